@@ -1,0 +1,17 @@
+//! Tailback's engine: lossless HPC and AI interconnects, and what keeps congestion from spreading in them.
+//!
+//! A run is a function of a [`scenario::Scenario`]: integer picoseconds, deterministic ties, one named random
+//! stream per purpose and component. The engine has no input or output of its own.
+pub mod graph;
+pub mod problem;
+pub mod protocol;
+pub mod queueing;
+pub mod report;
+pub mod rng;
+pub mod routing;
+pub mod run;
+pub mod scenario;
+pub mod switch;
+pub mod topology;
+pub mod traffic;
+pub mod units;
