@@ -1,15 +1,36 @@
-//! The traffic seam: who sends to whom. One pattern a file.
+//! The traffic seam: who sends to whom, how much and when. One pattern a file.
 //!
 //! A pattern ([`Bind`]) is plain parameters; bound to a network and a set of endpoints it becomes [`Destinations`].
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub mod bit_complement;
+pub mod bit_reverse;
+mod blocks;
+mod choices;
+pub mod hotspot;
+pub mod list;
+pub mod permutation;
+pub mod shift;
+pub mod sizes;
+#[cfg(test)]
+mod testing;
+pub mod tornado;
+pub mod transpose;
+pub mod uniform;
+pub mod worst_case;
+pub mod worst_case_hot;
 
 /// What a pattern is bound to.
+#[derive(Debug)]
 pub struct Binding<'a> {
     /// The network.
     pub graph: &'a Graph,
     /// The endpoints of the class, in the order the scenario gives them (ascending for "all", "rest" and samples).
+    /// They exist, none is given twice, and there is at least one.
     pub endpoints: &'a [u32],
     /// Whether an endpoint may send to itself.
     pub to_self: bool,
@@ -21,20 +42,111 @@ pub struct Binding<'a> {
 pub trait Bind {
     /// Binds the pattern, or tells what is wrong; paths are relative to the traffic table, such as `sources`.
     fn bind(&self, binding: Binding) -> Result<Box<dyn Destinations>, Vec<Problem>>;
+
+    /// Whether the pattern itself picks who takes part: then only its sources and destinations count as used by the
+    /// class (`endpoints = "rest"` and the check of overlap), not all of the class's `endpoints`.
+    fn picks(&self) -> bool {
+        false
+    }
 }
 
 /// A bound pattern. Immutable and shared by all partitions.
-pub trait Destinations: Send + Sync {
+pub trait Destinations: Send + Sync + std::fmt::Debug {
     /// Endpoints that send, ascending.
     fn sources(&self) -> &[u32];
     /// Endpoints that receive, ascending.
     fn destinations(&self) -> &[u32];
-    /// The destination of the next message of `source`.
+    /// The destination of the next message of `source`, which must be one of the sources.
     fn draw(&self, source: u32, random: &mut Stream) -> u32;
     /// The only destination `source` ever sends to, if there is one.
     fn only(&self, source: u32) -> Option<u32>;
 }
 
-/// `pattern = …` of a `[[traffic]]` table: the list of kinds, one line each.
-#[derive(Debug, Clone)]
-pub enum Pattern {}
+/// Makes the enum of the kinds and its dispatch from one line a kind.
+macro_rules! kinds {
+    ($($kind:ident($parameters:ty),)*) => {
+        /// `pattern = …` of a `[[traffic]]` table: who sends to whom.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "pattern", rename_all = "kebab-case")]
+        #[expect(missing_docs, reason = "each kind is documented by its parameters")]
+        pub enum Pattern {
+            $($kind($parameters),)*
+        }
+
+        impl Pattern {
+            fn kind(&self) -> &dyn Bind {
+                match self {
+                    $(Pattern::$kind(parameters) => parameters,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Uniform(uniform::Uniform),
+    Hotspot(hotspot::Hotspot),
+    Permutation(permutation::Permutation),
+    Shift(shift::Shift),
+    Transpose(transpose::Transpose),
+    Tornado(tornado::Tornado),
+    BitComplement(bit_complement::BitComplement),
+    BitReverse(bit_reverse::BitReverse),
+    WorstCase(worst_case::WorstCase),
+    WorstCaseHot(worst_case_hot::WorstCaseHot),
+    List(list::List),
+}
+
+impl Bind for Pattern {
+    fn bind(&self, binding: Binding) -> Result<Box<dyn Destinations>, Vec<Problem>> {
+        self.kind().bind(binding)
+    }
+
+    fn picks(&self) -> bool {
+        self.kind().picks()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_reads_back_from_its_name_and_defaults() {
+        let table = "
+            uniform             = {pattern = 'uniform'}
+            hotspot             = {pattern = 'hotspot', sources = 60, destinations = [1, 2]}
+            permutation         = {pattern = 'permutation'}
+            shift               = {pattern = 'shift'}
+            transpose           = {pattern = 'transpose'}
+            tornado             = {pattern = 'tornado'}
+            bit-complement      = {pattern = 'bit-complement'}
+            bit-reverse         = {pattern = 'bit-reverse'}
+            worst-case          = {pattern = 'worst-case'}
+            worst-case-hot      = {pattern = 'worst-case-hot', n = 2}
+            list                = {pattern = 'list', pairs = [[0, 1], [0, 2]]}
+        ";
+        let read: std::collections::BTreeMap<String, Pattern> = toml::from_str(table).unwrap();
+        assert_eq!(read["shift"], Pattern::Shift(shift::Shift { by: 1 }));
+        for (name, pattern) in read {
+            assert_eq!(serde_json::to_value(&pattern).unwrap()["pattern"], name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_of_a_pattern_is_an_error() {
+        let error = toml::from_str::<Pattern>("pattern = 'shift'\nbye = 2").unwrap_err();
+        assert!(error.to_string().contains("bye"), "{error}");
+    }
+
+    #[test]
+    fn the_schema_carries_the_documentation_of_each_kind() {
+        let schema = serde_json::to_value(schemars::schema_for!(Pattern)).unwrap();
+        let kinds = schema["oneOf"].as_array().unwrap();
+        assert_eq!(kinds.len(), 11);
+        assert!(
+            kinds.iter().all(|kind| kind["description"].is_string() || kind["$ref"].is_string()),
+            "{schema:#}"
+        );
+    }
+}

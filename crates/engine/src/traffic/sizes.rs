@@ -1,0 +1,271 @@
+//! Message sizes bound to flits, drawn from integer tables so that every machine draws the same.
+use crate::problem::Problem;
+use crate::rng::Stream;
+use crate::scenario::MessageSize;
+use crate::units::{Scale, Size};
+
+/// A distribution of message sizes in flits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sizes {
+    /// All alike.
+    Fixed(u32),
+    /// `from`, `from + step`, …: `count` sizes, equally likely.
+    Steps {
+        /// Smallest, in flits.
+        from: u32,
+        /// Distance of neighbours, in flits.
+        step: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// Sizes with integer weights.
+    Mix {
+        /// The sizes, in flits.
+        sizes: Vec<u32>,
+        /// Sums of the weights up to and including each size; the last is at most 2³².
+        sums: Vec<u64>,
+    },
+}
+
+impl Sizes {
+    /// Binds the sizes of a class to flits; paths begin with `message`.
+    pub fn bind(message: &MessageSize, scale: &Scale) -> Result<Self, Vec<Problem>> {
+        match message {
+            MessageSize::Fixed(size) => {
+                Ok(Sizes::Fixed(flits(*size, "message", scale).map_err(|p| vec![p])?))
+            }
+            MessageSize::Uniform { from, to, step } => steps([*from, *to, *step], scale),
+            MessageSize::Mix { sizes, shares, by_volume } => mix(sizes, shares, *by_volume, scale),
+        }
+    }
+
+    /// The mean in flits, exact: numerator and denominator, without common divisor.
+    pub fn mean(&self) -> (u64, u64) {
+        let (total, count) = match self {
+            Sizes::Fixed(flits) => (u64::from(*flits), 1),
+            Sizes::Steps { from, step, count } => {
+                (2 * u64::from(*from) + u64::from(*step) * u64::from(count - 1), 2)
+            }
+            Sizes::Mix { sizes, sums } => (
+                sizes.iter().zip(weights(sums)).map(|(&size, weight)| u64::from(size) * weight).sum(),
+                sums[sums.len() - 1],
+            ),
+        };
+        let divisor = gcd(total.into(), count.into()) as u64;
+        (total / divisor, count / divisor)
+    }
+
+    /// The largest size, in flits.
+    pub fn max(&self) -> u32 {
+        match self {
+            Sizes::Fixed(flits) => *flits,
+            Sizes::Steps { from, step, count } => from + step * (count - 1),
+            Sizes::Mix { sizes, .. } => sizes.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    /// The size of the next message, in flits.
+    pub fn draw(&self, random: &mut Stream) -> u32 {
+        match self {
+            Sizes::Fixed(flits) => *flits,
+            Sizes::Steps { from, step, count } => from + step * random.below(*count),
+            Sizes::Mix { sizes, sums } => {
+                // The sum of the weights may be 2³² itself, which `below` cannot take.
+                let pick = ((random.next() >> 32) * sums[sums.len() - 1]) >> 32;
+                sizes[sums.partition_point(|&sum| sum <= pick)]
+            }
+        }
+    }
+}
+
+fn steps([from, to, step]: [Size; 3], scale: &Scale) -> Result<Sizes, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut bound =
+        |size, path| flits(size, path, scale).map_err(|problem| problems.push(problem)).unwrap_or(1);
+    let (from, to) = (bound(from, "message.from"), bound(to, "message.to"));
+    let step = bound(step, "message.step");
+    if problems.is_empty() && to < from {
+        problems.push(Problem::new(
+            "message.to",
+            format!("{to} flits is less than `from`, {from} flits"),
+            "the largest size, at least `from`",
+        ));
+    } else if problems.is_empty() && (to - from) % step != 0 {
+        problems.push(Problem::new(
+            "message.step",
+            format!("steps of {step} flits from {from} flits do not meet {to} flits"),
+            format!("a divisor of {} flits", to - from),
+        ));
+    }
+    if problems.is_empty() {
+        Ok(Sizes::Steps { from, step, count: (to - from) / step + 1 })
+    } else {
+        Err(problems)
+    }
+}
+
+fn mix(sizes: &[Size], shares: &[f64], by_volume: bool, scale: &Scale) -> Result<Sizes, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let bound: Vec<u32> = sizes
+        .iter()
+        .filter_map(|&size| {
+            flits(size, "message.sizes", scale).map_err(|problem| problems.push(problem)).ok()
+        })
+        .collect();
+    if sizes.is_empty() || sizes.len() != shares.len() {
+        problems.push(Problem::new(
+            "message.shares",
+            format!("{} sizes have {} shares", sizes.len(), shares.len()),
+            "one share for each size, at least one",
+        ));
+    }
+    if let Some(share) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
+        problems.push(Problem::new(
+            "message.shares",
+            format!("{share} is not a share"),
+            "numbers from 0 to 1",
+        ));
+    } else if !shares.is_empty() && (shares.iter().sum::<f64>() - 1.0).abs() > 1e-6 {
+        let sum: f64 = shares.iter().sum();
+        problems.push(Problem::new(
+            "message.shares",
+            format!("the shares add up to {sum}"),
+            "they add up to 1",
+        ));
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let mut sum = 0;
+    let sums = table(&bound, shares, by_volume)
+        .into_iter()
+        .map(|weight| {
+            sum += weight;
+            sum
+        })
+        .collect();
+    Ok(Sizes::Mix { sizes: bound, sums })
+}
+
+/// Integer weights of messages in proportion to the shares, exact wherever the shares have at most nine decimals and the
+/// weights then add up to 2³² or less.
+fn table(sizes: &[u32], shares: &[f64], by_volume: bool) -> Vec<u64> {
+    const BILLION: f64 = 1e9;
+    let shares = shares.iter().map(|share| (share * BILLION).round() as u128);
+    let multiple = sizes.iter().try_fold(1u128, |multiple, &size| {
+        let size = u128::from(size);
+        Some(multiple / gcd(multiple, size) * size).filter(|&multiple| multiple < 1 << 64)
+    });
+    let weights: Vec<u128> = if by_volume {
+        // A share of the data is that share over the size, of the messages.
+        let multiple = multiple.unwrap_or(1 << 64);
+        shares.zip(sizes).map(|(share, &size)| share * multiple / u128::from(size)).collect()
+    } else {
+        shares.collect()
+    };
+    let divisor = weights.iter().copied().fold(0, gcd);
+    let total = weights.iter().sum::<u128>() / divisor;
+    let fit = |weight: u128| {
+        // Rounding up keeps every size that has a share; 2³¹ leaves room for that.
+        if total <= 1 << 32 { weight / divisor } else { (weight / divisor).div_ceil(total.div_ceil(1 << 31)) }
+    };
+    weights.into_iter().map(|weight| fit(weight) as u64).collect()
+}
+
+fn weights(sums: &[u64]) -> impl Iterator<Item = u64> {
+    sums.iter().enumerate().map(|(index, sum)| sum - if index == 0 { 0 } else { sums[index - 1] })
+}
+
+fn flits(size: Size, path: &str, scale: &Scale) -> Result<u32, Problem> {
+    match u32::try_from(size.flits(scale)) {
+        Ok(flits) if flits > 0 => Ok(flits),
+        _ => Err(Problem::new(path, "a message of no flits or of over 2³² flits", "at least \"1 flit\"")),
+    }
+}
+
+/// The greatest common divisor.
+pub(super) fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    const SCALE: Scale = Scale { flit_bits: 100, packet_flits: 24, host: Rate(100_000_000_000) };
+
+    fn bimodal(shares: [f64; 2], by_volume: bool) -> Sizes {
+        let sizes = vec![Size::Flits(4), Size::Flits(512)];
+        Sizes::bind(&MessageSize::Mix { sizes, shares: shares.to_vec(), by_volume }, &SCALE).unwrap()
+    }
+
+    fn drawn_mean(sizes: &Sizes, draws: u32) -> f64 {
+        let mut random = Stream::new(1, "test", "", 0);
+        (0..draws).map(|_| f64::from(sizes.draw(&mut random))).sum::<f64>() / f64::from(draws)
+    }
+
+    #[test]
+    fn half_and_half_by_messages_has_the_mean_between() {
+        let sizes = bimodal([0.5, 0.5], false);
+        assert_eq!((sizes.mean(), sizes.max()), ((258, 1), 512));
+        assert!((drawn_mean(&sizes, 100_000) - 258.0).abs() < 3.0 * 254.0 / 100_000f64.sqrt());
+    }
+
+    #[test]
+    fn half_and_half_by_volume_has_the_harmonic_mean() {
+        let sizes = bimodal([0.5, 0.5], true);
+        assert_eq!(sizes, Sizes::Mix { sizes: vec![4, 512], sums: vec![128, 129] });
+        assert_eq!(sizes.mean(), (1024, 129));
+        let deviation = (512f64 - 4.0) * (128.0f64 / 129.0 / 129.0).sqrt();
+        assert!((drawn_mean(&sizes, 100_000) - 1024.0 / 129.0).abs() < 3.0 * deviation / 100_000f64.sqrt());
+    }
+
+    #[test]
+    fn a_size_with_no_share_is_never_drawn_and_a_rare_one_keeps_its_place() {
+        let mut random = Stream::new(1, "test", "", 0);
+        let sizes = bimodal([0.0, 1.0], false);
+        assert!((0..1000).all(|_| sizes.draw(&mut random) == 512));
+        let parts = vec![Size::Flits(1), Size::Flits(4_000_000_007), Size::Flits(4_000_000_009)];
+        let shares = vec![0.2, 0.3, 0.5];
+        let sizes = Sizes::bind(&MessageSize::Mix { sizes: parts, shares, by_volume: true }, &SCALE).unwrap();
+        let Sizes::Mix { sums, .. } = &sizes else { panic!("a mix") };
+        assert!(weights(sums).all(|weight| weight > 0) && sums[2] <= 1 << 32);
+    }
+
+    #[test]
+    fn uniform_steps_reach_both_ends_and_have_the_mean_between() {
+        let message =
+            MessageSize::Uniform { from: Size::Packets(4), to: Size::Packets(64), step: Size::Packets(1) };
+        let sizes = Sizes::bind(&message, &SCALE).unwrap();
+        assert_eq!((sizes.mean(), sizes.max()), ((34 * 24, 1), 64 * 24));
+        let mut random = Stream::new(1, "test", "", 0);
+        let drawn: std::collections::BTreeSet<u32> = (0..5000).map(|_| sizes.draw(&mut random)).collect();
+        assert_eq!(drawn, (4..=64).map(|packets| packets * 24).collect());
+        let odd = MessageSize::Uniform { from: Size::Flits(1), to: Size::Flits(2), step: Size::Flits(1) };
+        assert_eq!(Sizes::bind(&odd, &SCALE).unwrap().mean(), (3, 2));
+    }
+
+    #[test]
+    fn sizes_round_up_to_whole_flits() {
+        let sizes = Sizes::bind(&MessageSize::Fixed(Size::Bits(101)), &SCALE).unwrap();
+        assert_eq!(sizes, Sizes::Fixed(2));
+    }
+
+    #[test]
+    fn mistakes_name_their_key() {
+        let path = |message| Sizes::bind(&message, &SCALE).unwrap_err()[0].path.clone();
+        assert_eq!(path(MessageSize::Fixed(Size::Flits(0))), "message");
+        let [one, five, two] = [1, 5, 2].map(Size::Flits);
+        assert_eq!(path(MessageSize::Uniform { from: five, to: one, step: one }), "message.to");
+        assert_eq!(path(MessageSize::Uniform { from: two, to: five, step: two }), "message.step");
+        let mix = |shares: &[f64]| MessageSize::Mix {
+            sizes: vec![one, two],
+            shares: shares.to_vec(),
+            by_volume: false,
+        };
+        for shares in [&[0.5][..], &[0.5, 0.6], &[-0.5, 1.5], &[f64::NAN, 1.0]] {
+            assert_eq!(path(mix(shares)), "message.shares");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Tornado traffic.
+use super::{Bind, Binding, Destinations, blocks, choices};
+use crate::problem::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Just less than half-way round, so that minimal routes load one direction only. On a network of several blocks (dragonfly
+/// groups, fat-tree pods, torus planes) every endpoint sends to the one at its own place ⌈B/2⌉ − 1 blocks ahead, where B is
+/// the number of blocks with endpoints of the class; on a network of one block, of n endpoints, ⌈n/2⌉ − 1 places ahead in
+/// the list. On a torus that is the tornado of its last dimension.
+/// (Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2.)
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tornado {}
+
+impl Bind for Tornado {
+    fn bind(&self, binding: Binding) -> Result<Box<dyn Destinations>, Vec<Problem>> {
+        let mut blocks = blocks::members(&binding);
+        blocks.retain(|block| !block.is_empty());
+        let size = blocks[0].len();
+        if let Some(other) = blocks.iter().find(|block| block.len() != size) {
+            return Err(vec![Problem::new(
+                "endpoints",
+                format!(
+                    "tornado needs equally many endpoints in every group: one has {size}, another {}",
+                    other.len()
+                ),
+                "choose as many endpoints in every group, or use the pattern \"shift\"",
+            )]);
+        }
+        // One block or many: laid end to end, both are a shift of that list.
+        let list = blocks.concat();
+        let ahead = if blocks.len() > 1 { ahead(blocks.len()) * size } else { ahead(list.len()) };
+        let binding = Binding { endpoints: &list, ..binding };
+        choices::by_index(&binding, |index| (index + ahead) % list.len())
+    }
+}
+
+/// ⌈n/2⌉ − 1.
+fn ahead(n: usize) -> usize {
+    n.div_ceil(2) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{bind, groups, map};
+    use super::*;
+
+    #[test]
+    fn a_flat_list_shifts_just_less_than_half_way() {
+        let all: Vec<u32> = (0..8).collect();
+        let pairs = map(&*bind(&Tornado {}, &groups(1, 4, 2), &all, false).unwrap());
+        assert!(pairs.iter().all(|&(from, to)| to == (from + 3) % 8));
+    }
+
+    #[test]
+    fn groups_shift_as_a_whole_and_keep_the_place_within() {
+        let all: Vec<u32> = (0..40).collect();
+        let pairs = map(&*bind(&Tornado {}, &groups(5, 4, 2), &all, false).unwrap());
+        assert!(pairs.iter().all(|&(from, to)| to == (from + 16) % 40));
+    }
+
+    #[test]
+    fn groups_without_endpoints_of_the_class_are_skipped() {
+        let graph = groups(5, 1, 2);
+        assert_eq!(map(&*bind(&Tornado {}, &graph, &[0, 4, 9], false).unwrap()), [(0, 4), (4, 9), (9, 0)]);
+    }
+
+    #[test]
+    fn unequal_groups_and_two_groups_are_refused() {
+        assert_eq!(
+            bind(&Tornado {}, &groups(3, 1, 2), &[0, 1, 2, 4], false).unwrap_err()[0].path,
+            "endpoints"
+        );
+        assert_eq!(bind(&Tornado {}, &groups(2, 1, 2), &[0, 1, 2, 3], false).unwrap_err()[0].path, "pattern");
+    }
+}
