@@ -15,6 +15,7 @@ impl Stream {
     }
 
     /// The next 64 random bits.
+    #[expect(clippy::should_implement_trait, reason = "a stream has no end, so it is not an iterator")]
     pub fn next(&mut self) -> u64 {
         self.0.next_u64()
     }

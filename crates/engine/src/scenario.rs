@@ -93,7 +93,8 @@ pub struct Traffic {
 pub enum Endpoints {
     /// "all"
     All,
-    /// "rest": the endpoints that no other class names.
+    /// "rest": the endpoints that no other class takes part with. A class takes part with all its endpoints; a hot spot or
+    /// a list of pairs only with those that send or receive, after they are drawn.
     Rest,
     /// A list of endpoint numbers.
     List(Vec<u32>),

@@ -1,16 +1,20 @@
 //! The traffic seam: who sends to whom, how much and when. One pattern a file.
 //!
 //! A pattern ([`Bind`]) is plain parameters; bound to a network and a set of endpoints it becomes [`Destinations`].
+//! [`bind::bind_all`] does that for all classes of a scenario; a [`generator::Generator`] then makes the messages of
+//! one endpoint.
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub mod bind;
 pub mod bit_complement;
 pub mod bit_reverse;
 mod blocks;
 mod choices;
+pub mod generator;
 pub mod hotspot;
 pub mod list;
 pub mod permutation;
