@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct List {
     /// The pairs: `[[source, destination], …]`, by endpoint number.
+    #[schemars(length(min = 1))]
     pub pairs: Vec<[u32; 2]>,
 }
 

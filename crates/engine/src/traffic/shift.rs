@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shift {
-    /// How many places ahead the destination stands in the list of endpoints (default 1).
+    /// How many places ahead the destination stands in the list of endpoints.
     #[serde(default = "one")]
     pub by: u32,
 }

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorstCase {
-    /// How many groups ahead the destinations are: 1 to the number of groups − 1 (default 1).
+    /// How many groups ahead the destinations are: 1 to the number of groups − 1.
     #[serde(default = "one")]
+    #[schemars(range(min = 1))]
     pub n: u32,
 }
 

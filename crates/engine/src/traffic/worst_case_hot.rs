@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub struct WorstCaseHot {
     /// Hot nodes in every group: 1 to the number of switches of a group that have endpoints.
+    #[schemars(range(min = 1))]
     pub n: u32,
 }
 
