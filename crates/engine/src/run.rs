@@ -1,9 +1,141 @@
 //! A run: from a scenario to its output.
+use crate::core::build;
+use crate::core::fabric::Fabric;
+use crate::core::kernel::{Ending, Kernel, View};
+use crate::core::partition::Partition;
+use crate::core::plan::Plan;
+use crate::probe::summary::Measured;
+use crate::problem::Problem;
 use crate::report::{Output, Progress, RunError};
 use crate::scenario::Scenario;
+use crate::switch::Switch;
+use crate::switch::arch::Architecture;
+use crate::switch::cioq::{Arbitration, Cioq, Voq};
+use crate::switch::cioq_state::State;
+use crate::units::Time;
+use std::sync::Arc;
 
-/// Runs a scenario. `watch` is called a few times a second (and at the end) and stops the run by returning false; what was
-/// measured by then is returned, marked as interrupted.
-pub fn run(_scenario: &Scenario, _watch: &mut dyn FnMut(Progress) -> bool) -> Result<Output, RunError> {
-    Err(RunError::Failed("the kernel is not there yet".into()))
+/// Who watches a run; it stops the run by returning false.
+pub type Watcher<'a> = &'a mut (dyn FnMut(Progress) -> bool + Send);
+
+/// All that is wrong with a scenario, the network's part included.
+pub fn check(scenario: &Scenario) -> Vec<Problem> {
+    build::plan(scenario).err().unwrap_or_default()
+}
+
+/// Runs a scenario. `watch` is called at regular simulated times; if it stops the run, what was measured by then is
+/// returned, marked as interrupted.
+pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
+    let plan = Arc::new(build::plan(scenario).map_err(RunError::Problems)?);
+    let Switch::Cioq(cioq) = &scenario.switch;
+    let voq = voq(cioq, &plan);
+    let make = |fabric: &Fabric| State::new(&plan, &fabric.share, voq.clone(), cioq.arbitration);
+    let tracked = cioq.arbitration == Arbitration::Age;
+    run_with(scenario, &plan, make, tracked, watch)
+}
+
+fn voq(cioq: &Cioq, plan: &Plan) -> Vec<bool> {
+    let classes = plan.channels.classes.iter();
+    match &cioq.voq {
+        Voq::All(all) => classes.map(|_| *all).collect(),
+        Voq::Classes(names) => classes.map(|class| names.iter().any(|name| name == class.name)).collect(),
+    }
+}
+
+fn run_with<A: Architecture>(
+    scenario: &Scenario,
+    plan: &Arc<Plan>,
+    make: impl Fn(&Fabric) -> A,
+    arrivals_tracked: bool,
+    watch: Watcher,
+) -> Result<Output, RunError> {
+    let scheme = scenario.congestion_control.scheme();
+    let partitions = (0..plan.shares.len() as u32).map(|number| {
+        let fabric = Fabric::new(plan.clone(), number);
+        let nics = scheme.nics(plan, &fabric.share, scenario.endpoint.acknowledge);
+        let agent = scheme.agent(plan, &fabric.share);
+        let switches = make(&fabric);
+        Partition::new(fabric, nics, switches, agent, arrivals_tracked)
+    });
+    let mut kernel = Kernel::new(plan.clone(), partitions.collect(), scenario.run.threads as usize);
+    let mut failure = None;
+    let limit = scenario.run.memory.map(|size| size.bits() / 8);
+    let mut end = 0;
+    let ending = kernel.run(&mut |view: &mut View<A>| {
+        end = view.now;
+        look(plan, view);
+        failure = limit.and_then(|limit| over_memory(view, limit));
+        let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
+        let time = |ticks| Time(ticks * plan.tick);
+        let go_on = watch(Progress { simulated: time(view.now), end: time(plan.end), packet_hops });
+        go_on && failure.is_none()
+    });
+    if let Some(failure) = failure {
+        return Err(RunError::Failed(failure));
+    }
+    let partitions = kernel.into_partitions();
+    conserved(&partitions).map_err(RunError::Failed)?;
+    let retained_peak = partitions.iter().map(|partition| partition.nics.retained_peak()).max().unwrap_or(0);
+    let probes = partitions
+        .into_iter()
+        .map(|partition| {
+            let mut probe = partition.fabric.probe;
+            probe.finish();
+            probe
+        })
+        .collect();
+    let interrupted = ending == Ending::Stopped;
+    Ok(Measured { scenario, plan, probes, end, retained_peak, interrupted }.output())
+}
+
+/// What is recorded at a check time.
+fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
+    let snapshot = plan.record.occupancy.binary_search(&view.now).is_ok();
+    let window_ends = view.now == plan.window.1;
+    for partition in view.partitions.iter_mut() {
+        let partition = &mut **partition;
+        if window_ends {
+            partition.nics.count_offered(&mut partition.fabric);
+        }
+        if snapshot {
+            let occupancy = partition.occupancy();
+            partition.fabric.probe.snapshots.push(occupancy);
+        }
+    }
+}
+
+/// The law that every packet made is somewhere: arrived, removed by a switch, or held.
+fn conserved<A: Architecture>(partitions: &[Partition<A>]) -> Result<(), String> {
+    let (mut made, mut gone, mut held) = (0, 0, 0);
+    for partition in partitions {
+        let probe = &partition.fabric.probe;
+        made += probe.made;
+        gone += probe.ended + probe.removed;
+        held += partition.fabric.held();
+    }
+    if made == gone + held {
+        return Ok(());
+    }
+    Err(format!("law broken: {made} packets were made, but {gone} are gone and {held} are held"))
+}
+
+/// A message if the run holds more memory than allowed, with what holds most.
+fn over_memory<A: Architecture>(view: &mut View<A>, limit: u64) -> Option<String> {
+    let (mut packets, mut queues) = (0, 0);
+    for partition in view.partitions.iter() {
+        packets += partition.fabric.memory();
+        queues += partition.nics.memory();
+    }
+    if packets + queues <= limit {
+        return None;
+    }
+    let mb = |bytes: u64| bytes as f64 / 1e6;
+    let what = if queues > packets { "messages that wait at their sources" } else { "packets in the network" };
+    Some(format!(
+        "the run holds {:.0} MB, over the limit of {:.0} MB ([run] memory): {:.0} MB are {what}; lower the load, or \
+         raise the limit",
+        mb(packets + queues),
+        mb(limit),
+        mb(packets.max(queues))
+    ))
 }

@@ -1,49 +1,181 @@
 //! The protocol seam: congestion control at the source, the destination and the switch. One kind a file.
-use crate::units::{Duration, Size};
-/// `[congestion_control]`
+//!
+//! A protocol is three small state machines: a [`Source`] per endpoint decides what to send and when, its
+//! [`Source::reply`] answers what arrives, and an [`Agent`] per partition acts in the switches. They see facts and
+//! return decisions; the engine moves packets.
+pub mod ecn;
+pub mod lhrp;
+pub mod none;
+pub mod scheduler;
+
+use crate::core::Tick;
+use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::nic::queue::SendQueue;
+
+/// Acknowledgements and other control packets.
+pub const CONTROL: TrafficClass = TrafficClass { name: "control", control: true, droppable: false };
+/// Data.
+pub const DATA: TrafficClass = TrafficClass { name: "data", control: false, droppable: false };
+/// Data that may be dropped.
+pub const SPECULATIVE: TrafficClass = TrafficClass { name: "speculative", control: false, droppable: true };
+
+/// What a source wants to do next for a send queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pull {
+    /// Send the next packet of the first message, in this traffic class.
+    Next(u8),
+    /// Send the packet that is due again, in this traffic class.
+    Again(u8),
+    /// Send a control packet of this kind to the destination, with these words, in this traffic class.
+    Control(u8, Kind, [u64; 2]),
+    /// Nothing before this time.
+    At(Tick),
+    /// Nothing until something happens to the queue.
+    Wait,
+}
+
+/// What a source has just sent for a queue.
+#[derive(Debug, Clone, Copy)]
+pub struct Sent {
+    /// What it had wanted.
+    pub pull: Pull,
+    /// Flits of the packet.
+    pub flits: u32,
+    /// When its tail leaves.
+    pub end: Tick,
+}
+
+/// A control packet to be sent back by an endpoint or a switch.
+#[derive(Debug, Clone, Copy)]
+pub struct Reply {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its traffic class.
+    pub class: u8,
+    /// Its words.
+    pub words: [u64; 2],
+}
+
+/// A protocol at the endpoints. Parameters are shared; state is in the send queue.
+pub trait Source: Send + Sync + 'static {
+    /// State of a send queue.
+    type Queue: Default + Send;
+
+    /// What to do next for a queue that has messages, packets due again, or state that is not idle.
+    fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
+
+    /// A packet was sent.
+    fn on_sent(&self, _queue: &mut SendQueue<Self::Queue>, _sent: &Sent) {}
+
+    /// A control packet came for this queue.
+    fn on_control(&self, _queue: &mut SendQueue<Self::Queue>, _packet: &Packet, _now: Tick) {}
+
+    /// Whether control packets of this kind concern the send queue at all.
+    fn hears(&self, _kind: Kind) -> bool {
+        false
+    }
+
+    /// Whether the queue's state is as that of a new one, so that it can be forgotten while it is empty.
+    fn idle(&self, _queue: &SendQueue<Self::Queue>, _now: Tick) -> bool {
+        true
+    }
+
+    /// Answers of the destination to a packet that arrived.
+    fn reply(&self, packet: &Packet, now: Tick, replies: &mut Vec<Reply>);
+}
+
+/// What an agent wants to be asked about.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Interest {
+    /// Packets that leave on a channel.
+    pub departures: bool,
+    /// Packets that arrive at the switch of their destination, except acknowledgements.
+    pub last_hop: bool,
+    /// Queueing time after which a packet that may be dropped is dropped at the head of its queue.
+    pub time_to_wait: Option<Tick>,
+}
+
+/// A packet that arrives at the switch of its destination.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// The present tick.
+    pub now: Tick,
+    /// Local number of the destination endpoint.
+    pub endpoint: u32,
+    /// Flits in this switch bound for the endpoint, the packet not included.
+    pub level: u32,
+    /// Whether the packet's class may be dropped.
+    pub droppable: bool,
+}
+
+/// A packet that leaves a switch on a channel.
+#[derive(Debug, Clone, Copy)]
+pub struct Departure {
+    /// Flits in the switch that wait for the channel, the packet included.
+    pub waiting: u32,
+    /// Whether the channel has credit for another packet of the largest size.
+    pub has_credit: bool,
+    /// The packet's kind.
+    pub kind: Kind,
+}
+
+/// What becomes of a packet.
+#[derive(Debug, Clone, Copy)]
+pub enum Verdict {
+    /// It goes on.
+    Keep,
+    /// It is dropped; the reply goes to its source.
+    Drop(Reply),
+    /// It is taken by the switch; the reply goes to its source.
+    Consume(Reply),
+}
+
+/// A protocol in the switches of a partition.
+pub trait Agent: Send {
+    /// What it wants to be asked about.
+    fn interest(&self) -> Interest {
+        Interest::default()
+    }
+
+    /// A packet arrives at the switch of its destination.
+    fn on_arrive(&mut self, _arrival: &Arrival, _packet: &Packet) -> Verdict {
+        Verdict::Keep
+    }
+
+    /// A packet leaves on a channel; it may be marked.
+    fn on_dequeue(&mut self, _departure: &Departure, _packet: &mut Cold) {}
+
+    /// The reply to a packet that was dropped because it waited too long.
+    fn on_expire(&mut self, packet: &Packet) -> Reply {
+        unreachable!("no time-to-wait was asked for, but {packet:?} was dropped")
+    }
+}
+
+/// An agent that does nothing.
+pub struct Idle;
+
+impl Agent for Idle {}
+
+/// `[congestion_control]`: the list of kinds, one line each.
 #[derive(Debug, Clone)]
 pub enum CongestionControl {
     /// "none"
-    None,
+    None(none::None),
     /// "ecn"
-    Ecn(Ecn),
+    Ecn(ecn::Ecn),
     /// "lhrp"
-    Lhrp(Lhrp),
+    Lhrp(lhrp::Lhrp),
 }
-/// Explicit congestion notification after InfiniBand: marks at the root of congestion, an inter-packet delay per send
-/// queue at the source.
-#[derive(Debug, Clone)]
-pub struct Ecn {
-    /// How a mark returns: "acknowledgement" (echoed in the acknowledgement; default) or "notification" (one control
-    /// packet per marked packet).
-    pub notify: Notify,
-    /// Flits waiting for an output (all inputs and its output queue) above which packets are marked, if the channel has
-    /// credits (default "192 flits").
-    pub threshold: Size,
-    /// Added to the inter-packet delay by each notification (default "24 cycles").
-    pub increment: Duration,
-    /// Taken off the delay once per `timer` without a notification (default "1 cycles").
-    pub decrement: Duration,
-    /// Period of the decrement (default "96 cycles").
-    pub timer: Duration,
-}
-/// How a mark returns to the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notify {
-    /// In the acknowledgement.
-    Acknowledgement,
-    /// As a control packet of its own.
-    Notification,
-}
-/// Last-hop reservation protocol.
-#[derive(Debug, Clone)]
-pub struct Lhrp {
-    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped
-    /// (default "1000 flits").
-    pub threshold: Size,
-    /// Queueing time after which a speculative packet is dropped anywhere in the network (default: never).
-    pub fabric_drop: Option<Duration>,
-    /// Refusals without a time in a row, to one destination, after which waiting small messages are coalesced into one
-    /// reservation (default 3; only with `fabric_drop`).
-    pub coalesce_after: u32,
+
+/// A scheme bound to a run: what the engine needs to build its endpoints and agents.
+pub trait Scheme {
+    /// Its traffic classes, the highest priority first.
+    fn classes(&self) -> Vec<TrafficClass>;
+    /// Its sources and sinks for the endpoints of a partition.
+    fn nics(&self, plan: &std::sync::Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn crate::nic::Nics>;
+    /// Its agent for the switches of a partition.
+    fn agent(&self, _plan: &Plan, _share: &Share) -> Box<dyn Agent> {
+        Box::new(Idle)
+    }
 }

@@ -1,0 +1,224 @@
+//! From a scenario to the plan of its run.
+use super::Tick;
+use super::plan::{Channels, LinkPlan, Plan, RecordPlan, cut, shares};
+use crate::problem::Problem;
+use crate::scenario::{PerClass, Scenario, SendQueues};
+use crate::switch::Switch;
+use crate::switch::cioq::Buffer;
+use crate::topology::Wiring;
+use crate::traffic::bind::bind_all;
+use crate::traffic::generator;
+use crate::units::{Duration, Rate, Scale, Time};
+
+/// Most virtual channels of a port.
+const VCS_MAX: usize = 256;
+/// Endpoints of a partition that keep its state in a core's own cache, if it is left to us.
+const PARTITION_ENDPOINTS: usize = 32;
+
+/// Bandwidth and latency of a link class.
+struct Wire {
+    name: String,
+    rate: Rate,
+    latency: Time,
+}
+
+/// What sizes and cycles of a scenario are measured by.
+pub fn scale(scenario: &Scenario) -> Scale {
+    let bare = Scale { flit_bits: 1, packet_flits: 1, host: rate(scenario, "host") };
+    let flit_bits = scenario.packet.flit.flits(&bare);
+    let scale = Scale { flit_bits, ..bare };
+    Scale { packet_flits: scenario.packet.max.flits(&scale), ..scale }
+}
+
+fn rate(scenario: &Scenario, class: &str) -> Rate {
+    match &scenario.link.bandwidth {
+        PerClass::One(rate) => *rate,
+        PerClass::Table(table) => table.get(class).copied().unwrap_or(Rate(100_000_000_000)),
+    }
+}
+
+/// Makes the plan of a scenario without problems of its own; what only shows on the network is told here.
+pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
+    let mut problems = scenario.problems();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let scale = scale(scenario);
+    let graph = scenario.topology.graph();
+    let router = scenario.routing.bind(&scenario.topology, &graph)?;
+    let traffic = match bind_all(&scenario.traffic, scenario.run.seed, &scale, &graph) {
+        Ok(traffic) => traffic,
+        Err(more) => return Err(more),
+    };
+    let wires: Vec<Wire> = scenario
+        .topology
+        .link_classes()
+        .iter()
+        .map(|name| Wire {
+            name: name.to_string(),
+            rate: rate(scenario, name),
+            latency: scenario.link.classes.get(*name).unwrap_or(&scenario.link.latency).time(&scale),
+        })
+        .collect();
+    let Switch::Cioq(switch) = &scenario.switch;
+    let tick = tick(scenario, &wires, &scale);
+    let levels: Vec<u8> = (0..wires.len()).map(|class| router.levels(class as u8)).collect();
+    let most = levels.iter().copied().max().unwrap_or(1);
+    let classes = scenario.congestion_control.scheme().classes();
+    let count = classes.len() * most as usize;
+    if count > VCS_MAX {
+        let message = format!("the scenario needs {count} virtual channels on a port");
+        return Err(vec![Problem::new("routing.kind", message, format!("at most {VCS_MAX}"))]);
+    }
+    let channels = Channels::new(classes, 1, 1, most);
+    let packet_flits = scale.packet_flits as u16;
+    let pipeline = switch.pipeline.time(&scale);
+    let links: Vec<LinkPlan> = wires
+        .iter()
+        .zip(&levels)
+        .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
+        .collect();
+    problems.extend(small_buffers(scenario, &links, packet_flits));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
+    let crossbar = match switch.speedup.number() {
+        Some(speedup) => times(Rate(fastest * speedup as u64), &scale, tick),
+        None => Vec::new(),
+    };
+    let drain = scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
+    let wanted = match scenario.run.partitions {
+        Some(wanted) => wanted as usize,
+        None => graph.endpoints.len().div_ceil(PARTITION_ENDPOINTS).max(scenario.run.threads as usize),
+    };
+    let (parts, lookahead) = cut(&graph, &links, wanted);
+    let (shares, home, endpoint_home) = shares(&graph, &parts);
+    let ticks = |span: Duration| span.time(&scale).0 / tick;
+    let run = &scenario.run;
+    let window = (ticks(run.warmup), ticks(run.warmup) + ticks(run.duration));
+    let clock = |class: &crate::traffic::bind::BoundClass| generator::Clock {
+        slot_num: links[0].time[1] as u64,
+        slot_den: 1,
+        start: class.start.0 / tick,
+        stop: class.stop.map(|stop| stop.0 / tick),
+    };
+    let traffic = traffic
+        .into_iter()
+        .map(|class| {
+            let clock = clock(&class);
+            generator::Plan::new(class, run.seed, clock)
+        })
+        .collect();
+    let mut occupancy: Vec<Tick> = scenario.record.occupancy.iter().map(|&at| ticks(at)).collect();
+    occupancy.sort_unstable();
+    Ok(Plan {
+        tick,
+        router,
+        channels,
+        crossbar,
+        output_buffer: switch.output_buffer.flits(&scale).min(u32::MAX as u64 / 4) as u32,
+        packet_flits,
+        control_flits: scenario.packet.control.flits(&scale) as u16,
+        drain_time: times(drain, &scale, tick),
+        fifo: scenario.endpoint.queues == SendQueues::Fifo,
+        record: RecordPlan {
+            series: scenario.record.series.map(|bin| ticks(bin).max(1)),
+            ports: scenario.record.ports,
+            sources: scenario.record.sources,
+            occupancy,
+        },
+        scale,
+        traffic,
+        seed: run.seed,
+        window,
+        end: window.1 + run.drain.map_or(window.1 - window.0, ticks),
+        shares,
+        home,
+        endpoint_home,
+        lookahead,
+        links,
+        graph,
+    })
+}
+
+/// The tick: the greatest common divisor of latencies and of flit times over the speedup; 1 ps if a flit time is not
+/// a whole number of picoseconds.
+fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
+    let Switch::Cioq(switch) = &scenario.switch;
+    let mut common = gcd(0, switch.pipeline.time(scale).0);
+    let speedup = switch.speedup.number().unwrap_or(1) as u128;
+    let drain = scenario.endpoint.drain_rate.unwrap_or(wires[0].rate);
+    for rate in wires.iter().map(|wire| wire.rate).chain([drain]) {
+        let (bits, rate) = (scale.flit_bits as u128 * 1_000_000_000_000, rate.0 as u128 * speedup);
+        if bits % rate != 0 {
+            return 1;
+        }
+        common = gcd(common, (bits / rate) as u64);
+    }
+    wires.iter().fold(common, |common, wire| gcd(common, wire.latency.0)).max(1)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Time of a packet by its flits, in ticks: rounded up once per packet.
+fn times(rate: Rate, scale: &Scale, tick: u64) -> Vec<u32> {
+    let time = |flits| (rate.transmit_time(flits * scale.flit_bits).0.div_ceil(tick)) as u32;
+    (0..=scale.packet_flits).map(time).collect()
+}
+
+fn link(
+    wire: &Wire,
+    levels: u8,
+    channels: &Channels,
+    buffer: &Buffer,
+    scale: &Scale,
+    tick: u64,
+    pipeline: Time,
+) -> LinkPlan {
+    let in_use = |vc: usize| vc % (channels.levels as usize) < levels as usize;
+    let vcs = (0..channels.count()).filter(|&vc| in_use(vc)).count() as u64;
+    let flit = wire.rate.transmit_time(scale.flit_bits).0.max(1);
+    let flits = match buffer {
+        Buffer::RoundTrip => {
+            (2 * (wire.latency.0 + flit + pipeline.0)).div_ceil(flit) + 2 * scale.packet_flits
+        }
+        Buffer::PerVc(size) => size.flits(scale),
+        Buffer::PerPort(size) => size.flits(scale) / vcs.max(1),
+    };
+    let flits = flits.min(u32::MAX as u64 / 4) as u32;
+    LinkPlan {
+        name: wire.name.clone(),
+        time: times(wire.rate, scale, tick),
+        latency: (wire.latency.0 / tick) as u32,
+        pipeline: (pipeline.0 / tick) as u32,
+        buffer: (0..channels.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
+    }
+}
+
+fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> Vec<Problem> {
+    let Switch::Cioq(switch) = &scenario.switch;
+    let mut problems = Vec::new();
+    for link in links {
+        let buffer = link.buffer.iter().copied().filter(|&flits| flits > 0).min().unwrap_or(0);
+        if buffer < packet_flits as u32 {
+            let vcs = link.buffer.len();
+            problems.push(Problem::new(
+                "switch.input_buffer",
+                format!("a virtual channel of the {} links gets {buffer} flits, less than a packet", link.name),
+                format!(
+                    "at least {packet_flits} flits for each of the {vcs} virtual channels that routing and congestion \
+                     control need"
+                ),
+            ));
+        }
+    }
+    let output = switch.output_buffer.flits(&scale(scenario));
+    if output < packet_flits as u64 {
+        let message = format!("an output queue of {output} flits is smaller than a packet");
+        problems.push(Problem::new("switch.output_buffer", message, format!("at least {packet_flits} flits")));
+    }
+    problems
+}

@@ -1,0 +1,263 @@
+//! The kernel: windows of the lookahead, one after the other, on one thread or several.
+//!
+//! In a window no partition can affect another, so they run in any order or at once; between windows they exchange
+//! what they sent. Checks (the end of the run, snapshots, the watcher) happen at times that do not depend on the
+//! partitioning, so neither do the results.
+use super::partition::Partition;
+use super::plan::Plan;
+use super::{NEVER, Tick};
+use crate::switch::arch::Architecture;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// All that was due arrived, or the drain time passed.
+    Complete,
+    /// The watcher stopped it.
+    Stopped,
+}
+
+/// All partitions of a run.
+pub struct Kernel<A: Architecture> {
+    plan: Arc<Plan>,
+    partitions: Vec<Mutex<Partition<A>>>,
+    threads: usize,
+}
+
+/// What the leader sees between two windows.
+pub struct View<'a, 'b, A: Architecture> {
+    /// The partitions.
+    pub partitions: &'a mut [MutexGuard<'b, Partition<A>>],
+    /// Time reached.
+    pub now: Tick,
+}
+
+type Watch<'w, A> = &'w mut (dyn FnMut(&mut View<A>) -> bool + Send);
+
+impl<A: Architecture> Kernel<A> {
+    /// A kernel over these partitions.
+    pub fn new(plan: Arc<Plan>, partitions: Vec<Partition<A>>, threads: usize) -> Self {
+        let threads = threads.clamp(1, partitions.len());
+        let mut partitions: Vec<_> = partitions.into_iter().map(Mutex::new).collect();
+        number_lines(&mut partitions);
+        Self { plan, partitions, threads }
+    }
+
+    /// The partitions, after the run.
+    pub fn into_partitions(self) -> Vec<Partition<A>> {
+        self.partitions.into_iter().map(|partition| partition.into_inner().expect("no thread panicked")).collect()
+    }
+
+    /// Runs to the end. `check` is called at every check time and stops the run by returning false.
+    pub fn run(&mut self, check: Watch<A>) -> Ending {
+        for partition in &mut self.partitions {
+            partition.get_mut().expect("no thread runs").start();
+        }
+        let checks = Checks::new(&self.plan);
+        if self.threads == 1 {
+            return self.run_alone(checks, check);
+        }
+        self.run_together(checks, check)
+    }
+
+    fn run_alone(&mut self, mut checks: Checks, check: Watch<A>) -> Ending {
+        let mut guards: Vec<_> = self.partitions.iter().map(lock).collect();
+        let mut now = 0;
+        loop {
+            let end = match between(&self.plan, &mut guards, &mut checks, now, check) {
+                Ok(end) => end,
+                Err(ending) => return ending,
+            };
+            guards.iter_mut().for_each(|partition| partition.run_until(end));
+            now = end;
+        }
+    }
+
+    /// Threads pick partitions of the window one by one; the leader does what is to be done between windows.
+    fn run_together(&mut self, mut checks: Checks, check: Watch<A>) -> Ending {
+        let (partitions, plan, threads) = (&self.partitions, &self.plan, self.threads);
+        let barrier = Barrier::new(threads);
+        let (next, window_end, over) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        let work = || {
+            while let Some(partition) = partitions.get(next.fetch_add(1, Ordering::Relaxed)) {
+                lock(partition).run_until(window_end.load(Ordering::Relaxed));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| {
+                    let _poison = barrier.poison_on_panic();
+                    loop {
+                        barrier.wait();
+                        if over.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        work();
+                        barrier.wait();
+                    }
+                });
+            }
+            let _poison = barrier.poison_on_panic();
+            let mut now = 0;
+            loop {
+                let mut guards: Vec<_> = partitions.iter().map(lock).collect();
+                let outcome = between(plan, &mut guards, &mut checks, now, check);
+                drop(guards);
+                match outcome {
+                    Ok(end) => window_end.store(end, Ordering::Relaxed),
+                    Err(ending) => {
+                        over.store(true, Ordering::Relaxed);
+                        barrier.wait();
+                        return ending;
+                    }
+                }
+                next.store(0, Ordering::Relaxed);
+                barrier.wait();
+                work();
+                barrier.wait();
+                now = window_end.load(Ordering::Relaxed);
+            }
+        })
+    }
+}
+
+fn lock<A: Architecture>(partition: &Mutex<Partition<A>>) -> MutexGuard<'_, Partition<A>> {
+    partition.lock().expect("a partition failed")
+}
+
+/// Lines know the other end by its port until all partitions are there: gives them its number.
+fn number_lines<A: Architecture>(partitions: &mut [Mutex<Partition<A>>]) {
+    let numbers: Vec<std::collections::HashMap<u32, u32>> = partitions
+        .iter_mut()
+        .map(|partition| {
+            let lines = &partition.get_mut().expect("no thread runs").fabric.lines;
+            lines.iter().enumerate().map(|(number, line)| (line.port, number as u32)).collect()
+        })
+        .collect();
+    for partition in partitions {
+        for line in &mut partition.get_mut().expect("no thread runs").fabric.lines {
+            line.peer.1 = numbers[line.peer.0 as usize][&line.peer.1];
+        }
+    }
+}
+
+/// Between two windows: exchange, checks, and the end of the next window.
+fn between<A: Architecture>(
+    plan: &Plan,
+    partitions: &mut [MutexGuard<'_, Partition<A>>],
+    checks: &mut Checks,
+    now: Tick,
+    check: Watch<A>,
+) -> Result<Tick, Ending> {
+    exchange(partitions);
+    if checks.due(now) {
+        let go_on = check(&mut View { partitions, now });
+        let due: i64 = partitions.iter().map(|partition| partition.fabric.probe.due()).sum();
+        if now >= plan.end || now >= plan.window.1 && due == 0 {
+            return Err(Ending::Complete);
+        }
+        if !go_on {
+            return Err(Ending::Stopped);
+        }
+    }
+    let next_check = checks.next(now);
+    let pending = |partition: &MutexGuard<Partition<A>>| {
+        let lines = partition.fabric.lines.iter();
+        let first = lines.filter_map(|line| line.in_packets.get(line.taken)).map(|packet| packet.cold.arrived);
+        first.min().unwrap_or(NEVER).min(partition.next_event())
+    };
+    let first = if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
+    // Nothing happens before `first`: the window may start there.
+    Ok(first.max(now).saturating_add(plan.lookahead).min(next_check))
+}
+
+fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
+    for here in 0..partitions.len() {
+        for at in 0..partitions[here].fabric.lines.len() {
+            let (there, number) = partitions[here].fabric.lines[at].peer;
+            if (there as usize) > here {
+                let [a, b] = partitions.get_disjoint_mut([here, there as usize]).expect("two partitions");
+                a.fabric.lines[at].exchange(&mut b.fabric.lines[number as usize]);
+            }
+        }
+    }
+}
+
+/// The times at which the leader looks: a regular step, the ends of the window, and the snapshots.
+struct Checks {
+    step: Tick,
+    extra: Vec<Tick>,
+}
+
+impl Checks {
+    fn new(plan: &Plan) -> Self {
+        let mut extra = plan.record.occupancy.clone();
+        extra.extend([plan.window.0, plan.window.1, plan.end]);
+        extra.sort_unstable();
+        Self { step: (plan.end / 256).max(1), extra }
+    }
+
+    fn due(&self, now: Tick) -> bool {
+        now.is_multiple_of(self.step) || self.extra.binary_search(&now).is_ok()
+    }
+
+    fn next(&self, now: Tick) -> Tick {
+        let regular = (now / self.step + 1) * self.step;
+        let at = self.extra.partition_point(|&at| at <= now);
+        self.extra.get(at).map_or(regular, |&extra| extra.min(regular))
+    }
+}
+
+/// A barrier that spins: windows are short. If a thread fails, the others fail instead of waiting for ever.
+struct Barrier {
+    threads: usize,
+    arrived: AtomicUsize,
+    round: AtomicUsize,
+    failed: AtomicBool,
+}
+
+struct Poison<'a>(&'a Barrier);
+
+impl Drop for Poison<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.failed.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl Barrier {
+    fn new(threads: usize) -> Self {
+        Self {
+            threads,
+            arrived: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    fn poison_on_panic(&self) -> Poison<'_> {
+        Poison(self)
+    }
+
+    fn wait(&self) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round + 1, Ordering::Release);
+            return;
+        }
+        let mut spins = 0u32;
+        while self.round.load(Ordering::Acquire) == round {
+            assert!(!self.failed.load(Ordering::Acquire), "another thread of the run failed");
+            spins += 1;
+            if spins < 10_000 {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The kernel: partitions of the network, each run for one lookahead window at a time.
+//!
+//! Determinism is structural. Within a tick every change is local to one port or endpoint, or commutes with the others;
+//! routing reads the state as of the beginning of the tick; what depends on order is sorted by port. So any order of
+//! the events inside a tick, any partitioning and any number of threads give the same result.
+pub mod fabric;
+pub mod kernel;
+pub mod packet;
+pub mod partition;
+pub mod plan;
+pub mod wheel;
+
+/// Simulated time in ticks of the run ([`plan::Plan::tick`] picoseconds each).
+pub type Tick = u64;
+
+/// Never.
+pub const NEVER: Tick = Tick::MAX;

@@ -1,0 +1,183 @@
+//! Packets, and the pool that holds those of a partition.
+use super::Tick;
+use crate::routing::Route;
+
+/// No packet.
+pub const NIL: u32 = u32::MAX;
+
+/// What a packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[repr(u8)]
+pub enum Kind {
+    /// Data of a message.
+    #[default]
+    Data,
+    /// A data packet arrived.
+    Ack,
+    /// A speculative data packet was dropped.
+    Nack,
+    /// A data packet met congestion.
+    Notification,
+    /// Asks for a time to send.
+    Reservation,
+    /// Gives a time to send.
+    Grant,
+}
+
+/// All kinds with their names in results.
+pub const KINDS: [(Kind, &str); 6] = [
+    (Kind::Data, "data"),
+    (Kind::Ack, "ack"),
+    (Kind::Nack, "nack"),
+    (Kind::Notification, "notification"),
+    (Kind::Reservation, "reservation"),
+    (Kind::Grant, "grant"),
+];
+
+/// The part of a packet that every hop reads and writes: half a cache line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hot {
+    /// Arrival of the tail where the head is now.
+    pub tail: Tick,
+    /// Destination endpoint.
+    pub dst: u32,
+    /// Next packet of the same queue.
+    pub next: u32,
+    /// Next queue of the same crossbar cell.
+    pub sibling: u32,
+    /// [`Route::via`]; the route's fields stand singly so that the whole fits in 32 bytes; its network
+    /// follows from the virtual channel.
+    pub via: u32,
+    /// Length in flits, and kind, in one word.
+    size: u16,
+    /// Output port it is bound for in this switch.
+    pub out: u16,
+    /// [`Route::state`]
+    pub state: u8,
+    /// [`Route::hops`]
+    pub hops: u8,
+    /// Virtual channel whose buffer it holds, or is on its way to.
+    pub vc: u8,
+    /// Virtual channel it is bound for at its output.
+    pub next_vc: u8,
+}
+
+/// Bits of a length: packets have at most 4095 flits.
+const LENGTH: u32 = 12;
+
+impl Hot {
+    /// Length in flits.
+    #[inline]
+    pub fn flits(&self) -> u32 {
+        self.size as u32 & ((1 << LENGTH) - 1)
+    }
+
+    /// What the packet is.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        KINDS[(self.size >> LENGTH) as usize].0
+    }
+
+    /// Sets kind and length.
+    pub fn set_size(&mut self, kind: Kind, flits: u16) {
+        self.size = (kind as u16) << LENGTH | flits;
+    }
+
+    /// The routing's state.
+    pub fn route(&self, network: u8) -> Route {
+        Route { via: self.via, state: self.state, network, hops: self.hops }
+    }
+
+    /// Keeps the routing's state.
+    pub fn set_route(&mut self, route: Route) {
+        (self.via, self.state, self.hops) = (route.via, route.state, route.hops);
+    }
+}
+
+/// The part that only endpoints and protocols read: one cache line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cold {
+    /// Creation of its message (data), or of the packet itself.
+    pub born: Tick,
+    /// Injection of its head.
+    pub injected: Tick,
+    /// Arrival of its head at the present switch; kept only for a protocol or an arbiter that asks for it.
+    pub arrived: Tick,
+    /// The protocol's own words.
+    pub words: [u64; 2],
+    /// Source endpoint (for a packet made by a switch: the endpoint it speaks for).
+    pub src: u32,
+    /// Number of its message at the source.
+    pub message: u32,
+    /// Flits of its message.
+    pub length: u32,
+    /// Queueing time in the switches passed so far; kept only for a protocol that asks for it.
+    pub waited: u32,
+    /// The workload's tag.
+    pub tag: u32,
+    /// Number of the packet in its message.
+    pub sequence: u16,
+    /// Traffic class of the scenario.
+    pub class: u8,
+    /// Whether it met congestion.
+    pub marked: bool,
+}
+
+/// A packet by value, as it travels between partitions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Packet {
+    /// Read at every hop.
+    pub hot: Hot,
+    /// Read at the ends.
+    pub cold: Cold,
+}
+
+/// The packets of a partition, by number.
+#[derive(Default)]
+pub struct Pool {
+    /// Hot parts.
+    pub hot: Vec<Hot>,
+    /// Cold parts.
+    pub cold: Vec<Cold>,
+    free: Vec<u32>,
+}
+
+impl Pool {
+    /// Takes a packet in.
+    pub fn insert(&mut self, packet: &Packet) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.hot[id as usize] = packet.hot;
+            self.cold[id as usize] = packet.cold;
+            return id;
+        }
+        self.hot.push(packet.hot);
+        self.cold.push(packet.cold);
+        (self.hot.len() - 1) as u32
+    }
+
+    /// Gives a packet's number back.
+    pub fn remove(&mut self, id: u32) {
+        self.free.push(id);
+    }
+
+    /// The packet by value.
+    pub fn get(&self, id: u32) -> Packet {
+        Packet { hot: self.hot[id as usize], cold: self.cold[id as usize] }
+    }
+
+    /// Packets held now.
+    pub fn len(&self) -> usize {
+        self.hot.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_parts_keep_their_size() {
+        assert_eq!(std::mem::size_of::<Hot>(), 32);
+        assert_eq!(std::mem::size_of::<Cold>(), 64);
+    }
+}

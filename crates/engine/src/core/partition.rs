@@ -1,0 +1,320 @@
+//! A partition: its switches, its endpoints, and the loop over their events.
+use super::fabric::Fabric;
+use super::packet::Packet;
+use super::plan::Plan;
+use super::wheel::Kind;
+use super::{NEVER, Tick};
+use crate::nic::{Nics, respond};
+use crate::protocol::{Agent, Arrival, Reply, Verdict};
+use crate::rng::{mix, scale};
+use crate::routing::Senses;
+use crate::switch::arch::Architecture;
+use std::sync::Arc;
+
+/// A partition with switches of the architecture `A`.
+pub struct Partition<A: Architecture> {
+    /// What all architectures share.
+    pub fabric: Fabric,
+    /// The endpoints.
+    pub nics: Box<dyn Nics>,
+    switches: A,
+    agent: Box<dyn Agent>,
+    last_hop: bool,
+    /// Switch (local) of each port, and the endpoint (local) on it, if any.
+    ports: Vec<(u32, u32)>,
+    events: Vec<u64>,
+    arrivals: Vec<u64>,
+    inspected: Vec<u64>,
+}
+
+/// No endpoint is attached to the port.
+const NO_ENDPOINT: u32 = u32::MAX;
+
+/// What a routing senses of the switch a packet is in.
+struct Here<'a, A: Architecture> {
+    switches: &'a A,
+    fabric: &'a mut Fabric,
+    /// First port of the switch.
+    base: u32,
+    chance: u64,
+}
+
+impl<A: Architecture> Senses for Here<'_, A> {
+    fn below(&mut self, n: u32) -> u32 {
+        self.chance = mix(self.chance, 1);
+        scale(self.chance, n)
+    }
+
+    fn occupancy(&mut self, port: u16) -> u32 {
+        let port = self.base + port as u32;
+        self.switches.waiting(port) + self.fabric.used(port)
+    }
+}
+
+impl<A: Architecture> Partition<A> {
+    /// A partition at rest; `arrivals_tracked` if the architecture wants the arrival time of every packet.
+    pub fn new(
+        mut fabric: Fabric,
+        nics: Box<dyn Nics>,
+        mut switches: A,
+        agent: Box<dyn Agent>,
+        arrivals_tracked: bool,
+    ) -> Self {
+        let interest = agent.interest();
+        switches.set_time_to_wait(interest.time_to_wait);
+        for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.channels.classes) {
+            *tracked = arrivals_tracked || class.droppable && interest.time_to_wait.is_some();
+        }
+        let mut ports = Vec::with_capacity(fabric.ports as usize);
+        for (local, &switch) in fabric.share.switches.iter().enumerate() {
+            for port in &fabric.plan.graph.switches[switch as usize] {
+                let endpoint = match port.peer {
+                    crate::graph::Peer::Endpoint(endpoint) => {
+                        fabric.plan.endpoint_home[endpoint as usize]
+                    }
+                    _ => NO_ENDPOINT,
+                };
+                ports.push((local as u32, endpoint));
+            }
+        }
+        Self {
+            last_hop: interest.last_hop,
+            fabric,
+            nics,
+            switches,
+            agent,
+            ports,
+            events: Vec::new(),
+            arrivals: Vec::new(),
+            inspected: Vec::new(),
+        }
+    }
+
+    /// Arms the endpoints.
+    pub fn start(&mut self) {
+        self.nics.start(&mut self.fabric);
+    }
+
+    /// First tick at which something happens.
+    pub fn next_event(&self) -> Tick {
+        self.fabric.wheel.peek()
+    }
+
+    /// Handles everything before `end`.
+    pub fn run_until(&mut self, end: Tick) {
+        self.fabric.take_lines();
+        while let Some(now) = self.fabric.wheel.next(end) {
+            self.fabric.now = now;
+            let window = self.fabric.plan.window;
+            self.fabric.measuring = window.0 <= now && now < window.1;
+            self.tick();
+            self.fabric.wheel.finish();
+        }
+        self.fabric.wheel.skip_to(end);
+        self.fabric.now = end;
+    }
+
+    fn take(&mut self, kind: Kind) {
+        self.fabric.wheel.take(kind, &mut self.events);
+        self.fabric.probe.events += self.events.len() as u64;
+    }
+
+    /// One tick. The order of the phases is what makes the order inside a phase meaningless.
+    fn tick(&mut self) {
+        self.arrive();
+        self.take(Kind::Wake);
+        for at in 0..self.events.len() {
+            let port = self.events[at] as u32;
+            let channel = &mut self.fabric.channels[port as usize];
+            if channel.wake_at == self.fabric.now {
+                channel.wake_at = NEVER;
+                self.switches.wake(port);
+            }
+        }
+        self.take(Kind::Timer);
+        self.events.sort_unstable();
+        for at in 0..self.events.len() {
+            let event = self.events[at];
+            self.switches.expire(&mut self.fabric, (event >> 32) as u32, event as u32);
+        }
+        self.accept();
+        loop {
+            self.answer_drops();
+            self.switches.settle(&mut self.fabric, &mut *self.agent);
+            if self.fabric.dropped.is_empty() {
+                break;
+            }
+        }
+        self.take(Kind::Delivery);
+        for at in 0..self.events.len() {
+            let event = self.events[at];
+            self.nics.deliver(&mut self.fabric, (event >> 32) as u32, event as u32);
+        }
+        self.take(Kind::Endpoint);
+        for at in 0..self.events.len() {
+            let endpoint = self.events[at] as u32;
+            let channel = (self.fabric.ports + endpoint) as usize;
+            if self.fabric.channels[channel].wake_at == self.fabric.now {
+                self.fabric.channels[channel].wake_at = NEVER;
+                self.nics.wake(&mut self.fabric, endpoint);
+            }
+        }
+    }
+
+    /// Collects and routes the heads that arrive in this tick, on the state as of its beginning.
+    fn arrive(&mut self) {
+        self.take(Kind::Line);
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        self.fabric.wheel.take(Kind::Arrival, &mut arrivals);
+        self.fabric.probe.events += arrivals.len() as u64;
+        for at in 0..self.events.len() {
+            let event = self.fabric.take_packet(self.events[at] as u32);
+            arrivals.push(event);
+        }
+        for &event in &arrivals {
+            self.route((event >> 32) as u32, event as u32);
+        }
+        self.arrivals = arrivals;
+    }
+
+    fn route(&mut self, input: u32, id: u32) {
+        let (local, _) = self.ports[input as usize];
+        let base = self.fabric.share.ports[local as usize];
+        let switch = self.fabric.share.switches[local as usize];
+        let (hot, now) = (&mut self.fabric.pool.hot[id as usize], self.fabric.now);
+        let (dst, vc) = (hot.dst, hot.vc as usize);
+        let class = self.fabric.plan.channels.class_of[vc];
+        let network = self.fabric.plan.channels.network_of[vc];
+        let mut route = hot.route(network);
+        let port = (input - base) as u16;
+        let chance = mix((switch as u64) << 16 | port as u64, now ^ self.fabric.plan.seed);
+        let plan = self.fabric.plan.clone();
+        let mut here = Here { switches: &self.switches, fabric: &mut self.fabric, base, chance };
+        let hop = plan.router.route(switch, Some(port), dst, &mut route, &mut here);
+        route.hops = route.hops.wrapping_add(1);
+        let hot = &mut self.fabric.pool.hot[id as usize];
+        hot.set_route(route);
+        hot.out = hop.port;
+        hot.next_vc = plan.channels.index(class, network, 0, hop.level);
+        if self.fabric.tracked[class as usize] {
+            self.fabric.pool.cold[id as usize].arrived = now;
+        }
+    }
+
+    /// Takes the routed packets in; those that the protocol looks at in order of their ports, after all others.
+    fn accept(&mut self) {
+        let arrivals = std::mem::take(&mut self.arrivals);
+        for &event in &arrivals {
+            let (input, id) = ((event >> 32) as u32, event as u32);
+            let (local, _) = self.ports[input as usize];
+            if self.last_hop && self.is_inspected(local, id) {
+                self.inspected.push(event);
+            } else {
+                self.switches.accept(&mut self.fabric, local, Some(input), id);
+            }
+        }
+        self.arrivals = arrivals;
+        if self.inspected.is_empty() {
+            return;
+        }
+        let mut inspected = std::mem::take(&mut self.inspected);
+        inspected.sort_unstable();
+        for &event in &inspected {
+            self.inspect((event >> 32) as u32, event as u32);
+        }
+        inspected.clear();
+        self.inspected = inspected;
+    }
+
+    fn is_inspected(&self, local: u32, id: u32) -> bool {
+        let hot = &self.fabric.pool.hot[id as usize];
+        let port = self.fabric.share.ports[local as usize] + hot.out as u32;
+        self.ports[port as usize].1 != NO_ENDPOINT && hot.kind() != super::packet::Kind::Ack
+    }
+
+    fn inspect(&mut self, input: u32, id: u32) {
+        let (local, _) = self.ports[input as usize];
+        let packet = self.fabric.pool.get(id);
+        let port = self.fabric.share.ports[local as usize] + packet.hot.out as u32;
+        let channel = &self.fabric.channels[port as usize];
+        let under_way = if channel.free_at > self.fabric.now { channel.sending } else { 0 };
+        let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
+        let arrival = Arrival {
+            now: self.fabric.now,
+            endpoint: self.ports[port as usize].1,
+            level: self.switches.waiting(port) + under_way,
+            droppable: self.fabric.plan.channels.classes[class as usize].droppable,
+        };
+        match self.agent.on_arrive(&arrival, &packet) {
+            Verdict::Keep => self.switches.accept(&mut self.fabric, local, Some(input), id),
+            Verdict::Drop(reply) => self.remove(local, input, &packet, id, &reply, true),
+            Verdict::Consume(reply) => self.remove(local, input, &packet, id, &reply, false),
+        }
+    }
+
+    /// Answers the packets that were dropped at the head of a queue.
+    fn answer_drops(&mut self) {
+        if self.fabric.dropped.is_empty() {
+            return;
+        }
+        let mut dropped = std::mem::take(&mut self.fabric.dropped);
+        dropped.sort_unstable();
+        for &(input, id) in &dropped {
+            let packet = self.fabric.pool.get(id);
+            let reply = self.agent.on_expire(&packet);
+            let (local, _) = self.ports[input as usize];
+            self.remove(local, input, &packet, id, &reply, true);
+        }
+        dropped.clear();
+        // Answers make no drops: they go to the virtual input.
+        self.fabric.dropped = dropped;
+    }
+
+    /// Takes a packet out of the network and sends the answer to its source from the virtual input.
+    fn remove(&mut self, local: u32, input: u32, packet: &Packet, id: u32, reply: &Reply, dropped: bool) {
+        let fabric = &mut self.fabric;
+        let (flits, now) = (packet.hot.flits(), fabric.now);
+        // Flits that are in the buffer are credited now, the others as they arrive.
+        let flit = fabric.plan.links[0].time[1] as Tick;
+        for behind in (0..flits).rev() {
+            let at = packet.hot.tail.saturating_sub(behind as Tick * flit).max(now);
+            fabric.release(input, packet.hot.vc, 1, at);
+        }
+        fabric.pool.remove(id);
+        if dropped {
+            fabric.probe.dropped(packet, now);
+        } else {
+            fabric.probe.removed += 1;
+        }
+        let control = fabric.plan.control_flits;
+        self.emit(local, respond(packet, reply, control, now), reply.class);
+    }
+
+    /// Sends a control packet from the virtual input of a switch.
+    fn emit(&mut self, local: u32, mut packet: Packet, class: u8) {
+        let switch = self.fabric.share.switches[local as usize];
+        let base = self.fabric.share.ports[local as usize];
+        let plan: Arc<Plan> = self.fabric.plan.clone();
+        let key = mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
+        let chance = mix(mix(self.fabric.now ^ plan.seed, switch as u64), key);
+        let mut route = crate::routing::Route::default();
+        let mut here = Here { switches: &self.switches, fabric: &mut self.fabric, base, chance };
+        plan.router.inject(packet.cold.src, packet.hot.dst, &mut route, &mut here);
+        let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
+        route.hops = 1;
+        packet.hot.set_route(route);
+        packet.hot.tail = self.fabric.now;
+        packet.hot.out = hop.port;
+        packet.hot.next_vc = plan.channels.index(class, route.network, 0, hop.level);
+        packet.hot.vc = packet.hot.next_vc;
+        packet.cold.arrived = self.fabric.now;
+        self.fabric.probe.made += 1;
+        let id = self.fabric.pool.insert(&packet);
+        self.switches.accept(&mut self.fabric, local, None, id);
+    }
+
+    /// Flits in each of its switches.
+    pub fn occupancy(&self) -> Vec<u64> {
+        (0..self.fabric.share.switches.len() as u32).map(|switch| self.switches.occupancy(switch)).collect()
+    }
+}

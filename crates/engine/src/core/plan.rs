@@ -1,0 +1,283 @@
+//! The plan of a run: the network with every quantity in ticks and flits, its virtual channels, and how it is cut
+//! into partitions. Immutable, shared by all partitions.
+use super::Tick;
+use crate::graph::{Graph, Peer};
+use crate::routing::Router;
+use crate::traffic::generator;
+use crate::units::{Duration, Scale, Size};
+
+/// A traffic class: packets of the same priority and deadlock domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrafficClass {
+    /// Name in the scenario and the results.
+    pub name: &'static str,
+    /// Carries control packets: one queue only.
+    pub control: bool,
+    /// May be dropped.
+    pub droppable: bool,
+}
+
+/// The virtual channels of a port: index = ((class·networks + network)·queues + queue)·levels + level.
+#[derive(Debug, Clone)]
+pub struct Channels {
+    /// Traffic classes, the highest priority first.
+    pub classes: Vec<TrafficClass>,
+    /// Virtual networks.
+    pub networks: u8,
+    /// Queues of a data class in each network.
+    pub queues: u8,
+    /// Deadlock levels: the most that any link class needs.
+    pub levels: u8,
+    /// The class of each virtual channel.
+    pub class_of: Vec<u8>,
+    /// The network of each virtual channel.
+    pub network_of: Vec<u8>,
+}
+
+impl Channels {
+    /// The virtual channels of these classes, networks, queues and levels.
+    pub fn new(classes: Vec<TrafficClass>, networks: u8, queues: u8, levels: u8) -> Self {
+        let per_network = queues as usize * levels as usize;
+        let per_class = networks as usize * per_network;
+        let count = classes.len() * per_class;
+        let class_of = (0..count).map(|vc| (vc / per_class) as u8).collect();
+        let network_of = (0..count).map(|vc| (vc % per_class / per_network) as u8).collect();
+        Self { classes, networks, queues, levels, class_of, network_of }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.class_of.len()
+    }
+
+    /// The index of a virtual channel.
+    pub fn index(&self, class: u8, network: u8, queue: u8, level: u8) -> u8 {
+        let (networks, queues, levels) = (self.networks as usize, self.queues as usize, self.levels as usize);
+        (((class as usize * networks + network as usize) * queues + queue as usize) * levels + level as usize) as u8
+    }
+
+    /// The class of this name.
+    pub fn class(&self, name: &str) -> Option<u8> {
+        self.classes.iter().position(|class| class.name == name).map(|at| at as u8)
+    }
+}
+
+/// A link class, in ticks and flits.
+#[derive(Debug, Clone)]
+pub struct LinkPlan {
+    /// Name of the class.
+    pub name: String,
+    /// Time of a packet on the channel, by its flits; entry 1 is the flit time.
+    pub time: Vec<u32>,
+    /// Latency of the channel.
+    pub latency: u32,
+    /// Latency of the switch's pipeline, which follows the channel.
+    pub pipeline: u32,
+    /// Input buffer of each virtual channel in flits (0: not in use on this class).
+    pub buffer: Vec<u32>,
+}
+
+impl LinkPlan {
+    /// From the start of a packet to the arrival of its head at the arbiter of a switch.
+    pub fn head(&self) -> u64 {
+        (self.latency + self.time[1] + self.pipeline) as u64
+    }
+
+    /// From the release of a buffer to the return of its credit.
+    pub fn credit(&self) -> u64 {
+        (self.latency + self.time[1]) as u64
+    }
+}
+
+/// What belongs to one partition, in ascending order of the global numbers.
+#[derive(Debug, Clone, Default)]
+pub struct Share {
+    /// Global switch numbers.
+    pub switches: Vec<u32>,
+    /// First local port of each switch; one more entry at the end.
+    pub ports: Vec<u32>,
+    /// Global endpoint numbers.
+    pub endpoints: Vec<u32>,
+}
+
+/// What is recorded besides the summary, in ticks.
+#[derive(Debug, Clone, Default)]
+pub struct RecordPlan {
+    /// Bin of the time series.
+    pub series: Option<Tick>,
+    /// Time of every port.
+    pub ports: bool,
+    /// Throughput of every source.
+    pub sources: bool,
+    /// Times of occupancy snapshots, ascending.
+    pub occupancy: Vec<Tick>,
+}
+
+/// The plan.
+pub struct Plan {
+    /// Picoseconds of a tick.
+    pub tick: u64,
+    /// The network.
+    pub graph: Graph,
+    /// The routing.
+    pub router: Box<dyn Router>,
+    /// Virtual channels of every port.
+    pub channels: Channels,
+    /// Link classes; 0 is the host links.
+    pub links: Vec<LinkPlan>,
+    /// Time of a packet through the crossbar, by its flits; empty for an infinite speedup.
+    pub crossbar: Vec<u32>,
+    /// Output queue of a virtual channel in flits.
+    pub output_buffer: u32,
+    /// Largest packet in flits.
+    pub packet_flits: u16,
+    /// Control packet in flits.
+    pub control_flits: u16,
+    /// Time of a packet into its endpoint, by its flits (slower than the channel if the endpoint drains slowly).
+    pub drain_time: Vec<u32>,
+    /// Endpoints have one first-in first-out queue for all destinations.
+    pub fifo: bool,
+    /// What is recorded.
+    pub record: RecordPlan,
+    /// What sizes and cycles are measured by.
+    pub scale: Scale,
+    /// Bound traffic.
+    pub traffic: Vec<generator::Plan>,
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// Start and end of the measured window.
+    pub window: (Tick, Tick),
+    /// Latest end of the run.
+    pub end: Tick,
+    /// The partitions.
+    pub shares: Vec<Share>,
+    /// Partition and local index of each switch.
+    pub home: Vec<(u32, u32)>,
+    /// Local index of each endpoint in its switch's partition.
+    pub endpoint_home: Vec<u32>,
+    /// A window in which no partition can affect another.
+    pub lookahead: Tick,
+}
+
+impl Plan {
+    /// A span of time in ticks.
+    pub fn ticks(&self, span: Duration) -> Tick {
+        span.time(&self.scale).0 / self.tick
+    }
+
+    /// A size in flits.
+    pub fn flits(&self, size: Size) -> u32 {
+        size.flits(&self.scale).min(u32::MAX as u64 / 4) as u32
+    }
+
+    /// The local port of a global (switch, port).
+    pub fn local_port(&self, switch: u32, port: u16) -> (u32, u32) {
+        let (partition, local) = self.home[switch as usize];
+        (partition, self.shares[partition as usize].ports[local as usize] + port as u32)
+    }
+}
+
+/// Cuts a network along its longest channels into at most `wanted` partitions of about equal size.
+///
+/// Returns the partition of each switch and the lookahead in ticks (`Tick::MAX` for one partition).
+pub fn cut(graph: &Graph, links: &[LinkPlan], wanted: usize) -> (Vec<u32>, Tick) {
+    let count = graph.switches.len();
+    let length = |class: u8| links[class as usize].credit();
+    let lengths: std::collections::BTreeSet<u64> =
+        inner_links(graph).map(|(_, _, class)| length(class)).collect();
+    for &longest in lengths.iter().rev() {
+        let parts = components(graph, |class| length(class) < longest);
+        let blocks = parts.iter().max().map_or(0, |&part| part as usize + 1);
+        if blocks > 1 && wanted > 1 {
+            let merged = merge(&parts, blocks, wanted.min(blocks));
+            let lookahead = inner_links(graph)
+                .filter(|&(a, b, _)| merged[a as usize] != merged[b as usize])
+                .map(|(_, _, class)| length(class))
+                .min();
+            return (merged, lookahead.unwrap_or(Tick::MAX));
+        }
+    }
+    (vec![0; count], Tick::MAX)
+}
+
+fn inner_links(graph: &Graph) -> impl Iterator<Item = (u32, u32, u8)> + '_ {
+    graph.switches.iter().enumerate().flat_map(|(a, ports)| {
+        ports.iter().filter_map(move |port| match port.peer {
+            Peer::Switch { switch, .. } => Some((a as u32, switch, port.class)),
+            _ => None,
+        })
+    })
+}
+
+/// Numbers the components joined by links of the classes that `keep` keeps, in order of their first switch.
+fn components(graph: &Graph, keep: impl Fn(u8) -> bool) -> Vec<u32> {
+    let mut part = vec![u32::MAX; graph.switches.len()];
+    let mut next = 0;
+    for start in 0..part.len() {
+        if part[start] != u32::MAX {
+            continue;
+        }
+        let mut stack = vec![start as u32];
+        part[start] = next;
+        while let Some(at) = stack.pop() {
+            for port in &graph.switches[at as usize] {
+                if let Peer::Switch { switch, .. } = port.peer
+                    && keep(port.class)
+                    && part[switch as usize] == u32::MAX
+                {
+                    part[switch as usize] = next;
+                    stack.push(switch);
+                }
+            }
+        }
+        next += 1;
+    }
+    part
+}
+
+/// Merges neighbouring components into `wanted` parts of about equal numbers of switches.
+fn merge(parts: &[u32], blocks: usize, wanted: usize) -> Vec<u32> {
+    let mut size = vec![0usize; blocks];
+    parts.iter().for_each(|&part| size[part as usize] += 1);
+    let mut before = 0;
+    let target: Vec<u32> = size
+        .iter()
+        .map(|&size| {
+            let at = (before * wanted / parts.len()) as u32;
+            before += size;
+            at
+        })
+        .collect();
+    // Blocks of unequal size may leave a part empty: number those in use without gaps.
+    let mut number = vec![u32::MAX; wanted];
+    let mut next = 0;
+    let mut rename = |at: u32| {
+        if number[at as usize] == u32::MAX {
+            number[at as usize] = next;
+            next += 1;
+        }
+        number[at as usize]
+    };
+    parts.iter().map(|&part| rename(target[part as usize])).collect()
+}
+
+/// The shares of a cut, with the homes of switches and endpoints.
+pub fn shares(graph: &Graph, part: &[u32]) -> (Vec<Share>, Vec<(u32, u32)>, Vec<u32>) {
+    let count = part.iter().max().map_or(1, |&part| part as usize + 1);
+    let mut shares = vec![Share { ports: vec![0], ..Share::default() }; count];
+    let mut home = Vec::with_capacity(part.len());
+    for (switch, &part) in part.iter().enumerate() {
+        let share = &mut shares[part as usize];
+        home.push((part, share.switches.len() as u32));
+        share.switches.push(switch as u32);
+        let end = share.ports[share.ports.len() - 1] + graph.switches[switch].len() as u32;
+        share.ports.push(end);
+    }
+    let mut endpoint_home = Vec::with_capacity(graph.endpoints.len());
+    for (endpoint, &(switch, _)) in graph.endpoints.iter().enumerate() {
+        let share = &mut shares[part[switch as usize] as usize];
+        endpoint_home.push(share.endpoints.len() as u32);
+        share.endpoints.push(endpoint as u32);
+    }
+    (shares, home, endpoint_home)
+}

@@ -1,0 +1,202 @@
+//! The timing wheel of a partition: one list per slot and kind of event, far events in a heap.
+//!
+//! Events of one kind and tick come out together, so that the partition handles them in one homogeneous loop; their
+//! order inside a tick carries no meaning. A list is a chain of chunks of one cache line.
+use super::Tick;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Kinds of events, in the order a tick handles them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// The first packet of a delay line reaches the partition.
+    Line,
+    /// The head of a packet reaches an input of a switch.
+    Arrival,
+    /// An output port of a switch may be able to do something.
+    Wake,
+    /// A timer of the protocol in a switch.
+    Timer,
+    /// The tail of a packet reaches its endpoint.
+    Delivery,
+    /// An endpoint may be able to send.
+    Endpoint,
+}
+
+/// Number of kinds.
+pub const KINDS: usize = 6;
+const NONE: u32 = u32::MAX;
+const CHUNK: usize = 7;
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Chunk {
+    next: u32,
+    len: u32,
+    events: [u64; CHUNK],
+}
+
+/// The wheel. An event is a kind and 64 bits.
+pub struct Wheel {
+    slots: Vec<[u32; KINDS]>,
+    occupied: Vec<u64>,
+    chunks: Vec<Chunk>,
+    free: u32,
+    mask: u64,
+    /// Everything before this tick has been taken.
+    base: Tick,
+    far: BinaryHeap<Reverse<(Tick, u8, u64)>>,
+}
+
+impl Wheel {
+    /// A wheel that holds events up to `span` ticks ahead in its slots.
+    pub fn new(span: Tick) -> Self {
+        let slots = span.clamp(64, 1 << 14).next_power_of_two() as usize;
+        Self {
+            slots: vec![[NONE; KINDS]; slots],
+            occupied: vec![0; slots / 64],
+            chunks: Vec::new(),
+            free: NONE,
+            mask: slots as u64 - 1,
+            base: 0,
+            far: BinaryHeap::new(),
+        }
+    }
+
+    /// Adds an event at `at`, which must not be before the tick being handled.
+    pub fn push(&mut self, at: Tick, kind: Kind, event: u64) {
+        assert!(at >= self.base, "an event in the past");
+        if at - self.base > self.mask {
+            self.far.push(Reverse((at, kind as u8, event)));
+            return;
+        }
+        let slot = (at & self.mask) as usize;
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        let head = self.slots[slot][kind as usize];
+        if head != NONE {
+            let chunk = &mut self.chunks[head as usize];
+            if (chunk.len as usize) < CHUNK {
+                chunk.events[chunk.len as usize] = event;
+                chunk.len += 1;
+                return;
+            }
+        }
+        self.slots[slot][kind as usize] = self.fresh(head, event);
+    }
+
+    fn fresh(&mut self, next: u32, event: u64) -> u32 {
+        let mut events = [0; CHUNK];
+        events[0] = event;
+        let chunk = Chunk { next, len: 1, events };
+        if self.free == NONE {
+            self.chunks.push(chunk);
+            return (self.chunks.len() - 1) as u32;
+        }
+        let at = self.free;
+        self.free = self.chunks[at as usize].next;
+        self.chunks[at as usize] = chunk;
+        at
+    }
+
+    /// The first tick that has an event and is before `end`.
+    pub fn next(&mut self, end: Tick) -> Option<Tick> {
+        let near = self.next_near();
+        let far = self.far.peek().map_or(Tick::MAX, |Reverse((at, ..))| *at);
+        let at = near.min(far);
+        if at >= end {
+            return None;
+        }
+        self.base = at;
+        while let Some(&Reverse((t, kind, event))) = self.far.peek() {
+            if t > at {
+                break;
+            }
+            self.far.pop();
+            self.push(t, KIND_OF[kind as usize], event);
+        }
+        Some(at)
+    }
+
+    /// The first tick that has an event, or `Tick::MAX`.
+    pub fn peek(&self) -> Tick {
+        self.next_near().min(self.far.peek().map_or(Tick::MAX, |Reverse((at, ..))| *at))
+    }
+
+    fn next_near(&self) -> Tick {
+        let start = (self.base & self.mask) as usize;
+        let words = self.occupied.len();
+        let first = self.occupied[start / 64] >> (start % 64);
+        if first != 0 {
+            return self.base + first.trailing_zeros() as u64;
+        }
+        let mut distance = 64 - (start % 64) as u64;
+        for step in 1..=words {
+            let word = self.occupied[(start / 64 + step) % words];
+            if word != 0 {
+                return self.base + distance + word.trailing_zeros() as u64;
+            }
+            distance += 64;
+        }
+        Tick::MAX
+    }
+
+    /// Moves the events of one kind at the present tick (the one `next` returned) to `into`.
+    pub fn take(&mut self, kind: Kind, into: &mut Vec<u64>) {
+        into.clear();
+        let slot = (self.base & self.mask) as usize;
+        let mut at = std::mem::replace(&mut self.slots[slot][kind as usize], NONE);
+        while at != NONE {
+            let chunk = &mut self.chunks[at as usize];
+            into.extend_from_slice(&chunk.events[..chunk.len as usize]);
+            let next = std::mem::replace(&mut chunk.next, self.free);
+            self.free = at;
+            at = next;
+        }
+    }
+
+    /// Ends the present tick: all its kinds have been taken.
+    pub fn finish(&mut self) {
+        let slot = (self.base & self.mask) as usize;
+        debug_assert!(self.slots[slot].iter().all(|&head| head == NONE));
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        self.base += 1;
+    }
+
+    /// Moves the wheel on to `at`; there must be no event before it.
+    pub fn skip_to(&mut self, at: Tick) {
+        self.base = self.base.max(at);
+    }
+}
+
+const KIND_OF: [Kind; KINDS] =
+    [Kind::Line, Kind::Arrival, Kind::Wake, Kind::Timer, Kind::Delivery, Kind::Endpoint];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_out_at_their_time_near_and_far() {
+        let mut wheel = Wheel::new(64);
+        let mut stream = crate::rng::Stream::new(1, "wheel", "", 0);
+        let mut expected = Vec::new();
+        for event in 0..1000 {
+            let at = stream.below(5000) as u64;
+            wheel.push(at, KIND_OF[event as usize % KINDS], event);
+            expected.push((at, event));
+        }
+        expected.sort();
+        let (mut got, mut batch) = (Vec::new(), Vec::new());
+        while let Some(at) = wheel.next(5000) {
+            for kind in KIND_OF {
+                wheel.take(kind, &mut batch);
+                got.extend(batch.iter().map(|&event| (at, event)));
+            }
+            wheel.finish();
+        }
+        got.sort();
+        assert_eq!(got, expected);
+        assert_eq!(wheel.peek(), Tick::MAX);
+    }
+}

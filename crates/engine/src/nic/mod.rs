@@ -1,0 +1,579 @@
+//! The endpoints: sources that queue messages and cut them into packets, sinks that put them together again.
+pub mod queue;
+
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::{Plan, Share};
+use crate::core::{NEVER, Tick};
+use crate::protocol::{Pull, Reply, Sent, Source};
+use crate::rng::{mix, scale};
+use crate::routing::{Route, Senses};
+use crate::traffic::generator::{self, Generator};
+use queue::{Message, SendQueue};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
+
+/// The endpoints of a partition, whatever their protocol.
+pub trait Nics: Send {
+    /// Arms the first wake of every endpoint.
+    fn start(&mut self, fabric: &mut Fabric);
+    /// A packet's tail reaches an endpoint (local number).
+    fn deliver(&mut self, fabric: &mut Fabric, endpoint: u32, id: u32);
+    /// An endpoint may be able to send.
+    fn wake(&mut self, fabric: &mut Fabric, endpoint: u32);
+    /// Counts what was offered up to `now`, messages not yet taken from their generators included.
+    fn count_offered(&mut self, fabric: &mut Fabric);
+    /// Largest amount of data any endpoint kept for retransmission, in flits.
+    fn retained_peak(&self) -> u32;
+    /// Control packets that wait in endpoints.
+    fn held(&self) -> u64;
+}
+
+/// One endpoint.
+struct Node {
+    /// Control packets to send, in order.
+    control: VecDeque<Packet>,
+    /// Queues in the round robin.
+    ready: VecDeque<u32>,
+    /// Queues that wait for a time.
+    asleep: BinaryHeap<Reverse<(Tick, u32)>>,
+    /// Destinations with a queue, and their queues.
+    destinations: Vec<u32>,
+    queues: Vec<u32>,
+    /// Its generators: a range of `NicSet::generators`.
+    generators: std::ops::Range<u32>,
+    /// Creation of the next message.
+    next_born: Tick,
+    next_message: u32,
+    /// Flits sent that may have to be sent again.
+    retained: u32,
+}
+
+/// A generator with what the endpoint knows of it.
+struct Feed {
+    generator: Generator,
+    /// Creation of its next message.
+    born: Tick,
+    class: u8,
+    /// The only destination, if there is one: then messages stay in the generator until their turn comes.
+    only: Option<u32>,
+    /// Messages up to here have been counted as offered.
+    counted: Tick,
+}
+
+/// The endpoints of a partition under the protocol `S`.
+pub struct NicSet<S: Source> {
+    source: S,
+    plan: Arc<Plan>,
+    nodes: Vec<Node>,
+    queues: Vec<SendQueue<S::Queue>>,
+    free: Vec<u32>,
+    feeds: Vec<Feed>,
+    /// Flits that are missing of messages of several packets, by (source, message).
+    assembly: HashMap<(u32, u32), u32, FixedState>,
+    replies: Vec<Reply>,
+    retains: bool,
+    retained_peak: u32,
+    fifo: bool,
+}
+
+impl Feed {
+    /// Takes the next message.
+    fn pop(&mut self, traffic: &generator::Plan) -> Message {
+        let drawn = self.generator.pop(traffic).expect("a message was due");
+        self.born = born(&self.generator, traffic);
+        Message::new(drawn.born, drawn.destination, drawn.flits, self.class)
+    }
+}
+
+fn born(generator: &Generator, traffic: &generator::Plan) -> Tick {
+    generator.peek(traffic).map_or(NEVER, |message| message.born)
+}
+
+type FixedState = std::hash::BuildHasherDefault<Mixer>;
+
+/// Hashes small integer keys by mixing.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl std::hash::Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte as u32));
+    }
+    fn write_u32(&mut self, word: u32) {
+        self.0 = mix(self.0, word as u64);
+    }
+}
+
+/// Chance at the source; it senses no occupancy.
+struct AtSource(u64);
+
+impl Senses for AtSource {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = mix(self.0, 1);
+        scale(self.0, n)
+    }
+    fn occupancy(&mut self, _port: u16) -> u32 {
+        0
+    }
+}
+
+impl<S: Source> NicSet<S> {
+    /// The endpoints of a partition, with the generators of their traffic.
+    pub fn new(source: S, plan: &Arc<Plan>, share: &Share) -> Self {
+        let (mut feeds, mut nodes) = (Vec::new(), Vec::with_capacity(share.endpoints.len()));
+        for &endpoint in &share.endpoints {
+            let first = feeds.len() as u32;
+            for (class, traffic) in plan.traffic.iter().enumerate() {
+                let destinations = &traffic.class().destinations;
+                if destinations.sources().binary_search(&endpoint).is_err() {
+                    continue;
+                }
+                let generator = Generator::new(traffic, endpoint);
+                let (born, only) = (born(&generator, traffic), destinations.only(endpoint));
+                feeds.push(Feed { generator, born, class: class as u8, only, counted: 0 });
+            }
+            nodes.push(Node {
+                control: VecDeque::new(),
+                ready: VecDeque::new(),
+                asleep: BinaryHeap::new(),
+                destinations: Vec::new(),
+                queues: Vec::new(),
+                generators: first..feeds.len() as u32,
+                next_born: NEVER,
+                next_message: 0,
+                retained: 0,
+            });
+        }
+        Self {
+            source,
+            nodes,
+            queues: Vec::new(),
+            free: Vec::new(),
+            feeds,
+            assembly: HashMap::default(),
+            replies: Vec::new(),
+            retains: plan.channels.classes.iter().any(|class| class.droppable),
+            retained_peak: 0,
+            fifo: plan.fifo,
+            plan: plan.clone(),
+        }
+    }
+
+    fn find(&self, endpoint: u32, dst: u32) -> Option<u32> {
+        let node = &self.nodes[endpoint as usize];
+        if self.fifo {
+            return node.queues.first().copied();
+        }
+        node.destinations.iter().position(|&other| other == dst).map(|at| node.queues[at])
+    }
+
+    /// The send queue for a destination, made if there is none.
+    fn queue(&mut self, endpoint: u32, dst: u32) -> u32 {
+        if let Some(found) = self.find(endpoint, dst) {
+            return found;
+        }
+        let queue = match self.free.pop() {
+            Some(queue) => queue,
+            None => {
+                self.queues.push(SendQueue::default());
+                self.queues.len() as u32 - 1
+            }
+        };
+        self.queues[queue as usize].dst = dst;
+        let node = &mut self.nodes[endpoint as usize];
+        node.destinations.push(dst);
+        node.queues.push(queue);
+        queue
+    }
+
+    /// Forgets a queue that is empty and whose state is as that of a new one.
+    fn forget(&mut self, endpoint: u32, queue: u32, now: Tick) {
+        let record = &mut self.queues[queue as usize];
+        if self.fifo || record.ready || !record.is_empty() || !self.source.idle(record, now) {
+            return;
+        }
+        record.state = S::Queue::default();
+        record.wake_at = None;
+        let node = &mut self.nodes[endpoint as usize];
+        let at = node.queues.iter().position(|&other| other == queue).expect("a queue is in its endpoint's list");
+        node.destinations.swap_remove(at);
+        node.queues.swap_remove(at);
+        self.free.push(queue);
+    }
+
+    fn make_ready(&mut self, endpoint: u32, queue: u32) {
+        let record = &mut self.queues[queue as usize];
+        if !record.ready {
+            record.ready = true;
+            record.wake_at = None;
+            self.nodes[endpoint as usize].ready.push_back(queue);
+        }
+    }
+
+    /// Takes the messages created by now from the generators.
+    fn fill(&mut self, fabric: &mut Fabric, endpoint: u32) {
+        let now = fabric.now;
+        if self.nodes[endpoint as usize].next_born > now {
+            return;
+        }
+        let mut next_born = NEVER;
+        for at in self.nodes[endpoint as usize].generators.clone() {
+            loop {
+                let feed = &self.feeds[at as usize];
+                if feed.born > now {
+                    next_born = next_born.min(feed.born);
+                    break;
+                }
+                // A class with one destination waits in its generator: its queue holds one message at a time.
+                if let Some(dst) = feed.only
+                    && let Some(queue) = self.find(endpoint, dst)
+                    && self.queues[queue as usize].has_message()
+                {
+                    break;
+                }
+                let feed = &mut self.feeds[at as usize];
+                let message = feed.pop(&self.plan.traffic[feed.class as usize]);
+                if message.born >= feed.counted {
+                    fabric.probe.offered(&message);
+                }
+                let queue = self.queue(endpoint, message.dst);
+                self.queues[queue as usize].messages.push_back(message);
+                self.make_ready(endpoint, queue);
+            }
+        }
+        self.nodes[endpoint as usize].next_born = next_born;
+    }
+
+    /// Sends the next packet, if the channel is free, and arms the next wake.
+    fn serve(&mut self, fabric: &mut Fabric, endpoint: u32) {
+        self.fill(fabric, endpoint);
+        let (channel, now) = (fabric.ports + endpoint, fabric.now);
+        let node = &mut self.nodes[endpoint as usize];
+        while let Some(&Reverse((at, queue))) = node.asleep.peek() {
+            if at > now {
+                break;
+            }
+            node.asleep.pop();
+            let record = &mut self.queues[queue as usize];
+            if record.wake_at == Some(at) {
+                record.wake_at = None;
+                if !record.ready {
+                    record.ready = true;
+                    node.ready.push_back(queue);
+                }
+            }
+        }
+        let starved = fabric.channels[channel as usize].free_at <= now && self.send_one(fabric, endpoint);
+        let node = &self.nodes[endpoint as usize];
+        let free_at = fabric.channels[channel as usize].free_at;
+        let mut wake = node.next_born;
+        if let Some(Reverse((at, _))) = node.asleep.peek() {
+            wake = wake.min(*at);
+        }
+        if free_at > now && !(node.control.is_empty() && node.ready.is_empty()) {
+            wake = free_at;
+        } else if starved {
+            wake = wake.min(fabric.next_credit(channel));
+        }
+        if wake != NEVER {
+            fabric.wake(channel, wake.max(free_at));
+        }
+    }
+
+    /// Tries control packets, then the queues in turn. Returns whether something lacked credit.
+    fn send_one(&mut self, fabric: &mut Fabric, endpoint: u32) -> bool {
+        let channel = fabric.ports + endpoint;
+        fabric.take_credits(channel);
+        let mut starved = false;
+        if let Some(packet) = self.nodes[endpoint as usize].control.front() {
+            if fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits() {
+                let packet = self.nodes[endpoint as usize].control.pop_front().expect("seen");
+                self.inject(fabric, endpoint, packet);
+                return false;
+            }
+            starved = true;
+        }
+        // Classes that lack credit; bit n is class n.
+        let mut lacking = 0u64;
+        for _ in 0..self.nodes[endpoint as usize].ready.len() {
+            let queue = self.nodes[endpoint as usize].ready.pop_front().expect("counted");
+            match self.source.pull(&self.queues[queue as usize], fabric.now) {
+                Pull::Wait => {
+                    self.queues[queue as usize].ready = false;
+                    self.forget(endpoint, queue, fabric.now);
+                }
+                Pull::At(at) => {
+                    let record = &mut self.queues[queue as usize];
+                    record.ready = false;
+                    record.wake_at = Some(at);
+                    self.nodes[endpoint as usize].asleep.push(Reverse((at, queue)));
+                }
+                pull => {
+                    if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+                        return false;
+                    }
+                    starved = true;
+                    self.nodes[endpoint as usize].ready.push_back(queue);
+                }
+            }
+        }
+        starved
+    }
+
+    /// Sends what a queue wants to send if there is credit; then the queue goes to the end of the round robin.
+    fn try_send(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        queue: u32,
+        pull: Pull,
+        lacking: &mut u64,
+    ) -> bool {
+        let (Pull::Next(class) | Pull::Again(class) | Pull::Control(class, ..)) = pull else {
+            unreachable!("a pull that sends nothing")
+        };
+        if *lacking >> class & 1 == 1 {
+            return false;
+        }
+        let mut packet = self.draft(fabric, endpoint, queue, pull);
+        self.route_at_source(fabric, &mut packet, class);
+        let channel = fabric.ports + endpoint;
+        if fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits() {
+            *lacking |= 1 << class;
+            return false;
+        }
+        self.commit(fabric, endpoint, queue, pull, &mut packet);
+        self.inject(fabric, endpoint, packet);
+        let end = fabric.channels[channel as usize].free_at;
+        let sent = Sent { pull, flits: packet.hot.flits(), end };
+        let record = &mut self.queues[queue as usize];
+        self.source.on_sent(record, &sent);
+        if record.is_empty() && self.source.pull(record, fabric.now) == Pull::Wait {
+            record.ready = false;
+            self.forget(endpoint, queue, fabric.now);
+        } else {
+            self.nodes[endpoint as usize].ready.push_back(queue);
+        }
+        // A class that waits in its generator may go on now.
+        self.nodes[endpoint as usize].next_born = self.nodes[endpoint as usize].next_born.min(fabric.now);
+        true
+    }
+
+    /// The packet that a queue wants to send; nothing is changed yet.
+    fn draft(&self, fabric: &Fabric, endpoint: u32, queue: u32, pull: Pull) -> Packet {
+        let record = &self.queues[queue as usize];
+        let mut packet = Packet::default();
+        packet.hot.dst = record.dst;
+        packet.cold.src = fabric.share.endpoints[endpoint as usize];
+        match pull {
+            Pull::Next(_) => {
+                let message = record.messages.front().expect("a message was asked for");
+                let flits = (message.flits() - record.sent).min(self.plan.packet_flits as u32);
+                packet.hot.set_size(Kind::Data, flits as u16);
+                packet.hot.dst = message.dst;
+                packet.cold.born = message.born;
+                packet.cold.length = message.flits();
+                packet.cold.sequence = record.sequence;
+                packet.cold.class = message.class();
+                let first = record.sequence == 0;
+                packet.cold.message =
+                    if first { self.nodes[endpoint as usize].next_message } else { record.number };
+            }
+            Pull::Again(_) => {
+                let again = record.due().expect("a packet was due");
+                packet.hot.set_size(Kind::Data, again.flits);
+                packet.cold.born = again.born;
+                packet.cold.length = again.length;
+                packet.cold.sequence = again.sequence;
+                packet.cold.class = again.group;
+                packet.cold.message = again.message;
+                packet.cold.tag = again.tag;
+            }
+            Pull::Control(_, kind, words) => {
+                packet.hot.set_size(kind, self.plan.control_flits);
+                packet.cold.words = words;
+                packet.cold.born = fabric.now;
+            }
+            Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
+        }
+        packet
+    }
+
+    /// Carries out what `draft` drew up.
+    fn commit(&mut self, fabric: &mut Fabric, endpoint: u32, queue: u32, pull: Pull, packet: &mut Packet) {
+        let record = &mut self.queues[queue as usize];
+        let node = &mut self.nodes[endpoint as usize];
+        match pull {
+            Pull::Next(_) => {
+                if record.sequence == 0 {
+                    record.number = node.next_message;
+                    node.next_message += 1;
+                }
+                fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
+                record.sent += packet.hot.flits();
+                record.sequence += 1;
+                if record.sent == packet.cold.length {
+                    record.messages.pop_front();
+                    (record.sent, record.sequence) = (0, 0);
+                }
+                if self.retains {
+                    node.retained += packet.hot.flits();
+                    self.retained_peak = self.retained_peak.max(node.retained);
+                }
+            }
+            Pull::Again(_) => {
+                record.take_due();
+                fabric.probe.resent(packet.cold.class, fabric.now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets the routing choose, and sets the virtual channel of the injection channel.
+    fn route_at_source(&self, fabric: &Fabric, packet: &mut Packet, class: u8) {
+        let cold = &packet.cold;
+        let key = mix((cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now);
+        let mut route = Route::default();
+        let mut senses = AtSource(mix(self.plan.seed, key));
+        self.plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        packet.hot.set_route(route);
+        packet.hot.next_vc = self.plan.channels.index(class, route.network, 0, 0);
+    }
+
+    fn inject(&mut self, fabric: &mut Fabric, endpoint: u32, mut packet: Packet) {
+        packet.cold.injected = fabric.now;
+        packet.hot.tail = fabric.now;
+        if packet.hot.kind() == Kind::Data {
+            fabric.probe.injected(packet.cold.class, fabric.now);
+        }
+        let id = fabric.pool.insert(&packet);
+        fabric.transmit(fabric.ports + endpoint, id);
+        fabric.probe.made += 1;
+    }
+
+    /// Takes data in: counts it, puts the message together, and answers.
+    fn receive(&mut self, fabric: &mut Fabric, packet: &Packet) {
+        let cold = &packet.cold;
+        let mut whole = cold.length <= self.plan.packet_flits as u32;
+        if !whole {
+            let missing = self.assembly.entry((cold.src, cold.message)).or_insert(cold.length);
+            assert!(*missing >= packet.hot.flits(), "law broken: a packet was delivered twice: {packet:?}");
+            *missing -= packet.hot.flits();
+            whole = *missing == 0;
+            if whole {
+                self.assembly.remove(&(cold.src, cold.message));
+            }
+        }
+        fabric.probe.delivered(packet, whole, fabric.now);
+    }
+
+    fn answer(&mut self, fabric: &Fabric, endpoint: u32, packet: &Packet) {
+        let mut replies = std::mem::take(&mut self.replies);
+        self.source.reply(packet, fabric.now, &mut replies);
+        for reply in replies.drain(..) {
+            let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
+            self.route_at_source(fabric, &mut answer, reply.class);
+            self.nodes[endpoint as usize].control.push_back(answer);
+        }
+        self.replies = replies;
+    }
+
+    fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
+        let kind = packet.hot.kind();
+        if kind == Kind::Ack && self.retains {
+            let before = packet.cold.sequence as u32 * self.plan.packet_flits as u32;
+            let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
+            self.nodes[endpoint as usize].retained -= flits;
+        }
+        if !self.source.hears(kind) {
+            return;
+        }
+        // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
+        let plain = kind == Kind::Ack && packet.cold.words == [0; 2];
+        let queue = match self.find(endpoint, packet.cold.src) {
+            Some(queue) => queue,
+            None if plain => return,
+            None => self.queue(endpoint, packet.cold.src),
+        };
+        let record = &mut self.queues[queue as usize];
+        self.source.on_control(record, packet, fabric.now);
+        if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
+            self.forget(endpoint, queue, fabric.now);
+        } else {
+            self.make_ready(endpoint, queue);
+        }
+    }
+}
+
+/// The control packet that answers `packet`, on its way back.
+pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet {
+    let mut answer = Packet { cold: packet.cold, ..Packet::default() };
+    answer.hot.dst = packet.cold.src;
+    answer.hot.set_size(reply.kind, flits);
+    answer.cold.src = packet.hot.dst;
+    answer.cold.words = reply.words;
+    answer.cold.marked = false;
+    answer.cold.waited = 0;
+    answer.cold.injected = now;
+    answer
+}
+
+impl<S: Source> Nics for NicSet<S> {
+    fn start(&mut self, fabric: &mut Fabric) {
+        for endpoint in 0..self.nodes.len() as u32 {
+            self.nodes[endpoint as usize].next_born = 0;
+            self.serve(fabric, endpoint);
+        }
+    }
+
+    fn deliver(&mut self, fabric: &mut Fabric, endpoint: u32, id: u32) {
+        let packet = fabric.pool.get(id);
+        fabric.pool.remove(id);
+        assert_eq!(
+            packet.hot.dst, fabric.share.endpoints[endpoint as usize],
+            "law broken: a packet reached an endpoint it was not for"
+        );
+        fabric.probe.arrived(&packet, fabric.now);
+        if packet.hot.kind() == Kind::Data {
+            self.receive(fabric, &packet);
+        } else {
+            self.hear(fabric, endpoint, &packet);
+        }
+        self.answer(fabric, endpoint, &packet);
+        let node = &self.nodes[endpoint as usize];
+        if !node.control.is_empty() || !node.ready.is_empty() {
+            self.serve(fabric, endpoint);
+        }
+    }
+
+    fn wake(&mut self, fabric: &mut Fabric, endpoint: u32) {
+        self.serve(fabric, endpoint);
+    }
+
+    fn count_offered(&mut self, fabric: &mut Fabric) {
+        let now = fabric.now;
+        for feed in &mut self.feeds {
+            let mut ahead = Feed { generator: feed.generator.clone(), ..*feed };
+            while ahead.born < now {
+                let message = ahead.pop(&self.plan.traffic[feed.class as usize]);
+                if message.born >= feed.counted {
+                    fabric.probe.offered(&message);
+                }
+            }
+            feed.counted = now;
+        }
+    }
+
+    fn retained_peak(&self) -> u32 {
+        self.retained_peak
+    }
+
+    fn held(&self) -> u64 {
+        self.nodes.iter().map(|node| node.control.len() as u64).sum()
+    }
+}

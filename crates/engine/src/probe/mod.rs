@@ -1,0 +1,350 @@
+//! What is measured. Counters and histograms of a partition, merged at the end; all sums are whole numbers, so that
+//! the result does not depend on the partitioning. Probes draw nothing and change nothing.
+pub mod summary;
+
+use crate::core::Tick;
+use crate::core::packet::{KINDS, Kind, Packet};
+use crate::core::plan::{Plan, Share};
+use crate::nic::queue::Message;
+use crate::rng::mix;
+use hdrhistogram::Histogram;
+
+/// Kinds of latency, in the order of [`ClassProbe::latency`].
+pub const LATENCIES: [&str; 3] = ["packet", "network", "message"];
+
+/// A latency: exact sum and largest, and a histogram of 1 % resolution, in ticks.
+#[derive(Clone)]
+pub struct Latency {
+    /// Sum of all.
+    pub sum: u128,
+    /// The distribution.
+    pub histogram: Histogram<u32>,
+    /// How many were due: created (or injected) in the window and not dropped.
+    pub due: u64,
+}
+
+impl Latency {
+    fn new() -> Self {
+        let histogram = Histogram::new(2).expect("two digits are allowed");
+        Self { sum: 0, histogram, due: 0 }
+    }
+
+    fn record(&mut self, ticks: Tick) {
+        self.sum += ticks as u128;
+        self.histogram.saturating_record(ticks.max(1));
+    }
+
+    /// How many arrived.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    fn merge(&mut self, other: &Latency) {
+        self.sum += other.sum;
+        self.histogram.add(&other.histogram).expect("histograms resize themselves");
+        self.due += other.due;
+    }
+}
+
+/// One bin of a class's time series.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bin {
+    /// Flits created.
+    pub offered: u64,
+    /// Flits that arrived.
+    pub accepted: u64,
+    /// Number and sum of packet, network and message latencies, by creation (network: injection).
+    pub latency: [(u64, u64); 3],
+}
+
+/// What is measured of a class of traffic.
+#[derive(Clone)]
+pub struct ClassProbe {
+    /// Flits created in the window.
+    pub offered: u64,
+    /// Flits created, first injected, and accepted, in each half of the window.
+    pub halves: [[u64; 2]; 3],
+    /// Messages created in the window.
+    pub messages: u64,
+    /// Flits that arrived in the window.
+    pub accepted: u64,
+    /// Packets that arrived in the window, and the hops they made.
+    pub arrived: u64,
+    /// See `arrived`.
+    pub hops: u64,
+    /// Packets dropped, and sent again, in the window.
+    pub dropped: u64,
+    /// See `dropped`.
+    pub resent: u64,
+    /// Packet, network and message latency.
+    pub latency: [Latency; 3],
+    /// The time series.
+    pub series: Vec<Bin>,
+    /// Flits accepted in the window by source endpoint.
+    pub sources: Vec<u64>,
+}
+
+impl ClassProbe {
+    fn new(bins: usize, sources: usize) -> Self {
+        Self {
+            offered: 0,
+            halves: [[0; 2]; 3],
+            messages: 0,
+            accepted: 0,
+            arrived: 0,
+            hops: 0,
+            dropped: 0,
+            resent: 0,
+            latency: [Latency::new(), Latency::new(), Latency::new()],
+            series: vec![Bin::default(); bins],
+            sources: vec![0; sources],
+        }
+    }
+
+    /// Adds what another partition measured.
+    pub fn merge(&mut self, other: &ClassProbe) {
+        self.offered += other.offered;
+        self.messages += other.messages;
+        self.accepted += other.accepted;
+        self.arrived += other.arrived;
+        self.hops += other.hops;
+        self.dropped += other.dropped;
+        self.resent += other.resent;
+        for (mine, theirs) in self.halves.as_flattened_mut().iter_mut().zip(other.halves.as_flattened()) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.latency.iter_mut().zip(&other.latency) {
+            mine.merge(theirs);
+        }
+        for (mine, theirs) in self.sources.iter_mut().zip(&other.sources) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
+            mine.offered += theirs.offered;
+            mine.accepted += theirs.accepted;
+            for (mine, theirs) in mine.latency.iter_mut().zip(&theirs.latency) {
+                mine.0 += theirs.0;
+                mine.1 += theirs.1;
+            }
+        }
+    }
+}
+
+/// Time a port was busy sending, and time it had packets but no credit, in the window.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PortTime {
+    /// Sending.
+    pub active: Tick,
+    /// Waiting for credit with packets in the output queue.
+    pub stalled: Tick,
+    /// Since when it stalls.
+    since: Option<Tick>,
+}
+
+/// What a partition measures.
+pub struct Probe {
+    window: (Tick, Tick),
+    bin: Tick,
+    packet_flits: u32,
+    /// By class of the scenario.
+    pub classes: Vec<ClassProbe>,
+    /// Flits sent in the window, by link class and kind; the two last rows are injection and ejection.
+    pub sent: Vec<[u64; KINDS.len()]>,
+    /// Packets that crossed a switch.
+    pub packet_hops: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Packets made by endpoints and switches, arrived at endpoints, and dropped or consumed by switches.
+    pub made: u64,
+    /// See `made`.
+    pub ended: u64,
+    /// See `made`.
+    pub removed: u64,
+    /// Sum of a hash of every packet that arrived, with its times.
+    pub checksum: u64,
+    /// Occupancy of the partition's switches at each snapshot.
+    pub snapshots: Vec<Vec<u64>>,
+    /// By local port, if recorded.
+    pub ports: Vec<PortTime>,
+}
+
+impl Probe {
+    /// An empty probe.
+    pub fn new(plan: &Plan, share: &Share) -> Self {
+        let record = &plan.record;
+        let bins = record.series.map_or(0, |bin| plan.end.div_ceil(bin) as usize);
+        let sources = if record.sources { plan.graph.endpoints.len() } else { 0 };
+        let ports = if record.ports { share.ports[share.ports.len() - 1] as usize } else { 0 };
+        Self {
+            window: plan.window,
+            bin: record.series.unwrap_or(0),
+            packet_flits: plan.packet_flits as u32,
+            classes: plan.traffic.iter().map(|_| ClassProbe::new(bins, sources)).collect(),
+            sent: vec![[0; KINDS.len()]; plan.links.len() + 2],
+            packet_hops: 0,
+            events: 0,
+            made: 0,
+            ended: 0,
+            removed: 0,
+            checksum: 0,
+            snapshots: Vec::new(),
+            ports: vec![PortTime::default(); ports],
+        }
+    }
+
+    #[inline]
+    fn in_window(&self, at: Tick) -> bool {
+        self.window.0 <= at && at < self.window.1
+    }
+
+    fn half(&self, at: Tick) -> usize {
+        (at - self.window.0 >= (self.window.1 - self.window.0) / 2) as usize
+    }
+
+    fn bin_of(&mut self, class: u8, at: Tick) -> Option<&mut Bin> {
+        let bin = at.checked_div(self.bin)?;
+        self.classes[class as usize].series.get_mut(bin as usize)
+    }
+
+    /// A message was created.
+    pub fn offered(&mut self, message: &Message) {
+        let (born, flits) = (message.born, message.flits() as u64);
+        if let Some(bin) = self.bin_of(message.class(), born) {
+            bin.offered += flits;
+        }
+        let inside = self.in_window(born);
+        let half = if inside { self.half(born) } else { 0 };
+        let packets = message.flits().div_ceil(self.packet_flits) as u64;
+        let class = &mut self.classes[message.class() as usize];
+        if inside {
+            class.offered += flits;
+            class.halves[0][half] += flits;
+            class.messages += 1;
+            class.latency[0].due += packets;
+            class.latency[2].due += 1;
+        }
+    }
+
+    /// A packet was sent on a channel in the window.
+    #[inline]
+    pub fn sent(&mut self, row: usize, kind: Kind, flits: u32) {
+        self.sent[row][kind as usize] += flits as u64;
+    }
+
+    /// A data packet was injected.
+    pub fn injected(&mut self, class: u8, at: Tick) {
+        if self.in_window(at) {
+            self.classes[class as usize].latency[1].due += 1;
+        }
+    }
+
+    /// Flits of a message were injected for the first time.
+    pub fn first_injected(&mut self, class: u8, flits: u32, now: Tick) {
+        if self.in_window(now) {
+            let half = self.half(now);
+            self.classes[class as usize].halves[1][half] += flits as u64;
+        }
+    }
+
+    /// A data packet was dropped by a switch.
+    pub fn dropped(&mut self, packet: &Packet, now: Tick) {
+        self.removed += 1;
+        let inside = (self.in_window(now), self.in_window(packet.cold.injected));
+        let class = &mut self.classes[packet.cold.class as usize];
+        class.dropped += inside.0 as u64;
+        // The latency of this copy is no longer due. Another partition may have counted it in: the sum is what counts.
+        class.latency[1].due = class.latency[1].due.wrapping_sub(inside.1 as u64);
+    }
+
+    /// A packet was sent again.
+    pub fn resent(&mut self, class: u8, now: Tick) {
+        self.classes[class as usize].resent += self.in_window(now) as u64;
+    }
+
+    /// A packet's tail reached its endpoint.
+    pub fn arrived(&mut self, packet: &Packet, now: Tick) {
+        let (hot, cold) = (&packet.hot, &packet.cold);
+        self.ended += 1;
+        let who = (cold.src as u64) << 32 | hot.dst as u64;
+        let what = (cold.message as u64) << 32 | (cold.sequence as u64) << 16 | (hot.kind() as u64) << 12;
+        let when = mix(cold.born, cold.injected) ^ mix(now, hot.hops as u64);
+        self.checksum = self.checksum.wrapping_add(mix(mix(who, what | hot.flits() as u64), when));
+    }
+
+    /// A data packet was delivered; `whole` if its message is complete now.
+    pub fn delivered(&mut self, packet: &Packet, whole: bool, now: Tick) {
+        let cold = &packet.cold;
+        let flits = packet.hot.flits() as u64;
+        let times = [now - cold.born, now - cold.injected, now - cold.born];
+        let counted = [true, true, whole];
+        let starts = [cold.born, cold.injected, cold.born];
+        if self.bin > 0 {
+            if let Some(bin) = self.bin_of(cold.class, now) {
+                bin.accepted += flits;
+            }
+            for at in 0..3 {
+                if counted[at]
+                    && let Some(bin) = self.bin_of(cold.class, starts[at])
+                {
+                    bin.latency[at].0 += 1;
+                    bin.latency[at].1 += times[at];
+                }
+            }
+        }
+        let (window, half) = (self.window, self.in_window(now).then(|| self.half(now)));
+        let class = &mut self.classes[cold.class as usize];
+        if let Some(half) = half {
+            class.accepted += flits;
+            class.halves[2][half] += flits;
+            class.arrived += 1;
+            class.hops += packet.hot.hops as u64;
+            if !class.sources.is_empty() {
+                class.sources[cold.src as usize] += flits;
+            }
+        }
+        for at in 0..3 {
+            if counted[at] && window.0 <= starts[at] && starts[at] < window.1 {
+                class.latency[at].record(times[at]);
+            }
+        }
+    }
+
+    /// Whether the time of every port is recorded.
+    #[inline]
+    pub fn ports_recorded(&self) -> bool {
+        !self.ports.is_empty()
+    }
+
+    /// A port sends from `now` to `end`.
+    pub fn active(&mut self, channel: u32, now: Tick, end: Tick) {
+        let window = self.window;
+        let Some(port) = self.ports.get_mut(channel as usize) else { return };
+        let overlap = |from: Tick, to: Tick| to.min(window.1).saturating_sub(from.max(window.0));
+        port.active += overlap(now, end);
+        if let Some(since) = port.since.take() {
+            port.stalled += overlap(since, now);
+        }
+    }
+
+    /// A port has packets and no credit from `now` on, until it sends again.
+    pub fn stalled(&mut self, channel: u32, now: Tick) {
+        let port = &mut self.ports[channel as usize];
+        port.since = port.since.or(Some(now));
+    }
+
+    /// Ends the stalls that last at the end of the run.
+    pub fn finish(&mut self) {
+        let window = self.window;
+        for port in &mut self.ports {
+            if let Some(since) = port.since.take() {
+                port.stalled += window.1.saturating_sub(since.max(window.0));
+            }
+        }
+    }
+
+    /// Latencies that are still due: packets and messages created, and packets injected, in the window.
+    pub fn due(&self) -> i64 {
+        let due = |latency: &Latency| latency.due as i64 - latency.count() as i64;
+        self.classes.iter().flat_map(|class| class.latency.iter().map(due)).sum()
+    }
+}

@@ -1,0 +1,46 @@
+//! No congestion control.
+use super::{CONTROL, DATA, Pull, Reply, Scheme, Source};
+use crate::core::Tick;
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::nic::queue::SendQueue;
+use crate::nic::{NicSet, Nics};
+use std::sync::Arc;
+
+/// No congestion control: sources send whenever the channel has credit.
+///
+/// What it does: nothing; the reference that the other schemes are compared with.
+/// Where it acts: nowhere; acknowledgements are sent if the endpoints ask for them.
+#[derive(Debug, Clone, Default)]
+pub struct None {}
+
+/// The source of [`None`].
+pub struct Plain {
+    acknowledge: bool,
+    control: u8,
+    data: u8,
+}
+
+impl Source for Plain {
+    type Queue = ();
+
+    fn pull(&self, queue: &SendQueue<()>, _now: Tick) -> Pull {
+        if queue.has_message() { Pull::Next(self.data) } else { Pull::Wait }
+    }
+
+    fn reply(&self, packet: &Packet, _now: Tick, replies: &mut Vec<Reply>) {
+        if self.acknowledge && packet.hot.kind() == Kind::Data {
+            replies.push(Reply { kind: Kind::Ack, class: self.control, words: [0; 2] });
+        }
+    }
+}
+
+impl Scheme for None {
+    fn classes(&self) -> Vec<TrafficClass> {
+        vec![CONTROL, DATA]
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
+        Box::new(NicSet::new(Plain { acknowledge, control: 0, data: 1 }, plan, share))
+    }
+}

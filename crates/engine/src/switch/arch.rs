@@ -1,0 +1,29 @@
+//! The contract of a switch architecture: the only generic of the event loop, since only its state layout differs.
+use crate::core::Tick;
+use crate::core::fabric::Fabric;
+use crate::protocol::Agent;
+
+/// All switches of a partition. Ports are local port numbers of the partition.
+pub trait Architecture: Send {
+    /// Flits in the switch that wait for an output port.
+    fn waiting(&self, port: u32) -> u32;
+
+    /// Takes a routed packet (`hot.out`, `hot.next_vc`) in at an input: a local port, or none for the virtual input of
+    /// the switch, from which it sends packets of its own. `switch` is local.
+    fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32);
+
+    /// Notes that an output port may be able to do something in this tick.
+    fn wake(&mut self, port: u32);
+
+    /// Drops a packet if it still waits at the head of a queue of this input; it goes to `fabric.dropped`.
+    fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32);
+
+    /// Arbitrates in all switches where something happened in this tick.
+    fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent);
+
+    /// Flits held by a switch (local number).
+    fn occupancy(&self, switch: u32) -> u64;
+
+    /// When the packet at the head of a queue must be dropped, and so on: the protocol's time-to-wait in ticks.
+    fn set_time_to_wait(&mut self, limit: Option<Tick>);
+}
