@@ -14,6 +14,13 @@ pub trait Wiring {
     fn graph(&self) -> Graph;
 }
 
-/// `[topology]`: the list of kinds, one line each.
-#[derive(Debug, Clone)]
-pub enum Topology {}
+pub mod single_switch;
+
+crate::kinds::kinds! {
+    /// `[topology]`: the list of kinds, one line each.
+    pub enum Topology by "kind" {
+        SingleSwitch(single_switch::SingleSwitch),
+    }
+    /// What the topology provides, whichever kind it is.
+    pub fn wiring -> dyn Wiring;
+}

@@ -35,6 +35,13 @@ pub trait Destinations: Send + Sync {
     fn only(&self, source: u32) -> Option<u32>;
 }
 
-/// `pattern = …` of a `[[traffic]]` table: the list of kinds, one line each.
-#[derive(Debug, Clone)]
-pub enum Pattern {}
+pub mod uniform;
+
+crate::kinds::kinds! {
+    /// `pattern = …` of a `[[traffic]]` table: the list of kinds, one line each.
+    pub enum Pattern by "pattern" {
+        Uniform(uniform::Uniform),
+    }
+    /// What the pattern provides, whichever kind it is.
+    pub fn bind -> dyn Bind;
+}
