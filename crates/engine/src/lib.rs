@@ -2,10 +2,15 @@
 //!
 //! A run is a function of a [`scenario::Scenario`]: integer picoseconds, deterministic ties, one named random
 //! stream per purpose and component. The engine has no input or output of its own.
+pub mod core;
 pub mod graph;
+mod kinds;
+pub mod nic;
+pub mod probe;
 pub mod problem;
 pub mod protocol;
 pub mod queueing;
+pub mod registry;
 pub mod report;
 pub mod rng;
 pub mod routing;

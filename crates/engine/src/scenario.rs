@@ -1,12 +1,27 @@
 //! A scenario: everything a run is a function of, as plain data. The comments of the fields are the user's
 //! documentation: `list`, the JSON Schema, error messages and the docs are made from them.
 //!
-//! To be completed: serde, JSON Schema, the reader that collects every mistake with its line.
+//! Reading a file ([`Scenario::parse`]) goes in steps, one module each: text → tree with positions ([`tree`]) →
+//! overrides → walk along the schema's shape, collecting mistakes ([`shape`], [`walk`]) → serde → checks across
+//! keys ([`checks`]).
 use crate::units::{Duration, Rate, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+mod checks;
+mod message;
+mod nearest;
+mod read;
+pub(crate) mod shape;
+mod tree;
+mod walk;
+
+pub use message::MessageSize;
+
 /// One value for all link classes, or a table by class name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
 pub enum PerClass<T> {
     /// The same for every class.
     One(T),
@@ -15,188 +30,264 @@ pub enum PerClass<T> {
 }
 
 /// `[link]`: bandwidth and latency of the channels. Keys named like a link class give that class's latency.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Link {
-    /// Bandwidth of a channel, each direction (default "100 Gb/s").
+    /// Bandwidth of a channel, each direction: one rate, or a table by link class.
     pub bandwidth: PerClass<Rate>,
-    /// Latency of the classes that have no key of their own (default "10 ns").
+    /// Latency of the classes that have no key of their own.
     pub latency: Duration,
-    /// Latency by link class: `host`, and the topology's other classes (flattened into the table).
+    /// Latency by link class: `host`, and the topology's other classes.
+    #[serde(flatten)]
     pub classes: BTreeMap<String, Duration>,
 }
 
+impl Default for Link {
+    fn default() -> Self {
+        Self {
+            bandwidth: PerClass::One(Rate(100_000_000_000)),
+            latency: Duration::Ps(10_000),
+            classes: BTreeMap::new(),
+        }
+    }
+}
+
 /// `[packet]`
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Packet {
-    /// Size of a flit (default "100 b").
+    /// Size of a flit, in bits or bytes.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub flit: Size,
-    /// Largest packet (default "24 flits"); at most 4095 flits.
+    /// Largest packet; at most 4095 flits.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub max: Size,
-    /// Size of a control packet: acknowledgements, reservations, notifications (default "1 flit").
+    /// Size of a control packet: acknowledgements, reservations, notifications.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub control: Size,
 }
 
+impl Default for Packet {
+    fn default() -> Self {
+        Self { flit: Size::Bits(100), max: Size::Flits(24), control: Size::Flits(1) }
+    }
+}
+
 /// `[endpoint]`
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Endpoint {
-    /// One send queue per destination served round robin, or one first-in first-out queue.
+    /// How an endpoint queues its messages.
     pub queues: SendQueues,
-    /// Whether every data packet is acknowledged by a control packet (default true).
+    /// Whether every data packet is acknowledged by a control packet.
     pub acknowledge: bool,
-    /// Rate at which the endpoint takes data from its channel (default: the channel's).
+    /// Rate at which the endpoint takes data from its channel; without it, the channel's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_rate: Option<Rate>,
-    /// Largest amount of data waiting at a source before it stops making messages (default unlimited).
+    /// Largest amount of data waiting at a source before it stops making messages; without it, unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub source_queue: Option<Size>,
 }
 
+impl Default for Endpoint {
+    fn default() -> Self {
+        Self { queues: SendQueues::PerDestination, acknowledge: true, drain_rate: None, source_queue: None }
+    }
+}
+
 /// How an endpoint queues its messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SendQueues {
-    /// "per destination"
+    /// One queue per destination, served round robin.
+    #[serde(rename = "per destination")]
     PerDestination,
-    /// "fifo"
+    /// One first-in first-out queue.
+    #[serde(rename = "fifo")]
     Fifo,
 }
 
 /// `[[traffic]]`: a class of open-loop traffic. The pattern's own keys stand in the same table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
-    /// Name of the class in results (default "traffic0", …).
+    /// Name of the class in results; without it, "traffic0", "traffic1", ….
+    #[serde(default)]
     pub name: String,
     /// Who sends to whom (key `pattern`, and the pattern's own keys).
+    #[serde(flatten)]
     pub pattern: crate::traffic::Pattern,
     /// The endpoints that take part: "all", "rest" (those in no other class), a list of numbers, or
-    /// `{ sample = n }` (default "all").
+    /// `{ sample = n }` for n random ones.
+    #[serde(default = "Endpoints::all")]
     pub endpoints: Endpoints,
-    /// Whether an endpoint may send to itself (key `self`, default false).
+    /// Whether an endpoint may send to itself.
+    #[serde(default, rename = "self")]
     pub to_self: bool,
-    /// Data injected by each source, as a fraction of its channel: 0 to 1. One of `load`, `load_per_destination`
-    /// (ignored by one-shot traffic).
+    /// Data injected by each source, as a fraction of its channel. Give this or `load_per_destination` (one-shot
+    /// traffic needs neither).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
     /// Data offered to each destination, as a fraction of its channel; may be over 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
     pub load_per_destination: Option<f64>,
-    /// Size of a message (default one packet): a size, or a mix, see [`MessageSize`].
+    /// Size of a message: a size, or a mix of sizes `{ sizes = ["4 flits", "512 flits"], shares = [0.5, 0.5],
+    /// by = "messages" }`, or evenly distributed sizes `{ from = "4 packets", to = "64 packets", step = "1 packet" }`.
+    #[serde(default)]
     pub message: MessageSize,
-    /// How messages are spaced: "bernoulli" (geometric gaps, the default), "periodic", "one-shot" (one message
-    /// from every source at `start`).
+    /// How messages are spaced.
+    #[serde(default = "Process::bernoulli")]
     pub process: Process,
-    /// When the class starts (default 0).
+    /// When the class starts.
+    #[serde(default = "at_once")]
     pub start: Duration,
-    /// When it stops making messages (default: never).
+    /// When it stops making messages; without it, never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// Allows endpoints that take part in another class too (default false).
+    /// Allows endpoints that take part in another class too.
+    #[serde(default)]
     pub share: bool,
 }
 
-/// The endpoints of a class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Endpoints {
-    /// "all"
-    All,
-    /// "rest": the endpoints that no other class takes part with. A class takes part with all its endpoints; a hot spot or
-    /// a list of pairs only with those that send or receive, after they are drawn.
-    Rest,
-    /// A list of endpoint numbers.
-    List(Vec<u32>),
-    /// `{ sample = n }`: n random endpoints, drawn by the seed.
-    Sample(u32),
+fn at_once() -> Duration {
+    Duration::Ps(0)
 }
 
-/// Message sizes.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MessageSize {
-    /// All alike: `message = "4 flits"`.
-    Fixed(Size),
-    /// Each of several sizes with a share: `message = { sizes = ["4 flits", "512 flits"], shares = [0.5, 0.5],
-    /// by = "messages" }` (or `by = "volume"`: shares of the data).
-    Mix {
-        /// The sizes.
-        sizes: Vec<Size>,
-        /// Their shares, which add up to 1.
-        shares: Vec<f64>,
-        /// Whether shares count data instead of messages.
-        by_volume: bool,
-    },
-    /// Uniformly distributed in steps: `message = { from = "4 packets", to = "64 packets", step = "1 packet" }`.
-    Uniform {
-        /// Smallest.
-        from: Size,
-        /// Largest.
-        to: Size,
-        /// Step (default: 1 packet if both are whole packets, else 1 flit).
-        step: Size,
-    },
+/// The endpoints of a class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Endpoints {
+    /// Every endpoint.
+    All,
+    /// The endpoints that no other class takes part with. A class takes part with all its endpoints; a hot spot or a list
+    /// of pairs only with those that send or receive, after they are drawn.
+    Rest,
+    /// `{ sample = n }`: n random endpoints, drawn by the seed.
+    Sample(u32),
+    /// A list of endpoint numbers.
+    #[serde(untagged)]
+    List(Vec<u32>),
+}
+
+impl Endpoints {
+    fn all() -> Self {
+        Endpoints::All
+    }
 }
 
 /// How the messages of a source are spaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Process {
-    /// "bernoulli": in every flit time a message is made with the same probability.
+    /// In every flit time a message is made with the same probability (geometric gaps).
     Bernoulli,
-    /// "periodic": at even distances, each source with a random phase.
+    /// At even distances, each source with a random phase.
     Periodic,
-    /// "one-shot": one message from every source at `start`.
+    /// One message from every source at `start`.
     OneShot,
 }
 
+impl Process {
+    fn bernoulli() -> Self {
+        Process::Bernoulli
+    }
+}
+
 /// `[run]`
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Run {
-    /// Simulated time before the measured window (default "20 us").
+    /// Simulated time before the measured window.
     pub warmup: Duration,
-    /// The measured window (default "100 us").
+    /// The measured window.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub duration: Duration,
     /// Longest time after the window in which sources keep sending until the packets and messages of the window
-    /// have arrived (default: `duration`).
+    /// have arrived; without it, as long as `duration`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub drain: Option<Duration>,
-    /// Threads; the result is the same for any number (default 1).
+    /// Threads; the result is the same for any number.
+    #[schemars(range(min = 1, max = 4096))]
     pub threads: u32,
-    /// Partitions to cut the network into; the result is the same for any number (default: chosen for speed).
+    /// Partitions to cut the network into; the result is the same for any number; without it, chosen for speed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub partitions: Option<u32>,
-    /// Memory at which the run stops with an error, in bytes (key `memory = "4 GB"`, default unlimited).
+    /// Memory at which the run stops with an error, in bytes; without it, unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub memory: Option<Size>,
-    /// Seed of all random streams (default 1).
+    /// Seed of all random streams.
     pub seed: u64,
 }
 
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            warmup: Duration::Ps(20_000_000),
+            duration: Duration::Ps(100_000_000),
+            drain: None,
+            threads: 1,
+            partitions: None,
+            memory: None,
+            seed: 1,
+        }
+    }
+}
+
 /// `[record]`: what is written besides the summary.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Bin of the time series of every traffic class (default: none).
+    /// Bin of the time series of every traffic class; without it, no series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub series: Option<Duration>,
-    /// Active, idle and stalled time of every port in the window (default false).
+    /// Active, idle and stalled time of every port in the window.
     pub ports: bool,
-    /// Throughput of every source in the window (default false).
+    /// Throughput of every source in the window.
     pub sources: bool,
-    /// Times at which the occupancy of every switch is recorded (default none).
+    /// Times at which the occupancy of every switch is recorded.
     pub occupancy: Vec<Duration>,
 }
 
 /// A whole scenario.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Title for tables and figures.
+    #[serde(default)]
     pub title: String,
-    /// `[topology]`, by `kind`.
+    /// The network, by `kind`.
     pub topology: crate::topology::Topology,
-    /// `[link]`
+    /// Bandwidth and latency of the channels.
+    #[serde(default)]
     pub link: Link,
-    /// `[packet]`
+    /// Sizes of flits and packets.
+    #[serde(default)]
     pub packet: Packet,
-    /// `[switch]`, by `kind`.
+    /// The switch architecture, by `kind`.
+    #[serde(default)]
     pub switch: crate::switch::Switch,
-    /// `[endpoint]`
+    /// The endpoints.
+    #[serde(default)]
     pub endpoint: Endpoint,
-    /// `[routing]`, by `kind`.
+    /// The routing algorithm, by `kind`.
     pub routing: crate::routing::Routing,
-    /// `[queueing]`, by `kind`.
+    /// How packets are assigned to the queues of a port, by `kind`.
+    #[serde(default)]
     pub queueing: crate::queueing::Queueing,
-    /// `[congestion_control]`, by `kind`.
+    /// The congestion-control scheme, by `kind`.
+    #[serde(default)]
     pub congestion_control: crate::protocol::CongestionControl,
-    /// `[[traffic]]`
+    /// The classes of traffic, one `[[traffic]]` table each.
+    #[schemars(length(min = 1))]
     pub traffic: Vec<Traffic>,
-    /// `[run]`
+    /// How long to simulate, and with what.
+    #[serde(default)]
     pub run: Run,
-    /// `[record]`
+    /// What is written besides the summary.
+    #[serde(default)]
     pub record: Record,
 }

@@ -6,6 +6,8 @@ use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Explicit congestion notification after InfiniBand: marks at the root of congestion, a delay between packets at the
@@ -18,28 +20,42 @@ use std::sync::Arc;
 /// N. Jiang et al., "Network Congestion Avoidance Through Speculative Reservation", HPCA 2012, section 4.
 /// Differences: the papers give no rule for the root; here it is a port whose waiting flits exceed the threshold while
 /// its channel has credit for another packet. SC '15 gives no decrement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Ecn {
-    /// How a mark returns: "acknowledgement" (echoed in the acknowledgement; default) or "notification" (one control
-    /// packet per marked packet).
+    /// How a mark returns to the source.
     pub notify: Notify,
-    /// Flits waiting for an output (all inputs and its output queue) above which packets are marked, if the channel
-    /// has credits (default "192 flits").
+    /// Flits waiting for an output (all inputs and its output queue) above which packets are marked, if the channel has
+    /// credits.
     pub threshold: Size,
-    /// Added to the delay between packets by each notification (default "24 cycles").
+    /// Added to the inter-packet delay by each notification.
     pub increment: Duration,
-    /// Taken off the delay once per `timer` without a notification (default "1 cycles").
+    /// Taken off the delay once per `timer` without a notification.
     pub decrement: Duration,
-    /// Period of the decrement (default "96 cycles").
+    /// Period of the decrement.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub timer: Duration,
 }
 
+impl Default for Ecn {
+    fn default() -> Self {
+        Self {
+            notify: Notify::Acknowledgement,
+            threshold: Size::Flits(192),
+            increment: Duration::Cycles(24),
+            decrement: Duration::Cycles(1),
+            timer: Duration::Cycles(96),
+        }
+    }
+}
+
 /// How a mark returns to the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Notify {
-    /// In the acknowledgement.
+    /// Echoed in the acknowledgement.
     Acknowledgement,
-    /// As a control packet of its own.
+    /// As a control packet of its own, one per marked packet.
     Notification,
 }
 

@@ -9,6 +9,8 @@ use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::queue::{Again, SendQueue};
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Last-hop reservation protocol: packets go speculatively; a switch that has too much queued for one of its endpoints
@@ -21,16 +23,24 @@ use std::sync::Arc;
 /// Paper: N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication",
 /// SC '15, sections 3.2 and 6.1.
 /// Differences: the paper gives no fabric time-out and no rule for coalescing; both are parameters here.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
-    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped
-    /// (default "1000 flits").
+    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped.
     pub threshold: Size,
-    /// Queueing time after which a speculative packet is dropped anywhere in the network (default: never).
+    /// Queueing time after which a speculative packet is dropped anywhere in the network; without it, never.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric_drop: Option<Duration>,
-    /// Refusals without a time in a row, to one destination, after which the refused packets are coalesced into one
-    /// reservation (default 3; only with `fabric_drop`).
+    /// Refusals without a time in a row, to one destination, after which waiting small messages are coalesced into one
+    /// reservation (only with `fabric_drop`).
+    #[schemars(range(min = 1))]
     pub coalesce_after: u32,
+}
+
+impl Default for Lhrp {
+    fn default() -> Self {
+        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3 }
+    }
 }
 
 const CONTROL_CLASS: u8 = 0;

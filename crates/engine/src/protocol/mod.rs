@@ -157,18 +157,24 @@ pub struct Idle;
 
 impl Agent for Idle {}
 
-/// `[congestion_control]`: the list of kinds, one line each.
-#[derive(Debug, Clone)]
-pub enum CongestionControl {
-    /// "none"
-    None(none::None),
-    /// "ecn"
-    Ecn(ecn::Ecn),
-    /// "lhrp"
-    Lhrp(lhrp::Lhrp),
+crate::kinds::kinds! {
+    /// `[congestion_control]`: the list of kinds, one line each.
+    pub enum CongestionControl by "kind" {
+        None(none::None) = "none",
+        Ecn(ecn::Ecn) = "ecn",
+        Lhrp(lhrp::Lhrp) = "lhrp",
+    }
+    /// What the scheme provides, whichever kind it is.
+    pub fn scheme -> dyn Scheme;
 }
 
-/// A scheme bound to a run: what the engine needs to build its endpoints and agents.
+impl Default for CongestionControl {
+    fn default() -> Self {
+        Self::None(none::None {})
+    }
+}
+
+/// What every scheme provides: what the engine needs to build its endpoints and agents.
 pub trait Scheme {
     /// Its traffic classes, the highest priority first.
     fn classes(&self) -> Vec<TrafficClass>;

@@ -5,13 +5,16 @@ use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// No congestion control: sources send whenever the channel has credit.
 ///
 /// What it does: nothing; the reference that the other schemes are compared with.
 /// Where it acts: nowhere; acknowledgements are sent if the endpoints ask for them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct None {}
 
 /// The source of [`None`].

@@ -1,7 +1,12 @@
 //! The queueing seam: which queue of a port a packet waits in. One kind a file.
-/// `[queueing]`
-#[derive(Debug, Clone)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[queueing]`: the list of kinds, one line each.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Queueing {
-    /// "single": one queue per virtual network.
+    /// One queue per virtual network.
+    #[default]
     Single,
 }

@@ -3,6 +3,8 @@
 //! A router is immutable and shared by all partitions. It keeps what it must remember of a packet in the packet's
 //! [`Route`], and learns of the network's state only through [`Senses`]: so its unit test needs no network, and the
 //! deadlock check can explore every choice it might make.
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What a packet carries for its routing, by value. All zero when the packet is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -58,5 +60,14 @@ pub trait Router: Send + Sync {
 }
 
 /// `[routing]`: the list of kinds, one line each.
-#[derive(Debug, Clone)]
-pub enum Routing {}
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(missing_docs)] // the schema takes the text of each kind's struct
+pub enum Routing {
+    Minimal(Minimal),
+}
+
+/// A shortest path.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Minimal {}

@@ -6,8 +6,6 @@
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 pub mod bind;
 pub mod bit_complement;
@@ -66,49 +64,32 @@ pub trait Destinations: Send + Sync + std::fmt::Debug {
     fn only(&self, source: u32) -> Option<u32>;
 }
 
-/// Makes the enum of the kinds and its dispatch from one line a kind.
-macro_rules! kinds {
-    ($($kind:ident($parameters:ty),)*) => {
-        /// `pattern = …` of a `[[traffic]]` table: who sends to whom.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "pattern", rename_all = "kebab-case")]
-        #[expect(missing_docs, reason = "each kind is documented by its parameters")]
-        pub enum Pattern {
-            $($kind($parameters),)*
-        }
-
-        impl Pattern {
-            /// What the pattern provides, whichever kind it is.
-            pub fn kind(&self) -> &dyn Bind {
-                match self {
-                    $(Pattern::$kind(parameters) => parameters,)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    Uniform(uniform::Uniform),
-    Hotspot(hotspot::Hotspot),
-    Permutation(permutation::Permutation),
-    Shift(shift::Shift),
-    Transpose(transpose::Transpose),
-    Tornado(tornado::Tornado),
-    BitComplement(bit_complement::BitComplement),
-    BitReverse(bit_reverse::BitReverse),
-    WorstCase(worst_case::WorstCase),
-    WorstCaseHot(worst_case_hot::WorstCaseHot),
-    List(list::List),
+crate::kinds::kinds! {
+    /// `pattern = …` of a `[[traffic]]` table: who sends to whom. The list of kinds, one line each.
+    pub enum Pattern by "pattern" {
+        Uniform(uniform::Uniform) = "uniform",
+        Hotspot(hotspot::Hotspot) = "hotspot",
+        Permutation(permutation::Permutation) = "permutation",
+        Shift(shift::Shift) = "shift",
+        Transpose(transpose::Transpose) = "transpose",
+        Tornado(tornado::Tornado) = "tornado",
+        BitComplement(bit_complement::BitComplement) = "bit-complement",
+        BitReverse(bit_reverse::BitReverse) = "bit-reverse",
+        WorstCase(worst_case::WorstCase) = "worst-case",
+        WorstCaseHot(worst_case_hot::WorstCaseHot) = "worst-case-hot",
+        List(list::List) = "list",
+    }
+    /// What the pattern provides, whichever kind it is.
+    pub fn bound -> dyn Bind;
 }
 
 impl Bind for Pattern {
     fn bind(&self, binding: Binding) -> Result<Box<dyn Destinations>, Vec<Problem>> {
-        self.kind().bind(binding)
+        self.bound().bind(binding)
     }
 
     fn picks(&self) -> bool {
-        self.kind().picks()
+        self.bound().picks()
     }
 }
 

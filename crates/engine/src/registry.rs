@@ -1,0 +1,110 @@
+//! What there is to choose from: the JSON Schema of a scenario file, and every kind of every seam with its
+//! parameters. Both are made from the structs and their doc comments; nothing is written twice.
+use crate::scenario::shape::{self, Field, Kinds, Shape, Table};
+use serde_json::{Value, json};
+
+/// The JSON Schema (draft 2020-12) of a scenario file.
+pub fn schema() -> Value {
+    shape::schema().clone()
+}
+
+/// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in
+/// words, with the units' example), `required`, `default` (null if there is none) and `doc`. Kinds of a seam come
+/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls` and `traffic_patterns`.
+pub fn kinds() -> Value {
+    let Shape::Table(root) = shape::scenario() else { return Value::Null };
+    json!({
+        "topologies": seam(root, "topology"),
+        "routings": seam(root, "routing"),
+        "switches": seam(root, "switch"),
+        "queueings": seam(root, "queueing"),
+        "congestion_controls": seam(root, "congestion_control"),
+        "traffic_patterns": seam(root, "traffic"),
+    })
+}
+
+/// The keys of the tables that have no kinds (`link`, `packet`, `endpoint`, `traffic`, `run`, `record`), as
+/// [`kinds`] gives the parameters of a kind. Those of `traffic` are the keys that every pattern has.
+pub fn sections() -> Value {
+    let Shape::Table(root) = shape::scenario() else { return Value::Null };
+    let section = |field: &Field| match &field.shape {
+        Shape::Table(table) => Some((field.name.clone(), parameters(&table.fields))),
+        Shape::List { item, .. } => match &**item {
+            Shape::Kinds(kinds) => Some((field.name.clone(), parameters(&kinds.common.fields))),
+            _ => None,
+        },
+        _ => None,
+    };
+    Value::Object(root.fields.iter().filter_map(section).collect())
+}
+
+fn seam(root: &Table, key: &str) -> Value {
+    let field = root.fields.iter().find(|field| field.name == key);
+    let kinds = match field.map(|field| &field.shape) {
+        Some(Shape::Kinds(kinds)) => kinds,
+        Some(Shape::List { item, .. }) => match &**item {
+            Shape::Kinds(kinds) => kinds,
+            _ => return Value::Null,
+        },
+        _ => return Value::Null,
+    };
+    list(kinds)
+}
+
+fn list(kinds: &Kinds) -> Value {
+    let shared = |field: &&Field| kinds.common.fields.iter().any(|common| common.name == field.name);
+    let entries = kinds.kinds.iter().map(|kind| {
+        let own: Vec<Field> = kind.table.fields.iter().filter(|field| !shared(field)).cloned().collect();
+        json!({ "name": kind.name, "doc": kind.doc, "parameters": parameters(&own) })
+    });
+    entries.collect()
+}
+
+fn parameters(fields: &[Field]) -> Value {
+    let parameter = |field: &Field| {
+        json!({
+            "name": field.name,
+            "type": field.shape.described(),
+            "required": field.required,
+            "default": field.default,
+            "doc": field.doc,
+        })
+    };
+    fields.iter().map(parameter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_listed_with_its_text_and_every_parameter_with_type_and_text() {
+        let kinds = kinds();
+        for (seam, list) in kinds.as_object().unwrap() {
+            let list = list.as_array().unwrap();
+            assert!(!list.is_empty(), "{seam} has no kinds");
+            for kind in list {
+                assert_ne!(kind["doc"], "", "{seam}: {kind}");
+                for parameter in kind["parameters"].as_array().unwrap() {
+                    assert_ne!(parameter["doc"], "", "{seam}: {parameter}");
+                    assert_ne!(parameter["type"], "a value", "{seam}: {parameter}");
+                }
+            }
+        }
+        let lhrp =
+            &kinds["congestion_controls"].as_array().unwrap().iter().find(|k| k["name"] == "lhrp").unwrap();
+        assert_eq!(lhrp["doc"], "Last-hop reservation protocol.");
+        let threshold = &lhrp["parameters"][0];
+        assert_eq!((&threshold["name"], &threshold["default"]), (&json!("threshold"), &json!("1000 flits")));
+    }
+
+    #[test]
+    fn every_key_of_every_section_has_its_text() {
+        for (section, keys) in sections().as_object().unwrap() {
+            for key in keys.as_array().unwrap() {
+                assert_ne!(key["doc"], "", "{section}: {key}");
+                assert_ne!(key["type"], "a value", "{section}: {key}");
+            }
+        }
+    }
+}

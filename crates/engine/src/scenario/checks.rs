@@ -1,0 +1,220 @@
+//! Mistakes across keys: what no schema can tell, and needs only the scenario.
+use super::nearest::nearest;
+use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, Traffic};
+use crate::problem::Problem;
+use crate::switch::{Switch, cioq::Buffer};
+use crate::units::{QUANTITY_MAX, Rate, Scale, Size};
+use std::collections::HashSet;
+
+/// Where the problems go.
+type Tell<'a> = &'a mut dyn FnMut(Problem);
+
+/// Largest number of flits in a packet.
+const PACKET_FLITS_MAX: u64 = 4095;
+
+/// Tells all mistakes across keys.
+pub fn across(scenario: &Scenario, tell: Tell) {
+    for problem in scenario.topology.wiring().problems() {
+        tell(Problem { path: format!("topology.{}", problem.path), ..problem });
+    }
+    link(scenario, tell);
+    if let Some(scale) = packet(scenario, tell) {
+        switch(scenario, &scale, tell);
+        for traffic in &scenario.traffic {
+            message(traffic, &scale, tell);
+            times(traffic, &scale, tell);
+        }
+        run(scenario, &scale, tell);
+    }
+    names(&scenario.traffic, tell);
+    scenario.traffic.iter().for_each(|traffic| load(traffic, tell));
+    endpoints(&scenario.traffic, scenario.topology.wiring().counts().0, tell);
+}
+
+impl Scenario {
+    /// What sizes and cycles are measured by; none if a packet has no whole number of flits, or none at all.
+    pub fn scale(&self) -> Option<Scale> {
+        let Size::Bits(flit_bits @ 1..) = self.packet.flit else { return None };
+        let unit = Scale { flit_bits, packet_flits: 1, host: self.link.bandwidth_of("host") };
+        let packet_flits = match self.packet.max {
+            Size::Packets(_) => return None,
+            size => size.flits(&unit),
+        };
+        (1..=PACKET_FLITS_MAX).contains(&packet_flits).then_some(Scale { packet_flits, ..unit })
+    }
+}
+
+impl Link {
+    /// Bandwidth of the channels of a link class.
+    pub fn bandwidth_of(&self, class: &str) -> Rate {
+        match &self.bandwidth {
+            PerClass::One(rate) => *rate,
+            PerClass::Table(table) => table.get(class).copied().unwrap_or(match Link::default().bandwidth {
+                PerClass::One(rate) => rate,
+                PerClass::Table(_) => Rate(1),
+            }),
+        }
+    }
+
+    /// Latency of the channels of a link class.
+    pub fn latency_of(&self, class: &str) -> crate::units::Duration {
+        self.classes.get(class).copied().unwrap_or(self.latency)
+    }
+}
+
+fn link(scenario: &Scenario, tell: Tell) {
+    let classes = scenario.topology.wiring().link_classes();
+    let mut check = |path: String, class: &str, keys: &[&str]| {
+        if !classes.contains(&class) {
+            let known: Vec<&str> = keys.iter().chain(classes).copied().collect();
+            let meant = nearest(class, known.iter().copied()).map(|name| format!("did you mean {name}? "));
+            let help = format!("{}one of: {}", meant.unwrap_or_default(), known.join(", "));
+            tell(Problem::new(path, "this topology has no such link class", help));
+        }
+    };
+    for class in scenario.link.classes.keys() {
+        check(format!("link.{class}"), class, &["bandwidth", "latency"]);
+    }
+    if let PerClass::Table(table) = &scenario.link.bandwidth {
+        table.keys().for_each(|class| check(format!("link.bandwidth.{class}"), class, &[]));
+    }
+}
+
+/// Checks the packet sizes; gives the scale if sizes can be told by it.
+fn packet(scenario: &Scenario, tell: Tell) -> Option<Scale> {
+    if !matches!(scenario.packet.flit, Size::Bits(1..)) {
+        let help = "such as \"100 b\" or \"32 B\"";
+        tell(Problem::new("packet.flit", "a flit must be a number of bits or bytes over 0", help));
+        return None;
+    }
+    let Some(scale) = scenario.scale() else {
+        let help = format!("1 to {PACKET_FLITS_MAX} flits, in flits or bytes");
+        tell(Problem::new("packet.max", format!("\"{}\" is no possible packet", scenario.packet.max), help));
+        return None;
+    };
+    let control = scenario.packet.control.flits(&scale);
+    if control == 0 || control > scale.packet_flits {
+        let help = format!("1 to {} flits", scale.packet_flits);
+        tell(Problem::new("packet.control", format!("a control packet has {control} flits"), help));
+    }
+    Some(scale)
+}
+
+fn switch(scenario: &Scenario, scale: &Scale, tell: Tell) {
+    let Switch::Cioq(cioq) = &scenario.switch;
+    let mut check = |key: &str, size: Size| {
+        let flits = size.flits(scale);
+        if flits < scale.packet_flits {
+            let message = format!("a buffer of {flits} flits cannot hold a packet");
+            let help = format!("at least \"1 packet\", {} flits", scale.packet_flits);
+            tell(Problem::new(format!("switch.{key}"), message, help));
+        }
+    };
+    check("output_buffer", cioq.output_buffer);
+    if let Buffer::PerVc(size) | Buffer::PerPort(size) = cioq.input_buffer {
+        check("input_buffer", size);
+    }
+}
+
+/// Names tell classes apart in results.
+fn names(classes: &[Traffic], tell: Tell) {
+    let mut seen = HashSet::new();
+    for (index, traffic) in classes.iter().enumerate() {
+        if !seen.insert(&traffic.name) {
+            let message = format!("traffic {index} has a name that another class has");
+            tell(Problem::new(format!("traffic.{}.name", traffic.name), message, "give each its own name"));
+        }
+    }
+}
+
+fn load(traffic: &Traffic, tell: Tell) {
+    let path = |key: &str| format!("traffic.{}.{key}", traffic.name);
+    match (traffic.load, traffic.load_per_destination) {
+        (Some(_), Some(_)) => {
+            let message = "both load and load_per_destination are given";
+            tell(Problem::new(path("load_per_destination"), message, "remove one of them"));
+        }
+        (None, None) if traffic.process != Process::OneShot => {
+            let help = "give load (a fraction of each source's channel) or load_per_destination";
+            tell(Problem::new(path("load"), "the load is missing", help));
+        }
+        _ => {}
+    }
+}
+
+fn message(traffic: &Traffic, scale: &Scale, tell: Tell) {
+    let mut refuse = |key: &str, message: String, help: &str| {
+        tell(Problem::new(format!("traffic.{}.message{key}", traffic.name), message, help));
+    };
+    if traffic.message.sizes().iter().any(|size| size.flits(scale) == 0) {
+        refuse("", "a size is 0".to_string(), "a message has at least 1 flit");
+    }
+    match &traffic.message {
+        MessageSize::Fixed(_) => {}
+        MessageSize::Mix { sizes, shares, .. } => {
+            let sum: f64 = shares.iter().sum();
+            if sizes.len() != shares.len() {
+                let message = format!("{} sizes have {} shares", sizes.len(), shares.len());
+                refuse(".shares", message, "one share for each size");
+            } else if (sum - 1.0).abs() > 1e-9 {
+                refuse(".shares", format!("the shares add up to {sum}"), "they must add up to 1");
+            }
+        }
+        MessageSize::Uniform { from, to, .. } => {
+            if from.flits(scale) > to.flits(scale) {
+                refuse(".from", format!("{from} is more than {to}"), "from must not be more than to");
+            }
+        }
+    }
+}
+
+fn times(traffic: &Traffic, scale: &Scale, tell: Tell) {
+    if let Some(stop) = traffic.stop.filter(|stop| stop.time(scale) < traffic.start.time(scale)) {
+        let message = format!("stops at {stop}, before it starts at {}", traffic.start);
+        tell(Problem::new(
+            format!("traffic.{}.stop", traffic.name),
+            message,
+            "stop must not be before start",
+        ));
+    }
+}
+
+fn endpoints(classes: &[Traffic], count: u64, tell: Tell) {
+    for traffic in classes {
+        let mut refuse = |message: String, help: String| {
+            tell(Problem::new(format!("traffic.{}.endpoints", traffic.name), message, help));
+        };
+        match &traffic.endpoints {
+            Endpoints::All | Endpoints::Rest => {}
+            Endpoints::Sample(0) => refuse("a sample of 0 endpoints".to_string(), "at least 1".to_string()),
+            Endpoints::Sample(n) if u64::from(*n) > count => {
+                refuse(format!("a sample of {n} endpoints"), format!("the network has {count}"));
+            }
+            Endpoints::Sample(_) => {}
+            Endpoints::List(list) if list.is_empty() => {
+                refuse("the list is empty".to_string(), "at least one endpoint".to_string());
+            }
+            Endpoints::List(list) => {
+                if let Some(endpoint) = list.iter().find(|endpoint| u64::from(**endpoint) >= count) {
+                    let help = format!("endpoints are numbered from 0 to {}", count.saturating_sub(1));
+                    refuse(format!("there is no endpoint {endpoint}"), help);
+                }
+                let mut seen = HashSet::new();
+                if let Some(twice) = list.iter().find(|endpoint| !seen.insert(**endpoint)) {
+                    refuse(format!("endpoint {twice} is named twice"), "name each once".to_string());
+                }
+            }
+        }
+    }
+}
+
+fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
+    let total: u128 = scenario.run_spans().iter().map(|span| u128::from(span.time(scale).0)).sum();
+    if total > u128::from(QUANTITY_MAX) {
+        let help = "warmup, duration and drain together may last 1000000 s";
+        tell(Problem::new("run.duration", "the run is too long", help));
+    }
+    if scenario.run.memory.is_some_and(|memory| !matches!(memory, Size::Bits(_))) {
+        tell(Problem::new("run.memory", "memory is not counted in flits or packets", "such as \"4 GB\""));
+    }
+}

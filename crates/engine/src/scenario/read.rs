@@ -1,0 +1,186 @@
+//! From text to a scenario, and back.
+use super::tree::{self, Entry, Node, Span, Value};
+use super::walk::{Found, Walk};
+use super::{MessageSize, Scenario, checks, shape};
+use crate::problem::Problem;
+use crate::units::{Duration, Size};
+use std::ops::Range;
+
+impl Scenario {
+    /// Reads a scenario file and applies overrides (`traffic.hot.load` = `0.7`), each value read as TOML, else taken
+    /// as text. Traffic classes go by name or by index. A `[sweep]` table is for the sweep and is left alone.
+    ///
+    /// # Errors
+    /// All mistakes at once, in the order of the file, up to a hundred and a note of how many more there are.
+    pub fn parse(text: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
+        let mut found = Found::default();
+        let (mut root, errors) = tree::read(text);
+        for (span, message) in errors {
+            found.add(span, || Problem::new("", format!("this is not TOML: {message}"), ""));
+        }
+        // What a broken file means is guesswork: its other mistakes might not be any.
+        if !found.problems.is_empty() {
+            return Err(placed(text, found));
+        }
+        check_sweep(&mut root, &mut found);
+        name_traffic(&mut root);
+        for (key, value) in overrides {
+            if let Err(problem) = tree::set(&mut root, key, value) {
+                found.add(None, || problem);
+            }
+        }
+        let original = root.clone();
+        let readable = Walk::new(&mut found).check(shape::scenario(), &mut root, &Some(0..0));
+        let scenario = if readable { deserialise(root, &mut found) } else { None };
+        if let Some(scenario) = &scenario {
+            add_checks(scenario, &original, &mut found);
+        }
+        match scenario {
+            Some(scenario) if found.problems.is_empty() => Ok(scenario),
+            _ => Err(placed(text, found)),
+        }
+    }
+
+    /// The scenario as a file with every default filled in; read again, it gives an equal scenario.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self)
+            .expect("a scenario has only what TOML can hold: its keys are text, its nulls left out")
+    }
+
+    /// All mistakes of a scenario however it was made: those of single values, which the schema tells, and those
+    /// across keys. They have no lines.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut found = Found::default();
+        match serde_json::to_value(self) {
+            Ok(value) => {
+                Walk::new(&mut found).check(shape::scenario(), &mut Node::from_json(value), &None);
+            }
+            Err(error) => found.add(None, || Problem::new("", error.to_string(), "")),
+        }
+        checks::across(self, &mut |problem| found.add(None, || problem));
+        placed("", found)
+    }
+
+    /// Fills in the defaults that depend on other keys.
+    fn complete(&mut self) {
+        self.run.drain.get_or_insert(self.run.duration);
+    }
+}
+
+/// Gives every class of traffic the name it has by default, so that overrides and messages can use it.
+fn name_traffic(root: &mut Node) {
+    let Some(Value::List(classes)) = root.get_mut("traffic").map(|node| &mut node.value) else { return };
+    for (index, class) in classes.iter_mut().enumerate() {
+        let nameless = class.get("name").is_none();
+        if let (true, Value::Table(entries)) = (nameless, &mut class.value) {
+            let node = Node::placeless(Value::Text(format!("traffic{index}")));
+            entries.push(Entry { key: "name".to_string(), span: None, node });
+        }
+    }
+}
+
+/// Takes the `[sweep]` table out. The sweep itself reads each of its values as an override.
+fn check_sweep(root: &mut Node, found: &mut Found) {
+    let Value::Table(entries) = &mut root.value else { return };
+    let Some(index) = entries.iter().position(|entry| entry.key == "sweep") else { return };
+    let sweep = entries.remove(index);
+    let help = "such as \"traffic.hot.load\" = [0.1, 0.5, 0.9]";
+    let Value::Table(values) = sweep.node.value else {
+        return found.add(sweep.span, || Problem::new("sweep", "expected a table of lists", help));
+    };
+    for entry in values {
+        // An unquoted dotted key is a table within a table.
+        if !matches!(entry.node.value, Value::List(_) | Value::Table(_)) {
+            found.add(entry.span, || {
+                Problem::new(format!("sweep.{}", entry.key), "expected a list of values", help)
+            });
+        }
+    }
+}
+
+fn deserialise(root: Node, found: &mut Found) -> Option<Scenario> {
+    match serde_json::from_value::<Scenario>(root.into_json()) {
+        Ok(mut scenario) => {
+            scenario.complete();
+            Some(scenario)
+        }
+        // The walk has found what can be found by the schema: this is for kinds whose reader is stricter than that.
+        Err(error) => {
+            found.add(None, || Problem::new("", error.to_string(), ""));
+            None
+        }
+    }
+}
+
+/// Adds the mistakes across keys, but for those in tables that have other mistakes, which may be their cause.
+fn add_checks(scenario: &Scenario, original: &Node, found: &mut Found) {
+    let table = |path: &str| path.rsplit_once('.').map_or("", |(table, _)| table).to_string();
+    let doubted: Vec<String> = found.problems.iter().map(|(_, problem)| table(&problem.path)).collect();
+    // Sizes and rates are measured by these tables.
+    if ["packet", "link", "topology"].iter().any(|table| doubted.iter().any(|doubt| doubt == table)) {
+        return;
+    }
+    checks::across(scenario, &mut |problem| {
+        if !doubted.contains(&table(&problem.path)) {
+            let span = original.locate(&problem.path);
+            found.add(span, || problem);
+        }
+    });
+}
+
+/// The problems in the order of the file, with their lines.
+fn placed(text: &str, found: Found) -> Vec<Problem> {
+    let Found { mut problems, untold } = found;
+    problems.sort_by_key(|(span, _)| span.as_ref().map_or(usize::MAX, |span| span.start));
+    let lines = Lines::of(text);
+    let place = |(span, problem): (Span, Problem)| match span {
+        Some(span) => {
+            let (line, column) = lines.place(text, span);
+            Problem { line: Some(line), column: Some(column), ..problem }
+        }
+        None => problem,
+    };
+    let mut problems: Vec<Problem> = problems.into_iter().map(place).collect();
+    if untold > 0 {
+        let message = format!("{untold} more mistakes are not shown");
+        problems.push(Problem::new("", message, format!("the first {} are", problems.len())));
+    }
+    problems
+}
+
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Self(std::iter::once(0).chain(ends).collect())
+    }
+
+    /// Line and column of the beginning of a span, from 1; columns count characters.
+    fn place(&self, text: &str, span: Range<usize>) -> (usize, usize) {
+        let at = span.start.min(text.len());
+        let line = self.0.partition_point(|start| *start <= at);
+        let before = &text.as_bytes()[self.0[line - 1]..at];
+        let column = before.iter().filter(|byte| (**byte as i8) >= -0x40).count();
+        (line, column + 1)
+    }
+}
+
+impl Scenario {
+    /// Spans of time that a run adds up.
+    pub(super) fn run_spans(&self) -> [Duration; 3] {
+        [self.run.warmup, self.run.duration, self.run.drain.unwrap_or(self.run.duration)]
+    }
+}
+
+impl MessageSize {
+    /// All sizes that are written in it.
+    pub(super) fn sizes(&self) -> Vec<Size> {
+        match self {
+            MessageSize::Fixed(size) => vec![*size],
+            MessageSize::Mix { sizes, .. } => sizes.clone(),
+            MessageSize::Uniform { from, to, step } => vec![*from, *to, *step],
+        }
+    }
+}

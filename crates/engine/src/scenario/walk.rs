@@ -1,0 +1,243 @@
+//! The walk along the schema's shape: every mistake in keys, types, units and ranges, each at its place.
+//!
+//! What is wrong is taken out of the tree as it is reported, so that the rest can still be read and checked further.
+use crate::problem::Problem;
+use crate::scenario::nearest::nearest;
+use crate::scenario::shape::{Kinds, Shape, Table, Word, join_or};
+use crate::scenario::tree::{Entry, Node, Span, Value};
+use crate::units::{Dimension, shorten};
+
+/// The most problems that are told; the rest are only counted.
+pub const PROBLEMS_MAX: usize = 100;
+
+/// The mistakes found so far.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Each with its place in the text.
+    pub problems: Vec<(Span, Problem)>,
+    /// How many more there were.
+    pub untold: usize,
+}
+
+impl Found {
+    /// Adds a problem, which is only made if it will be told.
+    pub fn add(&mut self, span: Span, problem: impl FnOnce() -> Problem) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push((span, problem()));
+        } else {
+            self.untold += 1;
+        }
+    }
+}
+
+/// Walks a tree along a shape.
+pub struct Walk<'a> {
+    /// Where the mistakes go.
+    pub found: &'a mut Found,
+    path: Vec<String>,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk that has not begun.
+    pub fn new(found: &'a mut Found) -> Self {
+        Self { found, path: Vec::new() }
+    }
+
+    /// Reports all mistakes in `node` and takes them out of it. False if nothing is left that could be read.
+    pub fn check(&mut self, shape: &Shape, node: &mut Node, place: &Span) -> bool {
+        match (shape, &mut node.value) {
+            (Shape::Any, _) | (Shape::Bool, Value::Bool(_)) | (Shape::Text, Value::Text(_)) => true,
+            (Shape::Integer { least, most }, Value::Integer(n)) if *n >= *least && *n <= *most => true,
+            (Shape::Number { least, most }, Value::Float(n)) if *n >= *least && *n <= *most => true,
+            (Shape::Number { least, most }, Value::Integer(n))
+                if *n as f64 >= *least && *n as f64 <= *most =>
+            {
+                true
+            }
+            (Shape::Quantity { dimension, positive }, Value::Text(text)) => {
+                match quantity_mistake(*dimension, *positive, text) {
+                    Some((message, help)) => self.report(&node.span, message, help),
+                    None => true,
+                }
+            }
+            (Shape::Words(words), Value::Text(text)) => self.word(words, text, &node.span),
+            (Shape::List { item, least }, Value::List(items)) => {
+                if items.len() < *least {
+                    return self.report(
+                        place,
+                        format!("at least {least} needed, found {}", items.len()),
+                        "".into(),
+                    );
+                }
+                self.list(item, items)
+            }
+            (Shape::Table(table), Value::Table(entries)) => self.table(table, None, entries, place),
+            (Shape::Kinds(kinds), Value::Table(entries)) => self.kinds(kinds, entries, place),
+            (Shape::Either(shapes), _) => self.either(shapes, node, place),
+            _ => {
+                let message = format!("expected {}, found {}", shape.described(), node.described());
+                self.report(&node.span, message, String::new())
+            }
+        }
+    }
+
+    fn report(&mut self, span: &Span, message: String, help: String) -> bool {
+        let path = &self.path;
+        self.found.add(span.clone(), || Problem::new(path.join("."), message, help));
+        false
+    }
+
+    fn report_at(&mut self, key: &str, span: &Span, message: String, help: String) -> bool {
+        self.path.push(shorten(key).into_owned());
+        self.report(span, message, help);
+        self.path.pop();
+        false
+    }
+
+    fn word(&mut self, words: &[Word], text: &str, span: &Span) -> bool {
+        if words.iter().any(|word| word.word == text) {
+            return true;
+        }
+        let names: Vec<&str> = words.iter().map(|word| word.word.as_str()).collect();
+        self.report(span, format!("unknown value \"{}\"", shorten(text)), suggestion(text, &names))
+    }
+
+    fn list(&mut self, item: &Shape, items: &mut Vec<Node>) -> bool {
+        let mut index = 0;
+        items.retain_mut(|node| {
+            self.path.push(node.label(index));
+            index += 1;
+            let place = node.span.clone();
+            let kept = self.check(item, node, &place);
+            self.path.pop();
+            kept
+        });
+        true
+    }
+
+    /// Checks the keys of a table, of which `tag` was dealt with already.
+    fn table(&mut self, table: &Table, tag: Option<&str>, entries: &mut Vec<Entry>, place: &Span) -> bool {
+        let mut whole = true;
+        for field in table.fields.iter().filter(|field| field.required) {
+            if !entries.iter().any(|entry| entry.key == field.name) {
+                let (message, help) = ("this key is missing".to_string(), field.shape.described());
+                whole = self.report_at(&field.name, place, message, format!("expected {help}"));
+            }
+        }
+        entries.retain_mut(|entry| {
+            if Some(entry.key.as_str()) == tag {
+                return true;
+            }
+            let field = table.fields.iter().find(|field| field.name == entry.key);
+            let Some(shape) = field.map(|field| &field.shape).or_else(|| others(table, entry)) else {
+                return self.unknown_key(table, tag, entry);
+            };
+            self.path.push(shorten(&entry.key).into_owned());
+            let kept = self.check(shape, &mut entry.node, &entry.span);
+            self.path.pop();
+            whole &= kept || !field.is_some_and(|field| field.required);
+            kept
+        });
+        whole
+    }
+
+    fn unknown_key(&mut self, table: &Table, tag: Option<&str>, entry: &Entry) -> bool {
+        if self.found.problems.len() >= PROBLEMS_MAX {
+            self.found.untold += 1;
+            return false;
+        }
+        let names: Vec<&str> =
+            tag.into_iter().chain(table.fields.iter().map(|field| field.name.as_str())).collect();
+        let help = suggestion(&entry.key, &names);
+        self.report_at(&entry.key, &entry.span, "unknown key".to_string(), help)
+    }
+
+    fn kinds(&mut self, kinds: &Kinds, entries: &mut Vec<Entry>, place: &Span) -> bool {
+        let names: Vec<&str> = kinds.kinds.iter().map(|kind| kind.name.as_str()).collect();
+        let Some(tag) = entries.iter().find(|entry| entry.key == kinds.tag) else {
+            let help = format!("one of: {}", names.join(", "));
+            return self.report_at(&kinds.tag, place, "this key is missing".to_string(), help);
+        };
+        let found = match &tag.node.value {
+            Value::Text(text) => kinds.kinds.iter().find(|kind| kind.name == *text),
+            _ => None,
+        };
+        if let Some(kind) = found {
+            return self.table(&kind.table, Some(&kinds.tag), entries, place);
+        }
+        let (text, span) = (tag.node.described(), tag.node.span.clone());
+        let help = match &tag.node.value {
+            Value::Text(text) => suggestion(text, &names),
+            _ => suggestion("", &names),
+        };
+        let kind = text.strip_prefix("the text ").unwrap_or(&text);
+        self.report_at(&kinds.tag, &span, format!("unknown {} {kind}", kinds.tag), help);
+        // Which other keys the kind would have is not known: only those of every kind can be checked.
+        let mut shared: Vec<Entry> = entries
+            .extract_if(.., |entry| kinds.common.fields.iter().any(|field| field.name == entry.key))
+            .collect();
+        self.table(&kinds.common, None, &mut shared, place);
+        false
+    }
+
+    /// Checks against the shape that was most likely meant.
+    fn either(&mut self, shapes: &[Shape], node: &mut Node, place: &Span) -> bool {
+        if shapes.iter().any(|shape| accepts(shape, node)) {
+            return true;
+        }
+        let meant =
+            shapes.iter().filter(|shape| likeness(shape, node) > 0).max_by_key(|shape| likeness(shape, node));
+        if let Some(shape) = meant {
+            return self.check(shape, node, place);
+        }
+        let expected = join_or(&shapes.iter().map(Shape::described).collect::<Vec<_>>());
+        self.report(&node.span, format!("expected {expected}, found {}", node.described()), String::new())
+    }
+}
+
+/// The shape of keys that have no name of their own, unless `entry` looks like a slip in one that has.
+fn others<'a>(table: &'a Table, entry: &Entry) -> Option<&'a Shape> {
+    let shape = table.others.as_deref()?;
+    let names = table.fields.iter().map(|field| field.name.as_str());
+    if !accepts(shape, &entry.node) && nearest(&entry.key, names).is_some() { None } else { Some(shape) }
+}
+
+/// Whether there is nothing wrong with a value.
+fn accepts(shape: &Shape, node: &Node) -> bool {
+    let mut found = Found::default();
+    Walk::new(&mut found).check(shape, &mut node.clone(), &None);
+    found.problems.is_empty()
+}
+
+/// How much a wrong value looks like a shape: 0 not at all.
+fn likeness(shape: &Shape, node: &Node) -> usize {
+    match (shape, &node.value) {
+        (Shape::List { .. }, Value::List(_)) => 1,
+        (Shape::Quantity { .. }, Value::Text(text)) => {
+            usize::from(text.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.'))
+        }
+        (Shape::Table(table), Value::Table(entries)) => {
+            let known = |entry: &&Entry| table.fields.iter().any(|field| field.name == entry.key);
+            usize::from(table.others.is_some()) + 2 * entries.iter().filter(known).count()
+        }
+        (Shape::Integer { .. } | Shape::Number { .. }, Value::Integer(_) | Value::Float(_)) => 1,
+        _ => 0,
+    }
+}
+
+fn quantity_mistake(dimension: Dimension, positive: bool, text: &str) -> Option<(String, String)> {
+    match dimension.check(text) {
+        Err(error) => Some((error.message, error.help)),
+        Ok(0) if positive => Some(("must be over 0".to_string(), dimension.described().to_string())),
+        Ok(_) => None,
+    }
+}
+
+/// "did you mean a? one of: a, b"
+pub fn suggestion(word: &str, names: &[&str]) -> String {
+    let meant = nearest(word, names.iter().copied()).map(|name| format!("did you mean {name}? "));
+    if names.is_empty() {
+        return "there are no keys here".to_string();
+    }
+    format!("{}one of: {}", meant.unwrap_or_default(), names.join(", "))
+}
