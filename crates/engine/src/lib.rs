@@ -2,6 +2,8 @@
 //!
 //! A run is a function of a [`scenario::Scenario`]: integer picoseconds, deterministic ties, one named random
 //! stream per purpose and component. The engine has no input or output of its own.
+pub mod deadlock;
+pub mod describe;
 pub mod graph;
 pub mod problem;
 pub mod protocol;
@@ -15,3 +17,4 @@ pub mod switch;
 pub mod topology;
 pub mod traffic;
 pub mod units;
+mod units_stub;

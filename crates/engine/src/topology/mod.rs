@@ -2,6 +2,10 @@
 use crate::graph::Graph;
 use crate::problem::Problem;
 
+pub mod dragonfly;
+pub mod fat_tree;
+pub mod single_switch;
+
 /// What every topology provides. A topology is plain parameters; it is asked once, before a run.
 pub trait Wiring {
     /// Names of the link classes, the host links first (always called `host`).
@@ -14,6 +18,166 @@ pub trait Wiring {
     fn graph(&self) -> Graph;
 }
 
-/// `[topology]`: the list of kinds, one line each.
-#[derive(Debug, Clone)]
-pub enum Topology {}
+/// Makes [`Topology`] from the list of kinds: `Type(module) = "name in scenarios"`.
+macro_rules! kinds {
+    ($($kind:ident($module:ident) = $name:literal,)*) => {
+        /// `[topology]`, by `kind`.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(tag = "kind")]
+        #[allow(missing_docs)] // a kind is documented in its own file
+        pub enum Topology {
+            $(#[serde(rename = $name)] $kind($module::$kind),)*
+        }
+
+        impl Topology {
+            /// The names of all kinds, as scenarios give them.
+            pub const KINDS: &'static [&'static str] = &[$($name),*];
+
+            /// The name of this kind, as scenarios give it.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $name,)*
+                }
+            }
+
+            fn wiring(&self) -> &dyn Wiring {
+                match self {
+                    $(Self::$kind(kind) => kind,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Dragonfly(dragonfly) = "dragonfly",
+    FatTree(fat_tree) = "fat-tree",
+    SingleSwitch(single_switch) = "single-switch",
+}
+
+impl Wiring for Topology {
+    fn link_classes(&self) -> &'static [&'static str] {
+        self.wiring().link_classes()
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        self.wiring().problems()
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        self.wiring().counts()
+    }
+
+    fn graph(&self) -> Graph {
+        self.wiring().graph()
+    }
+}
+
+/// Product without overflow: parameters are bounded only after they are counted.
+fn product(factors: &[u32]) -> u64 {
+    factors.iter().fold(1, |all, &factor| all.saturating_mul(factor.into()))
+}
+
+/// The problem of a parameter that must not be 0, if it is.
+fn nonzero(path: &str, value: u32) -> Option<Problem> {
+    (value == 0).then(|| Problem::new(path, "must not be 0", "give at least 1"))
+}
+
+/// The problems of a network with more endpoints, switches or ports than the engine's indices can count.
+fn too_large(path: &str, counts: (u64, u64), ports: u64) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let limit = u64::from(u32::MAX);
+    if counts.0 > limit || counts.1 > limit {
+        let message = format!("the network has {} endpoints and {} switches", counts.0, counts.1);
+        problems.push(Problem::new(path, message, format!("at most {limit} of each")));
+    }
+    if ports > u64::from(u16::MAX) {
+        let message = format!("a switch has {ports} ports");
+        problems.push(Problem::new(path, message, format!("at most {}", u16::MAX)));
+    }
+    problems
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::graph::{Peer, Port};
+
+    /// Topologies small enough to explore exhaustively; together they cover every parameter.
+    pub(crate) fn small() -> Vec<Topology> {
+        use dragonfly::Arrangement::{Absolute, PalmTree};
+        let dragonfly = |p, a, h, groups, arrangement, global_links| {
+            Topology::Dragonfly(dragonfly::Dragonfly { p, a, h, groups, arrangement, global_links })
+        };
+        let tree = |levels, arity, taper| Topology::FatTree(fat_tree::FatTree { levels, arity, taper });
+        vec![
+            dragonfly(1, 4, 1, 5, Absolute, None),
+            dragonfly(1, 4, 1, 5, PalmTree, None),
+            dragonfly(2, 3, 1, 4, PalmTree, None),
+            dragonfly(1, 3, 2, 4, Absolute, None),
+            dragonfly(1, 3, 2, 4, PalmTree, Some(2)),
+            dragonfly(1, 3, 2, 4, Absolute, Some(1)),
+            dragonfly(1, 2, 2, 3, Absolute, Some(2)),
+            dragonfly(1, 3, 1, 2, Absolute, None),
+            dragonfly(2, 4, 0, 1, Absolute, None),
+            dragonfly(2, 1, 3, 4, Absolute, None),
+            dragonfly(2, 1, 0, 1, Absolute, None),
+            tree(2, 2, 1),
+            tree(2, 4, 1),
+            tree(2, 4, 2),
+            tree(2, 3, 3),
+            tree(3, 2, 1),
+            tree(3, 3, 1),
+            tree(3, 2, 2),
+            tree(2, 1, 1),
+            Topology::SingleSwitch(single_switch::SingleSwitch { endpoints: 5 }),
+        ]
+    }
+
+    /// The peer of every port points back, with the same link class, and the counts are those announced.
+    pub(crate) fn check_wiring(topology: &impl Wiring) {
+        assert_eq!(topology.problems(), []);
+        let graph = topology.graph();
+        let counted = (graph.endpoints.len() as u64, graph.switches.len() as u64);
+        assert_eq!(counted, topology.counts());
+        assert_eq!(graph.blocks.len(), graph.switches.len());
+        let blocks: std::collections::BTreeSet<u32> = graph.blocks.iter().copied().collect();
+        assert_eq!(blocks.len() as u32, graph.blocks.iter().max().unwrap() + 1, "blocks have no gaps");
+        for (s, ports) in graph.switches.iter().enumerate() {
+            for (p, &Port { class, peer }) in ports.iter().enumerate() {
+                assert!(usize::from(class) < topology.link_classes().len());
+                match peer {
+                    Peer::Switch { switch, port } => {
+                        let back = graph.switches[switch as usize][port as usize];
+                        let here = Peer::Switch { switch: s as u32, port: p as u16 };
+                        assert_eq!(back, Port { class, peer: here });
+                        assert!(class > 0, "host links lead to endpoints");
+                    }
+                    Peer::Endpoint(e) => {
+                        assert_eq!(graph.endpoints[e as usize], (s as u32, p as u16));
+                        assert_eq!(class, 0);
+                    }
+                    Peer::None => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind_is_wired_both_ways_and_as_counted() {
+        for topology in small() {
+            check_wiring(&topology);
+            assert_eq!(topology.link_classes()[0], "host");
+        }
+    }
+
+    #[test]
+    fn a_topology_is_read_by_its_kind_and_unknown_keys_are_refused() {
+        let read = |text: &str| toml::from_str::<Topology>(text);
+        let tree = read("kind = 'fat-tree'\nlevels = 2\narity = 16").unwrap();
+        assert_eq!(tree.counts(), (256, 32));
+        assert!(read("kind = 'single-switch'\nendpoints = 4\nports = 4").is_err());
+        assert_eq!(Topology::KINDS, ["dragonfly", "fat-tree", "single-switch"]);
+        assert_eq!(toml::from_str::<Topology>(&toml::to_string(&tree).unwrap()).unwrap(), tree);
+    }
+}
