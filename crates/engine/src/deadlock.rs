@@ -345,6 +345,42 @@ mod tests {
         }
     }
 
+    /// A router robbed of its levels.
+    struct Flat(Box<dyn Router>);
+
+    impl Router for Flat {
+        fn levels(&self, _: u8) -> u8 {
+            1
+        }
+
+        fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {
+            self.0.inject(src, dst, route, senses);
+        }
+
+        fn route(
+            &self,
+            switch: u32,
+            in_port: Option<u16>,
+            dst: u32,
+            route: &mut Route,
+            senses: &mut dyn Senses,
+        ) -> Hop {
+            Hop { level: 0, ..self.0.route(switch, in_port, dst, route, senses) }
+        }
+    }
+
+    #[test]
+    fn without_their_levels_the_routings_of_a_dragonfly_have_cycles() {
+        let topology: Topology =
+            toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
+        let graph = topology.graph();
+        for routing in variants(&topology) {
+            let flat = Flat(routing.bind(&topology, &graph, &SCALE).unwrap());
+            let found = check(&graph, &flat, topology.link_classes());
+            assert!(matches!(found, Err(Fault::Cycle(_))), "{}: {found:?}", routing.kind());
+        }
+    }
+
     /// A unidirectional ring of switches with one endpoint each: port 0 the endpoint, 1 onwards, 2 backwards.
     fn ring(n: u32) -> Graph {
         let mut graph = Graph::default();

@@ -17,4 +17,3 @@ pub mod switch;
 pub mod topology;
 pub mod traffic;
 pub mod units;
-mod units_stub;

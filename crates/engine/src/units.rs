@@ -1,14 +1,17 @@
-//! Quantities as users write them, and the newtypes the engine computes with.
+//! Quantities as users write them ("5 ns", "100 Gb/s", "24 flits"), and the newtypes the engine computes with.
 //!
-//! To be completed: parsing from text ("5 ns"), display, serde, JSON Schema with a `format` per quantity.
-use serde::{Deserialize, Serialize};
+//! A quantity is a number, an optional space and a unit. Decimals are allowed where they are exact in the integer
+//! base (a picosecond, a bit, a bit per second): "0.5 us" is 500 000 ps, "0.5 ps" is a mistake, never a rounding.
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// A point in simulated time, or a span of it, in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Time(pub u64);
 
 /// A span of time as written: absolute, or in cycles (flit times of the host link).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duration {
     /// Picoseconds.
     Ps(u64),
@@ -16,7 +19,7 @@ pub enum Duration {
     Cycles(u64),
 }
 
-/// A bandwidth in bits per second.
+/// A bandwidth in bits per second, over 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rate(pub u64);
 
@@ -43,29 +46,451 @@ pub struct Scale {
 }
 
 impl Rate {
-    /// Picoseconds that `bits` take, exact, rounded up once.
+    /// Picoseconds that `bits` take, exact, rounded up once; the largest time if it does not fit.
     pub fn transmit_time(self, bits: u64) -> Time {
-        Time((bits as u128 * 1_000_000_000_000).div_ceil(self.0 as u128) as u64)
+        let ps = (bits as u128 * 1_000_000_000_000).div_ceil(self.0.max(1) as u128);
+        Time(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 }
 
 impl Size {
-    /// The size in flits, rounded up to whole flits.
+    /// The size in flits, rounded up to whole flits; the largest number if it does not fit.
     pub fn flits(self, scale: &Scale) -> u64 {
         match self {
-            Size::Bits(bits) => bits.div_ceil(scale.flit_bits),
+            Size::Bits(bits) => bits.div_ceil(scale.flit_bits.max(1)),
             Size::Flits(flits) => flits,
-            Size::Packets(packets) => packets * scale.packet_flits,
+            Size::Packets(packets) => packets.saturating_mul(scale.packet_flits),
         }
     }
 }
 
 impl Duration {
-    /// The span in picoseconds.
+    /// The span in picoseconds; the largest time if it does not fit.
     pub fn time(self, scale: &Scale) -> Time {
         match self {
             Duration::Ps(ps) => Time(ps),
-            Duration::Cycles(n) => scale.host.transmit_time(n * scale.flit_bits),
+            Duration::Cycles(n) => scale.host.transmit_time(n.saturating_mul(scale.flit_bits)),
+        }
+    }
+}
+
+/// Why a text is not the quantity asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuantityError {
+    /// What is wrong, as a sentence without its full stop.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl std::fmt::Display for QuantityError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.message, self.help)
+    }
+}
+
+impl std::error::Error for QuantityError {}
+
+/// What a unit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    Picosecond,
+    Cycle,
+    BitPerSecond,
+    Bit,
+    Flit,
+    Packet,
+}
+
+/// A unit: its name, the name of one of it where that differs, what it counts and how many of those.
+struct Unit {
+    name: &'static str,
+    one: &'static str,
+    base: Base,
+    factor: u64,
+}
+
+const fn unit(name: &'static str, base: Base, factor: u64) -> Unit {
+    Unit { name, one: name, base, factor }
+}
+
+const fn counted(name: &'static str, one: &'static str, base: Base) -> Unit {
+    Unit { name, one, base, factor: 1 }
+}
+
+/// The most of a base unit that a quantity may be, so that sums of a few never overflow.
+pub const QUANTITY_MAX: u64 = 1_000_000_000_000_000_000;
+
+/// Units of time; a value is shown in the largest one that divides it.
+const TIME_UNITS: &[Unit] = &[
+    unit("ps", Base::Picosecond, 1),
+    unit("ns", Base::Picosecond, 1_000),
+    unit("us", Base::Picosecond, 1_000_000),
+    unit("µs", Base::Picosecond, 1_000_000),
+    unit("ms", Base::Picosecond, 1_000_000_000),
+    unit("s", Base::Picosecond, 1_000_000_000_000),
+    counted("cycles", "cycle", Base::Cycle),
+];
+
+/// Units of rate; the first [`RATE_UNITS_SHOWN`], multiples of bits, are those that values are shown in.
+const RATE_UNITS: &[Unit] = &[
+    unit("b/s", Base::BitPerSecond, 1),
+    unit("kb/s", Base::BitPerSecond, 1_000),
+    unit("Mb/s", Base::BitPerSecond, 1_000_000),
+    unit("Gb/s", Base::BitPerSecond, 1_000_000_000),
+    unit("Tb/s", Base::BitPerSecond, 1_000_000_000_000),
+    unit("B/s", Base::BitPerSecond, 8),
+    unit("kB/s", Base::BitPerSecond, 8_000),
+    unit("MB/s", Base::BitPerSecond, 8_000_000),
+    unit("GB/s", Base::BitPerSecond, 8_000_000_000),
+    unit("TB/s", Base::BitPerSecond, 8_000_000_000_000),
+    unit("KiB/s", Base::BitPerSecond, 8 << 10),
+    unit("MiB/s", Base::BitPerSecond, 8 << 20),
+    unit("GiB/s", Base::BitPerSecond, 8 << 30),
+    unit("TiB/s", Base::BitPerSecond, 8 << 40),
+];
+const RATE_UNITS_SHOWN: usize = 5;
+
+/// Units of size; a value is shown in the largest one that divides it.
+const SIZE_UNITS: &[Unit] = &[
+    unit("b", Base::Bit, 1),
+    unit("B", Base::Bit, 8),
+    unit("kB", Base::Bit, 8_000),
+    unit("MB", Base::Bit, 8_000_000),
+    unit("GB", Base::Bit, 8_000_000_000),
+    unit("TB", Base::Bit, 8_000_000_000_000),
+    unit("KiB", Base::Bit, 8 << 10),
+    unit("MiB", Base::Bit, 8 << 20),
+    unit("GiB", Base::Bit, 8 << 30),
+    unit("TiB", Base::Bit, 8 << 40),
+    counted("flits", "flit", Base::Flit),
+    counted("packets", "packet", Base::Packet),
+];
+
+/// The dimension of a quantity; its name is the `format` of the quantity in the JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dimension {
+    /// A span of time.
+    Duration,
+    /// A bandwidth.
+    Rate,
+    /// An amount of data.
+    Size,
+}
+
+impl Dimension {
+    const ALL: [Dimension; 3] = [Dimension::Duration, Dimension::Rate, Dimension::Size];
+
+    /// The dimension that a JSON Schema's `format` names, if it is one.
+    pub fn of_format(format: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dimension| dimension.format() == format)
+    }
+
+    /// Name in the JSON Schema.
+    pub fn format(self) -> &'static str {
+        match self {
+            Dimension::Duration => "duration",
+            Dimension::Rate => "rate",
+            Dimension::Size => "size",
+        }
+    }
+
+    /// With its article and an example, for messages.
+    pub fn described(self) -> &'static str {
+        match self {
+            Dimension::Duration => "a time such as \"5 ns\"",
+            Dimension::Rate => "a rate such as \"100 Gb/s\"",
+            Dimension::Size => "a size such as \"4 flits\"",
+        }
+    }
+
+    /// The units it may be written in.
+    pub fn unit_names(self) -> Vec<&'static str> {
+        self.units().iter().map(|unit| unit.name).collect()
+    }
+
+    /// How much the quantity in `text` is, in its base unit; the error says what is wrong and what is allowed.
+    pub fn check(self, text: &str) -> Result<u64, QuantityError> {
+        self.read(text).map(|(_, count)| count)
+    }
+
+    fn units(self) -> &'static [Unit] {
+        match self {
+            Dimension::Duration => TIME_UNITS,
+            Dimension::Rate => RATE_UNITS,
+            Dimension::Size => SIZE_UNITS,
+        }
+    }
+
+    fn error(self, message: String) -> QuantityError {
+        QuantityError {
+            message,
+            help: format!("{}; units: {}", self.described(), self.unit_names().join(", ")),
+        }
+    }
+
+    /// What a text counts, and how many of it.
+    fn read(self, text: &str) -> Result<(Base, u64), QuantityError> {
+        let trimmed = text.trim();
+        let shown = shorten(trimmed);
+        if trimmed.starts_with('-') {
+            return Err(self.error(format!("\"{shown}\" is negative")));
+        }
+        let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
+        let (number, name) = (&trimmed[..split], trimmed[split..].trim_start());
+        if !number.contains(|c: char| c.is_ascii_digit()) || number.matches('.').count() > 1 {
+            return Err(self.error(format!("\"{shown}\" is not a number and a unit")));
+        }
+        let unit = self.find_unit(name)?;
+        let count = count_exactly(number, unit.factor).map_err(|why| match why {
+            Inexact::Fraction => {
+                self.error(format!("\"{shown}\" is not a whole number of {}", self.smallest(unit.base)))
+            }
+            Inexact::Overflow => self.error(format!("\"{shown}\" is too large")),
+        })?;
+        if self == Dimension::Rate && count == 0 {
+            return Err(self.error("a rate must be over 0".to_string()));
+        }
+        Ok((unit.base, count))
+    }
+
+    fn smallest(self, base: Base) -> &'static str {
+        self.units().iter().find(|unit| unit.base == base).map_or("", |unit| unit.name)
+    }
+
+    fn find_unit(self, name: &str) -> Result<&'static Unit, QuantityError> {
+        if let Some(unit) = self.units().iter().find(|unit| unit.name == name || unit.one == name) {
+            return Ok(unit);
+        }
+        if name.is_empty() {
+            return Err(self.error("the unit is missing".to_string()));
+        }
+        let shown = shorten(name);
+        if let Some(rest) = name.strip_prefix("KB").filter(|rest| rest.is_empty() || *rest == "/s") {
+            let message = format!("the unit \"{shown}\" could be 1000 or 1024 bytes");
+            return Err(QuantityError { message, help: format!("kB{rest} or KiB{rest}?") });
+        }
+        let other =
+            Self::ALL.into_iter().find(|d| *d != self && d.units().iter().any(|unit| unit.name == name));
+        Err(self.error(match other {
+            Some(other) => format!("\"{shown}\" is a unit of {}, not of {}", other.noun(), self.noun()),
+            None => format!("unknown unit \"{shown}\""),
+        }))
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Dimension::Duration => "time",
+            Dimension::Rate => "rate",
+            Dimension::Size => "size",
+        }
+    }
+
+    /// Shows a value in the largest unit that divides it.
+    fn show(self, base: Base, count: u64, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let shown = if self == Dimension::Rate { RATE_UNITS_SHOWN } else { self.units().len() };
+        let fits = |unit: &&Unit| {
+            unit.base == base && count.is_multiple_of(unit.factor) && unit.factor <= count.max(1)
+        };
+        // `max_by_key` takes the last of equals: reversed, the first listed ("us" before "µs").
+        let best = self.units()[..shown].iter().rev().filter(fits).max_by_key(|unit| unit.factor);
+        let Some(unit) = best else { return write!(f, "{count}") };
+        let number = count / unit.factor;
+        write!(f, "{number} {}", if number == 1 { unit.one } else { unit.name })
+    }
+}
+
+/// Why a number of units is no whole number of the base.
+enum Inexact {
+    Fraction,
+    Overflow,
+}
+
+/// `number` (digits, with at most one point) times `factor`, if that is a whole number up to [`QUANTITY_MAX`].
+fn count_exactly(number: &str, factor: u64) -> Result<u64, Inexact> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = whole.bytes().chain(fraction.bytes());
+    let mut mantissa = 0u128;
+    for digit in digits {
+        let next = mantissa.checked_mul(10).and_then(|m| m.checked_add((digit - b'0') as u128));
+        mantissa = next.ok_or(Inexact::Overflow)?;
+    }
+    let product = mantissa.checked_mul(factor as u128).ok_or(Inexact::Overflow)?;
+    let divisor =
+        u32::try_from(fraction.len()).ok().and_then(|n| 10u128.checked_pow(n)).ok_or(Inexact::Fraction)?;
+    if product % divisor != 0 {
+        return Err(Inexact::Fraction);
+    }
+    u64::try_from(product / divisor).ok().filter(|count| *count <= QUANTITY_MAX).ok_or(Inexact::Overflow)
+}
+
+/// At most 40 characters of a text, for messages.
+pub(crate) fn shorten(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+impl Duration {
+    fn of(base: Base, count: u64) -> Self {
+        if base == Base::Cycle { Duration::Cycles(count) } else { Duration::Ps(count) }
+    }
+
+    fn parts(self) -> (Base, u64) {
+        match self {
+            Duration::Ps(count) => (Base::Picosecond, count),
+            Duration::Cycles(count) => (Base::Cycle, count),
+        }
+    }
+}
+
+impl Rate {
+    fn of(_: Base, count: u64) -> Self {
+        Rate(count)
+    }
+
+    fn parts(self) -> (Base, u64) {
+        (Base::BitPerSecond, self.0)
+    }
+}
+
+impl Size {
+    fn of(base: Base, count: u64) -> Self {
+        match base {
+            Base::Flit => Size::Flits(count),
+            Base::Packet => Size::Packets(count),
+            _ => Size::Bits(count),
+        }
+    }
+
+    fn parts(self) -> (Base, u64) {
+        match self {
+            Size::Bits(count) => (Base::Bit, count),
+            Size::Flits(count) => (Base::Flit, count),
+            Size::Packets(count) => (Base::Packet, count),
+        }
+    }
+}
+
+/// Text, serde and JSON Schema of a quantity, all through its [`Dimension`].
+macro_rules! quantity {
+    ($($Quantity:ident),*) => {$(
+        impl std::str::FromStr for $Quantity {
+            type Err = QuantityError;
+            fn from_str(text: &str) -> Result<Self, QuantityError> {
+                Dimension::$Quantity.read(text).map(|(base, count)| $Quantity::of(base, count))
+            }
+        }
+
+        impl std::fmt::Display for $Quantity {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let (base, count) = self.parts();
+                Dimension::$Quantity.show(base, count, f)
+            }
+        }
+
+        impl Serialize for $Quantity {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $Quantity {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $Quantity {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($Quantity).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "format": Dimension::$Quantity.format() })
+            }
+            fn inline_schema() -> bool {
+                true
+            }
+        }
+    )*};
+}
+quantity!(Duration, Rate, Size);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quantities_are_exact_integers() {
+        let table = "5 ns = Ps(5000)\n5ns = Ps(5000)\n0.5 us = Ps(500000)\n1.50 µs = Ps(1500000)\n2 s = Ps(2000000000000)\n\
+                     24 cycles = Cycles(24)\n1 cycle = Cycles(1)\n 7 ps = Ps(7)";
+        for line in table.lines() {
+            let (text, value) = line.split_once(" = ").unwrap();
+            assert_eq!(format!("{:?}", text.parse::<Duration>().unwrap()), value);
+        }
+        assert_eq!("100 Gb/s".parse(), Ok(Rate(100_000_000_000)));
+        assert_eq!("12.5 GB/s".parse(), Ok(Rate(100_000_000_000)));
+        assert_eq!("1 GiB/s".parse(), Ok(Rate(8 << 30)));
+        assert_eq!("4 flits".parse(), Ok(Size::Flits(4)));
+        assert_eq!("1 packet".parse(), Ok(Size::Packets(1)));
+        assert_eq!("4 KiB".parse(), Ok(Size::Bits(4 * 8192)));
+    }
+
+    #[test]
+    fn values_are_shown_in_the_largest_whole_unit() {
+        let shown: Vec<String> = [0, 1, 1_500, 50_000, 1_000_000, 2_000_000_000_000]
+            .map(|ps| Duration::Ps(ps).to_string())
+            .to_vec();
+        assert_eq!(shown, ["0 ps", "1 ps", "1500 ps", "50 ns", "1 us", "2 s"]);
+        assert_eq!(Rate(800_000_000_000).to_string(), "800 Gb/s");
+        assert_eq!(Size::Bits(100).to_string(), "100 b");
+        assert_eq!(Size::Bits(32_000_000_000).to_string(), "4 GB");
+        assert_eq!(Size::Flits(1).to_string(), "1 flit");
+    }
+
+    #[test]
+    fn mistakes_name_the_right_units() {
+        let table = "\
+-5 ns | \"-5 ns\" is negative
+nan | \"nan\" is not a number and a unit
+1.2.3 ns | \"1.2.3 ns\" is not a number and a unit
+5 | the unit is missing
+0.5 ps | \"0.5 ps\" is not a whole number of ps
+0.5 cycles | \"0.5 cycles\" is not a whole number of cycles
+5 flits | \"flits\" is a unit of size, not of time
+5 Gb/s | \"Gb/s\" is a unit of rate, not of time
+5 parsecs | unknown unit \"parsecs\"
+99999999999 s | \"99999999999 s\" is too large";
+        for line in table.lines() {
+            let (text, message) = line.split_once(" | ").unwrap();
+            let error = text.parse::<Duration>().unwrap_err();
+            assert_eq!(error.message, message);
+            assert_eq!(error.help, "a time such as \"5 ns\"; units: ps, ns, us, µs, ms, s, cycles");
+        }
+        assert_eq!("4 KB".parse::<Size>().unwrap_err().help, "kB or KiB?");
+        assert_eq!("4 KB/s".parse::<Rate>().unwrap_err().help, "kB/s or KiB/s?");
+        assert_eq!("0 b/s".parse::<Rate>().unwrap_err().message, "a rate must be over 0");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(text in "\\PC*|[0-9.]{0,60} ?[a-zA-Z/]{0,5}") {
+            let _ = (text.parse::<Duration>(), text.parse::<Rate>(), text.parse::<Size>());
+        }
+
+        #[test]
+        fn what_is_shown_is_read_back(n in 0..=QUANTITY_MAX, zeros in 0u32..19) {
+            let n = n / 10u64.pow(zeros) * 10u64.pow(zeros);
+            for value in [Duration::Ps(n), Duration::Cycles(n)] {
+                prop_assert_eq!(value.to_string().parse(), Ok(value));
+            }
+            for value in [Size::Bits(n), Size::Flits(n), Size::Packets(n), Size::Bits(n & !0xffff)] {
+                prop_assert_eq!(value.to_string().parse(), Ok(value));
+            }
+            prop_assert_eq!(Rate(n.max(1)).to_string().parse(), Ok(Rate(n.max(1))));
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::units::{Scale, Size};
 ///
 /// # Paper
 /// A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford 2005; on a dragonfly (UGAL-L): J.
-/// Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.2.
+/// Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.
 ///
 /// # Differences from the paper
 /// The paper has no threshold; it is that of `par`, so that the two differ only in where they decide.

@@ -40,7 +40,8 @@ macro_rules! kinds {
                 }
             }
 
-            fn wiring(&self) -> &dyn Wiring {
+            /// What the topology provides, whichever kind it is.
+            pub fn wiring(&self) -> &dyn Wiring {
                 match self {
                     $(Self::$kind(kind) => kind,)*
                 }
