@@ -3,6 +3,8 @@
 //! A run is a function of a [`scenario::Scenario`]: integer picoseconds, deterministic ties, one named random
 //! stream per purpose and component. The engine has no input or output of its own.
 pub mod core;
+pub mod deadlock;
+pub mod describe;
 pub mod graph;
 mod kinds;
 pub mod nic;

@@ -59,7 +59,7 @@ fn run_with<A: Architecture>(
     });
     let mut kernel = Kernel::new(plan.clone(), partitions.collect(), scenario.run.threads as usize);
     let mut failure = None;
-    let limit = scenario.run.memory.map(|size| size.bits() / 8);
+    let limit = scenario.run.memory.map(|size| size.flits(&crate::units::Scale { flit_bits: 8, ..plan.scale }));
     let mut end = 0;
     let ending = kernel.run(&mut |view: &mut View<A>| {
         end = view.now;

@@ -45,7 +45,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     }
     let scale = scale(scenario);
     let graph = scenario.topology.graph();
-    let router = scenario.routing.bind(&scenario.topology, &graph)?;
+    let router = scenario.routing.bind(&scenario.topology, &graph, &scale).map_err(|problems| prefixed("routing", problems))?;
     let traffic = match bind_all(&scenario.traffic, scenario.run.seed, &scale, &graph) {
         Ok(traffic) => traffic,
         Err(more) => return Err(more),
@@ -83,10 +83,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         return Err(problems);
     }
     let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
-    let crossbar = match switch.speedup.number() {
-        Some(speedup) => times(Rate(fastest * speedup as u64), &scale, tick),
-        None => Vec::new(),
-    };
+    let crossbar = times(Rate(fastest * switch.speedup as u64), &scale, tick);
     let drain = scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
     let wanted = match scenario.run.partitions {
         Some(wanted) => wanted as usize,
@@ -147,7 +144,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
 fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
     let Switch::Cioq(switch) = &scenario.switch;
     let mut common = gcd(0, switch.pipeline.time(scale).0);
-    let speedup = switch.speedup.number().unwrap_or(1) as u128;
+    let speedup = switch.speedup as u128;
     let drain = scenario.endpoint.drain_rate.unwrap_or(wires[0].rate);
     for rate in wires.iter().map(|wire| wire.rate).chain([drain]) {
         let (bits, rate) = (scale.flit_bits as u128 * 1_000_000_000_000, rate.0 as u128 * speedup);
@@ -157,6 +154,11 @@ fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
         common = gcd(common, (bits / rate) as u64);
     }
     wires.iter().fold(common, |common, wire| gcd(common, wire.latency.0)).max(1)
+}
+
+fn prefixed(seam: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.iter_mut().for_each(|problem| problem.path = format!("{seam}.{}", problem.path));
+    problems
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

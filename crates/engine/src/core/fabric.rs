@@ -366,6 +366,14 @@ impl Fabric {
         event
     }
 
+    /// Bytes held by packets, credits and lines.
+    pub fn memory(&self) -> u64 {
+        let packet = std::mem::size_of::<Packet>();
+        let lines = self.lines.iter().map(|line| line.out_packets.capacity() + line.in_packets.capacity());
+        let returns = self.channels.iter().map(|channel| channel.returns.capacity() * 8);
+        ((self.pool.hot.capacity() + lines.sum::<usize>()) * packet + returns.sum::<usize>()) as u64
+    }
+
     /// Packets held by this partition, those on its lines included.
     pub fn held(&self) -> u64 {
         let lines = self.lines.iter().map(|line| line.out_packets.len() + line.in_packets.len() - line.taken);

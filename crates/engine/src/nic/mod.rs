@@ -26,8 +26,8 @@ pub trait Nics: Send {
     fn count_offered(&mut self, fabric: &mut Fabric);
     /// Largest amount of data any endpoint kept for retransmission, in flits.
     fn retained_peak(&self) -> u32;
-    /// Control packets that wait in endpoints.
-    fn held(&self) -> u64;
+    /// Bytes held by messages and packets that wait.
+    fn memory(&self) -> u64;
 }
 
 /// One endpoint.
@@ -573,7 +573,10 @@ impl<S: Source> Nics for NicSet<S> {
         self.retained_peak
     }
 
-    fn held(&self) -> u64 {
-        self.nodes.iter().map(|node| node.control.len() as u64).sum()
+    fn memory(&self) -> u64 {
+        let queue = std::mem::size_of::<SendQueue<S::Queue>>();
+        let control = self.nodes.iter().map(|node| node.control.capacity() * std::mem::size_of::<Packet>());
+        let messages = self.queues.iter().map(|queue| queue.memory());
+        (control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue) as u64
     }
 }

@@ -120,6 +120,12 @@ impl<Q> SendQueue<Q> {
         self.again.pop().map(|Reverse(again)| again)
     }
 
+    /// Bytes held by what waits in it.
+    pub(super) fn memory(&self) -> usize {
+        self.messages.capacity() * std::mem::size_of::<Message>()
+            + self.again.capacity() * std::mem::size_of::<Again>()
+    }
+
     /// Whether nothing waits in it.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.again.is_empty()

@@ -57,7 +57,7 @@ impl Measured<'_> {
 
     /// Every class of the scenario, and all of them together if there are several.
     fn classes(&self) -> Vec<Class> {
-        let (mut sources, mut destinations) = (BTreeSet::new(), BTreeSet::new());
+        let (mut sources, mut destinations) = (BTreeSet::<u32>::new(), BTreeSet::<u32>::new());
         let mut classes = Vec::new();
         for (at, traffic) in self.plan.traffic.iter().enumerate() {
             let bound = traffic.class();

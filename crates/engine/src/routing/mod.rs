@@ -1,10 +1,20 @@
-//! The routing seam: which port and which deadlock level a packet takes next. One kind a file.
+//! The routing seam: which port and which deadlock level a packet takes next. One kind a file; the list of kinds is
+//! [`Routing`].
 //!
 //! A router is immutable and shared by all partitions. It keeps what it must remember of a packet in the packet's
 //! [`Route`], and learns of the network's state only through [`Senses`]: so its unit test needs no network, and the
-//! deadlock check can explore every choice it might make.
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+//! deadlock check ([`crate::deadlock`]) can explore every choice it might make.
+use crate::graph::Graph;
+use crate::problem::Problem;
+use crate::topology::Topology;
+use crate::units::{Scale, Size};
+
+mod dragonfly;
+pub mod minimal;
+pub mod nca;
+pub mod par;
+pub mod ugal;
+pub mod valiant;
 
 /// What a packet carries for its routing, by value. All zero when the packet is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -44,7 +54,8 @@ pub trait Router: Send + Sync {
     fn levels(&self, link_class: u8) -> u8;
 
     /// Called once at the source, before the packet enters its first switch, to draw what is drawn there
-    /// (a Valiant intermediate, an order of dimensions).
+    /// (a Valiant intermediate, an order of dimensions). It senses the first switch. Not called for a packet that a
+    /// switch makes, which keeps a route of all zeros: every router must be able to route that.
     fn inject(&self, _src: u32, _dst: u32, _route: &mut Route, _senses: &mut dyn Senses) {}
 
     /// The next hop of a packet for endpoint `dst` that is in `switch`, having come by `in_port` (none for a packet
@@ -59,15 +70,172 @@ pub trait Router: Send + Sync {
     ) -> Hop;
 }
 
-/// `[routing]`: the list of kinds, one line each.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[allow(missing_docs)] // the schema takes the text of each kind's struct
-pub enum Routing {
-    Minimal(Minimal),
+/// What every kind of routing provides: parameters that become a [`Router`] once the network is known.
+pub trait Bind {
+    /// Kinds of topology that it routes.
+    fn topologies(&self) -> &'static [&'static str];
+    /// The router on `topology`, whose graph is `graph`; none if the topology is not one of `topologies`.
+    fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>>;
 }
 
-/// A shortest path.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Minimal {}
+crate::kinds::kinds! {
+    /// `[routing]`: the list of kinds, one line each.
+    pub enum Routing by "kind" {
+        Minimal(minimal::Minimal) = "minimal",
+        Valiant(valiant::Valiant) = "valiant",
+        Ugal(ugal::Ugal) = "ugal",
+        Par(par::Par) = "par",
+        Nca(nca::Nca) = "nca",
+    }
+    /// What the routing provides, whichever kind it is.
+    pub fn binding -> dyn Bind;
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        Self::Minimal(minimal::Minimal::default())
+    }
+}
+
+impl Routing {
+    /// Every kind with its default parameters.
+    pub fn defaults() -> Vec<Self> {
+        let read = |kind: &&str| serde_json::from_value(serde_json::json!({ "kind": kind }));
+        Self::KINDS.iter().filter_map(|kind| read(kind).ok()).collect()
+    }
+
+    /// Whether this kind routes this kind of topology.
+    pub fn suits(&self, topology: &Topology) -> bool {
+        self.binding().topologies().contains(&topology.kind())
+    }
+
+    /// The router on `topology`, whose graph is `graph`, or what is wrong; paths are relative to `routing`.
+    pub fn bind(
+        &self,
+        topology: &Topology,
+        graph: &Graph,
+        scale: &Scale,
+    ) -> Result<Box<dyn Router>, Vec<Problem>> {
+        self.binding().router(topology, graph, scale).ok_or_else(|| vec![self.unsuited(topology)])
+    }
+
+    fn unsuited(&self, topology: &Topology) -> Problem {
+        let suited: Vec<&str> =
+            Self::defaults().iter().filter(|r| r.suits(topology)).map(Self::kind).collect();
+        let message = format!("\"{}\" does not route a {}", self.kind(), topology.kind());
+        let topologies = self.binding().topologies().join(", ");
+        let help = format!("those that do: {}; it routes: {topologies}", suited.join(", "));
+        Problem::new("kind", message, help)
+    }
+}
+
+/// A threshold in flits, as routers compare it.
+fn flits(size: Size, scale: &Scale) -> u64 {
+    // Occupancies have 32 bits: a larger threshold cannot be exceeded either way.
+    size.flits(scale).min(u64::from(u32::MAX) * 2)
+}
+
+/// Whether a detour of twice the length is worth taking: UGAL's comparison with the hop counts replaced by their ratio.
+/// Each occupancy stands for the delay of one hop, so the product with the hops left estimates the delay of the path.
+fn diverts(minimal: u32, detour: u32, threshold: u64) -> bool {
+    u64::from(minimal) > 2 * u64::from(detour) + threshold
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::topology::{Wiring, tests::small};
+    use crate::units::Rate;
+
+    /// 100-bit flits, 24 flits a packet, 100 Gb/s.
+    pub(crate) const SCALE: Scale = Scale { flit_bits: 100, packet_flits: 24, host: Rate(100_000_000_000) };
+
+    /// Every routing that suits a topology, with each of its variants.
+    pub(crate) fn variants(topology: &Topology) -> Vec<Routing> {
+        use nca::Up::{Deterministic, LeastLoaded};
+        let mut routings = Routing::defaults();
+        routings.extend([Deterministic, LeastLoaded].map(|up| Routing::Nca(nca::Nca { up })));
+        routings.retain(|routing| routing.suits(topology));
+        routings
+    }
+
+    /// Senses that answer from a list of draws and a table of occupied ports (all others are empty).
+    #[derive(Default)]
+    pub(crate) struct Fixed {
+        pub(crate) draws: std::collections::VecDeque<u32>,
+        pub(crate) occupied: std::collections::BTreeMap<u16, u32>,
+        /// Ports that were asked for.
+        pub(crate) sensed: Vec<u16>,
+    }
+
+    impl Senses for Fixed {
+        fn below(&mut self, n: u32) -> u32 {
+            let draw = self.draws.pop_front().expect("a draw that the test did not expect");
+            assert!(draw < n);
+            draw
+        }
+
+        fn occupancy(&mut self, port: u16) -> u32 {
+            self.sensed.push(port);
+            self.occupied.get(&port).copied().unwrap_or(0)
+        }
+    }
+
+    /// Follows a packet from endpoint to endpoint; the hops it takes, ejection included.
+    pub(crate) fn follow(
+        graph: &Graph,
+        router: &dyn Router,
+        src: u32,
+        dst: u32,
+        senses: &mut Fixed,
+    ) -> Vec<Hop> {
+        let mut route = Route::default();
+        router.inject(src, dst, &mut route, senses);
+        let (mut switch, port) = graph.endpoints[src as usize];
+        let mut in_port = Some(port);
+        let mut hops = Vec::new();
+        while hops.len() < 20 {
+            let hop = router.route(switch, in_port, dst, &mut route, senses);
+            hops.push(hop);
+            route.hops += 1;
+            match graph.switches[switch as usize][hop.port as usize].peer {
+                crate::graph::Peer::Switch { switch: next, port } => (switch, in_port) = (next, Some(port)),
+                crate::graph::Peer::Endpoint(endpoint) => {
+                    assert_eq!(endpoint, dst);
+                    return hops;
+                }
+                crate::graph::Peer::None => panic!("sent over an open port"),
+            }
+        }
+        panic!("{src} to {dst} does not arrive: {hops:?}")
+    }
+
+    #[test]
+    fn a_routing_that_does_not_suit_says_which_do() {
+        let tree: Topology = toml::from_str("kind = 'fat-tree'\nlevels = 2\narity = 2").unwrap();
+        let problems = Routing::Par(par::Par::default()).bind(&tree, &tree.graph(), &SCALE).err().unwrap();
+        let text = problems[0].to_string();
+        assert_eq!(
+            text,
+            "kind: \"par\" does not route a fat-tree (those that do: minimal, nca; it routes: dragonfly)"
+        );
+    }
+
+    #[test]
+    fn every_topology_has_the_default_routing() {
+        for topology in small() {
+            assert!(Routing::default().suits(&topology));
+            for routing in variants(&topology) {
+                assert!(routing.bind(&topology, &topology.graph(), &SCALE).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn a_routing_is_read_by_its_kind() {
+        let par: Routing = toml::from_str("kind = 'par'\nthreshold = '2 packets'").unwrap();
+        assert_eq!(par, Routing::Par(par::Par { threshold: Size::Packets(2) }));
+        assert!(toml::from_str::<Routing>("kind = 'nca'\nup = 'sideways'").is_err());
+        assert!(toml::from_str::<Routing>("kind = 'minimal'\nthreshold = '2 packets'").is_err());
+    }
+}

@@ -1,0 +1,468 @@
+//! A static proof, for one network and router, that routing cannot deadlock.
+//!
+//! Every choice a router might make is explored: its draws take every value, and the occupancy of each port it looks at
+//! is empty or as good as full. What a packet may wait for while it holds a channel makes the channel dependency graph,
+//! whose nodes are (channel, level); without a cycle in it no set of packets can wait for one another for ever (W. Dally,
+//! C. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
+//! 36(5), 1987). The check is exhaustive, so it is meant for small networks of each kind.
+use crate::graph::{Graph, Peer};
+use crate::routing::{Hop, Route, Router, Senses};
+use std::collections::{BTreeSet, HashSet};
+
+/// An occupancy that exceeds every comparison with an empty port.
+const FULL: u32 = u32::MAX;
+
+/// Channels between switches that a packet may take before it counts as lost.
+pub const HOPS_MAX: u8 = 64;
+
+/// What was explored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// States of a packet in a switch.
+    pub states: usize,
+    /// Pairs of channel and level in use, channels from and to endpoints not counted.
+    pub channels: usize,
+    /// Dependencies between them.
+    pub dependencies: usize,
+    /// Most channels between switches on the way of any packet.
+    pub hops_max: u8,
+    /// Levels in use, by link class.
+    pub levels: Vec<u8>,
+}
+
+/// Why a router may not be used on a network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// Packets may wait for one another in a circle: the channels in words, each waiting for the next, the last for the
+    /// first.
+    Cycle(Vec<String>),
+    /// A packet takes a wrong way: what it does, in words.
+    Way(String),
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Cycle(channels) => write!(f, "channels wait in a circle: {}", channels.join(" → ")),
+            Self::Way(what) => f.write_str(what),
+        }
+    }
+}
+
+/// Explores every way of every packet, from each endpoint to each other (and itself) and from each switch to each
+/// endpoint, as packets that switches make (negative acknowledgements) go. `link_classes` names the classes.
+pub fn check(graph: &Graph, router: &dyn Router, link_classes: &[&str]) -> Result<Stats, Fault> {
+    let mut explorer = Explorer::new(graph, router, link_classes);
+    for dst in 0..graph.endpoints.len() as u32 {
+        explorer.explore(dst)?;
+    }
+    explorer.finish()
+}
+
+/// A packet in a switch. The destination is not part of it: destinations are explored one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct State {
+    switch: u32,
+    in_port: Option<u16>,
+    route: Route,
+    /// The channel and level the packet holds, as a node; none if it comes from an endpoint or is made here.
+    held: Option<u32>,
+}
+
+struct Explorer<'a> {
+    graph: &'a Graph,
+    router: &'a dyn Router,
+    link_classes: &'a [&'a str],
+    /// Number of the first channel of each switch; a channel is named by the output port it starts from.
+    first: Vec<u32>,
+    /// Levels a node number leaves room for.
+    levels: u32,
+    /// What may wait for what: (node held, node wanted).
+    dependencies: BTreeSet<(u32, u32)>,
+    used: BTreeSet<u32>,
+    stats: Stats,
+}
+
+impl<'a> Explorer<'a> {
+    fn new(graph: &'a Graph, router: &'a dyn Router, link_classes: &'a [&'a str]) -> Self {
+        let mut first = Vec::with_capacity(graph.switches.len());
+        let mut channels = 0;
+        for ports in &graph.switches {
+            first.push(channels);
+            channels += ports.len() as u32;
+        }
+        let levels = (0..link_classes.len() as u8).map(|class| router.levels(class)).max().unwrap_or(1);
+        let stats = Stats { levels: vec![0; link_classes.len()], ..Stats::default() };
+        let (dependencies, used) = (BTreeSet::new(), BTreeSet::new());
+        Self { graph, router, link_classes, first, levels: levels.into(), dependencies, used, stats }
+    }
+
+    /// Follows every packet for `dst` through every choice, each state once.
+    fn explore(&mut self, dst: u32) -> Result<(), Fault> {
+        let mut waiting = self.origins(dst);
+        let mut seen: HashSet<State> = waiting.iter().copied().collect();
+        while let Some(state) = waiting.pop() {
+            let router = self.router;
+            let mut hops = Vec::new();
+            every_outcome(|senses| {
+                let mut route = state.route;
+                let hop = router.route(state.switch, state.in_port, dst, &mut route, senses);
+                hops.push((hop, route));
+            });
+            for (hop, route) in hops {
+                if let Some(next) = self.step(&state, dst, hop, route)?
+                    && seen.insert(next)
+                {
+                    waiting.push(next);
+                }
+            }
+        }
+        self.stats.states += seen.len();
+        Ok(())
+    }
+
+    /// Where packets for `dst` come from: every endpoint, with whatever is drawn at injection, and every switch.
+    fn origins(&self, dst: u32) -> Vec<State> {
+        let made = |switch| State { switch, in_port: None, route: Route::default(), held: None };
+        let mut states: Vec<State> = (0..self.graph.switches.len() as u32).map(made).collect();
+        for (src, &(switch, port)) in self.graph.endpoints.iter().enumerate() {
+            every_outcome(|senses| {
+                let mut route = Route::default();
+                self.router.inject(src as u32, dst, &mut route, senses);
+                states.push(State { switch, in_port: Some(port), route, held: None });
+            });
+        }
+        states
+    }
+
+    /// Takes a hop: notes what it depends on, and gives the state in the next switch, if there is one.
+    fn step(&mut self, state: &State, dst: u32, hop: Hop, mut route: Route) -> Result<Option<State>, Fault> {
+        let wrong = |what: &str| {
+            let Hop { port, level } = hop;
+            let way =
+                format!("in switch {}, a packet for endpoint {dst} is sent to port {port}", state.switch);
+            Err(Fault::Way(format!("{way} at level {level}: {what} ({:?})", state.route)))
+        };
+        let Some(port) = self.graph.switches[state.switch as usize].get(usize::from(hop.port)) else {
+            return wrong("the switch has no such port");
+        };
+        let levels = self.router.levels(port.class);
+        if hop.level >= levels {
+            let class = self.link_classes[usize::from(port.class)];
+            return wrong(&format!("channels of class {class} have {levels} levels"));
+        }
+        let most = &mut self.stats.levels[usize::from(port.class)];
+        *most = (*most).max(hop.level + 1);
+        match port.peer {
+            Peer::Endpoint(endpoint) if endpoint == dst => Ok(None),
+            Peer::Endpoint(_) => wrong("another endpoint is there"),
+            Peer::None => wrong("nothing is connected"),
+            Peer::Switch { switch, port } => {
+                route.hops += 1;
+                if route.hops > HOPS_MAX {
+                    return wrong("it has been under way for too many hops");
+                }
+                self.stats.hops_max = self.stats.hops_max.max(route.hops);
+                let channel = self.first[state.switch as usize] + u32::from(hop.port);
+                let wanted = channel * self.levels + u32::from(hop.level);
+                self.used.insert(wanted);
+                if let Some(held) = state.held {
+                    self.dependencies.insert((held, wanted));
+                }
+                Ok(Some(State { switch, in_port: Some(port), route, held: Some(wanted) }))
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<Stats, Fault> {
+        self.stats.channels = self.used.len();
+        self.stats.dependencies = self.dependencies.len();
+        match cycle(&self.dependencies) {
+            Some(nodes) => Err(Fault::Cycle(nodes.into_iter().map(|node| self.name(node)).collect())),
+            None => Ok(self.stats),
+        }
+    }
+
+    /// A node in words.
+    fn name(&self, node: u32) -> String {
+        let (channel, level) = (node / self.levels, node % self.levels);
+        let switch = self.first.partition_point(|&first| first <= channel) - 1;
+        let port = channel - self.first[switch];
+        let out = self.graph.switches[switch][port as usize];
+        let class = self.link_classes[usize::from(out.class)];
+        let Peer::Switch { switch: to, .. } = out.peer else { unreachable!("only these are nodes") };
+        format!("switch {switch} port {port} ({class}) to switch {to}, level {level}")
+    }
+}
+
+/// A cycle among dependencies, if there is one: depth first, with the nodes on the way.
+fn cycle(dependencies: &BTreeSet<(u32, u32)>) -> Option<Vec<u32>> {
+    let after = |node: u32| dependencies.range((node, 0)..=(node, u32::MAX)).map(|&(_, next)| next);
+    let mut done: HashSet<u32> = HashSet::new();
+    for &(start, _) in dependencies {
+        if done.contains(&start) {
+            continue;
+        }
+        let mut way = vec![start];
+        let mut on_way: HashSet<u32> = [start].into();
+        let mut open = vec![after(start)];
+        while let Some(nexts) = open.last_mut() {
+            match nexts.find(|next| !done.contains(next)) {
+                Some(next) if on_way.contains(&next) => {
+                    let begin = way.iter().position(|&node| node == next)?;
+                    return Some(way.split_off(begin));
+                }
+                Some(next) => {
+                    way.push(next);
+                    on_way.insert(next);
+                    open.push(after(next));
+                }
+                None => {
+                    open.pop();
+                    let node = way.pop()?;
+                    on_way.remove(&node);
+                    done.insert(node);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Calls `act` once for every sequence of answers that its senses can give it.
+fn every_outcome(mut act: impl FnMut(&mut dyn Senses)) {
+    let mut script = Script::default();
+    loop {
+        act(&mut script);
+        if !script.advance() {
+            return;
+        }
+    }
+}
+
+/// Senses that answer from a list of choices, and note how many ways each could have gone.
+#[derive(Default)]
+struct Script {
+    /// The choice made at each question, and the number of answers it has.
+    choices: Vec<(u32, u32)>,
+    asked: usize,
+    /// Ports already looked at: a port does not change while a packet is routed.
+    seen: Vec<(u16, u32)>,
+}
+
+impl Script {
+    fn choose(&mut self, n: u32) -> u32 {
+        if self.asked == self.choices.len() {
+            self.choices.push((0, n));
+        }
+        let (choice, of) = self.choices[self.asked];
+        assert_eq!(of, n, "a router must depend on nothing but what it is given");
+        self.asked += 1;
+        choice
+    }
+
+    /// Moves on to the next sequence of choices, last question first; false when there is none.
+    fn advance(&mut self) -> bool {
+        self.choices.truncate(self.asked);
+        self.asked = 0;
+        self.seen.clear();
+        while let Some((choice, of)) = self.choices.last_mut() {
+            *choice += 1;
+            if *choice < *of {
+                return true;
+            }
+            self.choices.pop();
+        }
+        false
+    }
+}
+
+impl Senses for Script {
+    fn below(&mut self, n: u32) -> u32 {
+        assert!(n > 0, "nothing to draw from");
+        self.choose(n)
+    }
+
+    fn occupancy(&mut self, port: u16) -> u32 {
+        if let Some(&(_, occupancy)) = self.seen.iter().find(|(seen, _)| *seen == port) {
+            return occupancy;
+        }
+        let occupancy = self.choose(2) * FULL;
+        self.seen.push((port, occupancy));
+        occupancy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Port;
+    use crate::routing::tests::{SCALE, variants};
+    use crate::topology::{Topology, Wiring, tests::small};
+
+    /// Most switch-to-switch hops of a routing, from its documentation.
+    fn bound(topology: &Topology, routing: &str) -> u8 {
+        match (topology, routing) {
+            (Topology::SingleSwitch(_), _) => 0,
+            (Topology::FatTree(tree), _) => 2 * (tree.levels as u8 - 1),
+            (_, "minimal") => 3,
+            (_, "valiant" | "ugal") => 5,
+            (_, "par") => 8,
+            other => panic!("no bound is known for {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_routing_on_every_topology_arrives_in_bounded_hops_and_has_no_cycle() {
+        for topology in small() {
+            let graph = topology.graph();
+            for routing in variants(&topology) {
+                let router = routing.bind(&topology, &graph, &SCALE).unwrap();
+                let what = format!("{routing:?} on {topology:?}");
+                let stats = match check(&graph, &*router, topology.link_classes()) {
+                    Ok(stats) => stats,
+                    Err(fault) => panic!("{what}: {fault}"),
+                };
+                let bound = bound(&topology, routing.kind());
+                assert!(stats.hops_max <= bound, "{what}: {} hops", stats.hops_max);
+            }
+        }
+    }
+
+    #[test]
+    fn no_level_is_declared_in_vain() {
+        let topology: Topology =
+            toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
+        let graph = topology.graph();
+        for (routing, levels) in
+            [("minimal", [1, 2, 1]), ("valiant", [1, 3, 2]), ("ugal", [1, 3, 2]), ("par", [1, 6, 2])]
+        {
+            let routing = variants(&topology).into_iter().find(|of| of.kind() == routing).unwrap();
+            let router = routing.bind(&topology, &graph, &SCALE).unwrap();
+            let stats = check(&graph, &*router, topology.link_classes()).unwrap();
+            assert_eq!(stats.levels, levels, "{}", routing.kind());
+            assert_eq!(stats.hops_max, bound(&topology, routing.kind()), "{}", routing.kind());
+        }
+    }
+
+    /// A router robbed of its levels.
+    struct Flat(Box<dyn Router>);
+
+    impl Router for Flat {
+        fn levels(&self, _: u8) -> u8 {
+            1
+        }
+
+        fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {
+            self.0.inject(src, dst, route, senses);
+        }
+
+        fn route(
+            &self,
+            switch: u32,
+            in_port: Option<u16>,
+            dst: u32,
+            route: &mut Route,
+            senses: &mut dyn Senses,
+        ) -> Hop {
+            Hop { level: 0, ..self.0.route(switch, in_port, dst, route, senses) }
+        }
+    }
+
+    #[test]
+    fn without_their_levels_the_routings_of_a_dragonfly_have_cycles() {
+        let topology: Topology =
+            toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
+        let graph = topology.graph();
+        for routing in variants(&topology) {
+            let flat = Flat(routing.bind(&topology, &graph, &SCALE).unwrap());
+            let found = check(&graph, &flat, topology.link_classes());
+            assert!(matches!(found, Err(Fault::Cycle(_))), "{}: {found:?}", routing.kind());
+        }
+    }
+
+    /// A unidirectional ring of switches with one endpoint each: port 0 the endpoint, 1 onwards, 2 backwards.
+    fn ring(n: u32) -> Graph {
+        let mut graph = Graph::default();
+        for switch in 0..n {
+            graph.switches.push(Vec::new());
+            graph.blocks.push(0);
+            graph.attach(switch, 0);
+            graph.switches[switch as usize].extend([Port { class: 1, peer: Peer::None }; 2]);
+        }
+        for switch in 0..n {
+            graph.join((switch, 1), ((switch + 1) % n, 2), 1);
+        }
+        graph
+    }
+
+    /// Onwards round the ring, with a date line at switch 0 or without.
+    struct Onwards {
+        date_line: bool,
+        lost: bool,
+    }
+
+    impl Router for Onwards {
+        fn levels(&self, link_class: u8) -> u8 {
+            if link_class == 1 && self.date_line { 2 } else { 1 }
+        }
+
+        fn route(
+            &self,
+            switch: u32,
+            in_port: Option<u16>,
+            dst: u32,
+            route: &mut Route,
+            _: &mut dyn Senses,
+        ) -> Hop {
+            if switch == dst && !self.lost {
+                return Hop { port: 0, level: 0 };
+            }
+            if switch == 0 && in_port == Some(2) {
+                route.state = u8::from(self.date_line);
+            }
+            Hop { port: 1, level: route.state }
+        }
+    }
+
+    #[test]
+    fn a_ring_without_a_date_line_is_reported_with_its_cycle() {
+        let fault =
+            check(&ring(3), &Onwards { date_line: false, lost: false }, &["host", "ring"]).unwrap_err();
+        let Fault::Cycle(mut channels) = fault else { panic!("{fault}") };
+        channels.sort();
+        assert_eq!(
+            channels,
+            [
+                "switch 0 port 1 (ring) to switch 1, level 0",
+                "switch 1 port 1 (ring) to switch 2, level 0",
+                "switch 2 port 1 (ring) to switch 0, level 0",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_date_line_breaks_the_cycle() {
+        let stats = check(&ring(4), &Onwards { date_line: true, lost: false }, &["host", "ring"]).unwrap();
+        assert_eq!((stats.hops_max, stats.levels), (3, vec![1, 2]));
+    }
+
+    #[test]
+    fn a_packet_that_never_arrives_is_a_fault() {
+        let fault =
+            check(&ring(3), &Onwards { date_line: false, lost: true }, &["host", "ring"]).unwrap_err();
+        assert!(matches!(&fault, Fault::Way(what) if what.contains("too many hops")), "{fault}");
+    }
+
+    #[test]
+    fn every_sequence_of_answers_is_tried_once() {
+        let mut tried = Vec::new();
+        every_outcome(|senses| {
+            let first = senses.below(3);
+            let port = if first == 2 { senses.occupancy(7) } else { 0 };
+            assert_eq!(senses.occupancy(7), senses.occupancy(7));
+            tried.push((first, port > 0));
+        });
+        assert_eq!(tried, [(0, false), (0, false), (1, false), (1, false), (2, false), (2, true)]);
+    }
+}

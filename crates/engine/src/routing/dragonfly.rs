@@ -1,0 +1,202 @@
+//! What the routings of a dragonfly share: where everything is, and the way along the local and global links.
+//!
+//! A packet heads for a *link*: one of the global links of the group it is in, counted from 0 such that the parallel links
+//! to one group are consecutive. The link gives both the next group and the switch to leave from (the gateway), so
+//! `Route::via` (link + 1, 0 while none is chosen) is the whole plan until the packet enters another group.
+use super::{Hop, Route, Senses};
+use crate::graph::Graph;
+use crate::topology::dragonfly::{Arrangement, Dragonfly};
+
+/// Where an endpoint is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seat {
+    pub(super) switch: u32,
+    pub(super) group: u32,
+    /// Index of the switch in its group.
+    pub(super) index: u32,
+    pub(super) port: u16,
+}
+
+/// Where a global link leaves its group.
+#[derive(Debug, Clone, Copy)]
+struct Gateway {
+    index: u32,
+    port: u16,
+}
+
+/// The arithmetic of a dragonfly. Nothing here grows with the product of switches and destinations.
+#[derive(Debug)]
+pub(super) struct Geometry {
+    /// Switches in a group.
+    pub(super) a: u32,
+    /// Groups.
+    pub(super) groups: u32,
+    /// Parallel links between two groups.
+    pub(super) parallel: u32,
+    /// First local port.
+    p: u32,
+    arrangement: Arrangement,
+    seats: Vec<Seat>,
+    /// The group of every switch.
+    group: Vec<u32>,
+    /// By link, for any group: arrangements look alike from every group.
+    gateways: Vec<Gateway>,
+}
+
+/// Link class of the host links, as in every topology.
+const HOST: u8 = 0;
+/// Bits of `Route::state`: local hops taken in this group, global hops taken, and a bit for the routing's own use.
+const LOCAL_HOPS: u8 = 0b0000_0011;
+const ONE_GLOBAL: u8 = 0b0000_0100;
+const GLOBAL_HOPS: u8 = 0b0000_1100;
+const DIVERTED: u8 = 0b0001_0000;
+
+impl Route {
+    /// Local hops taken in the present group.
+    pub(super) fn local_hops(&self) -> u8 {
+        self.state & LOCAL_HOPS
+    }
+
+    /// Global hops taken.
+    pub(super) fn global_hops(&self) -> u8 {
+        (self.state & GLOBAL_HOPS) / ONE_GLOBAL
+    }
+
+    /// Whether the packet was sent to an intermediate group.
+    pub(super) fn diverted(&self) -> bool {
+        self.state & DIVERTED != 0
+    }
+
+    /// Sends the packet over `link` to an intermediate group.
+    pub(super) fn divert(&mut self, link: u32) {
+        self.via = link + 1;
+        self.state |= DIVERTED;
+    }
+
+    /// Counts a local hop.
+    pub(super) fn take_local(&mut self) {
+        self.state += 1;
+    }
+
+    /// Counts a global hop; the next group makes its own plan.
+    fn take_global(&mut self) {
+        self.state = (self.state & !LOCAL_HOPS) + ONE_GLOBAL;
+        self.via = 0;
+    }
+}
+
+impl Geometry {
+    pub(super) fn new(dragonfly: &Dragonfly, graph: &Graph) -> Self {
+        let Dragonfly { p, a, h, groups, arrangement, .. } = *dragonfly;
+        let seat = |&(switch, port): &(u32, u16)| Seat { switch, group: switch / a, index: switch % a, port };
+        let (parallel, others) = (dragonfly.parallel(), groups - 1);
+        let gateway = |link: u32| {
+            let q = link % parallel * others + link / parallel;
+            Gateway { index: q / h, port: (p + a - 1 + q % h) as u16 }
+        };
+        Self {
+            a,
+            groups,
+            parallel,
+            p,
+            arrangement,
+            seats: graph.endpoints.iter().map(seat).collect(),
+            group: (0..groups * a).map(|switch| switch / a).collect(),
+            gateways: (0..parallel * others).map(gateway).collect(),
+        }
+    }
+
+    /// Where endpoint `dst` is.
+    #[inline]
+    pub(super) fn seat(&self, dst: u32) -> Seat {
+        self.seats[dst as usize]
+    }
+
+    /// The group of `switch`, and its index there.
+    #[inline]
+    pub(super) fn place(&self, switch: u32) -> (u32, u32) {
+        let group = self.group[switch as usize];
+        (group, switch - group * self.a)
+    }
+
+    /// One of the links from group `from` to group `to`, at random.
+    #[inline]
+    pub(super) fn link(&self, from: u32, to: u32, senses: &mut dyn Senses) -> u32 {
+        let first = self.arrangement.port(from, to, self.groups) * self.parallel;
+        if self.parallel > 1 { first + senses.below(self.parallel) } else { first }
+    }
+
+    /// One of the links from group `from` that do not lead to group `to`, at random; none if there is no such group.
+    #[inline]
+    pub(super) fn detour(&self, from: u32, to: u32, senses: &mut dyn Senses) -> Option<u32> {
+        if self.groups < 3 {
+            return None;
+        }
+        let first = self.arrangement.port(from, to, self.groups) * self.parallel;
+        let draw = senses.below((self.groups - 2) * self.parallel);
+        Some(if draw < first { draw } else { draw + self.parallel })
+    }
+
+    /// The local port of the switch of index `from` to that of index `to` in its group.
+    #[inline]
+    pub(super) fn local_port(&self, from: u32, to: u32) -> u16 {
+        (self.p + to - u32::from(to > from)) as u16
+    }
+
+    /// The index of the switch that `link` leaves its group from.
+    #[inline]
+    pub(super) fn gateway(&self, link: u32) -> u32 {
+        self.gateways[link as usize].index
+    }
+
+    /// The port that leads from the switch of index `from` directly towards `link`.
+    #[inline]
+    pub(super) fn port_towards(&self, from: u32, link: u32) -> u16 {
+        let gateway = self.gateways[link as usize];
+        if gateway.index == from { gateway.port } else { self.local_port(from, gateway.index) }
+    }
+
+    /// Leaves the group over `link`, from its gateway. The level of a global channel is the global hops taken before.
+    #[inline]
+    pub(super) fn leave(&self, link: u32, route: &mut Route) -> Hop {
+        let level = route.global_hops();
+        route.take_global();
+        Hop { port: self.gateways[link as usize].port, level }
+    }
+
+    /// The next hop on the direct way: over the link chosen in this group (drawn now if there is none), or to the
+    /// destination. Both levels are the global hops taken, since a group is crossed by one local hop at most.
+    #[inline]
+    pub(super) fn direct(&self, switch: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) -> Hop {
+        let seat = self.seat(dst);
+        if switch == seat.switch {
+            return Hop { port: seat.port, level: 0 };
+        }
+        let (group, index) = self.place(switch);
+        let level = route.global_hops();
+        if group == seat.group {
+            return Hop { port: self.local_port(index, seat.index), level };
+        }
+        if route.via == 0 {
+            route.via = self.link(group, seat.group, senses) + 1;
+        }
+        let link = route.via - 1;
+        let gateway = self.gateways[link as usize];
+        if gateway.index == index {
+            self.leave(link, route)
+        } else {
+            Hop { port: self.local_port(index, gateway.index), level }
+        }
+    }
+
+    /// The levels of a link class for packets that take at most `globals` global hops, where a group is crossed with
+    /// `locals` local levels.
+    pub(super) fn levels(&self, link_class: u8, globals: u32, locals: u8) -> u8 {
+        let globals = globals.min(self.groups - 1) as u8;
+        match link_class {
+            HOST => 1,
+            crate::topology::dragonfly::LOCAL => locals * (globals + 1),
+            _ => globals.max(1),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! UGAL-L on a dragonfly: minimal or Valiant, whichever looks shorter from the first switch.
+use super::dragonfly::Geometry;
+use super::{Bind, Hop, Route, Router, Senses, diverts, flits};
+use crate::graph::Graph;
+use crate::topology::Topology;
+use crate::units::{Scale, Size};
+
+/// Minimal or Valiant, decided once, in the first switch, by the occupancy of its own ports.
+///
+/// # What it does
+/// The first switch of a packet for another group draws one minimal link and one Valiant link, and compares the ports
+/// they begin with: minimal if `q_min ≤ 2·q_val + threshold`. The occupancy q is what waits for the port and the credits
+/// used downstream; the weight 2 is the ratio of the hop counts, a Valiant path being two minimal ones. The occupancy of
+/// the Valiant port is looked at only if q_min is over the threshold. The decision stands. Traffic inside a group goes
+/// minimally. Levels: global hops taken, 3 local and 2 global.
+///
+/// # Paper
+/// A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford 2005; on a dragonfly (UGAL-L): J.
+/// Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.
+///
+/// # Differences from the paper
+/// The paper has no threshold; it is that of `par`, so that the two differ only in where they decide.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ugal {
+    /// What the minimal port's occupancy may exceed twice the other's by (default "24 flits", as in `par`).
+    pub threshold: Size,
+}
+
+impl Default for Ugal {
+    fn default() -> Self {
+        Self { threshold: Size::Flits(24) }
+    }
+}
+
+impl Bind for Ugal {
+    fn topologies(&self) -> &'static [&'static str] {
+        &["dragonfly"]
+    }
+
+    fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
+        let Topology::Dragonfly(of) = topology else { return None };
+        let geometry = Geometry::new(of, graph);
+        Some(Box::new(DragonflyUgal { geometry, threshold: flits(self.threshold, scale) }))
+    }
+}
+
+/// UGAL-L on a dragonfly.
+struct DragonflyUgal {
+    geometry: Geometry,
+    threshold: u64,
+}
+
+impl DragonflyUgal {
+    /// Chooses the link to head for, in the first switch of a packet for another group.
+    fn choose(&self, switch: u32, to: u32, route: &mut Route, senses: &mut dyn Senses) {
+        let geometry = &self.geometry;
+        let (group, index) = geometry.place(switch);
+        if group == to {
+            return;
+        }
+        let link = geometry.link(group, to, senses);
+        route.via = link + 1;
+        let port = geometry.port_towards(index, link);
+        let minimal = senses.occupancy(port);
+        if u64::from(minimal) <= self.threshold {
+            return;
+        }
+        let Some(detour) = geometry.detour(group, to, senses) else { return };
+        let other = geometry.port_towards(index, detour);
+        if other != port && diverts(minimal, senses.occupancy(other), self.threshold) {
+            route.divert(detour);
+        }
+    }
+}
+
+impl Router for DragonflyUgal {
+    fn levels(&self, link_class: u8) -> u8 {
+        self.geometry.levels(link_class, 2, 1)
+    }
+
+    fn route(
+        &self,
+        switch: u32,
+        _: Option<u16>,
+        dst: u32,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
+        // No link and no global hop yet: this is the first switch, or the packet stays in its group.
+        if route.via == 0 && route.state == 0 {
+            self.choose(switch, self.geometry.seat(dst).group, route, senses);
+        }
+        self.geometry.direct(switch, dst, route, senses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Fixed, SCALE, follow};
+    use super::*;
+    use crate::topology::Wiring;
+
+    /// Switches left by a packet from group 0 to group 1 (both switch 0) of a 5-group dragonfly whose port 4, the
+    /// global port to group 1, and port 1, the local port to the gateway of group 2, are filled.
+    fn hops(minimal: u32, detour: u32, draws: &[u32]) -> (usize, usize) {
+        let topology: Topology =
+            toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
+        let graph = topology.graph();
+        let router = Ugal::default().router(&topology, &graph, &SCALE).unwrap();
+        let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
+        senses.occupied = [(4, minimal), (1, detour)].into();
+        let hops = follow(&graph, &*router, 0, 4, &mut senses).len();
+        assert!(senses.draws.is_empty());
+        (hops, senses.sensed.len())
+    }
+
+    #[test]
+    fn minimal_up_to_the_threshold_without_looking_further() {
+        assert_eq!(hops(24, 0, &[]), (2, 1));
+    }
+
+    #[test]
+    fn valiant_when_the_minimal_port_holds_more_than_twice_the_other_and_the_threshold() {
+        assert_eq!(hops(44, 10, &[0]), (2, 2));
+        // Local to the gateway of group 2, global, local, global, local, out.
+        assert_eq!(hops(45, 10, &[0]), (6, 2));
+    }
+}

@@ -1,0 +1,114 @@
+//! Valiant routing on a dragonfly: by way of a random group.
+use super::dragonfly::Geometry;
+use super::{Bind, Hop, Route, Router, Senses};
+use crate::graph::Graph;
+use crate::topology::Topology;
+use crate::units::Scale;
+
+/// By way of a random intermediate group, which spreads any traffic between groups evenly over the global links.
+///
+/// # What it does
+/// The source draws one of the global links of its group that do not lead to the destination's group, and the packet
+/// goes minimally to it, over it, and from there to the destination: the intermediate group is neither the source's nor
+/// the destination's. Traffic inside a group, traffic in a network of two groups, and packets that switches make go
+/// minimally. Levels: global hops taken, 3 local and 2 global.
+///
+/// # Paper
+/// L. Valiant, G. Brebner, "Universal schemes for parallel communication", STOC 1981; on a dragonfly: J. Kim and
+/// others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Valiant {}
+
+impl Bind for Valiant {
+    fn topologies(&self) -> &'static [&'static str] {
+        &["dragonfly"]
+    }
+
+    fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
+        let Topology::Dragonfly(of) = topology else { return None };
+        Some(Box::new(DragonflyValiant(Geometry::new(of, graph))))
+    }
+}
+
+/// Valiant routing on a dragonfly.
+struct DragonflyValiant(Geometry);
+
+impl Router for DragonflyValiant {
+    fn levels(&self, link_class: u8) -> u8 {
+        self.0.levels(link_class, 2, 1)
+    }
+
+    fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {
+        let (from, to) = (self.0.seat(src).group, self.0.seat(dst).group);
+        if from != to
+            && let Some(link) = self.0.detour(from, to, senses)
+        {
+            route.divert(link);
+        }
+    }
+
+    fn route(
+        &self,
+        switch: u32,
+        _: Option<u16>,
+        dst: u32,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
+        self.0.direct(switch, dst, route, senses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Fixed, SCALE, follow};
+    use super::*;
+    use crate::graph::Peer;
+    use crate::topology::Wiring;
+    use std::collections::BTreeSet;
+
+    /// Groups entered on the way, by the link drawn.
+    fn groups(graph: &Graph, router: &dyn Router, (src, dst): (u32, u32), draw: u32) -> Vec<u32> {
+        let mut senses = Fixed { draws: [draw, 0].into(), ..Fixed::default() };
+        let mut switch = graph.endpoints[src as usize].0;
+        let mut entered = Vec::new();
+        for hop in follow(graph, router, src, dst, &mut senses) {
+            let port = graph.switches[switch as usize][hop.port as usize];
+            if let Peer::Switch { switch: next, .. } = port.peer {
+                switch = next;
+                entered.extend(
+                    (port.class == crate::topology::dragonfly::GLOBAL).then(|| graph.blocks[next as usize]),
+                );
+            }
+        }
+        entered
+    }
+
+    #[test]
+    fn the_intermediate_group_is_any_but_the_source_and_the_destination() {
+        for arrangement in ["absolute", "palm-tree"] {
+            let text =
+                format!("kind = 'dragonfly'\np = 1\na = 3\nh = 2\ngroups = 4\narrangement = '{arrangement}'");
+            let topology: Topology = toml::from_str(&text).unwrap();
+            let graph = topology.graph();
+            let router = Valiant {}.router(&topology, &graph, &SCALE).unwrap();
+            let mut seen = BTreeSet::new();
+            for draw in 0..4 {
+                let entered = groups(&graph, &*router, (3, 8), draw);
+                assert_eq!((entered.len(), entered[1]), (2, 2));
+                seen.insert(entered[0]);
+            }
+            assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 3]);
+        }
+    }
+
+    #[test]
+    fn traffic_inside_a_group_goes_minimally() {
+        let topology: Topology =
+            toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
+        let graph = topology.graph();
+        let router = Valiant {}.router(&topology, &graph, &SCALE).unwrap();
+        assert_eq!(follow(&graph, &*router, 0, 3, &mut Fixed::default()).len(), 2);
+    }
+}
