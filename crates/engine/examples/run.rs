@@ -1,0 +1,44 @@
+//! Runs a scenario file: `cargo run --release --example run -- FILE [key=value]…`; prints the summary and the speed.
+use std::time::Instant;
+use tailback_engine::report::RunError;
+use tailback_engine::scenario::Scenario;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let Some(file) = arguments.next() else {
+        eprintln!("usage: run FILE [key=value]…");
+        std::process::exit(2);
+    };
+    let overrides: Vec<(String, String)> = arguments
+        .filter_map(|argument| argument.split_once('=').map(|(key, value)| (key.into(), value.into())))
+        .collect();
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| {
+        eprintln!("{file}: {error}");
+        std::process::exit(2);
+    });
+    let outcome = Scenario::parse(&text, &overrides).map_err(RunError::Problems).and_then(|scenario| {
+        let start = Instant::now();
+        let output = tailback_engine::run::run(&scenario, &mut |_| true)?;
+        Ok((output, start.elapsed().as_secs_f64()))
+    });
+    match outcome {
+        Ok((output, seconds)) => {
+            println!("{:#}", output.summary);
+            let hops = output.summary["packet_hops"].as_f64().unwrap_or(0.0);
+            let events = output.summary["events"].as_f64().unwrap_or(0.0);
+            eprintln!(
+                "{seconds:.2} s, {:.2} million packet-hops per second, {:.2} events per hop",
+                hops / seconds / 1e6,
+                events / hops
+            );
+        }
+        Err(RunError::Problems(problems)) => {
+            problems.iter().for_each(|problem| eprintln!("{problem}"));
+            std::process::exit(2);
+        }
+        Err(RunError::Failed(message)) => {
+            eprintln!("{message}");
+            std::process::exit(1);
+        }
+    }
+}
