@@ -63,7 +63,6 @@ pub struct Lhrp {
     /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped.
     pub threshold: Size,
     /// Queueing time after which a speculative packet is dropped anywhere in the network; without it, never.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric_drop: Option<Duration>,
     /// Refusals without a time in a row, to one destination, after which waiting small messages are coalesced into one
     /// reservation (only with `fabric_drop`).

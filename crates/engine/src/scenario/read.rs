@@ -43,8 +43,10 @@ impl Scenario {
 
     /// The scenario as a file with every default filled in; read again, it gives an equal scenario.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self)
-            .expect("a scenario has only what TOML can hold: its keys are text, its nulls left out")
+        let mut value = serde_json::to_value(self).expect("a scenario is plain data under text keys");
+        // TOML has no null: what has no value is not written.
+        drop_nulls(&mut value);
+        toml::to_string(&value).expect("TOML can hold everything of a scenario but null")
     }
 
     /// All mistakes of a scenario however it was made: those of single values, which the schema tells, and those
@@ -64,6 +66,17 @@ impl Scenario {
     /// Fills in the defaults that depend on other keys.
     fn complete(&mut self) {
         self.run.drain.get_or_insert(self.run.duration);
+    }
+}
+
+fn drop_nulls(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(entries) => {
+            entries.retain(|_, value| !value.is_null());
+            entries.values_mut().for_each(drop_nulls);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
     }
 }
 
