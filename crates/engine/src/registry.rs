@@ -113,11 +113,6 @@ mod tests {
     }
 
     #[test]
-    fn dump() {
-        println!("{:#}\n{:#}\n{:#}", kinds(), sections(), schema());
-    }
-
-    #[test]
     fn every_key_of_every_section_has_its_text() {
         for (section, keys) in sections().as_object().unwrap() {
             for key in keys.as_array().unwrap() {

@@ -360,6 +360,84 @@ fn overrides_go_by_name_or_index_and_are_checked_like_the_file() {
 }
 
 #[test]
+fn a_mistake_that_an_override_makes_has_no_line() {
+    let problems =
+        with(&[("traffic.hot.stop", "1 us"), ("switch.output_buffer", "1 flit"), ("run.threads", "0")]);
+    let expected = "\
+- run.threads | expected a whole number from 1 to 4096, found the integer 0
+- switch.output_buffer | a buffer of 1 flits cannot hold a packet | at least \"1 packet\", 24 flits
+- traffic.hot.stop | stops at 1 us, before it starts at 20 us | stop must not be before start
+";
+    let found = table(&problems.unwrap_err());
+    assert_eq!(found, expected, "\nfound:\n{found}");
+}
+
+/// The example of the documentation, once the kinds it uses are there.
+const EXAMPLE: &str = r#"title = "60:4 hot spot under LHRP"
+[topology]
+kind = "dragonfly"
+p = 4
+a = 8
+h = 4
+groups = 33
+[link]
+bandwidth = "100 Gb/s"
+host = "5 ns"
+local = "50 ns"
+global = "1 us"
+[packet]
+flit = "100 b"
+max = "24 flits"
+[switch]
+kind = "cioq"
+speedup = 2
+input_buffer = "credit round trip"
+output_buffer = "16 packets"
+voq = true
+[endpoint]
+queues = "per destination"
+acknowledge = true
+[routing]
+kind = "par"
+[queueing]
+kind = "single"
+[congestion_control]
+kind = "lhrp"
+threshold = "1000 flits"
+[[traffic]]
+name = "hot"
+pattern = "hotspot"
+sources = 60
+destinations = 4
+load = 0.5
+message = "4 flits"
+start = "20 us"
+[[traffic]]
+name = "victim"
+pattern = "uniform"
+endpoints = "rest"
+load = 0.4
+message = "4 flits"
+[run]
+warmup = "20 us"
+duration = "100 us"
+seed = 1
+[record]
+series = "1 us"
+ports = true
+"#;
+
+#[test]
+fn the_documented_example_is_read() {
+    let kinds = tailback_engine::registry::kinds();
+    let has =
+        |seam: &str, name: &str| kinds[seam].as_array().unwrap().iter().any(|kind| kind["name"] == name);
+    if has("topologies", "dragonfly") && has("routings", "par") && has("traffic_patterns", "hotspot") {
+        assert!(parse(EXAMPLE).is_ok(), "{}", table(&parse(EXAMPLE).unwrap_err()));
+    }
+}
+
+#[test]
 fn a_scenario_made_in_code_is_checked_like_a_file() {
     let mut scenario = parse(FULL).unwrap();
     scenario.run.threads = 0;

@@ -14,7 +14,7 @@ pub enum Shape {
     Text,
     Quantity { dimension: Dimension, positive: bool },
     Words(Vec<Word>),
-    List { item: Box<Shape>, least: usize },
+    List { item: Box<Shape>, least: usize, most: usize },
     Table(Table),
     Kinds(Kinds),
     Either(Vec<Shape>),
@@ -176,6 +176,7 @@ impl Reader<'_> {
             Some(&"array") => Shape::List {
                 item: Box::new(schema.get("items").map_or(Shape::Any, |items| self.shape(items))),
                 least: schema.get("minItems").and_then(Value::as_u64).unwrap_or(0) as usize,
+                most: schema.get("maxItems").and_then(Value::as_u64).map_or(usize::MAX, |most| most as usize),
             },
             Some(&"object") => Shape::Table(self.table(&schema, None)),
             _ => Shape::Any,

@@ -116,12 +116,14 @@ impl Node {
         }
     }
 
-    /// The span of the key or element at a dotted path, or of the nearest thing around it that has a place.
+    /// The span of the key or element at a dotted path, or of what is nearest around it if the file does not have it;
+    /// none if its value came from elsewhere.
     pub fn locate(&self, path: &str) -> Span {
         let mut found = None;
         let mut node = self;
         let mut rest = path;
         while let Some((span, child, after)) = node.step(rest) {
+            child.span.as_ref()?;
             found = span.or(found);
             node = child;
             rest = after;

@@ -61,13 +61,11 @@ impl<'a> Walk<'a> {
                 }
             }
             (Shape::Words(words), Value::Text(text)) => self.word(words, text, &node.span),
-            (Shape::List { item, least }, Value::List(items)) => {
-                if items.len() < *least {
-                    return self.report(
-                        place,
-                        format!("at least {least} needed, found {}", items.len()),
-                        "".into(),
-                    );
+            (Shape::List { item, least, most }, Value::List(items)) => {
+                if items.len() < *least || items.len() > *most {
+                    let (bound, limit) = if items.len() < *least { ("least", least) } else { ("most", most) };
+                    let message = format!("expected at {bound} {limit} in this list, found {}", items.len());
+                    return self.report(place, message, String::new());
                 }
                 self.list(item, items)
             }
