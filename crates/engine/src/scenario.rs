@@ -1,9 +1,9 @@
 //! A scenario: everything a run is a function of, as plain data. The comments of the fields are the user's
 //! documentation: `list`, the JSON Schema, error messages and the docs are made from them.
 //!
-//! Reading a file ([`Scenario::parse`]) goes in steps, one module each: text → tree with positions ([`tree`]) →
-//! overrides → walk along the schema's shape, collecting mistakes ([`shape`], [`walk`]) → serde → checks across
-//! keys ([`checks`]).
+//! Reading a file ([`Scenario::parse`]) goes in steps, one module each: text → tree with positions (`tree`) →
+//! overrides → walk along the schema's shape, collecting mistakes (`shape`, `walk`) → serde → checks across
+//! keys (`checks`).
 use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

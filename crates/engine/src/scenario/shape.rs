@@ -70,7 +70,12 @@ pub fn schema() -> &'static Value {
 /// The shape of a scenario file.
 pub fn scenario() -> &'static Shape {
     static SHAPE: OnceLock<Shape> = OnceLock::new();
-    SHAPE.get_or_init(|| Reader { defs: &schema()["$defs"] }.shape(schema()))
+    SHAPE.get_or_init(|| of(schema()))
+}
+
+/// The shape that a whole JSON Schema describes.
+pub fn of(schema: &Value) -> Shape {
+    Reader { defs: &schema["$defs"] }.shape(schema)
 }
 
 impl Shape {
