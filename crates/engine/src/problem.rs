@@ -5,7 +5,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Dotted path of the key, such as `traffic.hot.load` or `topology.groups`; tables of an array are named by
-    /// their `name` key, or by their index from 0.
+    /// their `name` key, or by their index from 0 (if the name is missing or not theirs alone); empty for the file.
     pub path: String,
     /// Line in the scenario file, from 1; none if the value came from elsewhere (a default, `--set`).
     pub line: Option<usize>,
@@ -29,7 +29,10 @@ impl std::fmt::Display for Problem {
         if let Some(line) = self.line {
             write!(f, "line {line}: ")?;
         }
-        write!(f, "{}: {}", self.path, self.message)?;
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        write!(f, "{}", self.message)?;
         if self.help.is_empty() { Ok(()) } else { write!(f, " ({})", self.help) }
     }
 }

@@ -1,15 +1,24 @@
 //! What there is to choose from: the JSON Schema of a scenario file, and every kind of every seam with its
 //! parameters. Both are made from the structs and their doc comments; nothing is written twice.
-use crate::scenario::shape::{self, Field, Kinds, Shape, Table};
+use crate::scenario::shape::{self, Field, Kinds, Shape, Table, Word};
 use serde_json::{Value, json};
 
-/// The JSON Schema (draft 2020-12) of a scenario file.
+/// The JSON Schema (draft 2020-12) of a scenario file. Quantities are texts with the `format` "duration", "rate" or
+/// "size"; `exclusiveMinimum` 0 on one says that it must be over 0.
 pub fn schema() -> Value {
-    shape::schema().clone()
+    let mut schema = shape::schema().clone();
+    // The sweep reads this table; a scenario itself has none.
+    schema["properties"]["sweep"] = json!({
+        "type": "object",
+        "description": "Lists of values by dotted key, such as \"traffic.hot.load\" = [0.1, 0.5]; `tailback sweep` \
+                        runs the product of them.",
+    });
+    schema
 }
 
 /// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in
-/// words, with the units' example), `required`, `default` (null if there is none) and `doc`. Kinds of a seam come
+/// words, with the units' example), `required`, `default` (null if there is none), `doc` and, if it takes some words
+/// only, `values` with `name` and `doc` each. Kinds of a seam come
 /// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls` and `traffic_patterns`.
 pub fn kinds() -> Value {
     let Shape::Table(root) = shape::scenario() else { return Value::Null };
@@ -62,13 +71,18 @@ fn list(kinds: &Kinds) -> Value {
 
 fn parameters(fields: &[Field]) -> Value {
     let parameter = |field: &Field| {
-        json!({
+        let mut parameter = json!({
             "name": field.name,
             "type": field.shape.described(),
             "required": field.required,
             "default": field.default,
             "doc": field.doc,
-        })
+        });
+        if let Shape::Words(words) = &field.shape {
+            let value = |word: &Word| json!({ "name": word.word, "doc": word.doc });
+            parameter["values"] = words.iter().map(value).collect();
+        }
+        parameter
     };
     fields.iter().map(parameter).collect()
 }

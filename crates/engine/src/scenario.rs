@@ -1,9 +1,9 @@
 //! A scenario: everything a run is a function of, as plain data. The comments of the fields are the user's
 //! documentation: `list`, the JSON Schema, error messages and the docs are made from them.
 //!
-//! Reading a file ([`Scenario::parse`]) goes in steps, one module each: text → tree with positions ([`tree`]) →
-//! overrides → walk along the schema's shape, collecting mistakes ([`shape`], [`walk`]) → serde → checks across
-//! keys ([`checks`]).
+//! Reading a file ([`Scenario::parse`]) goes in steps, one module each: text → tree with positions (`tree`) →
+//! overrides → walk along the schema's shape, collecting mistakes (`shape`, `walk`) → serde → checks across
+//! keys (`checks`).
 use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,10 +82,8 @@ pub struct Endpoint {
     /// Whether every data packet is acknowledged by a control packet.
     pub acknowledge: bool,
     /// Rate at which the endpoint takes data from its channel; without it, the channel's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_rate: Option<Rate>,
     /// Largest amount of data waiting at a source before it stops making messages; without it, unlimited.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub source_queue: Option<Size>,
 }
@@ -125,11 +123,11 @@ pub struct Traffic {
     pub to_self: bool,
     /// Data injected by each source, as a fraction of its channel. Give this or `load_per_destination` (one-shot
     /// traffic needs neither).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: Option<f64>,
     /// Data offered to each destination, as a fraction of its channel; may be over 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(range(min = 0.0))]
     pub load_per_destination: Option<f64>,
     /// Size of a message: a size, or a mix of sizes `{ sizes = ["4 flits", "512 flits"], shares = [0.5, 0.5],
@@ -143,7 +141,7 @@ pub struct Traffic {
     #[serde(default = "at_once")]
     pub start: Duration,
     /// When it stops making messages; without it, never.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub stop: Option<Duration>,
     /// Allows endpoints that take part in another class too.
     #[serde(default)]
@@ -205,17 +203,14 @@ pub struct Run {
     pub duration: Duration,
     /// Longest time after the window in which sources keep sending until the packets and messages of the window
     /// have arrived; without it, as long as `duration`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub drain: Option<Duration>,
     /// Threads; the result is the same for any number.
     #[schemars(range(min = 1, max = 4096))]
     pub threads: u32,
     /// Partitions to cut the network into; the result is the same for any number; without it, chosen for speed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub partitions: Option<u32>,
     /// Memory at which the run stops with an error, in bytes; without it, unlimited.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub memory: Option<Size>,
     /// Seed of all random streams.
@@ -241,7 +236,6 @@ impl Default for Run {
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
     /// Bin of the time series of every traffic class; without it, no series.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub series: Option<Duration>,
     /// Active, idle and stalled time of every port in the window.

@@ -14,21 +14,26 @@ const PACKET_FLITS_MAX: u64 = 4095;
 
 /// Tells all mistakes across keys.
 pub fn across(scenario: &Scenario, tell: Tell) {
-    for problem in scenario.topology.wiring().problems() {
+    let mistakes = scenario.topology.wiring().problems();
+    // How many endpoints a mistaken topology has is anyone's guess.
+    let count = if mistakes.is_empty() { scenario.topology.wiring().counts().0 } else { u64::MAX };
+    for problem in mistakes {
         tell(Problem { path: format!("topology.{}", problem.path), ..problem });
     }
     link(scenario, tell);
     if let Some(scale) = packet(scenario, tell) {
         switch(scenario, &scale, tell);
-        for traffic in &scenario.traffic {
-            message(traffic, &scale, tell);
-            times(traffic, &scale, tell);
-        }
         run(scenario, &scale, tell);
     }
-    names(&scenario.traffic, tell);
-    scenario.traffic.iter().for_each(|traffic| load(traffic, tell));
-    endpoints(&scenario.traffic, scenario.topology.wiring().counts().0, tell);
+    let paths = traffic_paths(&scenario.traffic, tell);
+    for (traffic, path) in scenario.traffic.iter().zip(paths) {
+        load(traffic, &path, tell);
+        endpoints(traffic, &path, count, tell);
+        if let Some(scale) = scenario.scale() {
+            message(traffic, &path, &scale, tell);
+            times(traffic, &path, &scale, tell);
+        }
+    }
 }
 
 impl Scenario {
@@ -116,19 +121,24 @@ fn switch(scenario: &Scenario, scale: &Scale, tell: Tell) {
     }
 }
 
-/// Names tell classes apart in results.
-fn names(classes: &[Traffic], tell: Tell) {
+/// The path of each class: by its name, or by its index if another has that name too, which is told.
+fn traffic_paths(classes: &[Traffic], tell: Tell) -> Vec<String> {
     let mut seen = HashSet::new();
+    let mut paths = Vec::new();
     for (index, traffic) in classes.iter().enumerate() {
-        if !seen.insert(&traffic.name) {
-            let message = format!("traffic {index} has a name that another class has");
-            tell(Problem::new(format!("traffic.{}.name", traffic.name), message, "give each its own name"));
+        if seen.insert(&traffic.name) {
+            paths.push(format!("traffic.{}", traffic.name));
+        } else {
+            let message = format!("another class is called \"{}\" too", traffic.name);
+            tell(Problem::new(format!("traffic.{index}.name"), message, "give each class its own name"));
+            paths.push(format!("traffic.{index}"));
         }
     }
+    paths
 }
 
-fn load(traffic: &Traffic, tell: Tell) {
-    let path = |key: &str| format!("traffic.{}.{key}", traffic.name);
+fn load(traffic: &Traffic, path: &str, tell: Tell) {
+    let path = |key: &str| format!("{path}.{key}");
     match (traffic.load, traffic.load_per_destination) {
         (Some(_), Some(_)) => {
             let message = "both load and load_per_destination are given";
@@ -142,9 +152,9 @@ fn load(traffic: &Traffic, tell: Tell) {
     }
 }
 
-fn message(traffic: &Traffic, scale: &Scale, tell: Tell) {
+fn message(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {
     let mut refuse = |key: &str, message: String, help: &str| {
-        tell(Problem::new(format!("traffic.{}.message{key}", traffic.name), message, help));
+        tell(Problem::new(format!("{path}.message{key}"), message, help));
     };
     if traffic.message.sizes().iter().any(|size| size.flits(scale) == 0) {
         refuse("", "a size is 0".to_string(), "a message has at least 1 flit");
@@ -168,41 +178,35 @@ fn message(traffic: &Traffic, scale: &Scale, tell: Tell) {
     }
 }
 
-fn times(traffic: &Traffic, scale: &Scale, tell: Tell) {
+fn times(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {
     if let Some(stop) = traffic.stop.filter(|stop| stop.time(scale) < traffic.start.time(scale)) {
         let message = format!("stops at {stop}, before it starts at {}", traffic.start);
-        tell(Problem::new(
-            format!("traffic.{}.stop", traffic.name),
-            message,
-            "stop must not be before start",
-        ));
+        tell(Problem::new(format!("{path}.stop"), message, "stop must not be before start"));
     }
 }
 
-fn endpoints(classes: &[Traffic], count: u64, tell: Tell) {
-    for traffic in classes {
-        let mut refuse = |message: String, help: String| {
-            tell(Problem::new(format!("traffic.{}.endpoints", traffic.name), message, help));
-        };
-        match &traffic.endpoints {
-            Endpoints::All | Endpoints::Rest => {}
-            Endpoints::Sample(0) => refuse("a sample of 0 endpoints".to_string(), "at least 1".to_string()),
-            Endpoints::Sample(n) if u64::from(*n) > count => {
-                refuse(format!("a sample of {n} endpoints"), format!("the network has {count}"));
+fn endpoints(traffic: &Traffic, path: &str, count: u64, tell: Tell) {
+    let mut refuse = |message: String, help: String| {
+        tell(Problem::new(format!("{path}.endpoints"), message, help));
+    };
+    match &traffic.endpoints {
+        Endpoints::All | Endpoints::Rest => {}
+        Endpoints::Sample(0) => refuse("a sample of 0 endpoints".to_string(), "at least 1".to_string()),
+        Endpoints::Sample(n) if u64::from(*n) > count => {
+            refuse(format!("a sample of {n} endpoints"), format!("the network has {count}"));
+        }
+        Endpoints::Sample(_) => {}
+        Endpoints::List(list) if list.is_empty() => {
+            refuse("the list is empty".to_string(), "at least one endpoint".to_string());
+        }
+        Endpoints::List(list) => {
+            if let Some(endpoint) = list.iter().find(|endpoint| u64::from(**endpoint) >= count) {
+                let help = format!("endpoints are numbered from 0 to {}", count.saturating_sub(1));
+                refuse(format!("there is no endpoint {endpoint}"), help);
             }
-            Endpoints::Sample(_) => {}
-            Endpoints::List(list) if list.is_empty() => {
-                refuse("the list is empty".to_string(), "at least one endpoint".to_string());
-            }
-            Endpoints::List(list) => {
-                if let Some(endpoint) = list.iter().find(|endpoint| u64::from(**endpoint) >= count) {
-                    let help = format!("endpoints are numbered from 0 to {}", count.saturating_sub(1));
-                    refuse(format!("there is no endpoint {endpoint}"), help);
-                }
-                let mut seen = HashSet::new();
-                if let Some(twice) = list.iter().find(|endpoint| !seen.insert(**endpoint)) {
-                    refuse(format!("endpoint {twice} is named twice"), "name each once".to_string());
-                }
+            let mut seen = HashSet::new();
+            if let Some(twice) = list.iter().find(|endpoint| !seen.insert(**endpoint)) {
+                refuse(format!("endpoint {twice} is named twice"), "name each once".to_string());
             }
         }
     }

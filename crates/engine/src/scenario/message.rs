@@ -79,7 +79,7 @@ struct Uniform {
     /// Largest.
     to: Size,
     /// Step; without it, 1 packet if both ends are whole packets, else 1 flit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     step: Option<Size>,
 }
 

@@ -1,9 +1,15 @@
 //! From text to a scenario, and back.
 use super::tree::{self, Entry, Node, Span, Value};
 use super::walk::{Found, Walk};
-use super::{MessageSize, Scenario, checks, shape};
+use super::{MessageSize, Scenario, Traffic, checks, shape};
 use crate::problem::Problem;
+use crate::protocol::CongestionControl;
+use crate::queueing::Queueing;
+use crate::routing::Routing;
+use crate::switch::Switch;
+use crate::topology::Topology;
 use crate::units::{Duration, Size};
+use serde::{Deserialize, de::DeserializeOwned};
 use std::ops::Range;
 
 impl Scenario {
@@ -31,7 +37,7 @@ impl Scenario {
         }
         let original = root.clone();
         let readable = Walk::new(&mut found).check(shape::scenario(), &mut root, &Some(0..0));
-        let scenario = if readable { deserialise(root, &mut found) } else { None };
+        let scenario = if readable { deserialise(root, &original, &mut found) } else { None };
         if let Some(scenario) = &scenario {
             add_checks(scenario, &original, &mut found);
         }
@@ -43,8 +49,10 @@ impl Scenario {
 
     /// The scenario as a file with every default filled in; read again, it gives an equal scenario.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self)
-            .expect("a scenario has only what TOML can hold: its keys are text, its nulls left out")
+        let mut value = serde_json::to_value(self).expect("a scenario is plain data under text keys");
+        // TOML has no null: what has no value is not written.
+        drop_nulls(&mut value);
+        toml::to_string(&value).expect("TOML can hold everything of a scenario but null")
     }
 
     /// All mistakes of a scenario however it was made: those of single values, which the schema tells, and those
@@ -67,12 +75,26 @@ impl Scenario {
     }
 }
 
+fn drop_nulls(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(entries) => {
+            entries.retain(|_, value| !value.is_null());
+            entries.values_mut().for_each(drop_nulls);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
 /// Gives every class of traffic the name it has by default, so that overrides and messages can use it.
 fn name_traffic(root: &mut Node) {
     let Some(Value::List(classes)) = root.get_mut("traffic").map(|node| &mut node.value) else { return };
     for (index, class) in classes.iter_mut().enumerate() {
-        let nameless = class.get("name").is_none();
-        if let (true, Value::Table(entries)) = (nameless, &mut class.value) {
+        let Value::Table(entries) = &mut class.value else { continue };
+        entries.retain(|entry| {
+            entry.key != "name" || !matches!(&entry.node.value, Value::Text(name) if name.is_empty())
+        });
+        if entries.iter().all(|entry| entry.key != "name") {
             let node = Node::placeless(Value::Text(format!("traffic{index}")));
             entries.push(Entry { key: "name".to_string(), span: None, node });
         }
@@ -98,18 +120,40 @@ fn check_sweep(root: &mut Node, found: &mut Found) {
     }
 }
 
-fn deserialise(root: Node, found: &mut Found) -> Option<Scenario> {
-    match serde_json::from_value::<Scenario>(root.into_json()) {
+fn deserialise(root: Node, original: &Node, found: &mut Found) -> Option<Scenario> {
+    let json = root.into_json();
+    match Scenario::deserialize(&json) {
         Ok(mut scenario) => {
             scenario.complete();
             Some(scenario)
         }
-        // The walk has found what can be found by the schema: this is for kinds whose reader is stricter than that.
+        // The walk has found what the schema can tell: this is for a kind whose reader is stricter than that.
         Err(error) => {
-            found.add(None, || Problem::new("", error.to_string(), ""));
+            let path = unreadable(&json).unwrap_or_default();
+            found.add(original.locate(&path), || Problem::new(path, error.to_string(), ""));
             None
         }
     }
+}
+
+/// The path of the first table of a seam that cannot be read on its own.
+fn unreadable(json: &serde_json::Value) -> Option<String> {
+    fn fails<T: DeserializeOwned>(value: &serde_json::Value) -> bool {
+        !value.is_null() && T::deserialize(value).is_err()
+    }
+    let seams = [
+        ("topology", fails::<Topology> as fn(&serde_json::Value) -> bool),
+        ("switch", fails::<Switch>),
+        ("routing", fails::<Routing>),
+        ("queueing", fails::<Queueing>),
+        ("congestion_control", fails::<CongestionControl>),
+    ];
+    let seam = seams.iter().find(|(key, fails)| fails(&json[*key])).map(|(key, _)| key.to_string());
+    let class = || {
+        let classes = json["traffic"].as_array()?;
+        classes.iter().position(fails::<Traffic>).map(|index| format!("traffic.{index}"))
+    };
+    seam.or_else(class)
 }
 
 /// Adds the mistakes across keys, but for those in tables that have other mistakes, which may be their cause.

@@ -14,7 +14,7 @@ pub enum Shape {
     Text,
     Quantity { dimension: Dimension, positive: bool },
     Words(Vec<Word>),
-    List { item: Box<Shape>, least: usize },
+    List { item: Box<Shape>, least: usize, most: usize },
     Table(Table),
     Kinds(Kinds),
     Either(Vec<Shape>),
@@ -70,7 +70,12 @@ pub fn schema() -> &'static Value {
 /// The shape of a scenario file.
 pub fn scenario() -> &'static Shape {
     static SHAPE: OnceLock<Shape> = OnceLock::new();
-    SHAPE.get_or_init(|| Reader { defs: &schema()["$defs"] }.shape(schema()))
+    SHAPE.get_or_init(|| of(schema()))
+}
+
+/// The shape that a whole JSON Schema describes.
+pub fn of(schema: &Value) -> Shape {
+    Reader { defs: &schema["$defs"] }.shape(schema)
 }
 
 impl Shape {
@@ -176,6 +181,7 @@ impl Reader<'_> {
             Some(&"array") => Shape::List {
                 item: Box::new(schema.get("items").map_or(Shape::Any, |items| self.shape(items))),
                 least: schema.get("minItems").and_then(Value::as_u64).unwrap_or(0) as usize,
+                most: schema.get("maxItems").and_then(Value::as_u64).map_or(usize::MAX, |most| most as usize),
             },
             Some(&"object") => Shape::Table(self.table(&schema, None)),
             _ => Shape::Any,

@@ -61,13 +61,11 @@ impl<'a> Walk<'a> {
                 }
             }
             (Shape::Words(words), Value::Text(text)) => self.word(words, text, &node.span),
-            (Shape::List { item, least }, Value::List(items)) => {
-                if items.len() < *least {
-                    return self.report(
-                        place,
-                        format!("at least {least} needed, found {}", items.len()),
-                        "".into(),
-                    );
+            (Shape::List { item, least, most }, Value::List(items)) => {
+                if items.len() < *least || items.len() > *most {
+                    let (bound, limit) = if items.len() < *least { ("least", least) } else { ("most", most) };
+                    let message = format!("expected at {bound} {limit} in this list, found {}", items.len());
+                    return self.report(place, message, String::new());
                 }
                 self.list(item, items)
             }
@@ -240,4 +238,97 @@ pub fn suggestion(word: &str, names: &[&str]) -> String {
         return "there are no keys here".to_string();
     }
     format!("{}one of: {}", meant.unwrap_or_default(), names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{shape, tree};
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+
+    /// Keys of every kind, and the keys of a kind beside them: what kinds to come may hold.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Class {
+        #[serde(flatten)]
+        kind: Kind,
+        #[serde(default)]
+        common: bool,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "kebab-case")]
+    enum Kind {
+        Plain(Plain),
+        HotSpot(HotSpot),
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Plain {}
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct HotSpot {
+        sources: std::num::NonZeroU32,
+        #[serde(default)]
+        order: Option<Order>,
+        #[serde(default)]
+        sides: Option<[u16; 2]>,
+        #[serde(default)]
+        size: Option<crate::units::Size>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    enum Order {
+        Up,
+        Down,
+    }
+
+    fn mistakes(text: &str) -> Vec<String> {
+        let shape = shape::of(&schemars::schema_for!(Class).to_value());
+        let (mut root, errors) = tree::read(text);
+        assert_eq!(errors, []);
+        let mut found = Found::default();
+        let whole = Walk::new(&mut found).check(&shape, &mut root, &None);
+        if found.problems.is_empty() {
+            assert!(whole && serde_json::from_value::<Class>(root.into_json()).is_ok());
+        }
+        found.problems.into_iter().map(|(_, problem)| problem.to_string()).collect()
+    }
+
+    #[test]
+    fn the_keys_of_a_kind_stand_beside_those_of_every_kind() {
+        let none: [&str; 0] = [];
+        assert_eq!(mistakes("kind = 'plain'\ncommon = true"), none);
+        let all = "kind = 'hot-spot'\nsources = 3\norder = 'up'\nsides = [1, 2]\nsize = '4 flits'";
+        assert_eq!(mistakes(all), none);
+        assert_eq!(mistakes("kind = 'plain'\nsources = 3"), ["sources: unknown key (one of: kind, common)"]);
+        let wrong = "kind = 'hot-spot'\ncommon = 1\norder = 'upp'\nsides = [1, 70000, 3]\nsize = 4";
+        assert_eq!(
+            mistakes(wrong),
+            [
+                "sources: this key is missing (expected a whole number of at least 1)",
+                "common: expected true or false, found the integer 1",
+                "order: unknown value \"upp\" (did you mean up? one of: up, down)",
+                "sides: expected at most 2 in this list, found 3",
+                "size: expected a size such as \"4 flits\", found the integer 4",
+            ]
+        );
+        assert_eq!(
+            mistakes("kind = 'hot-spot'\nsources = 0\nsides = [1, 70000]"),
+            [
+                "sources: expected a whole number of at least 1, found the integer 0",
+                "sides.1: expected a whole number from 0 to 65535, found the integer 70000",
+            ]
+        );
+        assert_eq!(
+            mistakes("kind = 'hotspot'\ncommon = 2\nsources = -1"),
+            [
+                "kind: unknown kind \"hotspot\" (did you mean hot-spot? one of: plain, hot-spot)",
+                "common: expected true or false, found the integer 2",
+            ]
+        );
+    }
 }
