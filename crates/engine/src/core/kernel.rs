@@ -185,7 +185,8 @@ fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
     }
 }
 
-/// The times at which the leader looks: a regular step, the ends of the window, and the snapshots.
+/// The times at which the leader looks: a regular step, the ends of the window, and the snapshots. The step spans
+/// several windows whatever the partitioning: a window that is cut short costs as much as a whole one.
 struct Checks {
     step: Tick,
     extra: Vec<Tick>,
@@ -196,7 +197,8 @@ impl Checks {
         let mut extra = plan.record.occupancy.clone();
         extra.extend([plan.window.0, plan.window.1, plan.end]);
         extra.sort_unstable();
-        Self { step: (plan.end / 256).max(1), extra }
+        let longest = plan.links.iter().map(|link| link.credit()).max().unwrap_or(1);
+        Self { step: (plan.end / 256).max(8 * longest), extra }
     }
 
     fn due(&self, now: Tick) -> bool {
