@@ -8,11 +8,16 @@ print(result.summary["classes"]["victim"]["message_latency_ns"]["mean"])
 tailback.plot.latency_over_time(result).savefig("latency.png")
 """
 
-from tailback import plot
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from tailback._engine import version
 from tailback.errors import InputError, Interrupted, Problem, RunFailed, TailbackError
 from tailback.result import Result
 from tailback.scenario import Progress, Scenario
+
+if TYPE_CHECKING:
+    from tailback import plot
 
 __version__ = version()
 
@@ -28,3 +33,10 @@ __all__ = [
     "__version__",
     "plot",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the figures when they are first asked for: matplotlib takes longer to load than all the rest."""
+    if name == "plot":
+        return import_module("tailback.plot")
+    raise AttributeError(f"module 'tailback' has no attribute {name!r}")

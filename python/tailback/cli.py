@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tailback import __version__, _engine, catalogue, console, figures
+from tailback import __version__, _engine, catalogue, console
 from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
 from tailback.result import PLOTS, Result, prepare
 from tailback.scenario import Scenario
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 
 FAILED, WRONG = 1, 2
+_BROKEN_OFF = 130  # how Typer ends on Ctrl-C outside a run
 
 ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="A scenario (TOML).", show_default=False)]
 Changes = Annotated[
@@ -131,6 +132,8 @@ def plot(
     ] = None,
 ) -> None:
     """Draws every figure that the tables of one or more results allow, as PNG and SVG."""
+    from tailback import figures  # late: it loads matplotlib
+
     with _reporting():
         results = {label: Result.load(path) for label, path in _labels(directories).items()}
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
@@ -148,7 +151,7 @@ def demo(
     ] = "results/demo",
 ) -> None:
     """Shows a hot spot on a 1056-endpoint dragonfly without congestion control, with ECN and with LHRP."""
-    from tailback import demo as show
+    from tailback import demo as show  # late, as in `plot`
 
     with _reporting():
         finished = show.run_demo(Path(folder))
@@ -276,10 +279,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="tailback")
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
-        console.errors().print("interrupted")
-        return FAILED
+        status = _BROKEN_OFF
     except Exception as error:
         if debug:
             raise
@@ -288,4 +290,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"Tailback itself failed: {text}\nTAILBACK_DEBUG=1 shows where; please report it"
         )
         return FAILED
-    return 0
+    else:
+        status = 0
+    if status == _BROKEN_OFF:
+        console.errors().print("interrupted")
+        status = FAILED
+    return status

@@ -83,14 +83,14 @@ def _spaced(source: str) -> str:
     return printable(source.rstrip("\r")).replace("\t", "    ")
 
 
-def duration(value: Any) -> str:
+def duration(value: Any, digits: str = ".4g") -> str:
     """A time in nanoseconds as people read it; words and missing values as they are."""
     if not isinstance(value, int | float):
         return "-" if value is None else str(value)
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if abs(value) >= size:
-            return f"{value / size:.4g} {unit}"
-    return f"{value:.4g} ns"
+            return f"{value / size:{digits}} {unit}"
+    return f"{value:{digits}} ns"
 
 
 def share(value: Any) -> str:
@@ -137,7 +137,7 @@ def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
 def _latency_cells(values: Any) -> list[str]:
     if not isinstance(values, Mapping):
         return ["-" if values is None else str(values)] + ["-"] * 3
-    return [duration(values.get(key)) for key in ("mean", "p50", "p99", "max")]
+    return [duration(values.get(key), "#.4g") for key in ("mean", "p50", "p99", "max")]
 
 
 def run_remarks(summary: Mapping[str, Any]) -> list[str]:

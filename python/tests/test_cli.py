@@ -17,7 +17,7 @@ def test_a_run_prints_its_tables_and_keeps_its_result(command, scenario_file, tm
     status, out, err = command("run", scenario_file(GOOD), "-o", "here")
     assert (status, err) == (0, "")
     assert "victim" in out
-    assert "1.5 us" in out
+    assert "1.500 us" in out
     assert "not stable" in out
     assert tailback.Result.load(tmp_path / "here").summary["title"] == "fake"
 
@@ -196,3 +196,13 @@ def test_text_that_is_not_utf8_on_the_command_line_is_a_mistake(command, scenari
     status, _, err = command("run", scenario_file(GOOD), "--set", "title=" + os.fsdecode(b"\xff"))
     assert status == 2
     assert "UTF-8" in err
+
+
+def test_ctrl_c_outside_a_run_ends_with_1_and_a_word(command, scenario_file, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tailback.Scenario, "check", interrupt)
+    status, _, err = command("run", scenario_file(GOOD))
+    assert status == 1
+    assert "interrupted" in err
