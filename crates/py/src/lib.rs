@@ -1,1 +1,157 @@
-fn _placeholder() {}
+//! The Python module `tailback._engine`: the engine's functions on text and bytes, and nothing else.
+//!
+//! Everything a user touches is Python (`python/tailback/`); this file only carries words over. Scenarios come in
+//! as TOML text, answers go out as JSON text, tables as columns of raw little-endian bytes.
+mod guard;
+mod tables;
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use tailback_engine::problem::Problem;
+use tailback_engine::report::{Progress, RunError};
+use tailback_engine::scenario::Scenario;
+use tailback_engine::{registry, run as engine};
+
+pyo3::create_exception!(
+    _engine,
+    EngineError,
+    PyException,
+    "The engine gave no result: args are the kind (\"input\" or \"failed\") and its payload as JSON \
+     (a list of problems, or a text)."
+);
+
+/// Keys and values given with `--set`, in order.
+type Overrides = Vec<(String, String)>;
+
+/// `(summary as JSON, tables, interrupted)`.
+type Answer<'py> = (String, Bound<'py, pyo3::types::PyDict>, bool);
+
+fn input_error(problems: &[Problem]) -> PyErr {
+    EngineError::new_err(("input", json(&problems)))
+}
+
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        RunError::Problems(problems) => input_error(&problems),
+        RunError::Failed(text) => failed(&text),
+    }
+}
+
+fn failed(text: &str) -> PyErr {
+    EngineError::new_err(("failed", json(&text)))
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| format!("\"not representable as JSON: {error}\""))
+}
+
+/// Runs `work` without holding Python back; a broken law (a panic) becomes an `EngineError`.
+fn free<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| guard::catch(work)).map_err(|text| failed(&text))
+}
+
+/// Every mistake in a scenario: the reader's, else the values', else those that only the built network shows.
+fn mistakes(text: &str, overrides: &Overrides) -> Vec<Problem> {
+    match Scenario::parse(text, overrides) {
+        Err(problems) => problems,
+        Ok(scenario) => {
+            let problems = scenario.problems();
+            if problems.is_empty() { engine::check(&scenario) } else { problems }
+        }
+    }
+}
+
+fn parse(text: &str, overrides: &Overrides) -> Result<Scenario, RunError> {
+    Scenario::parse(text, overrides).map_err(RunError::Problems)
+}
+
+/// All mistakes of a scenario, as a JSON list; empty if it can run.
+#[pyfunction]
+fn check(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
+    free(py, || json(&mistakes(text, &overrides)))
+}
+
+/// What a scenario builds (endpoints, links, zero-load latency, …), as JSON.
+#[pyfunction]
+fn describe(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
+    let value = free(py, || parse(text, &overrides).and_then(|scenario| engine::describe(&scenario)))?;
+    value.map(|value| json(&value)).map_err(run_error)
+}
+
+/// The scenario as TOML with every default filled in.
+#[pyfunction]
+fn complete(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
+    free(py, || parse(text, &overrides).map(|scenario| scenario.to_toml()))?.map_err(run_error)
+}
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+fn schema(py: Python<'_>) -> PyResult<String> {
+    free(py, || json(&registry::schema()))
+}
+
+/// Every kind of every seam with its parameters, as JSON.
+#[pyfunction]
+fn kinds(py: Python<'_>) -> PyResult<String> {
+    free(py, || json(&registry::kinds()))
+}
+
+/// Version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Runs a scenario. `watch(simulated_ps, end_ps, packet_hops)` is called a few times a second and stops the run by
+/// returning False; Ctrl-C stops it too. What was measured by then is returned, marked as interrupted.
+#[pyfunction]
+#[pyo3(signature = (text, overrides, watch=None))]
+fn run<'py>(
+    py: Python<'py>,
+    text: &str,
+    overrides: Overrides,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<Answer<'py>> {
+    let mut raised = None;
+    let output = free(py, || {
+        let scenario = parse(text, &overrides)?;
+        engine::run(&scenario, &mut |progress| keep_going(watch.as_ref(), progress, &mut raised))
+    })?;
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let output = output.map_err(run_error)?;
+    Ok((json(&output.summary), tables::to_python(py, &output.tables)?, output.interrupted))
+}
+
+/// Asks Python whether to go on. An exception other than Ctrl-C's stops the run and is raised after it.
+fn keep_going(watch: Option<&Py<PyAny>>, progress: Progress, raised: &mut Option<PyErr>) -> bool {
+    Python::attach(|py| {
+        let answer = py.check_signals().and_then(|()| match watch {
+            None => Ok(true),
+            Some(watch) => {
+                let facts = (progress.simulated.0, progress.end.0, progress.packet_hops);
+                watch.bind(py).call1(facts)?.is_truthy()
+            }
+        });
+        answer.unwrap_or_else(|error| {
+            if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) {
+                *raised = Some(error);
+            }
+            false
+        })
+    })
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    guard::install();
+    module.add("EngineError", module.py().get_type::<EngineError>())?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(describe, module)?)?;
+    module.add_function(wrap_pyfunction!(complete, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)
+}

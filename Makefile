@@ -1,0 +1,54 @@
+# make demo      builds everything and runs the main job
+# make test      formatting, lints, engine tests, Python tests
+# make test-all  the long tests too
+# make bench     speed of the engine
+# Needs Rust, Python 3.11 or newer and a C toolchain; all else goes into .venv.
+.PHONY: demo test test-all lint bench clean
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+ifndef PYTHON
+PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+    $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+endif
+ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+# The one interpreter for every build, so that cargo does not build the same crate twice.
+export PYO3_PYTHON = $(CURDIR)/$(BIN)/python
+# The Python module cannot be linked into a test program; its tests are those of the Python package.
+ENGINE_TESTS := cargo test --locked --workspace --exclude tailback-py
+
+demo: .venv/.engine
+	$(BIN)/tailback demo
+
+test: lint .venv/.engine
+	$(ENGINE_TESTS)
+	$(BIN)/pytest
+
+test-all: lint .venv/.engine
+	$(ENGINE_TESTS) -- --include-ignored
+	$(BIN)/pytest -m ''
+
+lint: .venv/.packages
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check python
+	$(BIN)/ruff format --check python
+	$(BIN)/mypy
+
+bench:
+	cargo run --locked --release --package tailback-engine --example bench
+
+clean:
+	rm -rf .venv target
+	rm -f python/tailback/_engine*.so
+
+.venv/.packages: requirements.lock
+	@test -n "$(PYTHON)" || { echo "Tailback needs Python 3.11 or newer as python3 in the PATH" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@touch $@
+
+.venv/.engine: .venv/.packages $(ENGINE_SOURCES)
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --quiet --release --locked
+	@touch $@

@@ -1,0 +1,42 @@
+"""Tailback simulates lossless HPC and AI interconnects, and what keeps congestion from spreading in them.
+
+import tailback
+
+scenario = tailback.Scenario.load("scenarios/hotspot.toml")
+result = scenario.replace({"traffic.hot.load": 0.7}).run()
+print(result.summary["classes"]["victim"]["message_latency_ns"]["mean"])
+tailback.plot.latency_over_time(result).savefig("latency.png")
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tailback._engine import version
+from tailback.errors import InputError, Interrupted, Problem, RunFailed, TailbackError
+from tailback.result import Result
+from tailback.scenario import Progress, Scenario
+
+if TYPE_CHECKING:
+    from tailback import plot
+
+__version__ = version()
+
+__all__ = [
+    "InputError",
+    "Interrupted",
+    "Problem",
+    "Progress",
+    "Result",
+    "RunFailed",
+    "Scenario",
+    "TailbackError",
+    "__version__",
+    "plot",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the figures when they are first asked for: matplotlib takes longer to load than all the rest."""
+    if name == "plot":
+        return import_module("tailback.plot")
+    raise AttributeError(f"module 'tailback' has no attribute {name!r}")

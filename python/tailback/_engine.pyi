@@ -1,0 +1,23 @@
+# The engine's Python module (crates/py): text, JSON and bytes only.
+from collections.abc import Callable, Sequence
+
+class EngineError(Exception):
+    # args: ("input", JSON list of problems) or ("failed", JSON text)
+    pass
+
+_Overrides = Sequence[tuple[str, str]]
+_Column = tuple[
+    str, str, bytes
+]  # name; "int64", "float64" (little-endian) or "text" (a JSON list); the values
+
+def check(text: str, overrides: _Overrides) -> str: ...
+def describe(text: str, overrides: _Overrides) -> str: ...
+def complete(text: str, overrides: _Overrides) -> str: ...
+def schema() -> str: ...
+def kinds() -> str: ...
+def version() -> str: ...
+def run(
+    text: str,
+    overrides: _Overrides,
+    watch: Callable[[int, int, int], bool] | None = None,
+) -> tuple[str, dict[str, list[_Column]], bool]: ...

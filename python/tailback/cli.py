@@ -1,0 +1,298 @@
+"""The command `tailback`. Exit status: 0 done, 1 the run failed or was interrupted, 2 the input is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tailback import __version__, _engine, catalogue, console
+from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
+from tailback.result import PLOTS, Result, prepare
+from tailback.scenario import Scenario
+
+app = typer.Typer(
+    help="Simulates lossless HPC and AI interconnects, and what keeps congestion from spreading in them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+FAILED, WRONG = 1, 2
+_BROKEN_OFF = 130  # how Typer ends on Ctrl-C outside a run
+
+ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="A scenario (TOML).", show_default=False)]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Changes a value, such as traffic.hot.load=0.7; repeatable."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Prints one JSON object instead of tables.")]
+
+
+@app.command()
+def run(
+    file: ScenarioFile,
+    changes: Changes = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="Where the result is written (default: results/<name>)."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulates a scenario, prints its tables and keeps the result (with --json: only if -o is given)."""
+    scenario = None
+    with _reporting():
+        scenario = _load(file, changes)
+    with _reporting(scenario):
+        if folder is None and not as_json:
+            folder = str(_unused(Path("results"), Path(file).stem or "run"))
+        target = _checked(scenario, folder)
+        result = _run_with_bar(scenario, Path(file).stem)
+        if target is not None:
+            result.save(target)
+    if as_json:
+        _print_json(result.summary)
+    else:
+        _print_result(result, folder)
+    if result.interrupted:
+        console.errors().print("interrupted: the result is partial")
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
+    """Lists every mistake in a scenario, each with its line and the remedy."""
+    with _reporting():
+        scenario = _load(file, changes)
+    with _reporting(scenario):
+        problems = scenario.check()
+        if as_json:
+            _print_json({"problems": [vars(problem) for problem in problems]})
+        elif problems:
+            raise InputError(problems)
+        else:
+            console.output().print(f"{console.printable(file)}: no mistakes")
+    if problems:
+        raise typer.Exit(WRONG)
+
+
+@app.command()
+def describe(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
+    """Tells what a scenario builds: endpoints, switches, links, diameter, zero-load latency, VCs, memory."""
+    with _reporting():
+        scenario = _load(file, changes)
+    with _reporting(scenario):
+        facts = scenario.describe()
+    if as_json:
+        _print_json(facts)
+    else:
+        _print_all(catalogue.description(facts))
+
+
+@app.command("list")
+def list_kinds(
+    seam: Annotated[str | None, typer.Argument(help="topologies, routings, …", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Lists every kind; with the name of a seam, each kind's parameters too."""
+    with _reporting():
+        with engine_errors():
+            kinds = json.loads(_engine.kinds())
+        if seam is not None and seam not in kinds:
+            raise mistake(f"there is no list of {seam!r}", f"one of {', '.join(kinds)}")
+    if as_json:
+        _print_json(kinds if seam is None else {seam: kinds[seam]})
+    elif seam is None:
+        _print_all([catalogue.overview(kinds)])
+    else:
+        _print_all(catalogue.details(kinds[seam]))
+
+
+@app.command()
+def plot(
+    directories: Annotated[
+        list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
+    ],
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="Where the figures go (default: plots inside the result)."
+        ),
+    ] = None,
+) -> None:
+    """Draws every figure that the tables of one or more results allow, as PNG and SVG."""
+    from tailback import figures  # late: it loads matplotlib
+
+    with _reporting():
+        results = {label: Result.load(path) for label, path in _labels(directories).items()}
+        default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
+        files = figures.draw_all(results, Path(folder) if folder else default)
+    if not files:
+        console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
+    for file in files:
+        console.output().print(console.printable(str(file)), soft_wrap=True)
+
+
+@app.command()
+def demo(
+    folder: Annotated[
+        str, typer.Option("-o", "--output", metavar="DIR", help="Where results and the figure go.")
+    ] = "results/demo",
+) -> None:
+    """Shows a hot spot on a 1056-endpoint dragonfly without congestion control, with ECN and with LHRP."""
+    from tailback import demo as show  # late, as in `plot`
+
+    with _reporting():
+        finished = show.run_demo(Path(folder))
+    if not finished:
+        console.errors().print("interrupted: the results are partial")
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def schema() -> None:
+    """Prints the JSON Schema of scenario files, for editors."""
+    with _reporting(), engine_errors():
+        _print_json(json.loads(_engine.schema()))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.output().print(f"tailback {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Prints the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@contextmanager
+def _reporting(scenario: Scenario | None = None) -> Iterator[None]:
+    """Prints what goes wrong and ends with the exit status that tells it."""
+    try:
+        yield
+    except InputError as error:
+        console.print_problems(error.problems, scenario)
+        raise typer.Exit(WRONG) from None
+    except RunFailed as error:
+        console.errors().print(f"the run failed: {console.printable(str(error))}")
+        raise typer.Exit(FAILED) from None
+
+
+def _load(file: str, changes: Sequence[str] | None) -> Scenario:
+    problems: list[Problem] = []
+    pairs = {}
+    for change in changes or ():
+        key, equals, value = change.partition("=")
+        if equals and key.strip():
+            pairs[key.strip()] = value.strip()
+        else:
+            problems += mistake(
+                f"--set {change}: a change has the form key=value", "as in --set run.seed=2"
+            ).problems
+    try:
+        scenario = Scenario.load(file)
+    except InputError as error:
+        problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return scenario.replace(pairs)
+
+
+def _checked(scenario: Scenario, folder: str | None) -> Path | None:
+    """Where the result goes; all mistakes of the scenario and of that folder at once, before the run."""
+    problems = scenario.check()
+    target = None
+    try:
+        target = prepare(folder) if folder is not None else None
+    except InputError as error:
+        problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return target
+
+
+def _run_with_bar(scenario: Scenario, name: str) -> Result:
+    with console.Bars() as bars:
+        bar = bars.add(name)
+        try:
+            return scenario.run(lambda progress: bars.show(bar, progress))
+        except Interrupted as stop:
+            return stop.result
+
+
+def _unused(parent: Path, name: str) -> Path:
+    """A folder that does not exist yet, so that nothing is replaced unasked."""
+    candidates = (parent / (f"{name}-{number}" if number else name) for number in (0, *range(2, 1_000_000)))
+    return next(path for path in candidates if not path.exists())
+
+
+def _labels(directories: Sequence[str]) -> dict[str, str]:
+    """Results by the names of their folders, or by the whole path where names are alike."""
+    names = [Path(directory).resolve().name for directory in directories]
+    unique = len(set(names)) == len(names)
+    return dict(zip(names if unique else directories, directories, strict=True))
+
+
+def _print_result(result: Result, folder: str | None) -> None:
+    out = console.output()
+    for table in console.results_tables(result.summary):
+        out.print(table)
+    for remark in console.run_remarks(result.summary):
+        out.print(console.printable(remark), soft_wrap=True)
+    out.print(f"result in {console.printable(str(folder))}", soft_wrap=True)
+
+
+def _print_all(parts: Iterable[Any]) -> None:
+    out = console.output()
+    for part in parts:
+        out.print(part)
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit status. No error shows a traceback unless TAILBACK_DEBUG is set."""
+    debug = bool(os.environ.get("TAILBACK_DEBUG"))
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="tailback")
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        status = _BROKEN_OFF
+    except Exception as error:
+        if debug:
+            raise
+        text = console.printable(f"{type(error).__name__}: {error}")
+        console.errors().print(
+            f"Tailback itself failed: {text}\nTAILBACK_DEBUG=1 shows where; please report it"
+        )
+        return FAILED
+    else:
+        status = 0
+    if status == _BROKEN_OFF:
+        console.errors().print("interrupted")
+        status = FAILED
+    return status

@@ -1,0 +1,226 @@
+"""What the commands print: mistakes like a compiler, results as tables, progress as a bar."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from tailback.errors import Problem
+from tailback.scenario import Progress as RunProgress
+from tailback.scenario import Scenario
+
+_LATENCIES = ("network", "packet", "message")
+_FILE_WIDTH = 200
+
+
+def output() -> Console:
+    """The console of results; wide enough for any table when it is a file."""
+    width = None if sys.stdout.isatty() else _FILE_WIDTH
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def errors() -> Console:
+    """The console of mistakes and progress."""
+    return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """The text without characters that would move the cursor or change the colours."""
+    return "".join(
+        char if char.isprintable() or char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
+
+
+def print_problems(problems: Iterable[Problem], scenario: Scenario | None = None) -> None:
+    """Every mistake with its place, its line, a mark under it and the remedy."""
+    console = errors()
+    for problem in problems:
+        for line in _problem_lines(problem, scenario):
+            console.print(line)
+
+
+def _problem_lines(problem: Problem, scenario: Scenario | None) -> list[Text]:
+    heading = Text(_place(problem, scenario), style="bold")
+    heading.append("error: ", style="bold red")
+    heading.append(printable(f"{problem.path}: {problem.message}" if problem.path else problem.message))
+    lines = [heading]
+    source = scenario.text.split("\n") if scenario else []
+    if problem.line and problem.line <= len(source):
+        lines += _excerpt(source[problem.line - 1], problem.line, problem.column)
+    if problem.help:
+        lines.append(Text("  help: ", style="green").append(printable(problem.help), style="default"))
+    return lines
+
+
+def _place(problem: Problem, scenario: Scenario | None) -> str:
+    if scenario is None:
+        return ""
+    if problem.line:
+        column = f":{problem.column}" if problem.column else ""
+        return printable(f"{scenario.source}:{problem.line}{column}: ")
+    keys = [key for key, _ in scenario.overrides if problem.path and problem.path.startswith(key)]
+    return printable(f"--set {keys[-1]}: " if keys else f"{scenario.source}: ")
+
+
+def _excerpt(source: str, number: int, column: int | None) -> list[Text]:
+    gutter = f"{number:5} | "
+    lines = [Text(gutter, style="dim").append(_spaced(source), style="default")]
+    if column:
+        before = len(_spaced(source[: column - 1]))
+        lines.append(Text(f"{'| ':>{len(gutter)}}{'':{before}}", style="dim").append("^", style="bold red"))
+    return lines
+
+
+def _spaced(source: str) -> str:
+    return printable(source.rstrip("\r")).replace("\t", "    ")
+
+
+def duration(value: Any, digits: str = ".4g") -> str:
+    """A time in nanoseconds as people read it; words and missing values as they are."""
+    if not isinstance(value, int | float):
+        return "-" if value is None else str(value)
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if abs(value) >= size:
+            return f"{value / size:{digits}} {unit}"
+    return f"{value:{digits}} ns"
+
+
+def share(value: Any) -> str:
+    """A fraction as a percentage."""
+    return f"{100 * value:.1f} %" if isinstance(value, int | float) else "-"
+
+
+def _number(value: Any, digits: str = ",.0f") -> str:
+    return f"{value:{digits}}" if isinstance(value, int | float) else "-"
+
+
+def results_tables(summary: Mapping[str, Any]) -> list[Table]:
+    """A run's tables: traffic and latencies, a row per class."""
+    classes: Mapping[str, Any] = summary.get("classes", {})
+    traffic = Table(title=str(summary.get("title", "")) or None, title_justify="left")
+    for name in (
+        "class",
+        "offered",
+        "accepted",
+        "per destination",
+        "hops",
+        "dropped",
+        "resent",
+        "unfinished",
+    ):
+        traffic.add_column(name, justify="left" if name == "class" else "right")
+    latencies = Table()
+    for name in ("class", "latency", "mean", "p50", "p99", "max"):
+        latencies.add_column(name, justify="left" if name in ("class", "latency") else "right")
+    for name, facts in classes.items():
+        traffic.add_row(name, *_traffic_cells(facts))
+        for kind in _LATENCIES:
+            values = facts.get(f"{kind}_latency_ns")
+            latencies.add_row(name, kind, *_latency_cells(values), end_section=kind == _LATENCIES[-1])
+    return [traffic, latencies]
+
+
+def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
+    shares = [share(facts.get(key)) for key in ("offered", "accepted", "accepted_per_destination")]
+    counts = [_number(facts.get(key)) for key in ("dropped_packets", "resent_packets", "unfinished")]
+    return [*shares, _number(facts.get("hops_mean"), ".2f"), *counts]
+
+
+def _latency_cells(values: Any) -> list[str]:
+    if not isinstance(values, Mapping):
+        return ["-" if values is None else str(values)] + ["-"] * 3
+    return [duration(values.get(key), "#.4g") for key in ("mean", "p50", "p99", "max")]
+
+
+def run_remarks(summary: Mapping[str, Any]) -> list[str]:
+    """What must be said beside the tables."""
+    seconds, hops = summary.get("cpu_seconds"), summary.get("packet_hops")
+    remarks = [f"simulated {duration(summary.get('simulated_ns'))}"]
+    if isinstance(seconds, int | float) and isinstance(hops, int | float):
+        speed = f", {hops / seconds / 1e6:.1f} million a second" if seconds > 0 else ""
+        remarks[0] += f", {hops:,} packet-hops in {seconds:.1f} CPU seconds{speed}"
+    if summary.get("stable") is False:
+        remarks.append(
+            "not stable: the network does not accept what is offered, and latencies grow with the window"
+        )
+    if summary.get("interrupted"):
+        remarks.append("interrupted: the numbers are those of the part that was simulated")
+    warnings = summary.get("warnings")
+    return remarks + [str(warning) for warning in warnings] if isinstance(warnings, list) else remarks
+
+
+class _Speed(ProgressColumn):
+    """Packet-hops per second over the last seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[int, deque[tuple[float, int]]] = {}
+
+    def render(self, task: Task) -> Text:
+        """The speed of one run."""
+        seen = self._seen.setdefault(task.id, deque(maxlen=20))
+        hops = int(task.fields.get("hops", 0))
+        if not seen or seen[-1][1] != hops:
+            seen.append((time.monotonic(), hops))
+        (start, first), (end, last) = seen[0], seen[-1]
+        if end <= start:
+            return Text("")
+        return Text(f"{(last - first) / (end - start) / 1e6:.1f} M packet-hops/s")
+
+
+class _TimeLeft(ProgressColumn):
+    """Time until the end of the run at its mean pace."""
+
+    def render(self, task: Task) -> Text:
+        """Minutes and seconds."""
+        if not task.total or not task.completed or task.elapsed is None:
+            return Text("")
+        left = task.elapsed * (task.total - task.completed) / task.completed
+        return Text(f"{int(left) // 60}:{int(left) % 60:02} left")
+
+
+class Bars:
+    """One progress bar per run, on standard error, and only where that is a terminal."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[simulated]}"),
+            _Speed(),
+            _TimeLeft(),
+            console=errors(),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+
+    def __enter__(self) -> Bars:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def add(self, name: str) -> int:
+        """A new bar; returns its number."""
+        return self._progress.add_task(printable(name), start=False, total=None, simulated="", hops=0)
+
+    def show(self, bar: int, progress: RunProgress) -> None:
+        """Moves a bar to where its run is."""
+        if not self._progress.tasks[bar].started:
+            self._progress.start_task(self._progress.tasks[bar].id)
+        self._progress.update(
+            self._progress.tasks[bar].id,
+            total=progress.end_ns,
+            completed=progress.simulated_ns,
+            simulated=f"{duration(progress.simulated_ns)} of {duration(progress.end_ns)}",
+            hops=progress.packet_hops,
+        )

@@ -1,0 +1,85 @@
+"""What can go wrong: a user's mistakes, a run that failed, a run that was stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tailback import _engine
+
+if TYPE_CHECKING:
+    from tailback.result import Result
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake in the input: where it is, what is wrong, and what would be right."""
+
+    message: str
+    path: str = ""
+    line: int | None = None
+    column: int | None = None
+    help: str = ""
+
+    def __str__(self) -> str:
+        """The mistake on one line."""
+        where = f"{self.path}: " if self.path else ""
+        hint = f" ({self.help})" if self.help else ""
+        return f"{where}{self.message}{hint}"
+
+
+class TailbackError(Exception):
+    """Any error of Tailback's own."""
+
+
+class InputError(TailbackError):
+    """The input is wrong; `problems` holds every mistake that was found."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """One mistake per line."""
+        lines = (f"line {p.line}: {p}" if p.line else str(p) for p in self.problems)
+        return "\n".join(lines)
+
+
+class RunFailed(TailbackError):  # noqa: N818 (the name says what happened)
+    """The run gave no result: a deadlock, memory over the limit, a broken law."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C stopped a run; `result` holds what was measured by then."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__("the run was interrupted")
+        self.result = result
+
+
+def mistake(message: str, remedy: str = "") -> InputError:
+    """A mistake that lies in no place of a scenario."""
+    return InputError([Problem(message, help=remedy)])
+
+
+def problems_from_json(text: str) -> list[Problem]:
+    """The problems of the engine's answer."""
+    return [
+        Problem(item["message"], item["path"], item["line"], item["column"], item["help"])
+        for item in json.loads(text)
+    ]
+
+
+@contextmanager
+def engine_errors() -> Iterator[None]:
+    """Turns the engine's error into an `InputError` or a `RunFailed`."""
+    try:
+        yield
+    except _engine.EngineError as error:
+        kind, payload = error.args
+        if kind == "input":
+            raise InputError(problems_from_json(payload)) from None
+        raise RunFailed(json.loads(payload)) from None

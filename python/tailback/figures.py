@@ -1,0 +1,55 @@
+"""The figures of `tailback plot`: all that the tables of the given results allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from tailback import plot, style
+from tailback.errors import mistake
+from tailback.result import Result
+
+FIGURES: dict[str, tuple[str, Callable[[Mapping[str, Result]], Figure]]] = {
+    "latency_over_time": ("series", plot.latency_over_time),
+    "throughput_over_time": ("series", plot.throughput_over_time),
+    "throughput_per_destination": ("series", partial(plot.throughput_over_time, per_destination=True)),
+    "latency_histogram": ("histograms", plot.latency_histogram),
+    "channel_shares": ("shares", plot.channel_shares),
+    "port_activity": ("ports", plot.port_activity),
+    "source_throughput": ("sources", plot.source_throughput),
+    "switch_occupancy": ("occupancy", plot.switch_occupancy),
+}
+"""By file name: the table a figure needs, and the function that draws it."""
+
+
+def draw_all(results: Mapping[str, Result], folder: Path) -> list[Path]:
+    """Draws every figure for which a result has the table; returns the files."""
+    labelled = {"": next(iter(results.values()))} if len(results) == 1 else results
+    files = []
+    for name, (table, draw) in FIGURES.items():
+        having = {label: run for label, run in labelled.items() if _rows(run, table)}
+        if having:
+            files += save(draw(having), folder / name)
+    return files
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """Writes a figure as PNG and SVG; the same figure gives the same bytes."""
+    files = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
+    undated = ({"Software": None}, {"Date": None})
+    try:
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        with style.styled():
+            for file, metadata in zip(files, undated, strict=True):
+                figure.savefig(file, metadata=metadata)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise mistake(f"{stem.parent} cannot be written: {reason}", "choose another folder with -o") from None
+    return files
+
+
+def _rows(result: Result, table: str) -> int:
+    return result.tables[table].num_rows if table in result.tables else 0

@@ -1,0 +1,260 @@
+"""Figures of results: every function takes a result, several, or several by label, and returns a figure.
+
+tailback.plot.latency_over_time({"none": a, "LHRP": b}, traffic="victim").savefig("latency.png")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from tailback import style
+from tailback.errors import mistake
+from tailback.result import Result
+
+Results = Result | Sequence[Result] | Mapping[str, Result]
+Numbers = NDArray[np.float64]
+
+_BINS_PER_DECADE = 20
+_PORT_STATES = ("active", "stalled", "idle")
+
+
+def latency_over_time(results: Results, *, traffic: str | None = None, latency: str = "message") -> Figure:
+    """Mean latency over simulated time, a line per run and traffic class (or of the one class `traffic`).
+
+    `latency` is "message", "packet" or "network". Table `series`.
+    """
+    with style.styled():
+        figure, (axes,) = style.figure()
+        draw_series(axes, results, f"{latency}_latency_ns", traffic)
+        axes.set_yscale("log")
+        axes.set_ylabel(f"mean {latency} latency [ns]")
+        _finish_time(figure, axes)
+    return figure
+
+
+def throughput_over_time(
+    results: Results, *, traffic: str | None = None, per_destination: bool = False
+) -> Figure:
+    """Accepted throughput over simulated time, as a share of the sources' or of the destinations' channels.
+
+    Table `series`.
+    """
+    with style.styled():
+        figure, (axes,) = style.figure()
+        column = "accepted_per_destination" if per_destination else "accepted"
+        draw_series(axes, results, column, traffic, scale=100.0)
+        axes.set_ylim(bottom=0)
+        channel = "ejection" if per_destination else "injection"
+        axes.set_ylabel(f"accepted throughput\n[% of {channel} bandwidth]")
+        _finish_time(figure, axes)
+    return figure
+
+
+def latency_over_load(
+    results: Mapping[str, Iterable[Result]] | Iterable[Result],
+    *,
+    traffic: str = "all",
+    latency: str = "packet",
+) -> Figure:
+    """Mean latency over offered load: a point per run, a line per label. From the summaries."""
+    lines = results if isinstance(results, Mapping) else {"": results}
+    with style.styled():
+        figure, (axes,) = style.figure()
+        for number, (label, runs) in enumerate(lines.items()):
+            points = sorted(_load_point(run, traffic, latency) for run in _runs(runs))
+            offered, means = np.array(points, dtype=float).reshape(-1, 2).T
+            axes.plot(
+                100 * offered, means, label=label, marker=style.MARKERS[number % 7], **style.line(number)
+            )
+        axes.set_xlabel("offered load [% of injection bandwidth]")
+        axes.set_ylabel(f"mean {latency} latency [ns]")
+        axes.set_ylim(bottom=0)
+        style.legend(figure, axes)
+    return figure
+
+
+def latency_histogram(results: Results, *, traffic: str | None = None, latency: str = "message") -> Figure:
+    """How latencies are distributed, in bins of equal width on a logarithmic axis. Table `histograms`."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        for number, (label, table) in enumerate(_by_class(results, "histograms", traffic, latency=latency)):
+            edges, counts = _log_bins(
+                _numbers(table, "low_ns"), _numbers(table, "high_ns"), _numbers(table, "count")
+            )
+            shares = 100 * counts / max(counts.sum(), 1)
+            axes.stairs(shares, edges, label=label, linewidth=1.6, **style.line(number))
+        axes.set_xscale("log")
+        axes.set_xlabel(f"{latency} latency [ns]")
+        axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
+        style.legend(figure, axes)
+    return figure
+
+
+def channel_shares(results: Results) -> Figure:
+    """What the channels of each link class carry: data, acknowledgements, … Table `shares`."""
+    bars: dict[str, dict[str, float]] = {}
+    for label, result in _labelled(results).items():
+        for row in _table(result, "shares").to_pylist():
+            name = _join(label, row["link_class"])
+            bars.setdefault(name, {})[row["kind"]] = 100 * row["share"]
+    return _stacked_bars(bars, "share of the channel's bandwidth [%]")
+
+
+def port_activity(results: Results) -> Figure:
+    """Mean share of time that the ports of each link class are active, stalled and idle. Table `ports`."""
+    bars: dict[str, dict[str, float]] = {}
+    for label, result in _labelled(results).items():
+        table = _table(result, "ports")
+        for name in _distinct(table, "link_class"):
+            part = _only(table, "link_class", name)
+            spans = {state: _numbers(part, f"{state}_ns").sum() for state in _PORT_STATES}
+            total = max(sum(spans.values()), 1)
+            bars[_join(label, name)] = {state: 100 * span / total for state, span in spans.items()}
+    return _stacked_bars(bars, "mean share of the window [%]")
+
+
+def source_throughput(results: Results, *, traffic: str | None = None) -> Figure:
+    """Accepted throughput of every source, sorted: an uneven curve is unfairness. Table `sources`."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        for number, (label, table) in enumerate(_by_class(results, "sources", traffic)):
+            accepted = np.sort(100 * _numbers(table, "accepted"))
+            axes.plot(accepted, label=label, **style.marked_line(number, len(accepted)))
+        axes.set_xlabel("source, sorted by throughput")
+        axes.set_ylabel("accepted throughput\n[% of injection bandwidth]")
+        axes.set_ylim(bottom=0)
+        style.legend(figure, axes)
+    return figure
+
+
+def switch_occupancy(results: Results) -> Figure:
+    """Flits held by every switch, fullest first, at the recorded times. Table `occupancy`."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        lines = [
+            (_join(label, f"{time / 1e3:g} us"), _only(table, "time_ns", time))
+            for label, table in ((label, _table(r, "occupancy")) for label, r in _labelled(results).items())
+            for time in _distinct(table, "time_ns")
+        ]
+        for number, (label, table) in enumerate(lines):
+            flits = np.sort(_numbers(table, "flits"))[::-1]
+            axes.plot(flits, label=label, **style.marked_line(number, len(flits)))
+        axes.set_xlabel("switch, fullest first")
+        axes.set_ylabel("queued flits")
+        axes.set_ylim(bottom=0)
+        style.legend(figure, axes)
+    return figure
+
+
+def draw_series(
+    axes: Axes, results: Results, column: str, traffic: str | None = None, *, scale: float = 1.0
+) -> None:
+    """Draws a column of the time series into given axes, a line per run and traffic class."""
+    for number, (label, table) in enumerate(_by_class(results, "series", traffic)):
+        times, values = _numbers(table, "time_ns") / 1e3, scale * _numbers(table, column)
+        known = ~np.isnan(values)
+        axes.plot(times[known], values[known], label=label, **style.marked_line(number, int(known.sum())))
+
+
+def _finish_time(figure: Figure, axes: Axes) -> None:
+    axes.set_xlabel("simulated time [us]")
+    style.legend(figure, axes)
+
+
+def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
+    kinds = list(dict.fromkeys(kind for parts in bars.values() for kind in parts))
+    names = list(bars)
+    with style.styled():
+        figure, (axes,) = style.figure(height=max(1.8, 0.9 + 0.35 * len(names)))
+        starts = np.zeros(len(names))
+        for number, kind in enumerate(kinds):
+            widths = np.array([bars[name].get(kind, 0.0) for name in names])
+            axes.barh(names, widths, left=starts, label=kind, **style.bar(number))
+            starts += widths
+        axes.invert_yaxis()
+        axes.set_xlim(left=0)
+        axes.set_xlabel(axis)
+        axes.grid(visible=False, axis="y")
+        style.legend(figure, axes)
+    return figure
+
+
+def _runs(results: Result | Iterable[Result]) -> list[Result]:
+    return [results] if isinstance(results, Result) else list(results)
+
+
+def _labelled(results: Results) -> dict[str, Result]:
+    """Results by label; a single one needs none, unnamed ones take their titles, numbered if alike."""
+    if isinstance(results, Mapping):
+        return dict(results)
+    if isinstance(results, Result):
+        return {"": results}
+    titles = [result.title or f"run {number}" for number, result in enumerate(results, 1)]
+    if len(set(titles)) < len(titles):
+        titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
+    return {"": results[0]} if len(results) == 1 else dict(zip(titles, results, strict=True))
+
+
+def _by_class(results: Results, name: str, traffic: str | None, **also: str) -> list[tuple[str, Any]]:
+    """The rows of each run and traffic class of a table, with the label of their line."""
+    found = []
+    for label, result in _labelled(results).items():
+        table = _table(result, name)
+        for column, value in also.items():
+            table = _only(table, column, value)
+        for member in _distinct(table, "class") if traffic is None else [traffic]:
+            part = _only(table, "class", member)
+            if part.num_rows:
+                found.append((label if traffic and label else _join(label, member), part))
+    if not found:
+        wanted = f"traffic class {traffic!r}" if traffic else "rows"
+        raise mistake(
+            f"the table {name!r} holds no {wanted}", "look at result.summary['classes'] for the names"
+        )
+    return found
+
+
+def _table(result: Result, name: str) -> Any:
+    if name not in result.tables:
+        raise mistake(f"the result has no table {name!r}", "ask for it in the scenario's [record]")
+    return result.tables[name]
+
+
+def _only(table: Any, column: str, value: object) -> Any:
+    return table.filter(pc.equal(table[column], value))
+
+
+def _distinct(table: Any, column: str) -> list[Any]:
+    return list(table[column].unique().to_pylist())
+
+
+def _numbers(table: Any, column: str) -> Numbers:
+    return np.asarray(table[column].to_numpy(), dtype=float)
+
+
+def _join(label: str, name: str) -> str:
+    return f"{label}, {name}" if label else name
+
+
+def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, float]:
+    facts = result.summary["classes"][traffic]
+    values = facts.get(f"{latency}_latency_ns")
+    mean = values.get("mean") if isinstance(values, Mapping) else None
+    return float(facts["offered"]), float("nan") if mean is None else float(mean)
+
+
+def _log_bins(low: Numbers, high: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
+    """Counts in even bins of the logarithm, by the middle of each bin of the engine."""
+    middles = np.maximum((low + high) / 2, 1e-3)
+    first = np.floor(np.log10(middles.min()) * _BINS_PER_DECADE)
+    last = np.floor(np.log10(middles.max()) * _BINS_PER_DECADE) + 1
+    edges = 10 ** (np.arange(first, last + 1) / _BINS_PER_DECADE)
+    binned, _ = np.histogram(middles, edges, weights=counts)
+    return edges, np.asarray(binned, dtype=float)

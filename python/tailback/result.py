@@ -1,0 +1,200 @@
+"""A result: one directory with the whole scenario, the summary and the tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tailback import _engine
+from tailback.errors import mistake
+
+_SCENARIO = "scenario.toml"
+_SUMMARY = "summary.json"
+PLOTS = "plots"
+"""Folder of the figures inside a result."""
+
+_ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64()}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run measured.
+
+    `scenario` is TOML with every default filled in, `summary` what `run --json` prints, `tables` holds Arrow
+    tables by name (`classes`, `series`, `ports`, …); those that were not recorded are missing.
+    """
+
+    scenario: str
+    summary: dict[str, Any]
+    tables: Mapping[str, pa.Table]
+
+    @classmethod
+    def from_engine(
+        cls,
+        scenario: str,
+        summary: str,
+        tables: Mapping[str, Sequence[tuple[str, str, bytes]]],
+        *,
+        interrupted: bool,
+    ) -> Result:
+        """The engine's answer as a result; numbers stay where the engine put them."""
+        facts = {"version": _engine.version(), **json.loads(summary)}
+        facts |= {"interrupted": interrupted, "host": platform.node()}
+        return cls(scenario, facts, {name: _table(columns) for name, columns in tables.items()})
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Result:
+        """Reads a result that `save` or `tailback run -o` has written."""
+        directory = Path(directory)
+        if not directory.is_dir():
+            raise mistake(f"{directory} is not a directory", "name the directory of a result")
+        try:
+            scenario = (directory / _SCENARIO).read_text("utf-8")
+            summary = json.loads((directory / _SUMMARY).read_text("utf-8"))
+            tables = {file.stem: pq.read_table(file) for file in sorted(directory.glob("*.parquet"))}
+        except FileNotFoundError as error:
+            name = Path(error.filename or "").name
+            raise mistake(
+                f"{directory} holds no result: {name} is missing", "run a scenario with -o first"
+            ) from None
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise mistake(f"{directory} cannot be read as a result: {error}") from None
+        if not isinstance(summary, dict):
+            raise mistake(f"{directory} holds no result: {_SUMMARY} is not an object")
+        return cls(scenario, summary, tables)
+
+    @property
+    def title(self) -> str:
+        """The scenario's title."""
+        return str(self.summary.get("title", ""))
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the run was stopped before its end, so that the numbers are partial."""
+        return bool(self.summary.get("interrupted", False))
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes the result, all or nothing, and returns its path. An earlier result there is replaced."""
+        target = prepare(directory)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with _beside(target) as fresh:
+                self._write(fresh)
+                _swap(fresh, target)
+        except OSError as error:
+            raise _unwritable(target, error) from None
+        return target
+
+    def _write(self, directory: Path) -> None:
+        (directory / _SCENARIO).write_text(self.scenario, "utf-8")
+        (directory / _SUMMARY).write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
+        for name, table in self.tables.items():
+            write_parquet(table, directory / f"{name}.parquet")
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Writes a table so that the same values give the same bytes: nothing in them tells time or machine."""
+    pq.write_table(
+        table,
+        path,
+        version="2.6",
+        compression="zstd",
+        compression_level=3,
+        row_group_size=1 << 20,
+        use_dictionary=True,
+        write_statistics=True,
+    )
+
+
+def prepare(directory: str | Path) -> Path:
+    """The path where a result can be written; an `InputError` if none can. Leaves nothing behind."""
+    target = Path(directory)
+    try:
+        target = target.resolve()
+        _refuse_foreign(target)
+        ancestor = next(path for path in target.parents if path.exists())
+        Path(tempfile.mkdtemp(prefix=".tailback-", dir=ancestor)).rmdir()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _unwritable(Path(directory), error) from None
+    return target
+
+
+def _unwritable(target: Path, error: Exception) -> Exception:
+    reason = getattr(error, "strerror", None) or str(error)
+    return mistake(f"the output folder {target} cannot be written: {reason}", "choose another folder with -o")
+
+
+def _refuse_foreign(target: Path) -> None:
+    """A folder with anything but a result in it is not replaced."""
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise mistake(f"the output folder {target} is a file", "choose another folder with -o")
+    foreign = sorted(entry.name for entry in target.iterdir() if not _is_ours(entry))
+    if foreign:
+        raise mistake(
+            f"the output folder {target} holds other things than a result, such as {foreign[0]}",
+            "choose another folder with -o; only an earlier result is replaced",
+        )
+
+
+def _is_ours(entry: Path) -> bool:
+    return entry.name in (_SCENARIO, _SUMMARY, PLOTS) or entry.suffix == ".parquet"
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A new folder beside the target; what is left of it at the end is removed."""
+    holder = Path(tempfile.mkdtemp(prefix=f".{target.name[:64]}-", dir=target.parent))
+    try:
+        fresh = holder / "new"
+        fresh.mkdir()
+        yield fresh
+    finally:
+        shutil.rmtree(holder, ignore_errors=True)
+
+
+def _swap(fresh: Path, target: Path) -> None:
+    """Puts the new folder in the target's place; the earlier one leaves with the holder of the new one."""
+    earlier = fresh.parent / "earlier"
+    with suppress(FileNotFoundError):
+        target.rename(earlier)
+    try:
+        fresh.rename(target)
+    except BaseException:
+        if earlier.exists():
+            earlier.rename(target)
+        raise
+    with suppress(OSError):
+        _sync(target.parent)
+
+
+def _sync(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _table(columns: Sequence[tuple[str, str, bytes]]) -> pa.Table:
+    return pa.table({name: _array(kind, data) for name, kind, data in columns})
+
+
+def _array(kind: str, data: bytes) -> pa.Array:
+    """A column over the engine's own bytes, without a copy (texts are few and are copied)."""
+    if kind == "text":
+        return pa.array(json.loads(data), pa.string())
+    arrow_type = _ARROW_TYPES[kind]
+    return pa.Array.from_buffers(arrow_type, len(data) // 8, [None, pa.py_buffer(data)])

@@ -1,0 +1,149 @@
+"""A scenario: the text of a file and the changes made to it. The engine gives them their meaning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tailback import _engine
+from tailback.errors import Interrupted, Problem, engine_errors, mistake, problems_from_json
+from tailback.result import Result
+
+_BYTES_MAX = 16 << 20
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    simulated_ns: float
+    end_ns: float
+    packet_hops: int
+
+
+Watch = Callable[[Progress], bool | None]
+"""Called a few times a second; returning False stops the run (None goes on)."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Everything a run is a function of. Immutable: `replace` gives a changed copy.
+
+    The text need not be right: `check` lists all its mistakes, `run` raises them as an `InputError`.
+    """
+
+    text: str
+    overrides: tuple[tuple[str, str], ...] = ()
+    source: str = "<scenario>"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scenario:
+        """Reads a scenario file (TOML)."""
+        return cls(_read_text(Path(path)), source=str(path))
+
+    @classmethod
+    def loads(cls, text: str) -> Scenario:
+        """A scenario from TOML text."""
+        return cls(text)
+
+    def replace(self, changes: Mapping[str, Any]) -> Scenario:
+        """The scenario with other values, by dotted key: `{"traffic.hot.load": 0.7, "run.seed": 2}`."""
+        added = tuple((key, _as_toml(value)) for key, value in changes.items())
+        return replace(self, overrides=self.overrides + added)
+
+    def check(self) -> list[Problem]:
+        """Every mistake, each with its place; empty if the scenario can run."""
+        with engine_errors():
+            return problems_from_json(_engine.check(*self._input()))
+
+    def describe(self) -> dict[str, Any]:
+        """What the scenario builds: endpoints, switches, links, diameter, zero-load latency, VCs, memory."""
+        with engine_errors():
+            described: dict[str, Any] = json.loads(_engine.describe(*self._input()))
+        return described
+
+    def complete(self) -> str:
+        """The scenario as TOML with every default filled in."""
+        with engine_errors():
+            return _engine.complete(*self._input())
+
+    def run(self, progress: Watch | None = None) -> Result:
+        """Simulates the scenario. `progress` is called a few times a second; returning False stops the run.
+
+        Raises `InputError` with every mistake of the scenario, `RunFailed` if the run gave no result, and
+        `Interrupted`, which carries the partial result, on Ctrl-C.
+        """
+        stopped = False
+
+        def watch(simulated_ps: int, end_ps: int, packet_hops: int) -> bool:
+            nonlocal stopped
+            if progress is not None:
+                stopped = progress(Progress(simulated_ps / 1e3, end_ps / 1e3, packet_hops)) is False
+            return not stopped
+
+        text, overrides = self._input()
+        with engine_errors():
+            complete = _engine.complete(text, overrides)
+            summary, tables, interrupted = _engine.run(text, overrides, watch)
+        result = Result.from_engine(complete, summary, tables, interrupted=interrupted)
+        if interrupted and not stopped:
+            raise Interrupted(result)
+        return result
+
+    def _input(self) -> tuple[str, list[tuple[str, str]]]:
+        for key, value in self.overrides:
+            if not _encodable(key + value):
+                raise mistake(f"the change of {key!a} is not valid text", "write it in UTF-8")
+        if not _encodable(self.text):
+            raise mistake("the scenario is not valid text", "write it in UTF-8")
+        return self.text, list(self.overrides)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _read_text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise mistake(f"{path} is a directory, not a scenario file", "name a file such as hotspot.toml")
+        with path.open("rb") as file:
+            data = file.read(_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise mistake(f"{path} cannot be read: {reason}", "name a scenario file (TOML)") from None
+    if len(data) > _BYTES_MAX:
+        raise mistake(f"{path} is too large for a scenario (over {_BYTES_MAX >> 20} MiB)")
+    if b"\0" in data:
+        raise mistake(f"{path} is a binary file, not a scenario", "a scenario is a text file (TOML)")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise mistake(f"{path} is not text in UTF-8 (line {line})", "save it as UTF-8") from None
+
+
+def _as_toml(value: object) -> str:
+    """A value as `--set` takes it: a text stands without quotes unless it is inside a list or a table."""
+    return value if isinstance(value, str) else _inline(value)
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_inline(str(key))} = {_inline(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_inline(item) for item in value) + "]"
+    if hasattr(value, "item"):  # a NumPy number
+        value = value.item()
+    if isinstance(value, bool | int | float | str):
+        return json.dumps(value, ensure_ascii=False)
+    raise mistake(
+        f"a scenario cannot hold a value of type {type(value).__name__}", "give text, number, list or table"
+    )

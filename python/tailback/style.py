@@ -1,0 +1,75 @@
+"""One look for all figures: colour-blind safe, readable in grey, units on every axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's palette without its yellow, which is too pale for lines."""
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
+
+_SETTINGS: Any = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "figure.dpi": 110,
+    "savefig.dpi": 160,
+    "svg.hashsalt": "tailback",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Everything drawn inside has the shared look."""
+    with mpl.rc_context(_SETTINGS):
+        yield
+
+
+def figure(panels: int = 1, *, width: float = 7.2, height: float = 3.6) -> tuple[Figure, list[Axes]]:
+    """A figure with panels one above the other that share the horizontal axis."""
+    made = Figure(figsize=(width, height * panels), layout="constrained")
+    return made, list(made.subplots(panels, 1, sharex=panels > 1, squeeze=False)[:, 0])
+
+
+def line(number: int) -> dict[str, Any]:
+    """Colour and dashes of the n-th line."""
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
+
+
+def marked_line(number: int, points: int) -> dict[str, Any]:
+    """The n-th line with about twelve markers along it."""
+    every = max(1, points // 12)
+    first = number * every // 4 % every if every > 1 else 0
+    return {**line(number), "marker": MARKERS[number % len(MARKERS)], "markevery": (first, every)}
+
+
+def bar(number: int) -> dict[str, Any]:
+    """Colour and hatching of the n-th kind of bar."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "hatch": HATCHES[number % len(HATCHES)],
+        "edgecolor": "white",
+        "linewidth": 0.5,
+    }
+
+
+def legend(made: Figure, axes: Axes) -> None:
+    """The legend beside the data, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) > 1:
+        made.legend(handles, labels, loc="outside right upper")

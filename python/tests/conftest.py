@@ -1,0 +1,65 @@
+"""Tests of the Python side run over a stand-in for the engine: quick, and it fails on demand.
+
+Tests marked `engine` use the real one; they are skipped where the extension is not built.
+"""
+
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import fake_engine
+import pytest
+
+PACKAGES = [*sys.path, str(Path(__file__).parents[1])]
+BUILT = any(PathFinder.find_spec("_engine", [f"{folder}/tailback"]) for folder in PACKAGES)
+if not BUILT:
+    sys.modules["tailback._engine"] = fake_engine
+
+import tailback  # noqa: E402
+from tailback import _engine, cli  # noqa: E402
+
+STOOD_IN = ("EngineError", "check", "complete", "describe", "kinds", "run", "schema", "version")
+
+
+@pytest.fixture(autouse=True)
+def engine(request, monkeypatch):
+    if request.node.get_closest_marker("engine") is None:
+        for name in STOOD_IN:
+            monkeypatch.setattr(_engine, name, getattr(fake_engine, name))
+    elif not BUILT:
+        pytest.skip("the engine is not built")
+
+
+@pytest.fixture
+def scenario_file(tmp_path):
+    """Writes a scenario file and returns its path."""
+
+    def write(content, name="net.toml"):
+        path = tmp_path / name
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(content, "utf-8")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def command(capsys, monkeypatch, tmp_path):
+    """Runs `tailback …` in an empty folder; returns exit status, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TAILBACK_DEBUG", raising=False)
+
+    def call(*arguments):
+        status = cli.main(arguments)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.out + captured.err
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def result():
+    return tailback.Scenario.loads("title = 'x'\n").run()

@@ -1,0 +1,163 @@
+"""Stands in for `tailback._engine` in tests of the Python side: quick, and it fails on demand.
+
+A scenario with `fail` fails, one with `stop` is interrupted as by Ctrl-C, one with `crash` breaks; each line
+that holds `wrong` is a mistake. Overrides do not change the answer, except for the title.
+"""
+
+import json
+import math
+import struct
+
+
+class EngineError(Exception):
+    pass
+
+
+def version():
+    return "0.0.0"
+
+
+def problems(text):
+    return [
+        {
+            "path": "traffic.hot.load",
+            "line": number,
+            "column": line.index("wrong") + 1,
+            "message": "this is wrong",
+            "help": "make it right",
+        }
+        for number, line in enumerate(text.split("\n"), 1)
+        if "wrong" in line
+    ]
+
+
+def check(text, overrides):
+    found = problems(text)
+    if any(value == "wrong" for _, value in overrides):
+        key = next(key for key, value in overrides if value == "wrong")
+        found.append({"path": key, "line": None, "column": None, "message": "not so", "help": "otherwise"})
+    return json.dumps(found)
+
+
+def _demand_right(text, overrides):
+    found = check(text, overrides)
+    if found != "[]":
+        raise EngineError("input", found)
+
+
+def complete(text, overrides):
+    _demand_right(text, overrides)
+    return text + "".join(f"# {key} = {value}\n" for key, value in overrides)
+
+
+def describe(text, overrides):
+    _demand_right(text, overrides)
+    return json.dumps(
+        {
+            "endpoints": 1056,
+            "zero_load_latency_ns": 1234.5,
+            "links": [{"class": "host", "channels": 1056}],
+            "vcs": {"data": {"first": 0, "last": 5}},
+        }
+    )
+
+
+def schema():
+    return json.dumps({"$schema": "x", "type": "object"})
+
+
+def kinds():
+    group = {"name": "groups", "type": "integer", "default": None, "doc": "Number of groups."}
+    dragonfly = {"kind": "dragonfly", "doc": "Groups of switches.\n\nMore.", "parameters": [group]}
+    return json.dumps(
+        {"topologies": [dragonfly], "routings": [{"kind": "par", "doc": "x", "parameters": []}]}
+    )
+
+
+def column(name, values):
+    if isinstance(values[0], str):
+        return name, "text", json.dumps(values).encode()
+    kind, code = ("int64", "q") if isinstance(values[0], int) else ("float64", "d")
+    return name, kind, struct.pack(f"<{len(values)}{code}", *values)
+
+
+def class_facts(overrides):
+    latency = dict.fromkeys(("mean", "p50", "p95", "p99", "p999", "max"), 1500.0)
+    load = float(dict(overrides).get("traffic.hot.load", 0.4))
+    return {
+        "offered": load,
+        "accepted": load,
+        "accepted_per_destination": 0.4,
+        "messages": 10,
+        "packets": 10,
+        "unfinished": 0,
+        "hops_mean": 3.5,
+        "dropped_packets": 2,
+        "resent_packets": 2,
+        "packet_latency_ns": latency,
+        "network_latency_ns": latency,
+        "message_latency_ns": {**latency, "mean": None},
+    }
+
+
+def tables():
+    bins = range(120)
+    names = [name for name in ("hot", "victim") for _ in bins]
+    series = {"class": names, "time_ns": [1000 * time for _ in range(2) for time in bins]}
+    for number, name in enumerate(("offered", "accepted", "accepted_per_destination")):
+        series[name] = [0.1 * number + 0.001 * time for _ in range(2) for time in bins]
+    series["messages"] = [5] * 240
+    for name in ("message", "packet", "network"):
+        series[f"{name}_latency_ns"] = [
+            math.nan if time < 2 else 900.0 + time for _ in range(2) for time in bins
+        ]
+    return {
+        "classes": {"class": ["hot", "victim"], "offered": [0.5, 0.4]},
+        "series": series,
+        "ports": {
+            "switch": [0, 0],
+            "port": [0, 1],
+            "link_class": ["host", "local"],
+            "active_ns": [10.0, 20.0],
+            "idle_ns": [70.0, 60.0],
+            "stalled_ns": [20.0, 20.0],
+        },
+        "shares": {"link_class": ["host", "host"], "kind": ["data", "ack"], "share": [0.4, 0.1]},
+        "sources": {"class": ["hot"] * 3, "endpoint": [1, 5, 9], "accepted": [0.1, 0.3, 0.2]},
+        "occupancy": {"time_ns": [1000, 1000, 2000, 2000], "switch": [0, 1, 0, 1], "flits": [5, 3, 9, 1]},
+        "histograms": {
+            "class": ["hot"] * 3,
+            "latency": ["message"] * 3,
+            "low_ns": [100.0, 1000.0, 1010.0],
+            "high_ns": [101.0, 1010.0, 1020.0],
+            "count": [10, 20, 5],
+        },
+    }
+
+
+def run(text, overrides, watch=None):
+    _demand_right(text, overrides)
+    if "fail" in text:
+        raise EngineError("failed", json.dumps("deadlock: switch 3 waits for switch 4"))
+    if "crash" in text:
+        raise ZeroDivisionError("a bug")
+    interrupted = "stop" in text
+    for step in range(1, 4):
+        interrupted = interrupted or (watch is not None and not watch(step * 10**6, 3 * 10**6, step * 1000))
+        if interrupted:
+            break
+    summary = {
+        "title": dict(overrides).get("title", "fake"),
+        "seed": 1,
+        "simulated_ns": 120000.0,
+        "cpu_seconds": 1.5,
+        "packet_hops": 9_000_000,
+        "events": 1,
+        "peak_rss_bytes": 1,
+        "stable": False,
+        "classes": {name: class_facts(overrides) for name in ("hot", "victim", "all")},
+    }
+    columns = {
+        name: [column(key, values) for key, values in table.items()] for name, table in tables().items()
+    }
+    return json.dumps(summary), columns, interrupted

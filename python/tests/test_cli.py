@@ -1,0 +1,208 @@
+"""What the commands print, and with which exit status they end."""
+
+import json
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tailback
+from tailback import cli
+
+GOOD = "title = 'x'\n"
+
+
+def test_a_run_prints_its_tables_and_keeps_its_result(command, scenario_file, tmp_path):
+    status, out, err = command("run", scenario_file(GOOD), "-o", "here")
+    assert (status, err) == (0, "")
+    assert "victim" in out
+    assert "1.500 us" in out
+    assert "not stable" in out
+    assert tailback.Result.load(tmp_path / "here").summary["title"] == "fake"
+
+
+def test_without_o_results_are_numbered_and_none_is_replaced(command, scenario_file, tmp_path):
+    for _ in range(3):
+        assert command("run", scenario_file(GOOD))[0] == 0
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["net", "net-2", "net-3"]
+
+
+def test_json_is_one_object_and_writes_nothing_unasked(command, scenario_file, tmp_path):
+    status, out, _ = command("run", scenario_file(GOOD), "--json", "--set", "title=other")
+    summary = json.loads(out)
+    assert status == 0
+    assert summary["title"] == "other"
+    assert {"version", "interrupted", "classes"} <= set(summary)
+    assert not (tmp_path / "results").exists()
+
+
+def test_mistakes_are_shown_all_at_once_with_line_mark_and_remedy(command, scenario_file, tmp_path):
+    (tmp_path / "file").touch()
+    path = scenario_file("a = 1\n\tb = wrong\nc = wrong\n")
+    status, out, err = command("run", path, "-o", "file", "--set", "run.seed=wrong")
+    assert (status, out) == (2, "")
+    assert f"{path}:2:6: error: traffic.hot.load: this is wrong\n" in err
+    assert "    2 |     b = wrong\n      |         ^\n  help: make it right\n" in err
+    assert f"{path}:3:5: error" in err
+    assert "--set run.seed: error: run.seed: not so" in err
+    assert "file is a file" in err
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(command, scenario_file):
+    _, _, err = command("check", scenario_file("a = 'wrong \x1b[2J'\n"))
+    assert "\x1b" not in err
+
+
+def test_check_tells_mistakes_by_its_exit_status(command, scenario_file):
+    assert command("check", scenario_file(GOOD))[0] == 0
+    assert command("check", scenario_file("wrong"))[0] == 2
+    status, out, _ = command("check", scenario_file("wrong"), "--json")
+    assert status == 2
+    assert json.loads(out)["problems"][0]["line"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"a\0b", "binary"), (b"a = 1\n\xff\xfe", "UTF-8 (line 2)"), (b"#" * (17 << 20), "too large")],
+)
+@pytest.mark.parametrize("name", ["run", "check", "describe"])
+def test_a_file_that_is_no_text_is_named_as_such(command, scenario_file, content, words, name):
+    status, out, err = command(name, scenario_file(content))
+    assert (status, out) == (2, "")
+    assert words in err
+
+
+@pytest.mark.parametrize("path", ["missing.toml", ".", "", "x" * 5000, "a\0b", "missing/net.toml"])
+def test_a_file_that_cannot_be_read_is_a_mistake(command, path):
+    status, out, err = command("run", path)
+    assert (status, out) == (2, "")
+    assert "error: " in err
+
+
+@pytest.mark.parametrize("folder", ["/proc/here", "file/below", "file", "full", "\0", "x" * 300])
+def test_an_output_folder_that_cannot_be_written_is_found_before_the_run(
+    command, scenario_file, tmp_path, folder
+):
+    (tmp_path / "file").touch()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").touch()
+    status, _, err = command("run", scenario_file("fail"), "-o", folder)
+    assert status == 2
+    assert "output folder" in err
+    assert (tmp_path / "full" / "thesis.tex").exists()
+
+
+def test_a_change_without_a_value_is_a_mistake(command, scenario_file):
+    status, _, err = command("run", scenario_file(GOOD), "--set", "load", "--set", "=3")
+    assert status == 2
+    assert err.count("key=value") == 2
+
+
+def test_a_failed_run_tells_why_and_writes_nothing(command, scenario_file, tmp_path):
+    status, out, err = command("run", scenario_file("fail"), "-o", "here")
+    assert (status, out) == (1, "")
+    assert "deadlock: switch 3" in err
+    assert not (tmp_path / "here").exists()
+
+
+def test_an_interrupted_run_keeps_what_it_measured_and_says_so(command, scenario_file, tmp_path):
+    status, out, err = command("run", scenario_file("stop"), "-o", "here")
+    assert status == 1
+    assert "interrupted" in err
+    assert "interrupted" in out
+    assert tailback.Result.load(tmp_path / "here").interrupted
+
+
+def test_an_error_of_tailback_itself_shows_no_traceback(command, scenario_file):
+    status, _, err = command("run", scenario_file("crash"))
+    assert status == 1
+    assert "ZeroDivisionError: a bug" in err
+
+
+def test_debugging_shows_where_an_error_comes_from(scenario_file, monkeypatch):
+    monkeypatch.setenv("TAILBACK_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["run", scenario_file("crash"), "--json"])
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["run"], ["run", "x", "--nonsense"], ["list", "nonsense"]]
+)
+def test_wrong_usage_ends_with_2(command, arguments):
+    assert command(*arguments)[0] == 2
+
+
+def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
+    _, out, _ = command("list")
+    assert "Groups of switches." in out
+    assert "routings" in out
+    _, out, _ = command("list", "topologies")
+    assert "required" in out
+    assert "Number of groups." in out
+
+
+def test_describe_shows_facts_and_tables(command, scenario_file):
+    status, out, _ = command("describe", scenario_file(GOOD))
+    assert status == 0
+    assert "zero load latency ns" in out
+    assert "1,056" in out
+
+
+@pytest.mark.parametrize("arguments", [["schema"], ["list", "--json"], ["list", "routings", "--json"]])
+def test_machine_readable_answers_are_one_object(command, arguments):
+    status, out, _ = command(*arguments)
+    assert status == 0
+    assert isinstance(json.loads(out), dict)
+
+
+def test_plot_draws_into_the_result(command, scenario_file, tmp_path):
+    command("run", scenario_file(GOOD), "-o", "here")
+    status, out, _ = command("plot", "here")
+    assert status == 0
+    assert (tmp_path / "here" / "plots" / "latency_over_time.svg").stat().st_size > 0
+    assert len(out.splitlines()) == 16
+    assert command("run", scenario_file(GOOD), "-o", "here")[0] == 0
+
+
+def test_plot_compares_results(command, scenario_file, tmp_path):
+    for name in ("a", "b"):
+        command("run", scenario_file(GOOD), "-o", name)
+    status, _, _ = command("plot", "a", "b", "-o", "both")
+    assert status == 0
+    assert (tmp_path / "both" / "port_activity.png").exists()
+
+
+@pytest.mark.parametrize("folder", ["missing", "empty", "broken"])
+def test_plot_of_what_is_no_result_is_a_mistake(command, tmp_path, folder):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    for name in ("scenario.toml", "summary.json", "series.parquet"):
+        (tmp_path / "broken" / name).write_text("{}")
+    status, _, err = command("plot", folder)
+    assert status == 2
+    assert folder in err
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(data=st.binary(max_size=200), change=st.text(max_size=20))
+def test_no_garbage_leads_to_a_traceback(command, scenario_file, data, change):
+    file = scenario_file(data, "garbage.toml")
+    for name in ("run", "check", "describe"):
+        assert command(name, file, "--set", change, "--json")[0] in (0, 1, 2)
+
+
+def test_text_that_is_not_utf8_on_the_command_line_is_a_mistake(command, scenario_file):
+    status, _, err = command("run", scenario_file(GOOD), "--set", "title=" + os.fsdecode(b"\xff"))
+    assert status == 2
+    assert "UTF-8" in err
+
+
+def test_ctrl_c_outside_a_run_ends_with_1_and_a_word(command, scenario_file, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tailback.Scenario, "check", interrupt)
+    status, _, err = command("run", scenario_file(GOOD))
+    assert status == 1
+    assert "interrupted" in err

@@ -1,0 +1,61 @@
+"""Every figure has labelled axes with units and tells its lines apart without colour."""
+
+import pytest
+from matplotlib.figure import Figure
+
+import tailback
+from tailback import figures, plot
+
+
+@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("runs", [1, 3])
+def test_every_figure_has_labels_and_units(result, name, runs):
+    table, draw = figures.FIGURES[name]
+    assert table in result.tables
+    figure = draw(result if runs == 1 else [result] * runs)
+    assert isinstance(figure, Figure)
+    (axes,) = figure.axes
+    assert axes.get_xlabel()
+    assert axes.get_ylabel() or axes.get_yticklabels()
+    assert any("[" in label or "s" in label for label in (axes.get_xlabel(), axes.get_ylabel()))
+
+
+def test_lines_differ_without_colour(result):
+    figure = plot.latency_over_time({"a": result, "b": result, "c": result}, traffic="victim")
+    lines = figure.axes[0].get_lines()
+    assert [line.get_label() for line in lines] == ["a", "b", "c"]
+    assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 3
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
+
+
+def test_latency_over_load_joins_the_runs_of_a_label():
+    scenario = tailback.Scenario.loads("")
+    runs = [scenario.replace({"traffic.hot.load": load}).run() for load in (0.6, 0.2, 0.4)]
+    figure = plot.latency_over_load({"none": runs, "lhrp": runs[:2]}, latency="packet")
+    first, second = figure.axes[0].get_lines()
+    assert list(first.get_xdata()) == pytest.approx([20, 40, 60])
+    assert list(second.get_xdata()) == pytest.approx([20, 60])
+
+
+def test_a_histogram_adds_up(result):
+    patch = plot.latency_histogram(result).axes[0].patches[0]
+    assert sum(patch.get_data().values) == pytest.approx(100)
+
+
+def test_a_missing_table_is_named_with_the_remedy(result):
+    bare = tailback.Result(result.scenario, result.summary, {})
+    with pytest.raises(tailback.InputError, match=r"series.*\[record\]"):
+        plot.latency_over_time(bare)
+
+
+def test_an_unknown_class_is_a_mistake(result):
+    with pytest.raises(tailback.InputError, match="nobody"):
+        plot.throughput_over_time(result, traffic="nobody")
+
+
+def test_a_saved_figure_is_the_same_bytes_every_time(result, tmp_path):
+    first, second = (
+        [file.read_bytes() for file in figures.save(plot.latency_over_time(result), tmp_path / name)]
+        for name in ("a", "b")
+    )
+    assert first == second

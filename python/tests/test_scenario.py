@@ -1,0 +1,65 @@
+"""Scenarios from Python: changes, progress, interruption."""
+
+import numpy as np
+import pytest
+
+import tailback
+from tailback import scenario as scenarios
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("5 ns", "5 ns"),
+        (0.7, "0.7"),
+        (3, "3"),
+        (True, "true"),
+        (np.float64(0.25), "0.25"),
+        (["1 us", 2], '["1 us", 2]'),
+        ({"sample": 3, "µ": "x"}, '{"sample" = 3, "µ" = "x"}'),
+    ],
+)
+def test_a_changed_value_is_written_as_toml(value, text):
+    assert tailback.Scenario.loads("").replace({"a.b": value}).overrides == (("a.b", text),)
+
+
+def test_a_value_that_toml_cannot_hold_is_a_mistake():
+    with pytest.raises(tailback.InputError, match="type object"):
+        tailback.Scenario.loads("").replace({"a": object()})
+
+
+def test_replace_leaves_the_scenario_as_it_was():
+    scenario = tailback.Scenario.loads("")
+    assert scenario.replace({"a": 1}).replace({"b": 2}).overrides == (("a", "1"), ("b", "2"))
+    assert scenario.overrides == ()
+
+
+def test_progress_is_reported_and_may_stop_the_run():
+    seen = []
+    result = tailback.Scenario.loads("").run(seen.append)
+    assert not result.interrupted
+    assert seen[-1] == tailback.Progress(3000.0, 3000.0, 3000)
+    assert tailback.Scenario.loads("").run(lambda _: False).interrupted
+
+
+def test_an_interrupt_carries_the_partial_result():
+    with pytest.raises(tailback.Interrupted) as stop:
+        tailback.Scenario.loads("stop").run()
+    assert stop.value.result.interrupted
+
+
+def test_every_mistake_is_raised_at_once():
+    with pytest.raises(tailback.InputError) as error:
+        tailback.Scenario.loads("wrong\nwrong").run()
+    assert [problem.line for problem in error.value.problems] == [1, 2]
+    assert "line 2: traffic.hot.load: this is wrong (make it right)" in str(error.value)
+
+
+def test_a_failed_run_raises_its_reason():
+    with pytest.raises(tailback.RunFailed, match="deadlock"):
+        tailback.Scenario.loads("fail").run()
+
+
+def test_a_byte_order_mark_is_no_part_of_a_scenario(tmp_path):
+    (tmp_path / "a.toml").write_bytes(b"\xef\xbb\xbftitle = 'x'")
+    assert scenarios.Scenario.load(tmp_path / "a.toml").text == "title = 'x'"

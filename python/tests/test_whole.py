@@ -1,0 +1,170 @@
+"""The whole, engine included: determinism, interruption, and no panic on any input."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tailback
+from tailback import demo_runs
+
+pytestmark = pytest.mark.engine
+
+SMALL = """title = "small"
+[topology]
+kind = "dragonfly"
+p = 2
+a = 4
+h = 2
+groups = 9
+[link]
+host = "5 ns"
+local = "50 ns"
+global = "1 us"
+[routing]
+kind = "par"
+[congestion_control]
+kind = "lhrp"
+[[traffic]]
+name = "hot"
+pattern = "hotspot"
+sources = 12
+destinations = 2
+load = 0.5
+message = "4 flits"
+start = "2 us"
+[[traffic]]
+name = "victim"
+pattern = "uniform"
+endpoints = "rest"
+load = 0.4
+message = "4 flits"
+[run]
+warmup = "5 us"
+duration = "10 us"
+[record]
+series = "1 us"
+ports = true
+"""
+JUNK = ["", "0", "-1", "1e30", "nan", "true", "[]", "{}", '"µ"']
+JUNK += ['"5 KB"', '"5 furlongs"', '"100 Gb/s"', '"-3 ns"', '"1e400 ns"', '"99999999999 ms"']
+LINES = SMALL.splitlines()
+
+
+def broken_lines():
+    """A line of the scenario left out, doubled, moved, cut, misspelt, or given another value."""
+    numbers = st.integers(0, len(LINES) - 1)
+    values = st.sampled_from(JUNK) | st.floats().map(repr) | st.integers().map(str)
+    return st.one_of(
+        st.tuples(st.just("drop"), numbers, st.none()),
+        st.tuples(st.just("double"), numbers, st.none()),
+        st.tuples(st.just("move"), numbers, numbers),
+        st.tuples(st.just("cut"), numbers, st.integers(0, 20)),
+        st.tuples(st.just("value"), numbers, values),
+        st.tuples(st.just("insert"), numbers, st.text(max_size=20)),
+    )
+
+
+def mutate(lines, change):
+    kind, number, extra = change
+    line = lines[number]
+    replacement = {
+        "drop": list,
+        "double": lambda: [line, line],
+        "move": lambda: [LINES[extra]],
+        "cut": lambda: [line[:extra]],
+        "value": lambda: [f"{line.partition('=')[0]}= {extra}"],
+        "insert": lambda: [line, extra],
+    }[kind]()
+    return [*lines[:number], *replacement, *lines[number + 1 :]]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(broken_lines(), min_size=1, max_size=3))
+def test_no_mutated_scenario_makes_the_engine_panic(changes):
+    lines = LINES
+    for kind, number, extra in changes:
+        lines = mutate(lines, (kind, min(number, len(lines) - 1), extra))
+    text = "\n".join(lines)
+    for problem in tailback.Scenario.loads(text).check():
+        assert problem.message
+        assert problem.line is None or 1 <= problem.line <= text.count("\n") + 1
+
+
+def test_the_example_scenarios_have_no_mistakes():
+    for scheme in demo_runs.SCHEMES:
+        assert demo_runs.scenario(scheme).check() == []
+
+
+def test_a_completed_scenario_is_a_scenario_and_gives_the_same_tables():
+    scenario = tailback.Scenario.loads(SMALL)
+    complete = scenario.complete()
+    assert tailback.Scenario.loads(complete).complete() == complete
+    first, second = scenario.run().tables, tailback.Scenario.loads(complete).run().tables
+    assert all(first[name].equals(second[name]) for name in ("classes", "ports"))
+
+
+@pytest.mark.parametrize("changes", [{}, {"run.threads": 2}, {"run.partitions": 3}])
+def test_tables_are_the_same_bytes_for_any_number_of_threads(tmp_path, changes):
+    scenario = tailback.Scenario.loads(SMALL)
+    scenario.run().save(tmp_path / "one")
+    scenario.replace(changes).run().save(tmp_path / "other")
+    files = sorted(path.name for path in (tmp_path / "one").glob("*.parquet"))
+    assert {"classes.parquet", "series.parquet", "ports.parquet"} <= set(files)
+    for file in files:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
+
+
+def test_the_summary_has_what_it_promises(command, scenario_file):
+    status, out, _ = command("run", scenario_file(SMALL), "--json")
+    summary = json.loads(out)
+    assert status == 0
+    assert {
+        *("title", "seed", "version", "simulated_ns", "cpu_seconds", "packet_hops", "events"),
+        *("peak_rss_bytes", "stable", "classes"),
+    } <= set(summary)
+    assert set(summary["classes"]) == {"hot", "victim", "all"}
+    for facts in summary["classes"].values():
+        assert {
+            *("offered", "accepted", "accepted_per_destination", "messages", "packets", "unfinished"),
+            *("hops_mean", "dropped_packets", "resent_packets", "ejection_shares"),
+            *("packet_latency_ns", "network_latency_ns", "message_latency_ns"),
+        } <= set(facts) | set(summary)
+
+
+def test_mistakes_name_the_line(command, scenario_file):
+    text = SMALL.replace("groups = 9", "groups = 10").replace("load = 0.4", "load = 1.4\nlaod = 2")
+    path = scenario_file(text)
+    status, out, err = command("run", path, "--json")
+    assert (status, out) == (2, "")
+    assert f"{path}:{text[: text.index('laod')].count(chr(10)) + 1}:" in err
+
+
+@pytest.mark.parametrize("name", [["list"], ["list", "--json"], ["schema"], ["describe", "net.toml"]])
+def test_answers_about_the_engine(command, scenario_file, name):
+    scenario_file(SMALL)
+    status, out, err = command(*name)
+    assert (status, err) == (0, "")
+    assert out
+
+
+def test_ctrl_c_keeps_partial_results(scenario_file, tmp_path):
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child inherits an ignored signal
+    long = SMALL.replace("10 us", "10 s")
+    arguments = ["-m", "tailback", "run", scenario_file(long), "-o", str(tmp_path / "here")]
+    process = subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        time.sleep(5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        signal.signal(signal.SIGINT, earlier)
+    assert process.returncode == 1
+    assert b"Traceback" not in err
+    assert tailback.Result.load(tmp_path / "here").interrupted
