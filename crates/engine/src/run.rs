@@ -29,9 +29,19 @@ pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     let plan = Arc::new(build::plan(scenario).map_err(RunError::Problems)?);
     let Switch::Cioq(cioq) = &scenario.switch;
     let voq = voq(cioq, &plan);
-    let make = |fabric: &Fabric| State::new(&plan, &fabric.share, voq.clone(), cioq.arbitration);
     let tracked = cioq.arbitration == Arbitration::Age;
-    run_with(scenario, &plan, make, tracked, watch)
+    let radix = plan.graph.switches.iter().map(Vec::len).max().unwrap_or(0);
+    // The common case has one word per set of ports and of virtual channels.
+    match (radix, plan.channels.count()) {
+        (..=63, ..=64) => {
+            let make = |fabric: &Fabric| State::<1, 1>::new(&plan, &fabric.share, &voq, cioq.arbitration);
+            run_with(scenario, &plan, make, tracked, watch)
+        }
+        _ => {
+            let make = |fabric: &Fabric| State::<17, 4>::new(&plan, &fabric.share, &voq, cioq.arbitration);
+            run_with(scenario, &plan, make, tracked, watch)
+        }
+    }
 }
 
 fn voq(cioq: &Cioq, plan: &Plan) -> Vec<bool> {

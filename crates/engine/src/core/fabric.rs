@@ -32,6 +32,13 @@ pub struct Channel {
     pub sending: u32,
     /// Credits used downstream, over all virtual channels.
     pub used: u32,
+    /// Time of a flit, if a packet's time is a multiple of it; else 0, and the time is in the plan's table.
+    flit: u32,
+    /// From the start of a packet to the arrival of its head, and from its end to the arrival of its tail.
+    head: u32,
+    tail: u32,
+    /// Row of the probe's shares.
+    row: u8,
     /// Link class.
     pub link: u8,
     /// Its sender waits for a credit.
@@ -112,6 +119,8 @@ pub struct Fabric {
     pub lines: Vec<Line>,
     /// What is measured.
     pub probe: Probe,
+    /// Whether any class is tracked.
+    pub tracking: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
@@ -136,6 +145,7 @@ impl Fabric {
             ports,
             lines: Vec::new(),
             probe: Probe::new(&plan, &share),
+            tracking: false,
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
             credits: Vec::new(),
@@ -185,7 +195,21 @@ impl Fabric {
         let unlimited = matches!(far, Far::Endpoint(_));
         let buffer = &self.plan.links[link as usize].buffer;
         self.credits.extend(buffer.iter().map(|&flits| if unlimited { u32::MAX / 2 } else { flits }));
+        let (plan, rows) = (&self.plan, self.plan.links.len());
+        let class = &plan.links[link as usize];
+        let times = if unlimited { &plan.drain_time } else { &class.time };
+        let even = times.iter().enumerate().all(|(flits, &time)| time == flits as u32 * times[1]);
+        let tail = class.latency + if unlimited { 0 } else { class.pipeline };
+        let row = match far {
+            Far::Endpoint(_) => rows + 1,
+            _ if self.channels.len() as u32 >= self.ports => rows,
+            _ => link as usize,
+        };
         self.channels.push(Channel {
+            flit: if even { times[1] } else { 0 },
+            head: class.head() as u32,
+            tail,
+            row: row as u8,
             free_at: 0,
             wake_at: NEVER,
             sending: 0,
@@ -248,45 +272,42 @@ impl Fabric {
     /// Starts a packet on a free channel; its tail has the time `hot.tail` here, its virtual channel is `hot.next_vc`.
     pub fn transmit(&mut self, channel: u32, id: u32) {
         let record = &mut self.channels[channel as usize];
-        let link = &self.plan.links[record.link as usize];
         let hot = &mut self.pool.hot[id as usize];
         let (flits, now) = (hot.flits(), self.now);
         debug_assert!(record.free_at <= now);
-        let times = if matches!(record.far, Far::Endpoint(_)) { &self.plan.drain_time } else { &link.time };
-        let end = (now + times[flits as usize] as Tick).max(hot.tail);
+        let time = match record.flit {
+            0 if matches!(record.far, Far::Endpoint(_)) => self.plan.drain_time[flits as usize],
+            0 => self.plan.links[record.link as usize].time[flits as usize],
+            flit => flit * flits,
+        };
+        let end = (now + time as Tick).max(hot.tail);
         record.free_at = end;
         record.sending = flits;
         record.starved = false;
         hot.vc = hot.next_vc;
         if channel < self.ports {
             self.probe.packet_hops += 1;
-            if self.tracked[self.plan.channels.class_of[hot.vc as usize] as usize] {
+            if self.tracking && self.tracked[self.plan.channels.class_of[hot.vc as usize] as usize] {
                 let cold = &mut self.pool.cold[id as usize];
                 cold.waited += (now - cold.arrived) as u32;
             }
+            if self.probe.ports_recorded() {
+                self.probe.active(channel, now, end);
+            }
         }
         if self.measuring {
-            let rows = self.plan.links.len();
-            let row = match record.far {
-                Far::Endpoint(_) => rows + 1,
-                _ if channel >= self.ports => rows,
-                _ => record.link as usize,
-            };
-            self.probe.sent(row, hot.kind(), flits);
-        }
-        if self.probe.ports_recorded() {
-            self.probe.active(channel, now, end);
+            self.probe.sent(record.row as usize, hot.kind(), flits);
         }
         if let Far::Endpoint(endpoint) = record.far {
-            self.wheel.push(end + link.latency as Tick, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
+            self.wheel.push(end + record.tail as Tick, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
             return;
         }
         let credits = &mut self.credits[channel as usize * self.vcs + hot.vc as usize];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
         record.used += flits;
-        hot.tail = end + (link.latency + link.pipeline) as Tick;
-        let head = now + link.head();
+        hot.tail = end + record.tail as Tick;
+        let head = now + record.head as Tick;
         match record.far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => {

@@ -20,11 +20,25 @@ pub struct Partition<A: Architecture> {
     switches: A,
     agent: Box<dyn Agent>,
     last_hop: bool,
-    /// Switch (local) of each port, and the endpoint (local) on it, if any.
-    ports: Vec<(u32, u32)>,
+    plan: Arc<Plan>,
+    /// Where each port is.
+    ports: Vec<Place>,
     events: Vec<u64>,
     arrivals: Vec<u64>,
     inspected: Vec<u64>,
+}
+
+/// Where a port is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Local switch.
+    local: u32,
+    /// Global switch.
+    switch: u32,
+    /// First local port of the switch.
+    base: u32,
+    /// Local endpoint on the port, or `NO_ENDPOINT`.
+    endpoint: u32,
 }
 
 /// No endpoint is attached to the port.
@@ -61,10 +75,11 @@ impl<A: Architecture> Partition<A> {
         arrivals_tracked: bool,
     ) -> Self {
         let interest = agent.interest();
-        switches.set_time_to_wait(interest.time_to_wait);
+        switches.prepare(&interest);
         for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.channels.classes) {
             *tracked = arrivals_tracked || class.droppable && interest.time_to_wait.is_some();
         }
+        fabric.tracking = fabric.tracked.contains(&true);
         let mut ports = Vec::with_capacity(fabric.ports as usize);
         for (local, &switch) in fabric.share.switches.iter().enumerate() {
             for port in &fabric.plan.graph.switches[switch as usize] {
@@ -74,11 +89,13 @@ impl<A: Architecture> Partition<A> {
                     }
                     _ => NO_ENDPOINT,
                 };
-                ports.push((local as u32, endpoint));
+                let base = fabric.share.ports[local];
+                ports.push(Place { local: local as u32, switch, base, endpoint });
             }
         }
         Self {
             last_hop: interest.last_hop,
+            plan: fabric.plan.clone(),
             fabric,
             nics,
             switches,
@@ -178,25 +195,22 @@ impl<A: Architecture> Partition<A> {
     }
 
     fn route(&mut self, input: u32, id: u32) {
-        let (local, _) = self.ports[input as usize];
-        let base = self.fabric.share.ports[local as usize];
-        let switch = self.fabric.share.switches[local as usize];
-        let (hot, now) = (&mut self.fabric.pool.hot[id as usize], self.fabric.now);
+        let place = self.ports[input as usize];
+        let (plan, now) = (&*self.plan, self.fabric.now);
+        let hot = &self.fabric.pool.hot[id as usize];
         let (dst, vc) = (hot.dst, hot.vc as usize);
-        let class = self.fabric.plan.channels.class_of[vc];
-        let network = self.fabric.plan.channels.network_of[vc];
-        let mut route = hot.route(network);
-        let port = (input - base) as u16;
-        let chance = mix((switch as u64) << 16 | port as u64, now ^ self.fabric.plan.seed);
-        let plan = self.fabric.plan.clone();
-        let mut here = Here { switches: &self.switches, fabric: &mut self.fabric, base, chance };
-        let hop = plan.router.route(switch, Some(port), dst, &mut route, &mut here);
+        let mut route = hot.route(plan.channels.network_of[vc]);
+        let port = (input - place.base) as u16;
+        // A head arrives at an input at most once a tick: that is the key of its chance.
+        let chance = (place.switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
+        let mut here = Here { switches: &self.switches, fabric: &mut self.fabric, base: place.base, chance };
+        let hop = plan.router.route(place.switch, Some(port), dst, &mut route, &mut here);
         route.hops = route.hops.wrapping_add(1);
         let hot = &mut self.fabric.pool.hot[id as usize];
         hot.set_route(route);
         hot.out = hop.port;
-        hot.next_vc = plan.channels.index(class, network, 0, hop.level);
-        if self.fabric.tracked[class as usize] {
+        hot.next_vc = plan.channels.base_of[vc] + hop.level;
+        if self.fabric.tracking && self.fabric.tracked[plan.channels.class_of[vc] as usize] {
             self.fabric.pool.cold[id as usize].arrived = now;
         }
     }
@@ -206,7 +220,7 @@ impl<A: Architecture> Partition<A> {
         let arrivals = std::mem::take(&mut self.arrivals);
         for &event in &arrivals {
             let (input, id) = ((event >> 32) as u32, event as u32);
-            let (local, _) = self.ports[input as usize];
+            let local = self.ports[input as usize].local;
             if self.last_hop && self.is_inspected(local, id) {
                 self.inspected.push(event);
             } else {
@@ -229,11 +243,11 @@ impl<A: Architecture> Partition<A> {
     fn is_inspected(&self, local: u32, id: u32) -> bool {
         let hot = &self.fabric.pool.hot[id as usize];
         let port = self.fabric.share.ports[local as usize] + hot.out as u32;
-        self.ports[port as usize].1 != NO_ENDPOINT && hot.kind() != super::packet::Kind::Ack
+        self.ports[port as usize].endpoint != NO_ENDPOINT && hot.kind() != super::packet::Kind::Ack
     }
 
     fn inspect(&mut self, input: u32, id: u32) {
-        let (local, _) = self.ports[input as usize];
+        let local = self.ports[input as usize].local;
         let packet = self.fabric.pool.get(id);
         let port = self.fabric.share.ports[local as usize] + packet.hot.out as u32;
         let channel = &self.fabric.channels[port as usize];
@@ -241,7 +255,7 @@ impl<A: Architecture> Partition<A> {
         let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
         let arrival = Arrival {
             now: self.fabric.now,
-            endpoint: self.ports[port as usize].1,
+            endpoint: self.ports[port as usize].endpoint,
             level: self.switches.waiting(port) + under_way,
             droppable: self.fabric.plan.channels.classes[class as usize].droppable,
         };
@@ -262,7 +276,7 @@ impl<A: Architecture> Partition<A> {
         for &(input, id) in &dropped {
             let packet = self.fabric.pool.get(id);
             let reply = self.agent.on_expire(&packet);
-            let (local, _) = self.ports[input as usize];
+            let local = self.ports[input as usize].local;
             self.remove(local, input, &packet, id, &reply, true);
         }
         dropped.clear();
@@ -294,7 +308,7 @@ impl<A: Architecture> Partition<A> {
     fn emit(&mut self, local: u32, mut packet: Packet, class: u8) {
         let switch = self.fabric.share.switches[local as usize];
         let base = self.fabric.share.ports[local as usize];
-        let plan: Arc<Plan> = self.fabric.plan.clone();
+        let plan = &*self.plan;
         let key = mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
         let chance = mix(mix(self.fabric.now ^ plan.seed, switch as u64), key);
         let mut route = crate::routing::Route::default();

@@ -32,6 +32,8 @@ pub struct Channels {
     pub class_of: Vec<u8>,
     /// The network of each virtual channel.
     pub network_of: Vec<u8>,
+    /// The first virtual channel of the class and network of each virtual channel.
+    pub base_of: Vec<u8>,
 }
 
 impl Channels {
@@ -42,7 +44,8 @@ impl Channels {
         let count = classes.len() * per_class;
         let class_of = (0..count).map(|vc| (vc / per_class) as u8).collect();
         let network_of = (0..count).map(|vc| (vc % per_class / per_network) as u8).collect();
-        Self { classes, networks, queues, levels, class_of, network_of }
+        let base_of = (0..count).map(|vc| (vc / per_network * per_network) as u8).collect();
+        Self { classes, networks, queues, levels, class_of, network_of, base_of }
     }
 
     /// How many there are.

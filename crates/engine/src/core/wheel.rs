@@ -1,7 +1,7 @@
 //! The timing wheel of a partition: one list per slot and kind of event, far events in a heap.
 //!
 //! Events of one kind and tick come out together, so that the partition handles them in one homogeneous loop; their
-//! order inside a tick carries no meaning. A list is a chain of chunks of one cache line.
+//! order inside a tick carries no meaning.
 use super::Tick;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,22 +26,22 @@ pub enum Kind {
 
 /// Number of kinds.
 pub const KINDS: usize = 6;
+/// Lists of a slot: one per kind, filled up to a power of two.
+const LISTS: usize = 8;
 const NONE: u32 = u32::MAX;
-const CHUNK: usize = 7;
 
+/// An event in its list.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Chunk {
+struct Node {
+    event: u64,
     next: u32,
-    len: u32,
-    events: [u64; CHUNK],
 }
 
 /// The wheel. An event is a kind and 64 bits.
 pub struct Wheel {
-    slots: Vec<[u32; KINDS]>,
+    slots: Vec<[u32; LISTS]>,
     occupied: Vec<u64>,
-    chunks: Vec<Chunk>,
+    nodes: Vec<Node>,
     free: u32,
     mask: u64,
     /// Everything before this tick has been taken.
@@ -54,9 +54,9 @@ impl Wheel {
     pub fn new(span: Tick) -> Self {
         let slots = span.clamp(64, 1 << 14).next_power_of_two() as usize;
         Self {
-            slots: vec![[NONE; KINDS]; slots],
+            slots: vec![[NONE; LISTS]; slots],
             occupied: vec![0; slots / 64],
-            chunks: Vec::new(),
+            nodes: Vec::new(),
             free: NONE,
             mask: slots as u64 - 1,
             base: 0,
@@ -65,38 +65,32 @@ impl Wheel {
     }
 
     /// Adds an event at `at`, which must not be before the tick being handled.
+    #[inline]
     pub fn push(&mut self, at: Tick, kind: Kind, event: u64) {
-        assert!(at >= self.base, "an event in the past");
-        if at - self.base > self.mask {
-            self.far.push(Reverse((at, kind as u8, event)));
+        // An event in the past would wrap round to a distance far over the mask.
+        if at.wrapping_sub(self.base) > self.mask {
+            self.push_far(at, kind, event);
             return;
         }
         let slot = (at & self.mask) as usize;
         self.occupied[slot / 64] |= 1 << (slot % 64);
-        let head = self.slots[slot][kind as usize];
-        if head != NONE {
-            let chunk = &mut self.chunks[head as usize];
-            if (chunk.len as usize) < CHUNK {
-                chunk.events[chunk.len as usize] = event;
-                chunk.len += 1;
-                return;
-            }
+        let list = &mut self.slots[slot][kind as usize];
+        let node = Node { event, next: *list };
+        if self.free == NONE {
+            *list = self.nodes.len() as u32;
+            self.nodes.push(node);
+        } else {
+            *list = self.free;
+            let place = &mut self.nodes[self.free as usize];
+            self.free = place.next;
+            *place = node;
         }
-        self.slots[slot][kind as usize] = self.fresh(head, event);
     }
 
-    fn fresh(&mut self, next: u32, event: u64) -> u32 {
-        let mut events = [0; CHUNK];
-        events[0] = event;
-        let chunk = Chunk { next, len: 1, events };
-        if self.free == NONE {
-            self.chunks.push(chunk);
-            return (self.chunks.len() - 1) as u32;
-        }
-        let at = self.free;
-        self.free = self.chunks[at as usize].next;
-        self.chunks[at as usize] = chunk;
-        at
+    #[cold]
+    fn push_far(&mut self, at: Tick, kind: Kind, event: u64) {
+        assert!(at >= self.base, "law broken: an event in the past");
+        self.far.push(Reverse((at, kind as u8, event)));
     }
 
     /// The first tick that has an event and is before `end`.
@@ -147,9 +141,9 @@ impl Wheel {
         let slot = (self.base & self.mask) as usize;
         let mut at = std::mem::replace(&mut self.slots[slot][kind as usize], NONE);
         while at != NONE {
-            let chunk = &mut self.chunks[at as usize];
-            into.extend_from_slice(&chunk.events[..chunk.len as usize]);
-            let next = std::mem::replace(&mut chunk.next, self.free);
+            let node = &mut self.nodes[at as usize];
+            into.push(node.event);
+            let next = std::mem::replace(&mut node.next, self.free);
             self.free = at;
             at = next;
         }

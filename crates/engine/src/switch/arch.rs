@@ -1,7 +1,6 @@
 //! The contract of a switch architecture: the only generic of the event loop, since only its state layout differs.
-use crate::core::Tick;
 use crate::core::fabric::Fabric;
-use crate::protocol::Agent;
+use crate::protocol::{Agent, Interest};
 
 /// All switches of a partition. Ports are local port numbers of the partition.
 pub trait Architecture: Send {
@@ -24,6 +23,6 @@ pub trait Architecture: Send {
     /// Flits held by a switch (local number).
     fn occupancy(&self, switch: u32) -> u64;
 
-    /// When the packet at the head of a queue must be dropped, and so on: the protocol's time-to-wait in ticks.
-    fn set_time_to_wait(&mut self, limit: Option<Tick>);
+    /// Learns what the protocol wants to be asked about.
+    fn prepare(&mut self, interest: &Interest);
 }

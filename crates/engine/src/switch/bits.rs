@@ -1,64 +1,106 @@
 //! Sets of ports or virtual channels as words of bits.
 
-/// The first member at or after `from`, going round to the start; none if the set is empty.
-#[inline]
-pub fn next_from(words: &[u64], from: usize) -> Option<usize> {
-    if let [word] = words {
-        if *word == 0 {
-            return None;
+/// A set of numbers below `64 · W`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Set<const W: usize>([u64; W]);
+
+impl<const W: usize> Default for Set<W> {
+    fn default() -> Self {
+        Self([0; W])
+    }
+}
+
+impl<const W: usize> Set<W> {
+    /// The first member at or after `from`, going round to the start; none if the set is empty.
+    #[inline]
+    pub fn next_from(&self, from: usize) -> Option<usize> {
+        if W == 1 {
+            let word = self.0[0];
+            let high = word & u64::MAX.unbounded_shl(from as u32);
+            let pick = if high != 0 { high } else { word };
+            return (word != 0).then(|| pick.trailing_zeros() as usize);
         }
-        let high = *word & (u64::MAX << from);
-        let pick = if high != 0 { high } else { *word };
-        return Some(pick.trailing_zeros() as usize);
+        let (start, from) = if from < 64 * W { (from / 64, from % 64) } else { (0, 0) };
+        let high = self.0[start] & (u64::MAX << from);
+        if high != 0 {
+            return Some(start * 64 + high.trailing_zeros() as usize);
+        }
+        (1..=W).find_map(|step| {
+            let at = (start + step) % W;
+            (self.0[at] != 0).then(|| at * 64 + self.0[at].trailing_zeros() as usize)
+        })
     }
-    let start = from / 64;
-    let high = words[start] & (u64::MAX << (from % 64));
-    if high != 0 {
-        return Some(start * 64 + high.trailing_zeros() as usize);
+
+    /// Adds a member.
+    #[inline]
+    pub fn insert(&mut self, bit: usize) {
+        self.0[if W == 1 { 0 } else { bit / 64 }] |= 1 << (bit % 64);
     }
-    (1..=words.len()).find_map(|step| {
-        let at = (start + step) % words.len();
-        (words[at] != 0).then(|| at * 64 + words[at].trailing_zeros() as usize)
-    })
-}
 
-/// Adds a member.
-#[inline]
-pub fn set(words: &mut [u64], bit: usize) {
-    words[bit / 64] |= 1 << (bit % 64);
-}
+    /// Takes a member out.
+    #[inline]
+    pub fn remove(&mut self, bit: usize) {
+        self.0[if W == 1 { 0 } else { bit / 64 }] &= !(1 << (bit % 64));
+    }
 
-/// Takes a member out.
-#[inline]
-pub fn clear(words: &mut [u64], bit: usize) {
-    words[bit / 64] &= !(1 << (bit % 64));
-}
+    /// Whether it is a member.
+    #[inline]
+    pub fn contains(&self, bit: usize) -> bool {
+        self.0[if W == 1 { 0 } else { bit / 64 }] >> (bit % 64) & 1 == 1
+    }
 
-/// Whether the set is empty.
-#[inline]
-pub fn none(words: &[u64]) -> bool {
-    words.iter().all(|&word| word == 0)
+    /// Whether the set is empty.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
+    /// The members of both sets.
+    #[inline]
+    pub fn and(&self, other: &Self) -> Self {
+        let mut both = *self;
+        both.0.iter_mut().zip(&other.0).for_each(|(word, mask)| *word &= mask);
+        both
+    }
+
+    /// Calls `visit` for every member in ascending order.
+    #[inline]
+    pub fn each(&self, mut visit: impl FnMut(usize)) {
+        for (at, &word) in self.0.iter().enumerate() {
+            let mut word = word;
+            while word != 0 {
+                visit(at * 64 + word.trailing_zeros() as usize);
+                word &= word - 1;
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn round_robin_visits_every_member_once_per_round() {
-        for size in [1usize, 2, 3] {
-            let mut words = vec![0; size];
-            let members: Vec<usize> = (0..size * 64).filter(|bit| bit % 7 == 3).collect();
-            members.iter().for_each(|&bit| set(&mut words, bit));
-            let mut from = 0;
-            for &expected in members.iter().chain(&members) {
-                let got = next_from(&words, from).expect("not empty");
-                assert_eq!(got, expected);
-                from = (got + 1) % (size * 64);
-            }
-            members.iter().for_each(|&bit| clear(&mut words, bit));
-            assert!(none(&words));
-            assert_eq!(next_from(&words, 5), None);
+    fn round_robin_visits_every_member_once_per_round<const W: usize>() {
+        let mut set = Set::<W>::default();
+        let members: Vec<usize> = (0..W * 64).filter(|bit| bit % 7 == 3).collect();
+        members.iter().for_each(|&bit| set.insert(bit));
+        let mut from = 0;
+        for &expected in members.iter().chain(&members) {
+            assert!(set.contains(expected) && !set.contains(expected + 1));
+            assert_eq!(set.next_from(from), Some(expected));
+            from = expected + 1;
         }
+        let mut seen = Vec::new();
+        set.each(|bit| seen.push(bit));
+        assert_eq!(seen, members);
+        members.iter().for_each(|&bit| set.remove(bit));
+        assert!(set.is_empty() && set.next_from(5).is_none() && set.next_from(64 * W).is_none());
+    }
+
+    #[test]
+    fn round_robin_visits_every_member_once_per_round_whatever_the_size() {
+        round_robin_visits_every_member_once_per_round::<1>();
+        round_robin_visits_every_member_once_per_round::<2>();
+        round_robin_visits_every_member_once_per_round::<5>();
     }
 }

@@ -4,15 +4,18 @@
 //! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
 //! by its last. So memory follows the packets, not the product of ports and virtual channels.
 use super::arch::Architecture;
-use super::bits;
+use super::bits::Set;
 use super::cioq::Arbitration;
-use crate::core::fabric::{Far, Fabric};
-use crate::core::packet::NIL;
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Hot, NIL};
 use crate::core::plan::{Plan, Share};
 use crate::core::wheel::Kind;
 use crate::core::{NEVER, Tick};
-use crate::protocol::{Agent, Departure};
+use crate::protocol::{Agent, Departure, Interest};
 use crate::rng::mix;
+
+/// Most traffic classes of a scheme.
+const CLASSES_MAX: usize = 6;
 
 /// A switch of the partition.
 struct Record {
@@ -20,26 +23,48 @@ struct Record {
     port: u32,
     /// Number of ports; also the index of the virtual input.
     radix: u32,
-    /// First entry in `input_free`.
+    /// First entry in `inputs`.
     input: u32,
-    /// First entry in `cells`.
-    cell: u32,
     /// Whether it is in `active`.
     active: bool,
 }
 
-/// Output side of a port.
-#[derive(Default, Clone)]
-struct Output {
+/// Output side of a port: `W` words of inputs, `V` words of virtual channels.
+#[derive(Clone)]
+struct Output<const W: usize, const V: usize> {
     /// When the crossbar path to the output is free.
     crossbar_free: Tick,
+    /// Inputs with a packet for this output, per class.
+    requests: [Set<W>; CLASSES_MAX],
+    /// Non-empty output queues.
+    queued: Set<V>,
     /// Flits waiting: in the cells of this output and in its output queues, without the packet under way.
     waiting: u32,
-    /// Virtual channel and flits of the packet under way, whose space is released when the channel is free.
-    leaving: (u8, u32),
-    /// Local switch.
-    switch: u32,
+    /// Packets in the cells.
+    asking: u32,
+    /// A packet that arrived in this tick when the cells were empty: it enters its cell only if it is not granted.
+    fresh: u32,
+    fresh_input: u32,
+    /// First of the cells: (class, input) in order.
+    cell: u32,
+    /// Flits of the packet under way, whose space is released when the channel is free, and its virtual channel.
+    leaving: u32,
+    leaving_vc: u8,
     /// Next virtual channel in the channel's round robin.
+    turn: u8,
+    /// Next input in round robin, per class.
+    turns: [u16; CLASSES_MAX],
+    /// Local switch, and the port's number in it.
+    switch: u32,
+    number: u32,
+}
+
+/// Input side of a port, or the virtual input.
+#[derive(Clone, Default)]
+struct Input {
+    /// When its path into the crossbar is free.
+    free: Tick,
+    /// Output its round robin starts from.
     turn: u16,
 }
 
@@ -60,108 +85,93 @@ struct Proposal {
     queue: u32,
 }
 
-/// What kept an output from being matched.
+/// An output to be looked at, and what kept it from being matched.
 #[derive(Clone, Copy)]
-struct Blocked {
+struct Open {
+    output: u32,
     /// When the first busy candidate input is free.
     input_free: Tick,
     /// An output queue was full.
     full: bool,
 }
 
-/// All combined input/output-queued switches of a partition.
-pub struct State {
+/// All combined input/output-queued switches of a partition; `W` words hold a switch's inputs, `V` a port's virtual
+/// channels.
+pub struct State<const W: usize, const V: usize> {
     records: Vec<Record>,
-    outputs: Vec<Output>,
-    input_free: Vec<Tick>,
-    /// Output the next search of an input starts from.
-    input_turn: Vec<u16>,
+    outputs: Vec<Output<W, V>>,
+    inputs: Vec<Input>,
     cells: Vec<u32>,
-    /// Inputs with a packet, per (port, class), `words` words each.
-    requests: Vec<u64>,
-    /// Next input in round robin, per (port, class).
-    turns: Vec<u16>,
     queues: Vec<Queue>,
-    /// Non-empty output queues per port, `vc_words` words each.
-    queued: Vec<u64>,
-    /// Outputs to look at in this tick, per switch, `words` words each.
-    pending: Vec<u64>,
+    /// Outputs to look at in this tick, per switch.
+    pending: Vec<Set<W>>,
     active: Vec<u32>,
     /// Last packet of each (input, virtual channel) of the classes without virtual output queues.
     fifos: Vec<u32>,
-    voq: Vec<bool>,
+    voq: [bool; CLASSES_MAX],
+    class_sets: [Set<V>; CLASSES_MAX],
     arbitration: Arbitration,
-    infinite: bool,
     time_to_wait: Option<Tick>,
+    departures: bool,
+    /// Packets may bypass their cells: all classes have virtual output queues, and none looks at its deadline.
+    bypass: bool,
     classes: usize,
     vcs: usize,
-    per_class: usize,
-    words: usize,
-    vc_words: usize,
     seed: u64,
-    blocked: Vec<Blocked>,
+    open: Vec<Open>,
     proposals: Vec<Proposal>,
-    open: Vec<u32>,
 }
 
-impl State {
+impl<const W: usize, const V: usize> State<W, V> {
     /// The switches of a partition, empty.
-    pub fn new(plan: &Plan, share: &Share, voq: Vec<bool>, arbitration: Arbitration) -> Self {
+    pub fn new(plan: &Plan, share: &Share, voq: &[bool], arbitration: Arbitration) -> Self {
         let (classes, vcs) = (plan.channels.classes.len(), plan.channels.count());
+        assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
         let ports = share.ports[share.ports.len() - 1] as usize;
         let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
         for (switch, span) in share.ports.windows(2).enumerate() {
             let radix = span[1] - span[0];
-            records.push(Record { port: span[0], radix, input: inputs, cell: cells, active: false });
+            assert!(radix as usize + 1 <= W * 64, "a switch state too small for its plan");
+            records.push(Record { port: span[0], radix, input: inputs, active: false });
+            let row = classes as u32 * (radix + 1);
+            let output = |number| Output::new(switch as u32, number, cells + number * row);
+            outputs.extend((0..radix).map(output));
             inputs += radix + 1;
-            cells += radix * classes as u32 * (radix + 1);
-            outputs.extend((0..radix).map(|_| Output { switch: switch as u32, ..Output::default() }));
+            cells += radix * row;
         }
-        let most = records.iter().map(|record| record.radix as usize + 1).max().unwrap_or(1);
-        let (words, vc_words) = (most.div_ceil(64), vcs.div_ceil(64));
         let fifos = if voq.iter().all(|&voq| voq) { 0 } else { inputs as usize * vcs };
+        let mut class_sets = [Set::default(); CLASSES_MAX];
+        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
+            class_sets[class as usize].insert(vc);
+        }
+        let mut voqs = [true; CLASSES_MAX];
+        voqs[..classes].copy_from_slice(voq);
         Self {
-            pending: vec![0; records.len() * words],
+            pending: vec![Set::default(); records.len()],
             records,
             outputs,
-            input_free: vec![0; inputs as usize],
-            input_turn: vec![0; inputs as usize],
+            inputs: vec![Input::default(); inputs as usize],
             cells: vec![NIL; cells as usize],
-            requests: vec![0; ports * classes * words],
-            turns: vec![0; ports * classes],
             queues: vec![Queue { head: NIL, tail: NIL, used: 0 }; ports * vcs],
-            queued: vec![0; ports * vc_words],
             active: Vec::new(),
             fifos: vec![NIL; fifos],
-            voq,
+            voq: voqs,
+            class_sets,
             arbitration,
-            infinite: plan.crossbar.is_empty(),
             time_to_wait: None,
+            departures: false,
+            bypass: false,
             classes,
             vcs,
-            per_class: vcs / classes,
-            words,
-            vc_words,
             seed: plan.seed,
-            blocked: Vec::new(),
-            proposals: Vec::new(),
             open: Vec::new(),
+            proposals: Vec::new(),
         }
     }
 
-    fn cell(&self, switch: u32, output: u32, class: u8, input: u32) -> usize {
-        let record = &self.records[switch as usize];
-        let (radix, port) = (record.radix as usize, output as usize);
-        record.cell as usize + (port * self.classes + class as usize) * (radix + 1) + input as usize
-    }
-
-    fn requests_of(&mut self, port: u32, class: u8) -> &mut [u64] {
-        let at = (port as usize * self.classes + class as usize) * self.words;
-        &mut self.requests[at..at + self.words]
-    }
-
+    #[inline]
     fn activate(&mut self, switch: u32, output: u32) {
-        bits::set(&mut self.pending[switch as usize * self.words..][..self.words], output as usize);
+        self.pending[switch as usize].insert(output as usize);
         let record = &mut self.records[switch as usize];
         if !record.active {
             record.active = true;
@@ -170,46 +180,58 @@ impl State {
     }
 
     /// Puts a packet that is at the head of its queue, or joins one, into its cell.
-    fn enter_cell(&mut self, fabric: &mut Fabric, switch: u32, input: u32, id: u32, single: bool) {
-        let hot = &fabric.pool.hot[id as usize];
-        let (output, vc) = (hot.out as u32, hot.vc);
-        let class = fabric.plan.channels.class_of[hot.next_vc as usize];
-        let cell = self.cell(switch, output, class, input);
-        let port = self.records[switch as usize].port + output;
+    fn enter_cell(&mut self, fabric: &mut Fabric, switch: u32, input: u32, id: u32, voq: bool) {
+        let record = &self.records[switch as usize];
+        let (port, width) = (record.port, record.radix + 1);
         let packets = &mut fabric.pool.hot;
-        let (mut before, mut at) = (NIL, self.cells[cell]);
-        if !single {
-            while at != NIL && packets[at as usize].vc != vc {
-                before = at;
-                at = packets[at as usize].sibling;
+        let (number, vc, next_vc) = {
+            let hot = &packets[id as usize];
+            (hot.out as u32, hot.vc, hot.next_vc)
+        };
+        let class = fabric.plan.channels.class_of[next_vc as usize];
+        let output = &mut self.outputs[(port + number) as usize];
+        output.asking += 1;
+        let cell = &mut self.cells[(output.cell + class as u32 * width + input) as usize];
+        let first = *cell;
+        if first == NIL {
+            // In a plain queue, `next` is the packet behind it.
+            if voq {
+                packets[id as usize].next = id;
             }
-            if at != NIL {
-                // Joins the queue: it becomes its last.
-                let tail = packets[at as usize];
-                packets[id as usize].next = tail.next;
-                packets[id as usize].sibling = tail.sibling;
-                packets[at as usize].next = id;
-                match before {
-                    NIL => self.cells[cell] = id,
-                    before => packets[before as usize].sibling = id,
-                }
-                return;
-            }
-            packets[id as usize].next = id;
-        } else {
-            while at != NIL {
-                before = at;
-                at = packets[at as usize].sibling;
-            }
+            packets[id as usize].sibling = NIL;
+            *cell = id;
+            output.requests[class as usize].insert(input as usize);
+        } else if join(packets, cell, first, id, vc, voq) {
+            return;
         }
-        packets[id as usize].sibling = NIL;
-        match before {
-            NIL => self.cells[cell] = id,
-            before => packets[before as usize].sibling = id,
+        if self.time_to_wait.is_some() {
+            self.on_head(fabric, switch, input, id, class);
         }
-        bits::set(self.requests_of(port, class), input as usize);
-        self.on_head(fabric, switch, input, id, class);
-        self.activate(switch, output);
+        self.activate(switch, number);
+    }
+
+    /// A packet that arrived in this tick and was not granted, or has company, enters its cell.
+    fn enter_fresh(&mut self, fabric: &mut Fabric, port: u32) {
+        let output = &mut self.outputs[port as usize];
+        let (id, input, switch) = (std::mem::replace(&mut output.fresh, NIL), output.fresh_input, output.switch);
+        self.enter(fabric, switch, input, id);
+    }
+
+    /// Puts a packet into its cell, or behind others into the input's plain queue.
+    fn enter(&mut self, fabric: &mut Fabric, switch: u32, input: u32, id: u32) {
+        let record = &self.records[switch as usize];
+        let hot = &fabric.pool.hot[id as usize];
+        let class = fabric.plan.channels.class_of[hot.next_vc as usize];
+        if input == record.radix || self.voq[class as usize] {
+            self.enter_cell(fabric, switch, input, id, true);
+            return;
+        }
+        let fifo = (record.input + input) as usize * self.vcs + hot.vc as usize;
+        let last = std::mem::replace(&mut self.fifos[fifo], id);
+        match last {
+            NIL => self.enter_cell(fabric, switch, input, id, false),
+            last => fabric.pool.hot[last as usize].next = id,
+        }
     }
 
     /// A packet came to the head of its queue: arms its deadline, or drops it if that has passed.
@@ -229,88 +251,96 @@ impl State {
         }
     }
 
-    /// Takes the head of a queue out of its cell; `last` is the queue's last packet. Returns the head.
+    /// Takes the head of a queue out of its cell. Returns the head.
     fn leave_cell(&mut self, fabric: &mut Fabric, switch: u32, proposal: Proposal) -> u32 {
         let Proposal { output, input, class, queue: last } = proposal;
-        let cell = self.cell(switch, output, class, input);
-        let port = self.records[switch as usize].port + output;
-        let (mut before, mut at) = (NIL, self.cells[cell]);
-        while at != last {
-            before = at;
-            at = fabric.pool.hot[at as usize].sibling;
-        }
+        let record = &self.records[switch as usize];
+        let is_voq = self.voq[class as usize] || input == record.radix;
+        let output = &mut self.outputs[(record.port + output) as usize];
+        output.asking -= 1;
+        let cell = &mut self.cells[(output.cell + class as u32 * (record.radix + 1) + input) as usize];
         let packets = &mut fabric.pool.hot;
         let tail = packets[last as usize];
-        let single = !self.has_voq(switch, input, class);
-        let head = if single { last } else { tail.next };
+        let head = if is_voq { tail.next } else { last };
         // The queue leaves its place in the cell; if packets remain it goes to the end, so that queues take turns.
-        match before {
-            NIL => self.cells[cell] = tail.sibling,
-            before => packets[before as usize].sibling = tail.sibling,
+        if *cell == last {
+            *cell = tail.sibling;
+        } else {
+            let mut before = *cell;
+            while packets[before as usize].sibling != last {
+                before = packets[before as usize].sibling;
+            }
+            packets[before as usize].sibling = tail.sibling;
         }
         if head != last {
-            packets[last as usize].next = packets[head as usize].next;
-            packets[last as usize].sibling = NIL;
-            let mut end = self.cells[cell];
-            if end == NIL {
-                self.cells[cell] = last;
-            } else {
-                while packets[end as usize].sibling != NIL {
-                    end = packets[end as usize].sibling;
-                }
-                packets[end as usize].sibling = last;
+            let next = packets[head as usize].next;
+            packets[last as usize].next = next;
+            append(packets, cell, last);
+            if self.time_to_wait.is_some() {
+                self.on_head(fabric, switch, input, next, class);
             }
-            let next = packets[last as usize].next;
-            self.on_head(fabric, switch, input, next, class);
-        } else if self.cells[cell] == NIL {
-            bits::clear(self.requests_of(port, class), input as usize);
+        } else if *cell == NIL {
+            output.requests[class as usize].remove(input as usize);
         }
-        if single {
+        if !is_voq {
             self.advance_fifo(fabric, switch, input, head);
         }
         head
     }
 
-    fn has_voq(&self, switch: u32, input: u32, class: u8) -> bool {
-        self.voq[class as usize] || input == self.records[switch as usize].radix
-    }
-
     /// The head of a plain queue left: the next packet enters its own cell.
     fn advance_fifo(&mut self, fabric: &mut Fabric, switch: u32, input: u32, left: u32) {
-        let hot = fabric.pool.hot[left as usize];
-        let fifo = (self.records[switch as usize].input + input) as usize * self.vcs + hot.vc as usize;
+        let vc = fabric.pool.hot[left as usize].vc;
+        let fifo = (self.records[switch as usize].input + input) as usize * self.vcs + vc as usize;
         if self.fifos[fifo] == left {
             self.fifos[fifo] = NIL;
         } else {
-            self.enter_cell(fabric, switch, input, hot.next, true);
+            let next = fabric.pool.hot[left as usize].next;
+            self.enter_cell(fabric, switch, input, next, false);
         }
     }
 
+    /// The packet that has just arrived at an output without others, if its input is free and there is space ahead.
+    #[inline]
+    fn pick_fresh(&self, fabric: &Fabric, record: &Record, open: &mut Open) -> Option<Proposal> {
+        let port = record.port + open.output;
+        let output = &self.outputs[port as usize];
+        let (id, input) = (output.fresh, output.fresh_input);
+        let free = self.inputs[(record.input + input) as usize].free;
+        if free > fabric.now {
+            open.input_free = free;
+            return None;
+        }
+        let hot = &fabric.pool.hot[id as usize];
+        let used = self.queues[port as usize * self.vcs + hot.next_vc as usize].used;
+        if used + hot.flits() > fabric.plan.output_buffer {
+            open.full = true;
+            return None;
+        }
+        let class = fabric.plan.channels.class_of[hot.next_vc as usize];
+        Some(Proposal { output: open.output, input, class, queue: id })
+    }
+
     /// The candidate of an output: the best class, then by the arbiter's rule among free inputs with space ahead.
-    fn pick(&self, fabric: &Fabric, switch: u32, output: u32, blocked: &mut Blocked) -> Option<Proposal> {
-        let record = &self.records[switch as usize];
-        let port = record.port + output;
+    fn pick(&self, fabric: &Fabric, record: &Record, open: &mut Open) -> Option<Proposal> {
+        let port = record.port + open.output;
+        let output = &self.outputs[port as usize];
         for class in 0..self.classes {
-            let at = port as usize * self.classes + class;
-            let requests = &self.requests[at * self.words..][..self.words];
-            let start = self.turns[at] as usize;
-            let Some(first) = bits::next_from(requests, start) else { continue };
+            let requests = &output.requests[class];
+            let Some(first) = requests.next_from(output.turns[class] as usize) else { continue };
             let (mut input, mut best) = (first, None::<(u64, Proposal)>);
             loop {
-                if let Some(queue) =
-                    self.ready(fabric, record, port, output, class as u8, input as u32, blocked)
-                {
-                    let found = Proposal { output, input: input as u32, class: class as u8, queue };
-                    let rank = self.rank(fabric, port, found);
+                if let Some(queue) = self.ready(fabric, record, port, class, input as u32, open) {
+                    let found = Proposal { output: open.output, input: input as u32, class: class as u8, queue };
                     if self.arbitration == Arbitration::RoundRobin {
                         return Some(found);
                     }
+                    let rank = self.rank(fabric, record, found);
                     if best.is_none_or(|(least, _)| rank < least) {
                         best = Some((rank, found));
                     }
                 }
-                let from = if input as u32 >= record.radix { 0 } else { input + 1 };
-                input = bits::next_from(requests, from).unwrap_or(first);
+                input = requests.next_from(input + 1).unwrap_or(first);
                 if input == first {
                     break;
                 }
@@ -323,206 +353,214 @@ impl State {
     }
 
     /// The order of candidates of equal class: arrival for age, a hash for random arbitration.
-    fn rank(&self, fabric: &Fabric, port: u32, found: Proposal) -> u64 {
-        match self.arbitration {
-            Arbitration::RoundRobin => 0,
-            Arbitration::Age => fabric.pool.cold[self.head(fabric, found) as usize].arrived,
-            Arbitration::Random => {
-                let record = &self.records[self.outputs[port as usize].switch as usize];
-                let switch = fabric.share.switches[self.outputs[port as usize].switch as usize];
-                let key = (switch as u64) << 32 | ((port - record.port) as u64) << 16 | found.input as u64;
-                mix(mix(self.seed, key), fabric.now)
-            }
+    fn rank(&self, fabric: &Fabric, record: &Record, found: Proposal) -> u64 {
+        if self.arbitration == Arbitration::Age {
+            let is_voq = self.voq[found.class as usize] || found.input == record.radix;
+            let tail = &fabric.pool.hot[found.queue as usize];
+            let head = if is_voq { tail.next } else { found.queue };
+            return fabric.pool.cold[head as usize].arrived;
         }
-    }
-
-    fn head(&self, fabric: &Fabric, found: Proposal) -> u32 {
-        let radix_is_virtual = self.voq[found.class as usize];
-        if radix_is_virtual { fabric.pool.hot[found.queue as usize].next } else { found.queue }
+        let local = self.outputs[(record.port + found.output) as usize].switch;
+        let switch = fabric.share.switches[local as usize];
+        let key = (switch as u64) << 32 | (found.output as u64) << 16 | found.input as u64;
+        mix(mix(self.seed, key), fabric.now)
     }
 
     /// The first queue of a cell whose head fits in its output queue, if the input is free.
     #[inline]
-    #[allow(clippy::too_many_arguments)]
     fn ready(
         &self,
         fabric: &Fabric,
         record: &Record,
         port: u32,
-        output: u32,
-        class: u8,
+        class: usize,
         input: u32,
-        blocked: &mut Blocked,
+        open: &mut Open,
     ) -> Option<u32> {
-        let free = self.input_free[(record.input + input) as usize];
-        if free > fabric.now && !self.infinite {
-            blocked.input_free = blocked.input_free.min(free);
+        let free = self.inputs[(record.input + input) as usize].free;
+        if free > fabric.now {
+            open.input_free = open.input_free.min(free);
             return None;
         }
-        let radix = record.radix as usize;
-        let cell = record.cell as usize
-            + (output as usize * self.classes + class as usize) * (radix + 1)
-            + input as usize;
-        let voq = self.voq[class as usize] || input == record.radix;
-        let mut queue = self.cells[cell];
+        let voq = self.voq[class] || input == record.radix;
+        let cell = self.outputs[port as usize].cell + class as u32 * (record.radix + 1) + input;
+        let mut queue = self.cells[cell as usize];
+        let queues = &self.queues[port as usize * self.vcs..][..self.vcs];
         while queue != NIL {
             let hot = &fabric.pool.hot[queue as usize];
             let head = if voq { &fabric.pool.hot[hot.next as usize] } else { hot };
-            let used = self.queues[port as usize * self.vcs + head.next_vc as usize].used;
-            if used + head.flits() <= fabric.plan.output_buffer {
+            if queues[head.next_vc as usize].used + head.flits() <= fabric.plan.output_buffer {
                 return Some(queue);
             }
-            blocked.full = true;
+            open.full = true;
             queue = hot.sibling;
         }
         None
     }
 
-    /// Moves the head of a proposal's queue over the crossbar into its output queue.
-    fn grant(&mut self, fabric: &mut Fabric, switch: u32, proposal: Proposal) {
-        let id = self.leave_cell(fabric, switch, proposal);
+    /// Moves the head of a proposal's queue over the crossbar: on to its channel if that is free, else into its output
+    /// queue.
+    fn grant(&mut self, fabric: &mut Fabric, switch: u32, proposal: Proposal, agent: &mut dyn Agent) {
         let record = &self.records[switch as usize];
-        let (port, from) = (record.port + proposal.output, record.input + proposal.input);
-        let is_virtual = proposal.input == record.radix;
-        let input_port = record.port + proposal.input;
-        let now = fabric.now;
+        let (port, radix, base) = (record.port + proposal.output, record.radix, record.port);
+        let input = &mut self.inputs[(record.input + proposal.input) as usize];
+        let output = &mut self.outputs[port as usize];
+        let id = if output.fresh != NIL {
+            std::mem::replace(&mut output.fresh, NIL)
+        } else {
+            fabric.pool.hot[proposal.queue as usize].next
+        };
+        let is_voq = self.voq[proposal.class as usize] || proposal.input == radix;
+        let id = if output.asking == 0 || is_voq { id } else { proposal.queue };
         let hot = &mut fabric.pool.hot[id as usize];
         let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
-        let crossing = if self.infinite { 0 } else { fabric.plan.crossbar[flits as usize] as Tick };
-        let end = (now + crossing).max(hot.tail);
-        hot.tail = end;
-        hot.next = NIL;
-        self.input_free[from as usize] = end;
-        self.outputs[port as usize].crossbar_free = end;
-        let radix = record.radix;
-        let turn = if proposal.input >= radix { 0 } else { proposal.input + 1 };
-        self.turns[port as usize * self.classes + proposal.class as usize] = turn as u16;
-        self.input_turn[from as usize] = ((proposal.output + 1) % radix) as u16;
+        let end = (fabric.now + fabric.plan.crossbar[flits as usize] as Tick).max(hot.tail);
+        input.free = end;
+        input.turn = (proposal.output + 1) as u16;
+        output.crossbar_free = end;
+        output.turns[proposal.class as usize] = (proposal.input + 1) as u16;
+        if output.asking > 0 {
+            self.leave_cell(fabric, switch, proposal);
+        }
+        fabric.pool.hot[id as usize].tail = end;
+        if proposal.input != radix {
+            fabric.release(base + proposal.input, vc, flits, end);
+        }
         let queue = &mut self.queues[port as usize * self.vcs + next_vc as usize];
         queue.used += flits;
+        if self.outputs[port as usize].queued.is_empty() && fabric.channels[port as usize].free_at <= fabric.now {
+            fabric.take_credits(port);
+            if fabric.credit(port, next_vc) >= flits {
+                self.send(fabric, port, id, next_vc, agent);
+                return;
+            }
+        }
+        self.outputs[port as usize].queued.insert(next_vc as usize);
+        fabric.pool.hot[id as usize].next = NIL;
+        let queue = &mut self.queues[port as usize * self.vcs + next_vc as usize];
         match queue.tail {
             NIL => queue.head = id,
             tail => fabric.pool.hot[tail as usize].next = id,
         }
         queue.tail = id;
-        bits::set(&mut self.queued[port as usize * self.vc_words..][..self.vc_words], next_vc as usize);
-        if !is_virtual {
-            fabric.release(input_port, vc, flits, end);
-        }
     }
 
-    /// Matches inputs and outputs: every open output proposes to an input, every input takes one, until none is left.
-    fn match_crossbar(&mut self, fabric: &mut Fabric, switch: u32) {
-        if let [output] = self.open[..] {
-            let mut blocked = self.blocked[0];
-            while self.crossbar_open(fabric, switch, output) {
-                let Some(found) = self.pick(fabric, switch, output, &mut blocked) else { break };
-                self.grant(fabric, switch, found);
-            }
-            self.blocked[0] = blocked;
-            return;
-        }
+    /// Matches inputs and outputs: every open output proposes to an input, every input takes one. Where two outputs
+    /// proposed to one input, the loser tries again.
+    fn match_crossbar(&mut self, fabric: &mut Fabric, switch: u32, agent: &mut dyn Agent) {
+        let mut proposals = std::mem::take(&mut self.proposals);
         loop {
-            self.proposals.clear();
-            for at in 0..self.open.len() {
-                let output = self.open[at];
-                if self.crossbar_open(fabric, switch, output) {
-                    let mut blocked = Blocked { input_free: NEVER, full: false };
-                    let found = self.pick(fabric, switch, output, &mut blocked);
-                    self.blocked[at] = blocked;
-                    self.proposals.extend(found);
+            let (mut claimed, mut conflict) = (Set::<W>::default(), false);
+            proposals.clear();
+            let mut open = std::mem::take(&mut self.open);
+            let record = &self.records[switch as usize];
+            for entry in &mut open {
+                let output = &self.outputs[(record.port + entry.output) as usize];
+                if output.asking == 0 && output.fresh == NIL || output.crossbar_free > fabric.now {
+                    continue;
+                }
+                (entry.input_free, entry.full) = (NEVER, false);
+                let found = match output.fresh {
+                    NIL => self.pick(fabric, record, entry),
+                    _ => self.pick_fresh(fabric, record, entry),
+                };
+                if let Some(found) = found {
+                    conflict |= claimed.contains(found.input as usize);
+                    claimed.insert(found.input as usize);
+                    proposals.push(found);
                 }
             }
-            if self.proposals.is_empty() {
-                return;
-            }
-            let mut proposals = std::mem::take(&mut self.proposals);
-            let record = &self.records[switch as usize];
-            let distance = |p: &Proposal| {
-                let turn = self.input_turn[(record.input + p.input) as usize] as u32;
-                (p.output + record.radix - turn) % record.radix
-            };
-            proposals.sort_unstable_by_key(|p| (p.input, p.class, distance(p)));
-            if !self.infinite {
-                proposals.dedup_by_key(|p| p.input);
+            self.open = open;
+            if conflict {
+                self.choose(record, &mut proposals);
             }
             for &proposal in &proposals {
-                self.grant(fabric, switch, proposal);
+                self.grant(fabric, switch, proposal, agent);
             }
-            self.proposals = proposals;
+            if !conflict {
+                break;
+            }
         }
+        self.proposals = proposals;
     }
 
-    fn crossbar_open(&self, fabric: &Fabric, switch: u32, output: u32) -> bool {
-        let port = self.records[switch as usize].port + output;
-        self.infinite || self.outputs[port as usize].crossbar_free <= fabric.now
+    /// Leaves one proposal per input: the best class, then round robin over the outputs.
+    fn choose(&self, record: &Record, proposals: &mut Vec<Proposal>) {
+        let distance = |p: &Proposal| {
+            let turn = self.inputs[(record.input + p.input) as usize].turn as u32;
+            (p.output + record.radix - turn) % record.radix
+        };
+        proposals.sort_unstable_by_key(|p| (p.input, p.class, distance(p)));
+        proposals.dedup_by_key(|p| p.input);
     }
 
     /// Starts a packet on a free channel: the best class that has credit, round robin among its virtual channels.
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
-        if fabric.channels[port as usize].free_at > fabric.now {
-            return;
-        }
-        let queued = &self.queued[port as usize * self.vc_words..][..self.vc_words];
-        if bits::none(queued) {
-            return;
-        }
         fabric.take_credits(port);
-        let turn = self.outputs[port as usize].turn as usize;
+        let output = &self.outputs[port as usize];
         for class in 0..self.classes {
-            let span = class * self.per_class..(class + 1) * self.per_class;
-            let start = if span.contains(&turn) { turn } else { span.start };
-            for vc in (start..span.end).chain(span.start..start) {
-                if queued[vc / 64] >> (vc % 64) & 1 == 0 {
-                    continue;
-                }
+            let candidates = output.queued.and(&self.class_sets[class]);
+            let Some(first) = candidates.next_from(output.turn as usize) else { continue };
+            let mut vc = first;
+            loop {
                 let head = self.queues[port as usize * self.vcs + vc].head;
                 if fabric.credit(port, vc as u8) >= fabric.pool.hot[head as usize].flits() {
-                    self.send(fabric, port, vc, agent);
+                    let queue = &mut self.queues[port as usize * self.vcs + vc];
+                    queue.head = fabric.pool.hot[head as usize].next;
+                    if queue.head == NIL {
+                        queue.tail = NIL;
+                        self.outputs[port as usize].queued.remove(vc);
+                    }
+                    self.send(fabric, port, head, vc as u8, agent);
                     return;
+                }
+                vc = candidates.next_from(vc + 1).unwrap_or(first);
+                if vc == first {
+                    break;
                 }
             }
         }
     }
 
-    fn send(&mut self, fabric: &mut Fabric, port: u32, vc: usize, agent: &mut dyn Agent) {
-        let queue = &mut self.queues[port as usize * self.vcs + vc];
-        let id = queue.head;
-        queue.head = fabric.pool.hot[id as usize].next;
-        if queue.head == NIL {
-            queue.tail = NIL;
-            bits::clear(&mut self.queued[port as usize * self.vc_words..][..self.vc_words], vc);
-        }
-        let flits = fabric.pool.hot[id as usize].flits();
+    /// Sends a packet on the free channel of a port.
+    fn send(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, agent: &mut dyn Agent) {
         let output = &mut self.outputs[port as usize];
-        if agent.interest().departures {
-            let spare = fabric.credit(port, vc as u8) - flits;
+        let hot = &fabric.pool.hot[id as usize];
+        let flits = hot.flits();
+        if self.departures {
+            let spare = fabric.credit(port, vc) - flits;
             let departure = Departure {
                 waiting: output.waiting,
                 has_credit: spare >= fabric.plan.packet_flits as u32,
-                kind: fabric.pool.hot[id as usize].kind(),
+                kind: hot.kind(),
             };
             agent.on_dequeue(&departure, &mut fabric.pool.cold[id as usize]);
         }
         output.waiting -= flits;
-        output.leaving = (vc as u8, flits);
-        output.turn = vc as u16 + 1;
+        (output.leaving, output.leaving_vc) = (flits, vc);
+        output.turn = vc + 1;
         fabric.transmit(port, id);
     }
 
-    /// Arms the wake of an output that has more to do.
-    fn arm(&mut self, fabric: &mut Fabric, port: u32, blocked: Blocked) {
+    /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
+    fn finish(&mut self, fabric: &mut Fabric, port: u32, open: &Open, agent: &mut dyn Agent) {
         let now = fabric.now;
-        let requests = &self.requests[port as usize * self.classes * self.words..][..self.classes * self.words];
-        let asked = !bits::none(requests);
-        let queued = !bits::none(&self.queued[port as usize * self.vc_words..][..self.vc_words]);
-        if !asked && !queued {
+        let channel_free = fabric.channels[port as usize].free_at;
+        if !self.outputs[port as usize].queued.is_empty() && channel_free <= now {
+            self.start_channel(fabric, port, agent);
+        }
+        if self.outputs[port as usize].fresh != NIL {
+            self.enter_fresh(fabric, port);
+        }
+        let output = &self.outputs[port as usize];
+        let queued = !output.queued.is_empty();
+        if output.asking == 0 && !queued {
             return;
         }
         let mut wake = NEVER;
         let channel_free = fabric.channels[port as usize].free_at;
         if channel_free > now {
-            if queued || blocked.full {
+            if queued || open.full {
                 wake = channel_free;
             }
         } else if queued {
@@ -531,9 +569,9 @@ impl State {
                 fabric.probe.stalled(port, now);
             }
         }
-        if asked {
-            let crossbar_free = self.outputs[port as usize].crossbar_free;
-            wake = wake.min(if crossbar_free > now { crossbar_free } else { blocked.input_free });
+        if output.asking > 0 {
+            let crossbar_free = output.crossbar_free;
+            wake = wake.min(if crossbar_free > now { crossbar_free } else { open.input_free });
         }
         if wake != NEVER {
             fabric.wake(port, wake);
@@ -542,34 +580,93 @@ impl State {
 
     fn settle_switch(&mut self, fabric: &mut Fabric, switch: u32, agent: &mut dyn Agent) {
         let first = self.records[switch as usize].port;
+        let mut asked = false;
         self.open.clear();
-        for word in 0..self.words {
-            let mut bits = std::mem::take(&mut self.pending[switch as usize * self.words + word]);
-            while bits != 0 {
-                self.open.push(word as u32 * 64 + bits.trailing_zeros());
-                bits &= bits - 1;
+        let pending = std::mem::take(&mut self.pending[switch as usize]);
+        pending.each(|output| {
+            let port = first as usize + output;
+            let record = &mut self.outputs[port];
+            if record.leaving > 0 && fabric.channels[port].free_at <= fabric.now {
+                self.queues[port * self.vcs + record.leaving_vc as usize].used -= record.leaving;
+                record.leaving = 0;
             }
+            asked |= record.asking > 0 || record.fresh != NIL;
+            self.open.push(Open { output: output as u32, input_free: NEVER, full: false });
+        });
+        if asked {
+            self.match_crossbar(fabric, switch, agent);
         }
-        self.blocked.clear();
-        self.blocked.resize(self.open.len(), Blocked { input_free: NEVER, full: false });
-        for &output in &self.open {
-            let port = (first + output) as usize;
-            let (vc, flits) = self.outputs[port].leaving;
-            if flits > 0 && fabric.channels[port].free_at <= fabric.now {
-                self.queues[port * self.vcs + vc as usize].used -= flits;
-                self.outputs[port].leaving = (0, 0);
-            }
-        }
-        self.match_crossbar(fabric, switch);
         for at in 0..self.open.len() {
-            let port = first + self.open[at];
-            self.start_channel(fabric, port, agent);
-            self.arm(fabric, port, self.blocked[at]);
+            let open = self.open[at];
+            self.finish(fabric, first + open.output, &open, agent);
         }
     }
 }
 
-impl Architecture for State {
+impl<const W: usize, const V: usize> Output<W, V> {
+    fn new(switch: u32, number: u32, cell: u32) -> Self {
+        Self {
+            crossbar_free: 0,
+            requests: [Set::default(); CLASSES_MAX],
+            queued: Set::default(),
+            waiting: 0,
+            asking: 0,
+            fresh: NIL,
+            fresh_input: 0,
+            cell,
+            leaving: 0,
+            leaving_vc: 0,
+            turn: 0,
+            turns: [0; CLASSES_MAX],
+            switch,
+            number,
+        }
+    }
+}
+
+/// Joins a packet to the queue of its virtual channel in a cell that is not empty, or starts a queue. Returns whether
+/// it joined one, and is not at its head.
+fn join(packets: &mut [Hot], cell: &mut u32, first: u32, id: u32, vc: u8, voq: bool) -> bool {
+    let (mut before, mut at) = (NIL, first);
+    while at != NIL {
+        if voq && packets[at as usize].vc == vc {
+            // It becomes the queue's last.
+            let tail = packets[at as usize];
+            packets[id as usize].next = tail.next;
+            packets[id as usize].sibling = tail.sibling;
+            packets[at as usize].next = id;
+            match before {
+                NIL => *cell = id,
+                before => packets[before as usize].sibling = id,
+            }
+            return true;
+        }
+        before = at;
+        at = packets[at as usize].sibling;
+    }
+    if voq {
+        packets[id as usize].next = id;
+    }
+    packets[id as usize].sibling = NIL;
+    packets[before as usize].sibling = id;
+    false
+}
+
+/// Puts a queue at the end of its cell.
+fn append(packets: &mut [Hot], cell: &mut u32, queue: u32) {
+    packets[queue as usize].sibling = NIL;
+    let mut end = *cell;
+    if end == NIL {
+        *cell = queue;
+        return;
+    }
+    while packets[end as usize].sibling != NIL {
+        end = packets[end as usize].sibling;
+    }
+    packets[end as usize].sibling = queue;
+}
+
+impl<const W: usize, const V: usize> Architecture for State<W, V> {
     fn waiting(&self, port: u32) -> u32 {
         self.outputs[port as usize].waiting
     }
@@ -578,25 +675,24 @@ impl Architecture for State {
         let record = &self.records[switch as usize];
         let input = input.map_or(record.radix, |port| port - record.port);
         let hot = &fabric.pool.hot[id as usize];
-        let (port, vc) = (record.port + hot.out as u32, hot.vc);
-        let class = fabric.plan.channels.class_of[hot.next_vc as usize];
-        self.outputs[port as usize].waiting += hot.flits();
-        if self.has_voq(switch, input, class) {
-            self.enter_cell(fabric, switch, input, id, false);
+        let port = record.port + hot.out as u32;
+        let output = &mut self.outputs[port as usize];
+        output.waiting += hot.flits();
+        if self.bypass && output.asking == 0 && output.fresh == NIL {
+            (output.fresh, output.fresh_input) = (id, input);
+            let number = output.number;
+            self.activate(switch, number);
             return;
         }
-        let fifo = (record.input + input) as usize * self.vcs + vc as usize;
-        let last = std::mem::replace(&mut self.fifos[fifo], id);
-        fabric.pool.hot[id as usize].next = NIL;
-        match last {
-            NIL => self.enter_cell(fabric, switch, input, id, true),
-            last => fabric.pool.hot[last as usize].next = id,
+        if output.fresh != NIL {
+            self.enter_fresh(fabric, port);
         }
+        self.enter(fabric, switch, input, id);
     }
 
     fn wake(&mut self, port: u32) {
-        let switch = self.outputs[port as usize].switch;
-        self.activate(switch, port - self.records[switch as usize].port);
+        let output = &self.outputs[port as usize];
+        self.activate(output.switch, output.number);
     }
 
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
@@ -607,28 +703,24 @@ impl Architecture for State {
         if hot.out as u32 >= record.radix {
             return;
         }
-        let voq = self.voq[class as usize];
-        let mut queue = self.cells[self.cell(switch, hot.out as u32, class, input_at)];
+        let output = &self.outputs[(record.port + hot.out as u32) as usize];
+        let mut queue = self.cells[(output.cell + class as u32 * (record.radix + 1) + input_at) as usize];
         while queue != NIL {
             let at = &fabric.pool.hot[queue as usize];
-            let head = if voq { at.next } else { queue };
+            let head = if self.voq[class as usize] { at.next } else { queue };
             if head == id {
                 break;
             }
             queue = at.sibling;
         }
-        // The packet went on, or its number belongs to another by now.
-        if queue == NIL {
-            return;
-        }
         let cold = &fabric.pool.cold[id as usize];
         let limit = self.time_to_wait.unwrap_or(NEVER);
-        if cold.waited as Tick + (fabric.now - cold.arrived) < limit {
+        // The packet went on, or its number belongs to another by now.
+        if queue == NIL || cold.waited as Tick + (fabric.now - cold.arrived) < limit {
             return;
         }
-        let output = hot.out as u32;
-        self.outputs[(record.port + output) as usize].waiting -= hot.flits();
-        let proposal = Proposal { output, input: input_at, class, queue };
+        let proposal = Proposal { output: hot.out as u32, input: input_at, class, queue };
+        self.outputs[(record.port + hot.out as u32) as usize].waiting -= hot.flits();
         fabric.dropped.push((input, id));
         self.leave_cell(fabric, switch, proposal);
     }
@@ -646,10 +738,9 @@ impl Architecture for State {
         self.outputs[ports].iter().map(|output| output.waiting as u64).sum()
     }
 
-    fn set_time_to_wait(&mut self, limit: Option<Tick>) {
-        self.time_to_wait = limit;
+    fn prepare(&mut self, interest: &Interest) {
+        self.time_to_wait = interest.time_to_wait;
+        self.departures = interest.departures;
+        self.bypass = self.voq == [true; CLASSES_MAX] && interest.time_to_wait.is_none();
     }
 }
-
-#[allow(unused_imports)]
-use Far as _;
