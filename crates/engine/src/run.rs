@@ -69,7 +69,8 @@ fn run_with<A: Architecture>(
     });
     let mut kernel = Kernel::new(plan.clone(), partitions.collect(), scenario.run.threads as usize);
     let mut failure = None;
-    let limit = scenario.run.memory.map(|size| size.flits(&crate::units::Scale { flit_bits: 8, ..plan.scale }));
+    let limit =
+        scenario.run.memory.map(|size| size.flits(&crate::units::Scale { flit_bits: 8, ..plan.scale }));
     let mut end = 0;
     let ending = kernel.run(&mut |view: &mut View<A>| {
         end = view.now;
@@ -140,7 +141,8 @@ fn over_memory<A: Architecture>(view: &mut View<A>, limit: u64) -> Option<String
         return None;
     }
     let mb = |bytes: u64| bytes as f64 / 1e6;
-    let what = if queues > packets { "messages that wait at their sources" } else { "packets in the network" };
+    let what =
+        if queues > packets { "messages that wait at their sources" } else { "packets in the network" };
     Some(format!(
         "the run holds {:.0} MB, over the limit of {:.0} MB ([run] memory): {:.0} MB are {what}; lower the load, or \
          raise the limit",

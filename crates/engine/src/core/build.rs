@@ -45,7 +45,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     }
     let scale = scale(scenario);
     let graph = scenario.topology.graph();
-    let router = scenario.routing.bind(&scenario.topology, &graph, &scale).map_err(|problems| prefixed("routing", problems))?;
+    let router = scenario
+        .routing
+        .bind(&scenario.topology, &graph, &scale)
+        .map_err(|problems| prefixed("routing", problems))?;
     let traffic = match bind_all(&scenario.traffic, scenario.run.seed, &scale, &graph) {
         Ok(traffic) => traffic,
         Err(more) => return Err(more),
@@ -84,7 +87,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     }
     let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
     let crossbar = times(Rate(fastest * switch.speedup as u64), &scale, tick);
-    let drain = scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
+    let drain =
+        scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
     let wanted = match scenario.run.partitions {
         Some(wanted) => wanted as usize,
         None => graph.endpoints.len().div_ceil(PARTITION_ENDPOINTS).max(scenario.run.threads as usize),
@@ -220,7 +224,11 @@ fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> 
     let output = switch.output_buffer.flits(&scale(scenario));
     if output < packet_flits as u64 {
         let message = format!("an output queue of {output} flits is smaller than a packet");
-        problems.push(Problem::new("switch.output_buffer", message, format!("at least {packet_flits} flits")));
+        problems.push(Problem::new(
+            "switch.output_buffer",
+            message,
+            format!("at least {packet_flits} flits"),
+        ));
     }
     problems
 }

@@ -30,8 +30,6 @@ pub struct Channel {
     pub wake_at: Tick,
     /// Flits of the packet under way until `free_at`.
     pub sending: u32,
-    /// Credits used downstream, over all virtual channels.
-    pub used: u32,
     /// Time of a flit, if a packet's time is a multiple of it; else 0, and the time is in the plan's table.
     flit: u32,
     /// From the start of a packet to the arrival of its head, and from its end to the arrival of its tail.
@@ -213,7 +211,6 @@ impl Fabric {
             free_at: 0,
             wake_at: NEVER,
             sending: 0,
-            used: 0,
             link,
             starved: false,
             far,
@@ -236,15 +233,8 @@ impl Fabric {
                 return;
             }
             record.returns.pop_front();
-            record.used -= credit.flits();
             self.credits[channel as usize * self.vcs + credit.vc()] += credit.flits();
         }
-    }
-
-    /// Flits of credit used downstream of an output.
-    pub fn used(&mut self, channel: u32) -> u32 {
-        self.take_credits(channel);
-        self.channels[channel as usize].used
     }
 
     /// When a sender that lacks credit should look again; `NEVER` if none is on its way: the next one wakes it.
@@ -305,7 +295,6 @@ impl Fabric {
         let credits = &mut self.credits[channel as usize * self.vcs + hot.vc as usize];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
-        record.used += flits;
         hot.tail = end + record.tail as Tick;
         let head = now + record.head as Tick;
         match record.far {

@@ -47,7 +47,10 @@ impl<A: Architecture> Kernel<A> {
 
     /// The partitions, after the run.
     pub fn into_partitions(self) -> Vec<Partition<A>> {
-        self.partitions.into_iter().map(|partition| partition.into_inner().expect("no thread panicked")).collect()
+        self.partitions
+            .into_iter()
+            .map(|partition| partition.into_inner().expect("no thread panicked"))
+            .collect()
     }
 
     /// Runs to the end. `check` is called at every check time and stops the run by returning false.
@@ -165,10 +168,12 @@ fn between<A: Architecture>(
     let next_check = checks.next(now);
     let pending = |partition: &MutexGuard<Partition<A>>| {
         let lines = partition.fabric.lines.iter();
-        let first = lines.filter_map(|line| line.in_packets.get(line.taken)).map(|packet| packet.cold.arrived);
+        let first =
+            lines.filter_map(|line| line.in_packets.get(line.taken)).map(|packet| packet.cold.arrived);
         first.min().unwrap_or(NEVER).min(partition.next_event())
     };
-    let first = if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
+    let first =
+        if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
     // Nothing happens before `first`: the window may start there.
     Ok(first.max(now).saturating_add(plan.lookahead).min(next_check))
 }

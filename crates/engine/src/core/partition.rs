@@ -61,7 +61,7 @@ impl<A: Architecture> Senses for Here<'_, A> {
 
     fn occupancy(&mut self, port: u16) -> u32 {
         let port = self.base + port as u32;
-        self.switches.waiting(port) + self.fabric.used(port)
+        self.switches.waiting(port)
     }
 }
 
@@ -84,9 +84,7 @@ impl<A: Architecture> Partition<A> {
         for (local, &switch) in fabric.share.switches.iter().enumerate() {
             for port in &fabric.plan.graph.switches[switch as usize] {
                 let endpoint = match port.peer {
-                    crate::graph::Peer::Endpoint(endpoint) => {
-                        fabric.plan.endpoint_home[endpoint as usize]
-                    }
+                    crate::graph::Peer::Endpoint(endpoint) => fabric.plan.endpoint_home[endpoint as usize],
                     _ => NO_ENDPOINT,
                 };
                 let base = fabric.share.ports[local];
@@ -309,7 +307,8 @@ impl<A: Architecture> Partition<A> {
         let switch = self.fabric.share.switches[local as usize];
         let base = self.fabric.share.ports[local as usize];
         let plan = &*self.plan;
-        let key = mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
+        let key =
+            mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
         let chance = mix(mix(self.fabric.now ^ plan.seed, switch as u64), key);
         let mut route = crate::routing::Route::default();
         let mut here = Here { switches: &self.switches, fabric: &mut self.fabric, base, chance };

@@ -56,7 +56,8 @@ impl Channels {
     /// The index of a virtual channel.
     pub fn index(&self, class: u8, network: u8, queue: u8, level: u8) -> u8 {
         let (networks, queues, levels) = (self.networks as usize, self.queues as usize, self.levels as usize);
-        (((class as usize * networks + network as usize) * queues + queue as usize) * levels + level as usize) as u8
+        (((class as usize * networks + network as usize) * queues + queue as usize) * levels + level as usize)
+            as u8
     }
 
     /// The class of this name.

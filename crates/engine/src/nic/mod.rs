@@ -200,7 +200,8 @@ impl<S: Source> NicSet<S> {
         record.state = S::Queue::default();
         record.wake_at = None;
         let node = &mut self.nodes[endpoint as usize];
-        let at = node.queues.iter().position(|&other| other == queue).expect("a queue is in its endpoint's list");
+        let at =
+            node.queues.iter().position(|&other| other == queue).expect("a queue is in its endpoint's list");
         node.destinations.swap_remove(at);
         node.queues.swap_remove(at);
         self.free.push(queue);
@@ -437,7 +438,8 @@ impl<S: Source> NicSet<S> {
     /// Lets the routing choose, and sets the virtual channel of the injection channel.
     fn route_at_source(&self, fabric: &Fabric, packet: &mut Packet, class: u8) {
         let cold = &packet.cold;
-        let key = mix((cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now);
+        let key =
+            mix((cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now);
         let mut route = Route::default();
         let mut senses = AtSource(mix(self.plan.seed, key));
         self.plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);

@@ -133,7 +133,8 @@ impl Measured<'_> {
 
     fn class_summary(&self, class: &Class) -> Value {
         let probe = &class.probe;
-        let hops = if probe.arrived > 0 { json!(probe.hops as f64 / probe.arrived as f64) } else { Value::Null };
+        let hops =
+            if probe.arrived > 0 { json!(probe.hops as f64 / probe.arrived as f64) } else { Value::Null };
         let mut summary = json!({
             "offered": self.fraction(probe.offered, class.sources),
             "accepted": self.fraction(probe.accepted, class.sources),
@@ -306,7 +307,9 @@ impl Measured<'_> {
         let reached = self.end.div_ceil(bin) as usize;
         let rows: Vec<(&Class, usize, &Bin)> = classes
             .iter()
-            .flat_map(|class| class.probe.series.iter().take(reached).enumerate().map(move |(at, b)| (class, at, b)))
+            .flat_map(|class| {
+                class.probe.series.iter().take(reached).enumerate().map(move |(at, b)| (class, at, b))
+            })
             .collect();
         let capacity = self.channel_flits(bin);
         let mean = |which: usize| {

@@ -192,8 +192,11 @@ impl Scheme for Lhrp {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        let source =
-            Speculate { acknowledge, coalesce_after: self.coalesce_after, flit: plan.links[0].time[1] as Tick };
+        let source = Speculate {
+            acknowledge,
+            coalesce_after: self.coalesce_after,
+            flit: plan.links[0].time[1] as Tick,
+        };
         Box::new(NicSet::new(source, plan, share))
     }
 

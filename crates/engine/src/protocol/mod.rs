@@ -179,7 +179,12 @@ pub trait Scheme {
     /// Its traffic classes, the highest priority first.
     fn classes(&self) -> Vec<TrafficClass>;
     /// Its sources and sinks for the endpoints of a partition.
-    fn nics(&self, plan: &std::sync::Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn crate::nic::Nics>;
+    fn nics(
+        &self,
+        plan: &std::sync::Arc<Plan>,
+        share: &Share,
+        acknowledge: bool,
+    ) -> Box<dyn crate::nic::Nics>;
     /// Its agent for the switches of a partition.
     fn agent(&self, _plan: &Plan, _share: &Share) -> Box<dyn Agent> {
         Box::new(Idle)

@@ -9,8 +9,8 @@ use crate::units::{Scale, Size};
 ///
 /// # What it does
 /// The first switch of a packet for another group draws one minimal link and one Valiant link, and compares the ports
-/// they begin with: minimal if `q_min ≤ 2·q_val + threshold`. The occupancy q is what waits for the port and the credits
-/// used downstream; the weight 2 is the ratio of the hop counts, a Valiant path being two minimal ones. The occupancy of
+/// they begin with: minimal if `q_min ≤ 2·q_val + threshold`. The occupancy q is what waits for the port in
+/// this switch; the weight 2 is the ratio of the hop counts, a Valiant path being two minimal ones. The occupancy of
 /// the Valiant port is looked at only if q_min is over the threshold. The decision stands. Traffic inside a group goes
 /// minimally. Levels: global hops taken, 3 local and 2 global.
 ///

@@ -213,7 +213,8 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// A packet that arrived in this tick and was not granted, or has company, enters its cell.
     fn enter_fresh(&mut self, fabric: &mut Fabric, port: u32) {
         let output = &mut self.outputs[port as usize];
-        let (id, input, switch) = (std::mem::replace(&mut output.fresh, NIL), output.fresh_input, output.switch);
+        let (id, input, switch) =
+            (std::mem::replace(&mut output.fresh, NIL), output.fresh_input, output.switch);
         self.enter(fabric, switch, input, id);
     }
 
@@ -331,7 +332,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             let (mut input, mut best) = (first, None::<(u64, Proposal)>);
             loop {
                 if let Some(queue) = self.ready(fabric, record, port, class, input as u32, open) {
-                    let found = Proposal { output: open.output, input: input as u32, class: class as u8, queue };
+                    let found =
+                        Proposal { output: open.output, input: input as u32, class: class as u8, queue };
                     if self.arbitration == Arbitration::RoundRobin {
                         return Some(found);
                     }
@@ -428,7 +430,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         let queue = &mut self.queues[port as usize * self.vcs + next_vc as usize];
         queue.used += flits;
-        if self.outputs[port as usize].queued.is_empty() && fabric.channels[port as usize].free_at <= fabric.now {
+        if self.outputs[port as usize].queued.is_empty()
+            && fabric.channels[port as usize].free_at <= fabric.now
+        {
             fabric.take_credits(port);
             if fabric.credit(port, next_vc) >= flits {
                 self.send(fabric, port, id, next_vc, agent);
