@@ -23,6 +23,7 @@ pub enum Far {
 
 /// The sending side of a channel: an output port of a switch (numbered as the port), or the injection channel of an
 /// endpoint (numbered after all ports). One cache line.
+#[repr(align(64))]
 pub struct Channel {
     /// When it can start another packet.
     pub free_at: Tick,

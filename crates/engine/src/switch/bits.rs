@@ -80,6 +80,20 @@ impl<const W: usize> Set<W> {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
 
+    /// The least member.
+    #[inline]
+    pub fn first(&self) -> Option<usize> {
+        self.0.iter().position(|&word| word != 0).map(|at| at * 64 + self.0[at].trailing_zeros() as usize)
+    }
+
+    /// The members that the other set does not have.
+    #[inline]
+    pub fn without(&self, other: &Self) -> Self {
+        let mut left = *self;
+        left.0.iter_mut().zip(&other.0).for_each(|(word, mask)| *word &= !mask);
+        left
+    }
+
     /// The members of both sets.
     #[inline]
     pub fn and(&self, other: &Self) -> Self {

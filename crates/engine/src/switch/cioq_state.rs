@@ -31,7 +31,7 @@ struct Record {
 
 /// Output side of a port: `W` words of inputs, `V` words of virtual channels. What every packet touches comes first.
 #[derive(Clone)]
-#[repr(C)]
+#[repr(C, align(64))]
 struct Output<const W: usize, const V: usize> {
     /// When the crossbar path to the output is free.
     crossbar_free: Tick,
@@ -53,6 +53,8 @@ struct Output<const W: usize, const V: usize> {
     leaving: u8,
     /// Next virtual channel in the channel's round robin.
     turn: u8,
+    /// Classes that have requests, one bit each.
+    classes: u8,
     /// Next input in round robin, per class.
     turns: [u16; CLASSES_MAX],
     /// Inputs with a packet for this output, per class.
@@ -115,7 +117,6 @@ pub struct State<const W: usize, const V: usize> {
     departures: bool,
     /// Packets may bypass their cells: all classes have virtual output queues, and none looks at its deadline.
     bypass: bool,
-    classes: usize,
     vcs: usize,
     seed: u64,
     open: Vec<Open>,
@@ -161,7 +162,6 @@ impl<const W: usize, const V: usize> State<W, V> {
             time_to_wait: None,
             departures: false,
             bypass: false,
-            classes,
             vcs,
             seed: plan.seed,
             open: Vec::new(),
@@ -201,6 +201,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             packets[id as usize].sibling = NIL;
             *cell = id;
             output.requests[class as usize].insert(input as usize);
+            output.classes |= 1 << class;
         } else if join(packets, cell, first, id, vc, voq) {
             return;
         }
@@ -282,6 +283,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             }
         } else if *cell == NIL {
             output.requests[class as usize].remove(input as usize);
+            output.classes &= !((output.requests[class as usize].is_empty() as u8) << class);
         }
         if !is_voq {
             self.advance_fifo(fabric, switch, input, head);
@@ -325,7 +327,10 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn pick(&self, fabric: &Fabric, record: &Record, open: &mut Open) -> Option<Proposal> {
         let port = record.port + open.output;
         let output = &self.outputs[port as usize];
-        for class in 0..self.classes {
+        let mut asking = output.classes;
+        while asking != 0 {
+            let class = asking.trailing_zeros() as usize;
+            asking &= asking - 1;
             let requests = &output.requests[class];
             let Some(first) = requests.next_from(output.turns[class] as usize) else { continue };
             let (mut input, mut best) = (first, None::<(u64, Proposal)>);
@@ -513,9 +518,13 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
         fabric.take_credits(port);
         let output = &self.outputs[port as usize];
-        for class in 0..self.classes {
-            let candidates = output.queued.and(&self.class_sets[class]);
-            let Some(first) = candidates.next_from(output.turn as usize) else { continue };
+        let (mut rest, turn) = (output.queued, output.turn as usize);
+        // Virtual channels are numbered by class, the highest priority first.
+        while let Some(lowest) = rest.first() {
+            let class = &self.class_sets[fabric.plan.channels.class_of[lowest] as usize];
+            let candidates = rest.and(class);
+            rest = rest.without(class);
+            let first = candidates.next_from(turn).unwrap_or(lowest);
             let mut vc = first;
             loop {
                 let head = self.queues[port as usize * self.vcs + vc].head;
@@ -560,6 +569,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
+    #[inline(never)]
     fn finish(&mut self, fabric: &mut Fabric, port: u32, open: &Open, agent: &mut dyn Agent) {
         let now = fabric.now;
         let channel_free = fabric.channels[port as usize].free_at;
@@ -649,7 +659,10 @@ impl<const W: usize, const V: usize> State<W, V> {
                 self.grant(fabric, switch, found, agent);
             }
         }
-        self.finish(fabric, first + output, &open, agent);
+        let state = &self.outputs[(first + output) as usize];
+        if state.asks() || !state.queued.is_empty() {
+            self.finish(fabric, first + output, &open, agent);
+        }
     }
 }
 
@@ -667,6 +680,7 @@ impl<const W: usize, const V: usize> Output<W, V> {
             cell,
             leaving: 0,
             turn: 0,
+            classes: 0,
             turns: [0; CLASSES_MAX],
             requests: [Set::default(); CLASSES_MAX],
         }
@@ -685,7 +699,11 @@ impl<const W: usize, const V: usize> Output<W, V> {
         if self.fresh != NIL {
             any.insert(self.fresh_input as usize);
         } else {
-            self.requests.iter().for_each(|requests| any.join(requests));
+            let mut asking = self.classes;
+            while asking != 0 {
+                any.join(&self.requests[asking.trailing_zeros() as usize]);
+                asking &= asking - 1;
+            }
         }
         any
     }
