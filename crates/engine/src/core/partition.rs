@@ -146,7 +146,10 @@ impl<A: Architecture> Partition<A> {
             }
         }
         self.take(Kind::Timer);
-        self.events.sort_unstable();
+        if self.events.len() > 1 {
+            let pool = &self.fabric.pool;
+            self.events.sort_unstable_by_key(|&event| (event >> 32, pool.identity(event as u32)));
+        }
         for at in 0..self.events.len() {
             let event = self.events[at];
             self.switches.expire(&mut self.fabric, (event >> 32) as u32, event as u32);
@@ -269,9 +272,13 @@ impl<A: Architecture> Partition<A> {
             return;
         }
         let mut dropped = std::mem::take(&mut self.fabric.dropped);
-        dropped.sort_unstable();
+        let pool = &self.fabric.pool;
+        dropped.sort_unstable_by_key(|&(input, id)| (input, pool.identity(id)));
         for &(input, id) in &dropped {
             let packet = self.fabric.pool.get(id);
+            let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
+            let droppable = self.fabric.plan.channels.classes[class as usize].droppable;
+            assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             let reply = self.agent.on_expire(&packet);
             let local = self.ports[input as usize].local;
             self.remove(local, input, &packet, id, &reply, true);

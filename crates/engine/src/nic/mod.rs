@@ -36,8 +36,9 @@ struct Node {
     control: VecDeque<Packet>,
     /// Queues in the round robin.
     ready: VecDeque<u32>,
-    /// Queues that wait for a time.
-    asleep: BinaryHeap<Reverse<(Tick, u32)>>,
+    /// Queues that wait for a time: time, destination, queue. Queues are numbered as they come in a partition: equal
+    /// times go by destination.
+    asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
     /// Destinations with a queue, and their queues.
     destinations: Vec<u32>,
     queues: Vec<u32>,
@@ -255,7 +256,7 @@ impl<S: Source> NicSet<S> {
         self.fill(fabric, endpoint);
         let (channel, now) = (fabric.ports + endpoint, fabric.now);
         let node = &mut self.nodes[endpoint as usize];
-        while let Some(&Reverse((at, queue))) = node.asleep.peek() {
+        while let Some(&Reverse((at, _, queue))) = node.asleep.peek() {
             if at > now {
                 break;
             }
@@ -273,7 +274,7 @@ impl<S: Source> NicSet<S> {
         let node = &self.nodes[endpoint as usize];
         let free_at = fabric.channels[channel as usize].free_at;
         let mut wake = node.next_born;
-        if let Some(Reverse((at, _))) = node.asleep.peek() {
+        if let Some(Reverse((at, ..))) = node.asleep.peek() {
             wake = wake.min(*at);
         }
         if free_at > now && !(node.control.is_empty() && node.ready.is_empty()) {
@@ -312,7 +313,8 @@ impl<S: Source> NicSet<S> {
                     let record = &mut self.queues[queue as usize];
                     record.ready = false;
                     record.wake_at = Some(at);
-                    self.nodes[endpoint as usize].asleep.push(Reverse((at, queue)));
+                    let entry = Reverse((at, record.dst, queue));
+                    self.nodes[endpoint as usize].asleep.push(entry);
                 }
                 pull => {
                     if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {

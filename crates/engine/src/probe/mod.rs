@@ -42,7 +42,7 @@ impl Latency {
     fn merge(&mut self, other: &Latency) {
         self.sum += other.sum;
         self.histogram.add(&other.histogram).expect("histograms resize themselves");
-        self.due += other.due;
+        self.due = self.due.wrapping_add(other.due);
     }
 }
 
@@ -234,7 +234,8 @@ impl Probe {
     /// A data packet was injected.
     pub fn injected(&mut self, class: u8, at: Tick) {
         if self.in_window(at) {
-            self.classes[class as usize].latency[1].due += 1;
+            let due = &mut self.classes[class as usize].latency[1].due;
+            *due = due.wrapping_add(1);
         }
     }
 

@@ -85,13 +85,13 @@ impl Throttle {
     /// The delay at `now`: one decrement less for each whole timer period since the last notification.
     fn delay(&self, state: &Delay, now: Tick) -> Tick {
         let periods = (now - state.since) / self.timer;
-        state.delay.saturating_sub(periods * self.decrement)
+        state.delay.saturating_sub(periods.saturating_mul(self.decrement))
     }
 
     /// When the queue can be forgotten: no delay is left, and the last one has passed.
     fn zero_at(&self, state: &Delay) -> Tick {
         let periods = state.delay.div_ceil(self.decrement.max(1));
-        state.next.max(state.since + periods * self.timer)
+        state.next.max(state.since.saturating_add(periods.saturating_mul(self.timer)))
     }
 }
 
@@ -110,7 +110,7 @@ impl Source for Throttle {
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Delay>, sent: &Sent) {
-        queue.state.next = sent.end + self.delay(&queue.state, sent.end);
+        queue.state.next = sent.end.saturating_add(self.delay(&queue.state, sent.end));
     }
 
     fn hears(&self, kind: Kind) -> bool {
@@ -121,7 +121,7 @@ impl Source for Throttle {
         if packet.hot.kind() == Kind::Ack && packet.cold.words[0] == 0 {
             return;
         }
-        queue.state.delay = self.delay(&queue.state, now) + self.increment;
+        queue.state.delay = self.delay(&queue.state, now).saturating_add(self.increment);
         queue.state.since = now;
     }
 
