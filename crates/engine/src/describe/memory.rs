@@ -19,7 +19,7 @@ const PARTITION: usize = 60_000;
 /// two of them.
 const SLACK: usize = 2;
 /// Latency under moderate load over that of the empty network: queueing and detours.
-const LOADED: f64 = 1.5;
+const LOADED: f64 = 1.25;
 /// Credits and events on their way for each packet in the network, in bytes.
 const COMPANIONS: usize = 64;
 
