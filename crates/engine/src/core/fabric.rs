@@ -22,29 +22,58 @@ pub enum Far {
 }
 
 /// The sending side of a channel: an output port of a switch (numbered as the port), or the injection channel of an
-/// endpoint (numbered after all ports).
+/// endpoint (numbered after all ports). One cache line.
+#[repr(align(64))]
 pub struct Channel {
     /// When it can start another packet.
     pub free_at: Tick,
     /// Earliest wake that is armed.
     pub wake_at: Tick,
-    /// Flits of the packet under way until `free_at`.
-    pub sending: u32,
-    /// Time of a flit, if a packet's time is a multiple of it; else 0, and the time is in the plan's table.
-    flit: u32,
-    /// From the start of a packet to the arrival of its head, and from its end to the arrival of its tail.
-    head: u32,
-    tail: u32,
-    /// Row of the probe's shares.
-    row: u8,
-    /// Link class.
-    pub link: u8,
-    /// Its sender waits for a credit.
-    pub starved: bool,
+    /// Credits on their way back, by time.
+    returns: VecDeque<Credit>,
     /// Where it ends.
     pub far: Far,
-    /// Credits on their way back, by time: see [`Credit`].
-    returns: VecDeque<Credit>,
+    /// Flits of the packet under way until `free_at`.
+    pub sending: u16,
+    /// Its sender waits for a credit.
+    pub starved: bool,
+    /// Kind of channel: its row in `Fabric::timing` and in the probe's shares.
+    row: u8,
+}
+
+/// Times of a kind of channel: a link class towards a switch, injection, or ejection.
+#[derive(Debug, Clone)]
+struct Timing {
+    /// Time of a flit, if a packet's time is a multiple of it; else 0, and `table` tells.
+    flit: u32,
+    /// From the start of a packet to the arrival of its head.
+    head: u32,
+    /// From its end to the arrival of its tail.
+    tail: u32,
+    /// Time of a packet by its flits.
+    table: Vec<u32>,
+}
+
+impl Timing {
+    fn new(table: &[u32], head: u32, tail: u32) -> Self {
+        let even = table.iter().enumerate().all(|(flits, &time)| time == flits as u32 * table[1]);
+        Self { flit: if even { table[1] } else { 0 }, head, tail, table: table.to_vec() }
+    }
+
+    #[inline]
+    fn time(&self, flits: u32) -> Tick {
+        (if self.flit > 0 { self.flit * flits } else { self.table[flits as usize] }) as Tick
+    }
+}
+
+/// Every kind of channel: the link classes, then injection, then ejection.
+fn timings(plan: &Plan) -> Vec<Timing> {
+    let class = |link: &LinkPlan| Timing::new(&link.time, link.head() as u32, link.latency + link.pipeline);
+    let host = &plan.links[0];
+    let mut timings: Vec<Timing> = plan.links.iter().map(class).collect();
+    timings.push(class(host));
+    timings.push(Timing::new(&plan.drain_time, 0, host.latency));
+    timings
 }
 
 /// A credit on its way: time, virtual channel and flits in one word, ordered by time.
@@ -123,6 +152,7 @@ pub struct Fabric {
     pub tracked: Vec<bool>,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
+    timing: Vec<Timing>,
     credits: Vec<u32>,
     upstream: Vec<(Upstream, u32)>,
     vcs: usize,
@@ -146,6 +176,7 @@ impl Fabric {
             tracking: false,
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
+            timing: timings(&plan),
             credits: Vec::new(),
             upstream: Vec::new(),
             vcs,
@@ -193,28 +224,20 @@ impl Fabric {
         let unlimited = matches!(far, Far::Endpoint(_));
         let buffer = &self.plan.links[link as usize].buffer;
         self.credits.extend(buffer.iter().map(|&flits| if unlimited { u32::MAX / 2 } else { flits }));
-        let (plan, rows) = (&self.plan, self.plan.links.len());
-        let class = &plan.links[link as usize];
-        let times = if unlimited { &plan.drain_time } else { &class.time };
-        let even = times.iter().enumerate().all(|(flits, &time)| time == flits as u32 * times[1]);
-        let tail = class.latency + if unlimited { 0 } else { class.pipeline };
+        let rows = self.plan.links.len();
         let row = match far {
             Far::Endpoint(_) => rows + 1,
             _ if self.channels.len() as u32 >= self.ports => rows,
             _ => link as usize,
         };
         self.channels.push(Channel {
-            flit: if even { times[1] } else { 0 },
-            head: class.head() as u32,
-            tail,
-            row: row as u8,
             free_at: 0,
             wake_at: NEVER,
-            sending: 0,
-            link,
-            starved: false,
-            far,
             returns: VecDeque::new(),
+            far,
+            sending: 0,
+            starved: false,
+            row: row as u8,
         });
     }
 
@@ -265,14 +288,10 @@ impl Fabric {
         let hot = &mut self.pool.hot[id as usize];
         let (flits, now) = (hot.flits(), self.now);
         debug_assert!(record.free_at <= now);
-        let time = match record.flit {
-            0 if matches!(record.far, Far::Endpoint(_)) => self.plan.drain_time[flits as usize],
-            0 => self.plan.links[record.link as usize].time[flits as usize],
-            flit => flit * flits,
-        };
-        let end = (now + time as Tick).max(hot.tail);
+        let timing = &self.timing[record.row as usize];
+        let end = (now + timing.time(flits)).max(hot.tail);
         record.free_at = end;
-        record.sending = flits;
+        record.sending = flits as u16;
         record.starved = false;
         hot.vc = hot.next_vc;
         if channel < self.ports {
@@ -289,14 +308,14 @@ impl Fabric {
             self.probe.sent(record.row as usize, hot.kind(), flits);
         }
         if let Far::Endpoint(endpoint) = record.far {
-            self.wheel.push(end + record.tail as Tick, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
+            self.wheel.push(end + timing.tail as Tick, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
             return;
         }
         let credits = &mut self.credits[channel as usize * self.vcs + hot.vc as usize];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
-        hot.tail = end + record.tail as Tick;
-        let head = now + record.head as Tick;
+        hot.tail = end + timing.tail as Tick;
+        let head = now + timing.head as Tick;
         match record.far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => {

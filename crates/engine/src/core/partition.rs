@@ -47,7 +47,6 @@ const NO_ENDPOINT: u32 = u32::MAX;
 /// What a routing senses of the switch a packet is in.
 struct Here<'a, A: Architecture> {
     switches: &'a A,
-    fabric: &'a mut Fabric,
     /// First port of the switch.
     base: u32,
     chance: u64,
@@ -201,7 +200,7 @@ impl<A: Architecture> Partition<A> {
         let port = (input - place.base) as u16;
         // A head arrives at an input at most once a tick: that is the key of its chance.
         let chance = (place.switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
-        let mut here = Here { switches: &self.switches, fabric: &mut self.fabric, base: place.base, chance };
+        let mut here = Here { switches: &self.switches, base: place.base, chance };
         let hop = plan.router.route(place.switch, Some(port), dst, &mut route, &mut here);
         route.hops = route.hops.wrapping_add(1);
         let hot = &mut self.fabric.pool.hot[id as usize];
@@ -249,7 +248,7 @@ impl<A: Architecture> Partition<A> {
         let packet = self.fabric.pool.get(id);
         let port = self.fabric.share.ports[local as usize] + packet.hot.out as u32;
         let channel = &self.fabric.channels[port as usize];
-        let under_way = if channel.free_at > self.fabric.now { channel.sending } else { 0 };
+        let under_way = if channel.free_at > self.fabric.now { channel.sending as u32 } else { 0 };
         let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
         let arrival = Arrival {
             now: self.fabric.now,
@@ -311,7 +310,7 @@ impl<A: Architecture> Partition<A> {
             mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
         let chance = mix(mix(self.fabric.now ^ plan.seed, switch as u64), key);
         let mut route = crate::routing::Route::default();
-        let mut here = Here { switches: &self.switches, fabric: &mut self.fabric, base, chance };
+        let mut here = Here { switches: &self.switches, base, chance };
         plan.router.inject(packet.cold.src, packet.hot.dst, &mut route, &mut here);
         let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
         route.hops = 1;

@@ -53,7 +53,7 @@ impl Wheel {
     /// A wheel that holds events up to `span` ticks ahead in its slots.
     pub fn new(span: Tick) -> Self {
         let slots = span.clamp(64, 1 << 14).next_power_of_two() as usize;
-        Self {
+        let mut wheel = Self {
             slots: vec![[NONE; LISTS]; slots],
             occupied: vec![0; slots / 64],
             nodes: Vec::new(),
@@ -61,7 +61,9 @@ impl Wheel {
             mask: slots as u64 - 1,
             base: 0,
             far: BinaryHeap::new(),
-        }
+        };
+        wheel.grow();
+        wheel
     }
 
     /// Adds an event at `at`, which must not be before the tick being handled.
@@ -76,15 +78,22 @@ impl Wheel {
         self.occupied[slot / 64] |= 1 << (slot % 64);
         let list = &mut self.slots[slot][kind as usize];
         let node = Node { event, next: *list };
+        // The first free node is always there.
+        *list = self.free;
+        let place = &mut self.nodes[self.free as usize];
+        self.free = place.next;
+        *place = node;
         if self.free == NONE {
-            *list = self.nodes.len() as u32;
-            self.nodes.push(node);
-        } else {
-            *list = self.free;
-            let place = &mut self.nodes[self.free as usize];
-            self.free = place.next;
-            *place = node;
+            self.grow();
         }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let first = self.nodes.len() as u32;
+        self.nodes.extend((1..=256).map(|ahead| Node { event: 0, next: first + ahead }));
+        self.nodes.last_mut().expect("just added").next = NONE;
+        self.free = first;
     }
 
     #[cold]

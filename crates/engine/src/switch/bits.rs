@@ -55,24 +55,51 @@ impl<const W: usize> Set<W> {
         self.0.iter().all(|&word| word == 0)
     }
 
+    /// Takes the least member out; none if the set is empty.
+    #[inline]
+    pub fn pop(&mut self) -> Option<usize> {
+        for (at, word) in self.0.iter_mut().enumerate() {
+            if *word != 0 {
+                let bit = word.trailing_zeros() as usize;
+                *word &= *word - 1;
+                return Some(at * 64 + bit);
+            }
+        }
+        None
+    }
+
+    /// Adds all members of another set.
+    #[inline]
+    pub fn join(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    /// Whether the sets have a member in common.
+    #[inline]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
+
+    /// The least member.
+    #[inline]
+    pub fn first(&self) -> Option<usize> {
+        self.0.iter().position(|&word| word != 0).map(|at| at * 64 + self.0[at].trailing_zeros() as usize)
+    }
+
+    /// The members that the other set does not have.
+    #[inline]
+    pub fn without(&self, other: &Self) -> Self {
+        let mut left = *self;
+        left.0.iter_mut().zip(&other.0).for_each(|(word, mask)| *word &= !mask);
+        left
+    }
+
     /// The members of both sets.
     #[inline]
     pub fn and(&self, other: &Self) -> Self {
         let mut both = *self;
         both.0.iter_mut().zip(&other.0).for_each(|(word, mask)| *word &= mask);
         both
-    }
-
-    /// Calls `visit` for every member in ascending order.
-    #[inline]
-    pub fn each(&self, mut visit: impl FnMut(usize)) {
-        for (at, &word) in self.0.iter().enumerate() {
-            let mut word = word;
-            while word != 0 {
-                visit(at * 64 + word.trailing_zeros() as usize);
-                word &= word - 1;
-            }
-        }
     }
 }
 
@@ -90,9 +117,10 @@ mod tests {
             assert_eq!(set.next_from(from), Some(expected));
             from = expected + 1;
         }
-        let mut seen = Vec::new();
-        set.each(|bit| seen.push(bit));
+        let mut rest = set;
+        let seen: Vec<usize> = std::iter::from_fn(|| rest.pop()).collect();
         assert_eq!(seen, members);
+        assert!(rest.is_empty() && set.meets(&set) && !set.meets(&rest));
         members.iter().for_each(|&bit| set.remove(bit));
         assert!(set.is_empty() && set.next_from(5).is_none() && set.next_from(64 * W).is_none());
     }

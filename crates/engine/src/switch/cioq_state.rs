@@ -29,13 +29,12 @@ struct Record {
     active: bool,
 }
 
-/// Output side of a port: `W` words of inputs, `V` words of virtual channels.
+/// Output side of a port: `W` words of inputs, `V` words of virtual channels. What every packet touches comes first.
 #[derive(Clone)]
+#[repr(C, align(64))]
 struct Output<const W: usize, const V: usize> {
     /// When the crossbar path to the output is free.
     crossbar_free: Tick,
-    /// Inputs with a packet for this output, per class.
-    requests: [Set<W>; CLASSES_MAX],
     /// Non-empty output queues.
     queued: Set<V>,
     /// Flits waiting: in the cells of this output and in its output queues, without the packet under way.
@@ -45,18 +44,21 @@ struct Output<const W: usize, const V: usize> {
     /// A packet that arrived in this tick when the cells were empty: it enters its cell only if it is not granted.
     fresh: u32,
     fresh_input: u32,
-    /// First of the cells: (class, input) in order.
-    cell: u32,
-    /// Flits of the packet under way, whose space is released when the channel is free, and its virtual channel.
-    leaving: u32,
-    leaving_vc: u8,
-    /// Next virtual channel in the channel's round robin.
-    turn: u8,
-    /// Next input in round robin, per class.
-    turns: [u16; CLASSES_MAX],
     /// Local switch, and the port's number in it.
     switch: u32,
     number: u32,
+    /// First of the cells: (class, input) in order.
+    cell: u32,
+    /// Virtual channel of the packet under way.
+    leaving: u8,
+    /// Next virtual channel in the channel's round robin.
+    turn: u8,
+    /// Classes that have requests, one bit each.
+    classes: u8,
+    /// Next input in round robin, per class.
+    turns: [u16; CLASSES_MAX],
+    /// Inputs with a packet for this output, per class.
+    requests: [Set<W>; CLASSES_MAX],
 }
 
 /// Input side of a port, or the virtual input.
@@ -115,7 +117,6 @@ pub struct State<const W: usize, const V: usize> {
     departures: bool,
     /// Packets may bypass their cells: all classes have virtual output queues, and none looks at its deadline.
     bypass: bool,
-    classes: usize,
     vcs: usize,
     seed: u64,
     open: Vec<Open>,
@@ -161,7 +162,6 @@ impl<const W: usize, const V: usize> State<W, V> {
             time_to_wait: None,
             departures: false,
             bypass: false,
-            classes,
             vcs,
             seed: plan.seed,
             open: Vec::new(),
@@ -201,6 +201,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             packets[id as usize].sibling = NIL;
             *cell = id;
             output.requests[class as usize].insert(input as usize);
+            output.classes |= 1 << class;
         } else if join(packets, cell, first, id, vc, voq) {
             return;
         }
@@ -282,6 +283,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             }
         } else if *cell == NIL {
             output.requests[class as usize].remove(input as usize);
+            output.classes &= !((output.requests[class as usize].is_empty() as u8) << class);
         }
         if !is_voq {
             self.advance_fifo(fabric, switch, input, head);
@@ -313,8 +315,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             return None;
         }
         let hot = &fabric.pool.hot[id as usize];
-        let used = self.queues[port as usize * self.vcs + hot.next_vc as usize].used;
-        if used + hot.flits() > fabric.plan.output_buffer {
+        if !self.fits(fabric, port, hot) {
             open.full = true;
             return None;
         }
@@ -326,7 +327,10 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn pick(&self, fabric: &Fabric, record: &Record, open: &mut Open) -> Option<Proposal> {
         let port = record.port + open.output;
         let output = &self.outputs[port as usize];
-        for class in 0..self.classes {
+        let mut asking = output.classes;
+        while asking != 0 {
+            let class = asking.trailing_zeros() as usize;
+            asking &= asking - 1;
             let requests = &output.requests[class];
             let Some(first) = requests.next_from(output.turns[class] as usize) else { continue };
             let (mut input, mut best) = (first, None::<(u64, Proposal)>);
@@ -387,17 +391,30 @@ impl<const W: usize, const V: usize> State<W, V> {
         let voq = self.voq[class] || input == record.radix;
         let cell = self.outputs[port as usize].cell + class as u32 * (record.radix + 1) + input;
         let mut queue = self.cells[cell as usize];
-        let queues = &self.queues[port as usize * self.vcs..][..self.vcs];
         while queue != NIL {
             let hot = &fabric.pool.hot[queue as usize];
             let head = if voq { &fabric.pool.hot[hot.next as usize] } else { hot };
-            if queues[head.next_vc as usize].used + head.flits() <= fabric.plan.output_buffer {
+            if self.fits(fabric, port, head) {
                 return Some(queue);
             }
             open.full = true;
             queue = hot.sibling;
         }
         None
+    }
+
+    /// Whether a packet fits in its output queue. The packet under way keeps its space until its tail has left.
+    #[inline]
+    fn fits(&self, fabric: &Fabric, port: u32, hot: &Hot) -> bool {
+        let output = &self.outputs[port as usize];
+        let channel = &fabric.channels[port as usize];
+        let busy = channel.free_at > fabric.now;
+        if !busy && output.queued.is_empty() {
+            return true;
+        }
+        let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
+        let used = self.queues[port as usize * self.vcs + hot.next_vc as usize].used;
+        used + under_way + hot.flits() <= fabric.plan.output_buffer
     }
 
     /// Moves the head of a proposal's queue over the crossbar: on to its channel if that is free, else into its output
@@ -428,8 +445,6 @@ impl<const W: usize, const V: usize> State<W, V> {
         if proposal.input != radix {
             fabric.release(base + proposal.input, vc, flits, end);
         }
-        let queue = &mut self.queues[port as usize * self.vcs + next_vc as usize];
-        queue.used += flits;
         if self.outputs[port as usize].queued.is_empty()
             && fabric.channels[port as usize].free_at <= fabric.now
         {
@@ -442,6 +457,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         self.outputs[port as usize].queued.insert(next_vc as usize);
         fabric.pool.hot[id as usize].next = NIL;
         let queue = &mut self.queues[port as usize * self.vcs + next_vc as usize];
+        queue.used += flits;
         match queue.tail {
             NIL => queue.head = id,
             tail => fabric.pool.hot[tail as usize].next = id,
@@ -460,7 +476,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             let record = &self.records[switch as usize];
             for entry in &mut open {
                 let output = &self.outputs[(record.port + entry.output) as usize];
-                if output.asking == 0 && output.fresh == NIL || output.crossbar_free > fabric.now {
+                if !output.asks() || output.crossbar_free > fabric.now {
                     continue;
                 }
                 (entry.input_free, entry.full) = (NEVER, false);
@@ -502,14 +518,20 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
         fabric.take_credits(port);
         let output = &self.outputs[port as usize];
-        for class in 0..self.classes {
-            let candidates = output.queued.and(&self.class_sets[class]);
-            let Some(first) = candidates.next_from(output.turn as usize) else { continue };
+        let (mut rest, turn) = (output.queued, output.turn as usize);
+        // Virtual channels are numbered by class, the highest priority first.
+        while let Some(lowest) = rest.first() {
+            let class = &self.class_sets[fabric.plan.channels.class_of[lowest] as usize];
+            let candidates = rest.and(class);
+            rest = rest.without(class);
+            let first = candidates.next_from(turn).unwrap_or(lowest);
             let mut vc = first;
             loop {
                 let head = self.queues[port as usize * self.vcs + vc].head;
-                if fabric.credit(port, vc as u8) >= fabric.pool.hot[head as usize].flits() {
+                let flits = fabric.pool.hot[head as usize].flits();
+                if fabric.credit(port, vc as u8) >= flits {
                     let queue = &mut self.queues[port as usize * self.vcs + vc];
+                    queue.used -= flits;
                     queue.head = fabric.pool.hot[head as usize].next;
                     if queue.head == NIL {
                         queue.tail = NIL;
@@ -541,12 +563,13 @@ impl<const W: usize, const V: usize> State<W, V> {
             agent.on_dequeue(&departure, &mut fabric.pool.cold[id as usize]);
         }
         output.waiting -= flits;
-        (output.leaving, output.leaving_vc) = (flits, vc);
+        output.leaving = vc;
         output.turn = vc + 1;
         fabric.transmit(port, id);
     }
 
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
+    #[inline(never)]
     fn finish(&mut self, fabric: &mut Fabric, port: u32, open: &Open, agent: &mut dyn Agent) {
         let now = fabric.now;
         let channel_free = fabric.channels[port as usize].free_at;
@@ -584,25 +607,61 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     fn settle_switch(&mut self, fabric: &mut Fabric, switch: u32, agent: &mut dyn Agent) {
         let first = self.records[switch as usize].port;
-        let mut asked = false;
-        self.open.clear();
         let pending = std::mem::take(&mut self.pending[switch as usize]);
-        pending.each(|output| {
-            let port = first as usize + output;
-            let record = &mut self.outputs[port];
-            if record.leaving > 0 && fabric.channels[port].free_at <= fabric.now {
-                self.queues[port * self.vcs + record.leaving_vc as usize].used -= record.leaving;
-                record.leaving = 0;
+        let (mut claimed, mut conflict) = (Set::<W>::default(), false);
+        let mut rest = pending;
+        while let Some(output) = rest.pop() {
+            let record = &self.outputs[first as usize + output];
+            if record.asks() {
+                let candidates = record.candidates();
+                conflict |= claimed.meets(&candidates);
+                claimed.join(&candidates);
             }
-            asked |= record.asking > 0 || record.fresh != NIL;
-            self.open.push(Open { output: output as u32, input_free: NEVER, full: false });
-        });
-        if asked {
-            self.match_crossbar(fabric, switch, agent);
         }
+        let mut rest = pending;
+        if !conflict {
+            // No input is asked for twice: each output can be settled on its own.
+            while let Some(output) = rest.pop() {
+                self.settle_output(fabric, switch, first, output as u32, agent);
+            }
+            return;
+        }
+        self.open.clear();
+        while let Some(output) = rest.pop() {
+            self.open.push(Open { output: output as u32, input_free: NEVER, full: false });
+        }
+        self.match_crossbar(fabric, switch, agent);
         for at in 0..self.open.len() {
             let open = self.open[at];
             self.finish(fabric, first + open.output, &open, agent);
+        }
+    }
+
+    /// Settles an output whose candidates no other output asks for.
+    #[inline]
+    fn settle_output(
+        &mut self,
+        fabric: &mut Fabric,
+        switch: u32,
+        first: u32,
+        output: u32,
+        agent: &mut dyn Agent,
+    ) {
+        let mut open = Open { output, input_free: NEVER, full: false };
+        let state = &self.outputs[(first + output) as usize];
+        if state.asks() && state.crossbar_free <= fabric.now {
+            let record = &self.records[switch as usize];
+            let found = match state.fresh {
+                NIL => self.pick(fabric, record, &mut open),
+                _ => self.pick_fresh(fabric, record, &mut open),
+            };
+            if let Some(found) = found {
+                self.grant(fabric, switch, found, agent);
+            }
+        }
+        let state = &self.outputs[(first + output) as usize];
+        if state.asks() || !state.queued.is_empty() {
+            self.finish(fabric, first + output, &open, agent);
         }
     }
 }
@@ -611,20 +670,42 @@ impl<const W: usize, const V: usize> Output<W, V> {
     fn new(switch: u32, number: u32, cell: u32) -> Self {
         Self {
             crossbar_free: 0,
-            requests: [Set::default(); CLASSES_MAX],
             queued: Set::default(),
             waiting: 0,
             asking: 0,
             fresh: NIL,
             fresh_input: 0,
-            cell,
-            leaving: 0,
-            leaving_vc: 0,
-            turn: 0,
-            turns: [0; CLASSES_MAX],
             switch,
             number,
+            cell,
+            leaving: 0,
+            turn: 0,
+            classes: 0,
+            turns: [0; CLASSES_MAX],
+            requests: [Set::default(); CLASSES_MAX],
         }
+    }
+
+    /// Whether it asks for a packet over the crossbar.
+    #[inline]
+    fn asks(&self) -> bool {
+        self.asking > 0 || self.fresh != NIL
+    }
+
+    /// The inputs it may be granted.
+    #[inline]
+    fn candidates(&self) -> Set<W> {
+        let mut any = Set::default();
+        if self.fresh != NIL {
+            any.insert(self.fresh_input as usize);
+        } else {
+            let mut asking = self.classes;
+            while asking != 0 {
+                any.join(&self.requests[asking.trailing_zeros() as usize]);
+                asking &= asking - 1;
+            }
+        }
+        any
     }
 }
 
