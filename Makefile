@@ -1,7 +1,7 @@
 # make demo      builds everything and runs the main job
 # make test      formatting, lints, engine tests, Python tests
 # make test-all  the long tests too
-# make bench     speed of the engine
+# make bench     speed and memory of the engine; BENCH=--quick, --instructions, --markdown
 # Needs Rust, Python 3.11 or newer and a C toolchain; all else goes into .venv.
 .PHONY: demo test test-all lint bench clean
 .DELETE_ON_ERROR:
@@ -37,7 +37,7 @@ lint: .venv/.packages
 	$(BIN)/mypy
 
 bench:
-	cargo run --locked --release --package tailback-engine --example bench
+	cargo run --locked --release --package tailback-engine --example bench -- $(BENCH)
 
 clean:
 	rm -rf .venv target

@@ -9,8 +9,10 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tailback.console import duration
+
 Kinds = Mapping[str, Sequence[Mapping[str, Any]]]
-"""By seam: kinds with `kind`, `doc` and `parameters` (`name`, `type`, `default`, `doc`)."""
+"""By seam: kinds with `name`, `doc` and `parameters` (`name`, `type`, `required`, `default`, `doc`)."""
 
 
 def _bare(*columns: str) -> Table:
@@ -31,7 +33,7 @@ def overview(kinds: Kinds) -> Table:
     for seam, members in kinds.items():
         for number, member in enumerate(members):
             table.add_row(
-                "" if number else seam, Text(str(member["kind"])), Text(_first_line(member.get("doc")))
+                "" if number else seam, Text(str(member["name"])), Text(_first_line(member.get("doc")))
             )
     return table
 
@@ -39,7 +41,7 @@ def overview(kinds: Kinds) -> Table:
 def details(members: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     """Each kind of a seam with its documentation and parameters."""
     for member in members:
-        yield Text(str(member["kind"]), style="bold")
+        yield Text(str(member["name"]), style="bold")
         yield Text(str(member.get("doc") or "").strip())
         parameters = member.get("parameters") or ()
         if parameters:
@@ -51,10 +53,12 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> Table:
     table = _bare("  parameter", "type", "default", "")
     for parameter in parameters:
         default = parameter.get("default")
+        if default is None:
+            default = "required" if parameter.get("required") else "-"
         table.add_row(
             Text(f"  {parameter['name']}"),
             Text(str(parameter.get("type") or "")),
-            Text("required" if default is None else str(default)),
+            Text(_plain(default)),
             Text(" ".join(str(parameter.get("doc") or "").split())),
         )
     return table
@@ -63,44 +67,65 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> Table:
 def description(facts: Mapping[str, Any]) -> Iterator[RenderableType]:
     """What a scenario builds: facts first, then one table for every list of rows."""
     plain = _bare()
-    nested: list[tuple[str, Any]] = []
+    plain.show_header = False
+    tables: list[tuple[str, Sequence[Mapping[str, Any]]]] = []
     for key, value in facts.items():
-        if _is_rows(value) or (
-            isinstance(value, Mapping) and any(isinstance(v, Mapping) for v in value.values())
-        ):
-            nested.append((key, value))
+        if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
+            tables.append((key, value))
         else:
-            plain.add_row(Text(_words(key), style="bold"), Text(_value(value)))
+            for name, item in _flat(key, value):
+                plain.add_row(Text(_words(name), style="bold"), Text(_quantity(name, item)))
     yield plain
-    for key, value in nested:
-        yield Text(f"\n{_words(key)}", style="bold")
-        yield _rows_table(value)
+    for key, rows in tables:
+        yield Text(f"\n{_heading(key)}", style="bold")
+        yield _rows_table(rows)
 
 
-def _is_rows(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(row, Mapping) for row in value)
+def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The entries of nested tables, each with the names of those around it."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _flat(f"{key}_{name}", item)
+    else:
+        yield key, value
 
 
-def _rows_table(value: Any) -> Table:
-    rows = value if isinstance(value, list) else [_named(name, row) for name, row in value.items()]
-    columns = list(dict.fromkeys(column for row in rows for column in row))
+def _rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    flat = [dict(entry for key, value in row.items() for entry in _flat(key, value)) for row in rows]
+    columns = list(dict.fromkeys(column for row in flat for column in row))
     table = Table()
     for column in columns:
-        table.add_column(_words(column))
-    for row in rows:
-        table.add_row(*(Text(_value(row.get(column))) for column in columns))
+        words = any(isinstance(row.get(column), str) for row in flat)
+        table.add_column(_heading(column), justify="left" if words else "right")
+    for row in flat:
+        table.add_row(*(Text(_plain(row.get(column))) for column in columns))
     return table
 
 
-def _named(name: str, row: Any) -> dict[str, Any]:
-    return {"name": name, **row} if isinstance(row, Mapping) else {"name": name, "value": row}
-
-
 def _words(key: str) -> str:
-    return key.replace("_", " ")
+    """A key as words, without the unit that its value is shown with."""
+    return key.removesuffix("_ns").removesuffix("_bytes").replace("_", " ")
 
 
-def _value(value: Any) -> str:
+def _heading(key: str) -> str:
+    """A key as words, with its unit in brackets."""
+    for unit in ("ns", "ps"):
+        if key.endswith(f"_{unit}"):
+            return f"{key.removesuffix(f'_{unit}').replace('_', ' ')} [{unit}]"
+    return key.replace("gbit_per_s", "rate [Gb/s]").replace("_", " ")
+
+
+def _quantity(key: str, value: Any) -> str:
+    """A value with the unit that ends its key."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if key.endswith("_ns"):
+            return duration(value)
+        if key.endswith("_bytes"):
+            return f"{value / 1e6:,.1f} MB"
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -108,7 +133,7 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{_words(str(key))} {_value(item)}" for key, item in value.items())
+        return ", ".join(f"{_words(str(key))} {_plain(item)}" for key, item in value.items())
     if isinstance(value, list):
-        return ", ".join(_value(item) for item in value)
+        return ", ".join(_plain(item) for item in value)
     return "-" if value is None else str(value)

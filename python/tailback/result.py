@@ -43,13 +43,13 @@ class Result:
     def from_engine(
         cls,
         scenario: str,
-        summary: str,
+        summary: Mapping[str, Any],
         tables: Mapping[str, Sequence[tuple[str, str, bytes]]],
         *,
         interrupted: bool,
     ) -> Result:
         """The engine's answer as a result; numbers stay where the engine put them."""
-        facts = {"version": _engine.version(), **json.loads(summary)}
+        facts = {"version": _engine.version(), **summary}
         facts |= {"interrupted": interrupted, "host": platform.node()}
         return cls(scenario, facts, {name: _table(columns) for name, columns in tables.items()})
 

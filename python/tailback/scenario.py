@@ -11,6 +11,7 @@ from typing import Any
 from tailback import _engine
 from tailback.errors import Interrupted, Problem, engine_errors, mistake, problems_from_json
 from tailback.result import Result
+from tailback.usage import Meter
 
 _BYTES_MAX = 16 << 20
 
@@ -87,8 +88,10 @@ class Scenario:
         text, overrides = self._input()
         with engine_errors():
             complete = _engine.complete(text, overrides)
+            meter = Meter()
             summary, tables, interrupted = _engine.run(text, overrides, watch)
-        result = Result.from_engine(complete, summary, tables, interrupted=interrupted)
+            facts = {**json.loads(summary), **meter.read()}
+        result = Result.from_engine(complete, facts, tables, interrupted=interrupted)
         if interrupted and not stopped:
             raise Interrupted(result)
         return result

@@ -56,8 +56,8 @@ def describe(text, overrides):
         {
             "endpoints": 1056,
             "zero_load_latency_ns": 1234.5,
-            "links": [{"class": "host", "channels": 1056}],
-            "vcs": {"data": {"first": 0, "last": 5}},
+            "memory_estimate": {"total_bytes": 21_500_000},
+            "links": [{"class": "host", "links": 1056, "latency_ns": 5.0, "input_flits": {"per_vc": 60}}],
         }
     )
 
@@ -67,10 +67,11 @@ def schema():
 
 
 def kinds():
-    group = {"name": "groups", "type": "integer", "default": None, "doc": "Number of groups."}
-    dragonfly = {"kind": "dragonfly", "doc": "Groups of switches.\n\nMore.", "parameters": [group]}
+    group = {"name": "groups", "type": "integer", "required": True, "default": None}
+    group["doc"] = "Number of groups."
+    dragonfly = {"name": "dragonfly", "doc": "Groups of switches.\n\nMore.", "parameters": [group]}
     return json.dumps(
-        {"topologies": [dragonfly], "routings": [{"kind": "par", "doc": "x", "parameters": []}]}
+        {"topologies": [dragonfly], "routings": [{"name": "par", "doc": "x", "parameters": []}]}
     )
 
 
@@ -150,10 +151,8 @@ def run(text, overrides, watch=None):
         "title": dict(overrides).get("title", "fake"),
         "seed": 1,
         "simulated_ns": 120000.0,
-        "cpu_seconds": 1.5,
         "packet_hops": 9_000_000,
         "events": 1,
-        "peak_rss_bytes": 1,
         "stable": False,
         "classes": {name: class_facts(overrides) for name in ("hot", "victim", "all")},
     }

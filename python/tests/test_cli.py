@@ -145,8 +145,12 @@ def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
 def test_describe_shows_facts_and_tables(command, scenario_file):
     status, out, _ = command("describe", scenario_file(GOOD))
     assert status == 0
-    assert "zero load latency ns" in out
-    assert "1,056" in out
+    lines = [line.split() for line in out.splitlines()]
+    assert ["endpoints", "1,056"] in lines
+    assert ["zero", "load", "latency", "1.234", "us"] in lines
+    assert ["memory", "estimate", "total", "21.5", "MB"] in lines
+    assert "latency [ns]" in out
+    assert "input flits per vc" in out
 
 
 @pytest.mark.parametrize("arguments", [["schema"], ["list", "--json"], ["list", "routings", "--json"]])

@@ -1,4 +1,10 @@
-//! What a network is like before anything runs on it: sizes, distances, bisection.
+//! What a network is like before anything runs on it: sizes, distances, bisection; and, in the files below, latency,
+//! memory, and all of it of a scenario.
+mod latency;
+mod memory;
+mod whole;
+pub use whole::whole;
+
 use crate::graph::{Graph, Peer};
 use std::collections::VecDeque;
 

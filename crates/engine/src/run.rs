@@ -23,6 +23,13 @@ pub fn check(scenario: &Scenario) -> Vec<Problem> {
     build::plan(scenario).err().unwrap_or_default()
 }
 
+/// What a scenario builds, before anything runs: sizes, distances, latency of the empty network, virtual channels,
+/// partitions, memory. Times have their unit in their name.
+pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
+    let plan = build::plan(scenario).map_err(RunError::Problems)?;
+    Ok(crate::describe::whole(scenario, &plan))
+}
+
 /// Runs a scenario. `watch` is called at regular simulated times; if it stops the run, what was measured by then is
 /// returned, marked as interrupted.
 pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {

@@ -1,0 +1,123 @@
+//! All that can be said of a scenario before it runs, as one JSON object.
+use super::latency::{Spread, Ways};
+use super::{Description, memory};
+use crate::core::NEVER;
+use crate::core::plan::{LinkPlan, Plan};
+use crate::scenario::Scenario;
+use crate::topology::Wiring;
+use crate::traffic::sizes::Sizes;
+use serde_json::{Map, Value, json};
+
+/// Describes a scenario whose plan is `plan`.
+pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
+    let graph = super::describe(&plan.graph, scenario.topology.link_classes());
+    let ways = Ways::new(plan, &scenario.topology);
+    let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
+    let across = (plan.lookahead != NEVER).then(|| ns(plan, plan.lookahead as f64));
+    let hops = ways.as_ref().map(Ways::hops);
+    json!({
+        "title": scenario.title,
+        "topology": scenario.topology.kind(),
+        "routing": scenario.routing.kind(),
+        "congestion_control": scenario.congestion_control.kind(),
+        "endpoints": graph.endpoints,
+        "switches": graph.switches,
+        "ports": ports.count(),
+        "ports_per_switch_max": graph.ports_max,
+        "diameter": graph.diameter,
+        "minimal_hops_mean": hops.map(|hops| hops.mean),
+        "minimal_hops_max": hops.map(|hops| hops.max),
+        "sampled": graph.hops_sampled || ways.as_ref().is_some_and(|ways| ways.sampled),
+        "bisection": graph.bisection,
+        "flit_bits": plan.scale.flit_bits,
+        "packet_flits_max": plan.packet_flits,
+        "tick_ps": plan.tick,
+        "partitions": plan.shares.len(),
+        "lookahead_ns": across,
+        "memory_estimate": memory::estimate(plan, ways.as_ref(), scenario.endpoint.acknowledge),
+        "links": links(&graph, plan),
+        "zero_load_latency_ns": ways.map(|ways| latencies(plan, &ways)),
+        "virtual_channels": virtual_channels(plan),
+    })
+}
+
+fn ns(plan: &Plan, ticks: f64) -> f64 {
+    ticks * plan.tick as f64 / 1000.0
+}
+
+/// Bits per second of a link class, from the time of its largest packet.
+fn rate(plan: &Plan, link: &LinkPlan) -> f64 {
+    let bits = f64::from(plan.packet_flits) * plan.scale.flit_bits as f64;
+    bits / (f64::from(link.time[plan.packet_flits as usize]) * plan.tick as f64 * 1e-12)
+}
+
+/// The link classes with their channels and the buffers of a port.
+fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
+    let row = |(link, (name, count)): (&LinkPlan, &(String, u64))| {
+        let used = link.buffer.iter().filter(|&&flits| flits > 0);
+        let vcs = used.clone().count() as u64;
+        json!({
+            "class": name,
+            "links": count,
+            "gbit_per_s": rate(plan, link) / 1e9,
+            "latency_ns": ns(plan, f64::from(link.latency)),
+            "flit_ns": ns(plan, f64::from(link.time[1])),
+            "vcs": vcs,
+            "input_flits_per_vc": used.clone().max(),
+            "input_flits_per_port": used.map(|&flits| u64::from(flits)).sum::<u64>(),
+            "output_flits_per_vc": plan.output_buffer,
+            "output_flits_per_port": vcs * u64::from(plan.output_buffer),
+        })
+    };
+    plan.links.iter().zip(&graph.links).map(row).collect()
+}
+
+/// One flit, one packet, and the messages of each class.
+fn latencies(plan: &Plan, ways: &Ways) -> Vec<Value> {
+    let mut sizes = vec![("1 flit".to_string(), 1), ("1 packet".to_string(), u32::from(plan.packet_flits))];
+    for traffic in &plan.traffic {
+        let class = traffic.class();
+        let name = &class.name;
+        match &class.sizes {
+            Sizes::Fixed(flits) => sizes.push((format!("message of {name}"), *flits)),
+            Sizes::Steps { from, .. } => {
+                sizes.push((format!("shortest message of {name}"), *from));
+                sizes.push((format!("longest message of {name}"), class.sizes.max()));
+            }
+            Sizes::Mix { sizes: mixed, .. } => {
+                let named = |&flits: &u32| (format!("message of {name}, {flits} flits"), flits);
+                sizes.extend(mixed.iter().map(named));
+            }
+        }
+    }
+    let row = |(what, flits): (String, u32)| {
+        let Spread { min, mean, max } = ways.latency(plan, flits);
+        json!({
+            "what": what,
+            "flits": flits,
+            "packets": flits.div_ceil(u32::from(plan.packet_flits)),
+            "min": ns(plan, min),
+            "mean": ns(plan, mean),
+            "max": ns(plan, max),
+        })
+    };
+    sizes.into_iter().map(row).collect()
+}
+
+/// The virtual channels of a port: class × network × queue × level, with the input buffer on every link class.
+fn virtual_channels(plan: &Plan) -> Vec<Value> {
+    let channels = &plan.channels;
+    let (levels, queues) = (usize::from(channels.levels), usize::from(channels.queues));
+    let row = |vc: usize| {
+        let buffers = plan.links.iter().map(|link| (link.name.clone(), json!(link.buffer[vc])));
+        json!({
+            "vc": vc,
+            "class": channels.classes[usize::from(channels.class_of[vc])].name,
+            "network": channels.network_of[vc],
+            "queue": vc / levels % queues,
+            "level": vc % levels,
+            "input_flits": Map::from_iter(buffers),
+        })
+    };
+    (0..channels.count()).map(row).collect()
+}

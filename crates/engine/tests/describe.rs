@@ -1,0 +1,76 @@
+//! What is said of a scenario before it runs agrees with what its run measures.
+use serde_json::Value;
+use tailback_engine::run::{describe, run};
+use tailback_engine::scenario::Scenario;
+
+/// Small networks with links of unequal length, and of unequal rates where that is possible.
+const NETWORKS: [&str; 4] = [
+    "topology = { kind = 'single-switch', endpoints = 3 }\nlink = { host = '7 ns' }",
+    "topology = { kind = 'dragonfly', p = 1, a = 2, h = 1, groups = 3 }
+     link = { host = '5 ns', local = '50 ns', global = '1 us' }",
+    "topology = { kind = 'fat-tree', levels = 2, arity = 2 }
+     link = { host = '5 ns', level1 = '30 ns', bandwidth = { host = '100 Gb/s', level1 = '50 Gb/s' } }",
+    "topology = { kind = 'fat-tree', levels = 3, arity = 2 }
+     link = { latency = '10 ns', bandwidth = { host = '100 Gb/s', level1 = '200 Gb/s', level2 = '400 Gb/s' } }
+     switch = { kind = 'cioq', pipeline = '20 ns' }",
+];
+const SIZES: [u32; 4] = [1, 4, 24, 77];
+
+fn scenario(network: &str, flits: u32, pair: (u32, u32)) -> Scenario {
+    let text = format!(
+        "{network}\n\
+         routing = {{ kind = 'minimal' }}\n\
+         run = {{ warmup = '0 us', duration = '1 us', drain = '50 us' }}\n\
+         [[traffic]]\nname = 'one'\npattern = 'list'\npairs = [[{}, {}]]\nprocess = 'one-shot'\nmessage = '{flits} flits'\n",
+        pair.0, pair.1
+    );
+    Scenario::parse(&text, &[]).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn measured(network: &str, flits: u32, pair: (u32, u32)) -> f64 {
+    let output = run(&scenario(network, flits, pair), &mut |_| true).unwrap();
+    output.summary["classes"]["one"]["message_latency_ns"]["mean"].as_f64().unwrap()
+}
+
+#[test]
+fn the_latency_of_the_empty_network_is_what_single_messages_take() {
+    for network in NETWORKS {
+        for flits in SIZES {
+            let facts = describe(&scenario(network, flits, (0, 1))).unwrap();
+            let endpoints = facts["endpoints"].as_u64().unwrap() as u32;
+            let others = |from: u32| (0..endpoints).filter(move |&to| to != from).map(move |to| (from, to));
+            let times: Vec<f64> =
+                (0..endpoints).flat_map(others).map(|pair| measured(network, flits, pair)).collect();
+            let row = facts["zero_load_latency_ns"].as_array().unwrap().last().unwrap();
+            let said = |key: &str| row[key].as_f64().unwrap();
+            assert_eq!(row["flits"], flits);
+            assert_eq!(said("min"), times.iter().copied().fold(f64::INFINITY, f64::min), "{network}");
+            assert_eq!(said("max"), times.iter().copied().fold(0.0, f64::max), "{network}");
+            let mean = times.iter().sum::<f64>() / times.len() as f64;
+            assert!((said("mean") - mean).abs() < 1e-6, "{network}: {flits} flits: {row} but {mean}");
+        }
+    }
+}
+
+#[test]
+fn every_list_of_a_description_has_its_rows() {
+    let text = "
+        topology = { kind = 'dragonfly', p = 2, a = 4, h = 2, groups = 9 }
+        routing = { kind = 'par' }
+        congestion_control = { kind = 'lhrp' }
+        [[traffic]]
+        name = 'mixed'
+        pattern = 'uniform'
+        load = 0.4
+        message = { sizes = ['1 flit', '100 flits'], shares = [0.5, 0.5] }";
+    let facts = describe(&Scenario::parse(text, &[]).unwrap()).unwrap();
+    let rows = |key: &str| facts[key].as_array().unwrap().len();
+    assert_eq!((rows("links"), rows("zero_load_latency_ns"), rows("virtual_channels")), (3, 4, 18));
+    // Control, speculative, data; 6 levels on local links, 2 on global ones, 1 on host links.
+    let used = |class: &str| {
+        let all = facts["virtual_channels"].as_array().unwrap().iter();
+        all.filter(|row: &&Value| row["input_flits"][class] != 0).count()
+    };
+    assert_eq!(["host", "local", "global"].map(used), [3, 18, 6]);
+    assert_eq!(facts["ports"], 36 * 7);
+}

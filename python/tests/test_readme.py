@@ -1,0 +1,53 @@
+"""What the README shows works as printed."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import tailback
+
+pytestmark = pytest.mark.engine
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def samples(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def beside_scenarios(tmp_path, monkeypatch):
+    """An empty folder with the scenarios in it."""
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_scenario_has_no_mistakes():
+    (text,) = samples("toml")
+    assert tailback.Scenario.loads(text).check() == []
+
+
+def test_the_python_sample_runs(beside_scenarios, capsys):
+    (program,) = samples("python")
+    exec(compile(program, "README.md", "exec"), {})
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["none", "ECN", "LHRP"]
+    assert (beside_scenarios / "latency.png").stat().st_size > 0
+
+
+def test_the_commands_run(command, beside_scenarios):
+    commands = [shlex.split(line) for text in samples("sh") for line in text.splitlines()]
+    ours = [words[1:] for words in commands if words[0] == ".venv/bin/tailback"]
+    assert len(ours) == 3
+    for words in ours:
+        assert command(*words)[::2] == (0, "")
+    assert (beside_scenarios / "results" / "plots" / "latency_over_time.png").exists()
+
+
+def test_every_command_of_the_table_is_one(command):
+    _, text, _ = command("--help")
+    for name in re.findall(r"^\| `tailback (\w+)", README, re.MULTILINE):
+        assert name in text
