@@ -119,7 +119,7 @@ pub struct Cold {
     pub sequence: u16,
     /// Traffic class of the scenario.
     pub class: u8,
-    /// Whether it met congestion.
+    /// Whether it met congestion; of an acknowledgement, whether the packet it speaks of might have been dropped.
     pub marked: bool,
 }
 

@@ -76,7 +76,7 @@ impl<A: Architecture> Partition<A> {
         let interest = agent.interest();
         switches.prepare(&interest);
         for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.channels.classes) {
-            *tracked = arrivals_tracked || class.droppable && interest.time_to_wait.is_some();
+            *tracked = arrivals_tracked || class.times_out && interest.time_to_wait.is_some();
         }
         fabric.tracking = fabric.tracked.contains(&true);
         let mut ports = Vec::with_capacity(fabric.ports as usize);
@@ -300,6 +300,9 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.pool.remove(id);
         if dropped {
+            let class = fabric.plan.channels.class_of[packet.hot.vc as usize];
+            let droppable = fabric.plan.channels.classes[class as usize].droppable;
+            assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             fabric.probe.dropped(packet, now);
         } else {
             fabric.probe.removed += 1;

@@ -1,5 +1,5 @@
 //! Explicit congestion notification after InfiniBand.
-use super::{Agent, CONTROL, DATA, Departure, Interest, Pull, Reply, Scheme, Sent, Source};
+use super::{Agent, CONTROL, DATA, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
@@ -97,6 +97,7 @@ impl Throttle {
 
 impl Source for Throttle {
     type Queue = Delay;
+    type Sink = ();
 
     fn pull(&self, queue: &SendQueue<Delay>, now: Tick) -> Pull {
         if !queue.has_message() {
@@ -129,11 +130,11 @@ impl Source for Throttle {
         self.zero_at(&queue.state) <= now
     }
 
-    fn reply(&self, packet: &Packet, _now: Tick, replies: &mut Vec<Reply>) {
-        if packet.hot.kind() != Kind::Data {
+    fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
+        if received.packet.hot.kind() != Kind::Data {
             return;
         }
-        let marked = packet.cold.marked;
+        let marked = received.packet.cold.marked;
         if self.acknowledge {
             replies.push(Reply { kind: Kind::Ack, class: self.control, words: [marked as u64, 0] });
         }
@@ -144,8 +145,9 @@ impl Source for Throttle {
 }
 
 /// Marks packets at the root of congestion.
-struct Marker {
-    threshold: u32,
+pub struct Marker {
+    /// Flits that wait for an output above which its packets are marked.
+    pub threshold: u32,
 }
 
 impl Agent for Marker {

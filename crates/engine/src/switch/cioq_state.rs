@@ -240,7 +240,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn on_head(&mut self, fabric: &mut Fabric, switch: u32, input: u32, id: u32, class: u8) {
         let Some(limit) = self.time_to_wait else { return };
         let record = &self.records[switch as usize];
-        if input == record.radix || !fabric.plan.channels.classes[class as usize].droppable {
+        if input == record.radix || !fabric.plan.channels.classes[class as usize].times_out {
             return;
         }
         let cold = &fabric.pool.cold[id as usize];
