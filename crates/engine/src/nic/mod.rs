@@ -390,6 +390,7 @@ impl<S: Source> NicSet<S> {
             Pull::Again(_) => {
                 let again = record.due().expect("a packet was due");
                 packet.hot.set_size(Kind::Data, again.flits);
+                packet.hot.dst = again.dst;
                 packet.cold.born = again.born;
                 packet.cold.length = again.length;
                 packet.cold.sequence = again.sequence;

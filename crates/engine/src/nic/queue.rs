@@ -43,6 +43,8 @@ pub struct Again {
     pub at: Tick,
     /// Number of its message.
     pub message: u32,
+    /// Destination endpoint: not that of the queue where one queue serves all.
+    pub dst: u32,
     /// Number of the packet in the message.
     pub sequence: u16,
     /// Length in flits.
@@ -66,6 +68,7 @@ impl Again {
         Self {
             at,
             message: cold.message,
+            dst: cold.src,
             sequence: cold.sequence,
             flits: cold.words[1] as u16,
             class,

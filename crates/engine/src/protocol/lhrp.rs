@@ -71,18 +71,28 @@ pub struct Speculate {
 }
 
 impl Speculate {
-    /// The refused packets that a grant of `flits` covers get their places in its interval, one behind the other.
-    fn place(&self, queue: &mut SendQueue<Refused>, start: Tick, flits: u32) {
+    /// The refused packets to `dst` that its grant of `flits` covers get their places in the granted interval, one
+    /// behind the other.
+    fn place(&self, queue: &mut SendQueue<Refused>, dst: u32, start: Tick, flits: u32) {
         let mut placed = 0;
-        let mut packets = std::mem::take(&mut queue.state.packets).into_iter();
-        while placed < flits {
-            let Some(mut packet) = packets.next() else { break };
+        for mut packet in std::mem::take(&mut queue.state.packets) {
+            if packet.dst != dst || placed >= flits {
+                queue.state.packets.push(packet);
+                continue;
+            }
             packet.at = start + placed as Tick * self.flit;
             packet.class = DATA_CLASS;
             placed += packet.flits as u32;
             queue.again(packet);
         }
-        queue.state.packets = packets.collect();
+        self.aim(queue);
+    }
+
+    /// The next reservation goes to the destination of the packet refused first.
+    fn aim(&self, queue: &mut SendQueue<Refused>) {
+        if let Some(first) = queue.state.packets.first() {
+            queue.dst = first.dst;
+        }
     }
 }
 
@@ -97,7 +107,8 @@ impl Source for Speculate {
         }
         let state = &queue.state;
         if state.reserved.is_none() && !state.packets.is_empty() {
-            let flits: u32 = state.packets.iter().map(|packet| packet.flits as u32).sum();
+            let there = state.packets.iter().filter(|packet| packet.dst == queue.dst);
+            let flits: u32 = there.map(|packet| packet.flits as u32).sum();
             return Pull::Control(CONTROL_CLASS, Kind::Reservation, [flits as u64, 0]);
         }
         if state.reserved.is_none() && queue.has_message() {
@@ -123,7 +134,7 @@ impl Source for Speculate {
             Kind::Grant => {
                 queue.state.reserved = None;
                 queue.state.in_a_row = 0;
-                self.place(queue, word - 1, packet.cold.words[1] as u32);
+                self.place(queue, packet.cold.src, word - 1, packet.cold.words[1] as u32);
             }
             Kind::Nack if word > 0 => {
                 queue.state.in_a_row = 0;
@@ -133,6 +144,9 @@ impl Source for Speculate {
                 queue.state.in_a_row += 1;
                 if queue.state.in_a_row >= self.coalesce_after || queue.state.reserved.is_some() {
                     queue.state.packets.push(Again::refused(packet, DATA_CLASS, now));
+                    if queue.state.reserved.is_none() {
+                        self.aim(queue);
+                    }
                 } else {
                     queue.again(Again::refused(packet, SPECULATIVE_CLASS, now));
                 }
