@@ -18,6 +18,8 @@ from tailback.scenario import Progress, Scenario
 
 if TYPE_CHECKING:
     from tailback import plot
+    from tailback.saturation import Saturation
+    from tailback.sweeps import Sweep, sweep
 
 __version__ = version()
 
@@ -28,15 +30,23 @@ __all__ = [
     "Progress",
     "Result",
     "RunFailed",
+    "Saturation",
     "Scenario",
+    "Sweep",
     "TailbackError",
     "__version__",
     "plot",
+    "sweep",
 ]
 
 
+_LATE = {"Saturation": "saturation", "Sweep": "sweeps", "sweep": "sweeps"}
+
+
 def __getattr__(name: str) -> Any:
-    """Loads the figures when they are first asked for: matplotlib takes longer to load than all the rest."""
+    """Loads what takes long to load (matplotlib, scipy) when it is first asked for."""
     if name == "plot":
         return import_module("tailback.plot")
+    if name in _LATE:
+        return getattr(import_module(f"tailback.{_LATE[name]}"), name)
     raise AttributeError(f"module 'tailback' has no attribute {name!r}")

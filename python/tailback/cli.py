@@ -71,6 +71,46 @@ def run(
 
 
 @app.command()
+def sweep(
+    file: ScenarioFile,
+    changes: Changes = None,
+    folder: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Where the results go (default: results/<name>)."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes (default: one per core).", show_default=False)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Runs only what is not complete yet.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Runs even a very large sweep.")] = False,
+    slurm: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="Only writes a job-array script with K points per task.", min=1),
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option(metavar="FROM:TO", help="Runs only these points, counted from 0.")
+    ] = None,
+) -> None:
+    """Runs all points of the file's [sweep] table on all cores, and merges their tables."""
+    from tailback import sweep_command as command  # late: most commands do not need it
+
+    scenario = None
+    target = Path(folder) if folder is not None else Path("results") / (Path(file).stem or "sweep")
+    with _reporting():
+        scenario = _load(file, changes)
+    with _reporting(scenario):
+        plain, space, wanted = command.begin(
+            scenario, target, resume=resume or slurm is not None, yes=yes or slurm is not None, part=part
+        )
+        if slurm is not None:
+            lines = [f"job array: {command.write_slurm(scenario, space, target, slurm)}"]
+        else:
+            lines = command.remarks(command.run(plain, space, wanted, target, workers))
+    for line in lines:
+        console.output().print(console.printable(line), soft_wrap=True)
+
+
+@app.command()
 def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
     """Lists every mistake in a scenario, each with its line and the remedy."""
     with _reporting():

@@ -93,6 +93,13 @@ def duration(value: Any, digits: str = ".4g") -> str:
     return f"{value:{digits}} ns"
 
 
+def minutes(seconds: float) -> str:
+    """A time of a person's day: minutes and seconds, with hours if there are any."""
+    whole = int(seconds)
+    hours = f"{whole // 3600}:" if whole >= 3600 else ""
+    return f"{hours}{whole // 60 % 60:0{2 if hours else 1}}:{whole % 60:02}"
+
+
 def share(value: Any) -> str:
     """A fraction as a percentage."""
     return f"{100 * value:.1f} %" if isinstance(value, int | float) else "-"
@@ -184,7 +191,7 @@ class _TimeLeft(ProgressColumn):
         if not task.total or not task.completed or task.elapsed is None:
             return Text("")
         left = task.elapsed * (task.total - task.completed) / task.completed
-        return Text(f"{int(left) // 60}:{int(left) % 60:02} left")
+        return Text(f"{minutes(left)} left")
 
 
 class Bars:

@@ -119,7 +119,7 @@ pub struct Cold {
     pub sequence: u16,
     /// Traffic class of the scenario.
     pub class: u8,
-    /// Whether it met congestion.
+    /// Whether it met congestion; of an acknowledgement, whether the packet it speaks of might have been dropped.
     pub marked: bool,
 }
 
@@ -163,6 +163,12 @@ impl Pool {
     /// The packet by value.
     pub fn get(&self, id: u32) -> Packet {
         Packet { hot: self.hot[id as usize], cold: self.cold[id as usize] }
+    }
+
+    /// What tells a data packet from all others under way, whatever its number: source, message, packet.
+    pub fn identity(&self, id: u32) -> (u32, u32, u16) {
+        let cold = &self.cold[id as usize];
+        (cold.src, cold.message, cold.sequence)
     }
 
     /// Packets held now.

@@ -76,7 +76,7 @@ impl<A: Architecture> Partition<A> {
         let interest = agent.interest();
         switches.prepare(&interest);
         for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.channels.classes) {
-            *tracked = arrivals_tracked || class.droppable && interest.time_to_wait.is_some();
+            *tracked = arrivals_tracked || class.times_out && interest.time_to_wait.is_some();
         }
         fabric.tracking = fabric.tracked.contains(&true);
         let mut ports = Vec::with_capacity(fabric.ports as usize);
@@ -146,7 +146,10 @@ impl<A: Architecture> Partition<A> {
             }
         }
         self.take(Kind::Timer);
-        self.events.sort_unstable();
+        if self.events.len() > 1 {
+            let pool = &self.fabric.pool;
+            self.events.sort_unstable_by_key(|&event| (event >> 32, pool.identity(event as u32)));
+        }
         for at in 0..self.events.len() {
             let event = self.events[at];
             self.switches.expire(&mut self.fabric, (event >> 32) as u32, event as u32);
@@ -269,9 +272,13 @@ impl<A: Architecture> Partition<A> {
             return;
         }
         let mut dropped = std::mem::take(&mut self.fabric.dropped);
-        dropped.sort_unstable();
+        let pool = &self.fabric.pool;
+        dropped.sort_unstable_by_key(|&(input, id)| (input, pool.identity(id)));
         for &(input, id) in &dropped {
             let packet = self.fabric.pool.get(id);
+            let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
+            let droppable = self.fabric.plan.channels.classes[class as usize].droppable;
+            assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             let reply = self.agent.on_expire(&packet);
             let local = self.ports[input as usize].local;
             self.remove(local, input, &packet, id, &reply, true);
@@ -293,6 +300,9 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.pool.remove(id);
         if dropped {
+            let class = fabric.plan.channels.class_of[packet.hot.vc as usize];
+            let droppable = fabric.plan.channels.classes[class as usize].droppable;
+            assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             fabric.probe.dropped(packet, now);
         } else {
             fabric.probe.removed += 1;

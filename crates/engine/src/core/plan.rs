@@ -15,6 +15,8 @@ pub struct TrafficClass {
     pub control: bool,
     /// May be dropped.
     pub droppable: bool,
+    /// Is dropped when it has waited too long, if the protocol has a time-to-wait.
+    pub times_out: bool,
 }
 
 /// The virtual channels of a port: index = ((class·networks + network)·queues + queue)·levels + level.

@@ -5,11 +5,11 @@ use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
-use crate::protocol::{Pull, Reply, Sent, Source};
+use crate::protocol::{Pull, Received, Reply, Reserve, Sent, Source};
 use crate::rng::{mix, scale};
 use crate::routing::{Route, Senses};
 use crate::traffic::generator::{self, Generator};
-use queue::{Message, SendQueue};
+use queue::{Message, SendQueue, key};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub trait Nics: Send {
     fn wake(&mut self, fabric: &mut Fabric, endpoint: u32);
     /// Counts what was offered up to `now`, messages not yet taken from their generators included.
     fn count_offered(&mut self, fabric: &mut Fabric);
-    /// Largest amount of data any endpoint kept for retransmission, in flits.
+    /// Largest amount of data any endpoint kept because a switch might have dropped it, in flits.
     fn retained_peak(&self) -> u32;
     /// Bytes held by messages and packets that wait.
     fn memory(&self) -> u64;
@@ -36,8 +36,9 @@ struct Node {
     control: VecDeque<Packet>,
     /// Queues in the round robin.
     ready: VecDeque<u32>,
-    /// Queues that wait for a time.
-    asleep: BinaryHeap<Reverse<(Tick, u32)>>,
+    /// Queues that wait for a time: time, destination, queue. Queues are numbered as they come in a partition: equal
+    /// times go by destination.
+    asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
     /// Destinations with a queue, and their queues.
     destinations: Vec<u32>,
     queues: Vec<u32>,
@@ -46,7 +47,7 @@ struct Node {
     /// Creation of the next message.
     next_born: Tick,
     next_message: u32,
-    /// Flits sent that may have to be sent again.
+    /// Flits sent that may be dropped, of which no answer has come.
     retained: u32,
 }
 
@@ -67,13 +68,13 @@ pub struct NicSet<S: Source> {
     source: S,
     plan: Arc<Plan>,
     nodes: Vec<Node>,
+    sinks: Vec<S::Sink>,
     queues: Vec<SendQueue<S::Queue>>,
     free: Vec<u32>,
     feeds: Vec<Feed>,
     /// Flits that are missing of messages of several packets, by (source, message).
     assembly: HashMap<(u32, u32), u32, FixedState>,
     replies: Vec<Reply>,
-    retains: bool,
     retained_peak: u32,
     fifo: bool,
 }
@@ -151,13 +152,13 @@ impl<S: Source> NicSet<S> {
         }
         Self {
             source,
+            sinks: nodes.iter().map(|_| S::Sink::default()).collect(),
             nodes,
             queues: Vec::new(),
             free: Vec::new(),
             feeds,
             assembly: HashMap::default(),
             replies: Vec::new(),
-            retains: plan.channels.classes.iter().any(|class| class.droppable),
             retained_peak: 0,
             fifo: plan.fifo,
             plan: plan.clone(),
@@ -243,7 +244,7 @@ impl<S: Source> NicSet<S> {
                     fabric.probe.offered(&message);
                 }
                 let queue = self.queue(endpoint, message.dst);
-                self.queues[queue as usize].messages.push_back(message);
+                self.queues[queue as usize].push(message);
                 self.make_ready(endpoint, queue);
             }
         }
@@ -255,7 +256,7 @@ impl<S: Source> NicSet<S> {
         self.fill(fabric, endpoint);
         let (channel, now) = (fabric.ports + endpoint, fabric.now);
         let node = &mut self.nodes[endpoint as usize];
-        while let Some(&Reverse((at, queue))) = node.asleep.peek() {
+        while let Some(&Reverse((at, _, queue))) = node.asleep.peek() {
             if at > now {
                 break;
             }
@@ -273,7 +274,7 @@ impl<S: Source> NicSet<S> {
         let node = &self.nodes[endpoint as usize];
         let free_at = fabric.channels[channel as usize].free_at;
         let mut wake = node.next_born;
-        if let Some(Reverse((at, _))) = node.asleep.peek() {
+        if let Some(Reverse((at, ..))) = node.asleep.peek() {
             wake = wake.min(*at);
         }
         if free_at > now && !(node.control.is_empty() && node.ready.is_empty()) {
@@ -312,7 +313,8 @@ impl<S: Source> NicSet<S> {
                     let record = &mut self.queues[queue as usize];
                     record.ready = false;
                     record.wake_at = Some(at);
-                    self.nodes[endpoint as usize].asleep.push(Reverse((at, queue)));
+                    let entry = Reverse((at, record.dst, queue));
+                    self.nodes[endpoint as usize].asleep.push(entry);
                 }
                 pull => {
                     if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
@@ -335,7 +337,11 @@ impl<S: Source> NicSet<S> {
         pull: Pull,
         lacking: &mut u64,
     ) -> bool {
-        let (Pull::Next(class) | Pull::Again(class) | Pull::Control(class, ..)) = pull else {
+        let (Pull::Next(class)
+        | Pull::Again(class)
+        | Pull::Control(class, ..)
+        | Pull::Reserve(Reserve { class, .. })) = pull
+        else {
             unreachable!("a pull that sends nothing")
         };
         if *lacking >> class & 1 == 1 {
@@ -348,21 +354,38 @@ impl<S: Source> NicSet<S> {
             *lacking |= 1 << class;
             return false;
         }
+        if let Pull::Reserve(reserve) = pull
+            && !self.follows(fabric, channel, &packet, &reserve)
+        {
+            *lacking |= 1 << class;
+            return false;
+        }
         self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.inject(fabric, endpoint, packet);
         let end = fabric.channels[channel as usize].free_at;
-        let sent = Sent { pull, flits: packet.hot.flits(), end };
+        let sent = Sent { pull, packet: &packet, now: fabric.now, end };
         let record = &mut self.queues[queue as usize];
         self.source.on_sent(record, &sent);
         if record.is_empty() && self.source.pull(record, fabric.now) == Pull::Wait {
             record.ready = false;
             self.forget(endpoint, queue, fabric.now);
+        } else if matches!(pull, Pull::Reserve(_)) {
+            // A reservation takes its message's turn together with the first packet.
+            self.nodes[endpoint as usize].ready.push_front(queue);
         } else {
             self.nodes[endpoint as usize].ready.push_back(queue);
         }
         // A class that waits in its generator may go on now.
         self.nodes[endpoint as usize].next_born = self.nodes[endpoint as usize].next_born.min(fabric.now);
         true
+    }
+
+    /// Whether the first packet that a reservation is for can be sent directly behind it.
+    fn follows(&self, fabric: &Fabric, channel: u32, reservation: &Packet, reserve: &Reserve) -> bool {
+        let channels = &self.plan.channels;
+        let network = channels.network_of[reservation.hot.next_vc as usize];
+        let flits = reserve.flits.min(self.plan.packet_flits as u32);
+        fabric.credit(channel, channels.index(reserve.then, network, 0, 0)) >= flits
     }
 
     /// The packet that a queue wants to send; nothing is changed yet.
@@ -374,20 +397,19 @@ impl<S: Source> NicSet<S> {
         match pull {
             Pull::Next(_) => {
                 let message = record.messages.front().expect("a message was asked for");
-                let flits = (message.flits() - record.sent).min(self.plan.packet_flits as u32);
+                let flits = record.left().min(self.plan.packet_flits as u32);
                 packet.hot.set_size(Kind::Data, flits as u16);
                 packet.hot.dst = message.dst;
                 packet.cold.born = message.born;
                 packet.cold.length = message.flits();
                 packet.cold.sequence = record.sequence;
                 packet.cold.class = message.class();
-                let first = record.sequence == 0;
-                packet.cold.message =
-                    if first { self.nodes[endpoint as usize].next_message } else { record.number };
+                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint as usize].next_message);
             }
             Pull::Again(_) => {
                 let again = record.due().expect("a packet was due");
-                packet.hot.set_size(Kind::Data, again.flits);
+                let flits = again.flits.min(self.plan.packet_flits as u32);
+                packet.hot.set_size(Kind::Data, flits as u16);
                 packet.cold.born = again.born;
                 packet.cold.length = again.length;
                 packet.cold.sequence = again.sequence;
@@ -400,7 +422,17 @@ impl<S: Source> NicSet<S> {
                 packet.cold.words = words;
                 packet.cold.born = fabric.now;
             }
+            Pull::Reserve(reserve) => {
+                packet.hot.set_size(Kind::Reservation, self.plan.control_flits);
+                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint as usize].next_message);
+                packet.cold.sequence = record.sequence;
+                packet.cold.words = [reserve.flits as u64, key(packet.cold.message, packet.cold.sequence)];
+                packet.cold.born = fabric.now;
+            }
             Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
+        }
+        if packet.hot.kind() == Kind::Data {
+            self.source.stamp(record, &mut packet);
         }
         packet
     }
@@ -411,27 +443,26 @@ impl<S: Source> NicSet<S> {
         let node = &mut self.nodes[endpoint as usize];
         match pull {
             Pull::Next(_) => {
-                if record.sequence == 0 {
-                    record.number = node.next_message;
-                    node.next_message += 1;
-                }
+                record.assign(&mut node.next_message, 1);
                 fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
-                record.sent += packet.hot.flits();
-                record.sequence += 1;
-                if record.sent == packet.cold.length {
-                    record.messages.pop_front();
-                    (record.sent, record.sequence) = (0, 0);
-                }
-                if self.retains {
-                    node.retained += packet.hot.flits();
-                    self.retained_peak = self.retained_peak.max(node.retained);
-                }
+                record.advance(packet.hot.flits(), 1);
             }
             Pull::Again(_) => {
-                record.take_due();
-                fabric.probe.resent(packet.cold.class, fabric.now);
+                let again = record.take_due(self.plan.packet_flits as u32).expect("a packet was due");
+                if again.first {
+                    fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
+                } else {
+                    fabric.probe.resent(packet.cold.class, fabric.now);
+                }
             }
+            Pull::Reserve(reserve) => record.assign(&mut node.next_message, reserve.messages),
             _ => {}
+        }
+        if let Pull::Next(class) | Pull::Again(class) = pull
+            && self.plan.channels.classes[class as usize].droppable
+        {
+            node.retained += packet.hot.flits();
+            self.retained_peak = self.retained_peak.max(node.retained);
         }
     }
 
@@ -476,9 +507,13 @@ impl<S: Source> NicSet<S> {
 
     fn answer(&mut self, fabric: &Fabric, endpoint: u32, packet: &Packet) {
         let mut replies = std::mem::take(&mut self.replies);
-        self.source.reply(packet, fabric.now, &mut replies);
+        let class = self.plan.channels.class_of[packet.hot.vc as usize];
+        let droppable = self.plan.channels.classes[class as usize].droppable;
+        let received = Received { packet, droppable, now: fabric.now };
+        self.source.reply(&mut self.sinks[endpoint as usize], &received, &mut replies);
         for reply in replies.drain(..) {
             let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
+            answer.cold.marked = reply.kind == Kind::Ack && droppable;
             self.route_at_source(fabric, &mut answer, reply.class);
             self.nodes[endpoint as usize].control.push_back(answer);
         }
@@ -487,7 +522,7 @@ impl<S: Source> NicSet<S> {
 
     fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         let kind = packet.hot.kind();
-        if kind == Kind::Ack && self.retains {
+        if kind == Kind::Nack || kind == Kind::Ack && packet.cold.marked {
             let before = packet.cold.sequence as u32 * self.plan.packet_flits as u32;
             let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
             self.nodes[endpoint as usize].retained -= flits;
@@ -504,6 +539,11 @@ impl<S: Source> NicSet<S> {
         };
         let record = &mut self.queues[queue as usize];
         self.source.on_control(record, packet, fabric.now);
+        if !record.has_message() {
+            // A class that waits in its generator may go on now.
+            let node = &mut self.nodes[endpoint as usize];
+            node.next_born = node.next_born.min(fabric.now);
+        }
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);
         } else {
@@ -542,7 +582,11 @@ impl<S: Source> Nics for NicSet<S> {
         );
         fabric.probe.arrived(&packet, fabric.now);
         if packet.hot.kind() == Kind::Data {
-            self.receive(fabric, &packet);
+            if self.source.accept(&mut self.sinks[endpoint as usize], &packet) {
+                self.receive(fabric, &packet);
+            } else {
+                fabric.probe.discarded(&packet);
+            }
         } else {
             self.hear(fabric, endpoint, &packet);
         }

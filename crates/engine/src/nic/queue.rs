@@ -36,17 +36,24 @@ impl Message {
     }
 }
 
-/// A packet to be sent again.
+/// Place of a packet among all that its source sends: by message, then by packet.
+pub fn key(message: u32, sequence: u16) -> u64 {
+    (message as u64) << 16 | sequence as u64
+}
+
+/// A packet to be sent again, or a run of packets of a message put off before they were sent, at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Again {
     /// When.
     pub at: Tick,
     /// Number of its message.
     pub message: u32,
-    /// Number of the packet in the message.
+    /// Number of the (first) packet in the message.
     pub sequence: u16,
-    /// Length in flits.
-    pub flits: u16,
+    /// Whether none of it was sent before.
+    pub first: bool,
+    /// Length in flits; a run is cut into packets.
+    pub flits: u32,
     /// Traffic class to send it in.
     pub class: u8,
     /// Flits of its message.
@@ -60,20 +67,35 @@ pub struct Again {
 }
 
 impl Again {
+    /// A data packet that was sent.
+    pub fn sent(packet: &Packet) -> Self {
+        Self::of(packet, packet.hot.flits())
+    }
+
     /// The packet that a refusal speaks of: word 1 of the refusal is its length.
     pub fn refused(nack: &Packet, class: u8, at: Tick) -> Self {
-        let cold = &nack.cold;
+        Self { at, class, ..Self::of(nack, nack.cold.words[1] as u32) }
+    }
+
+    fn of(packet: &Packet, flits: u32) -> Self {
+        let cold = &packet.cold;
         Self {
-            at,
+            at: Tick::MAX,
             message: cold.message,
             sequence: cold.sequence,
-            flits: cold.words[1] as u16,
-            class,
+            first: false,
+            flits,
+            class: 0,
             length: cold.length,
             born: cold.born,
             tag: cold.tag,
             group: cold.class,
         }
+    }
+
+    /// Its (first) packet's place.
+    pub fn key(&self) -> u64 {
+        key(self.message, self.sequence)
     }
 }
 
@@ -90,8 +112,10 @@ pub struct SendQueue<Q> {
     pub(super) sent: u32,
     /// Packets of the first message already sent.
     pub(super) sequence: u16,
-    /// Number of the first message, once its first packet is sent.
-    pub(super) number: u32,
+    /// Number of the first message, once its first packet is sent or reserved for.
+    pub(super) number: Option<u32>,
+    /// Numbers of the messages behind it that share its reservation.
+    pub(super) numbers: std::ops::Range<u32>,
     /// Whether it stands in its endpoint's round robin.
     pub(super) ready: bool,
     /// When it wants to be looked at again.
@@ -105,6 +129,65 @@ impl<Q> SendQueue<Q> {
         !self.messages.is_empty()
     }
 
+    /// The messages that wait, in order; the first may be sent in part.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    /// Flits of the first message that are not sent yet.
+    pub fn left(&self) -> u32 {
+        self.messages.front().map_or(0, |message| message.flits() - self.sent)
+    }
+
+    /// Queues a message.
+    pub fn push(&mut self, message: Message) {
+        self.messages.push_back(message);
+    }
+
+    /// The first message gets a number, and so do the `messages - 1` behind it.
+    pub(super) fn assign(&mut self, next: &mut u32, messages: u32) {
+        if self.number.is_none() {
+            self.number = Some(*next);
+            self.numbers = *next + 1..*next + messages;
+            *next += messages;
+        }
+    }
+
+    /// The next `flits` flits of the first message are sent, or put off: `packets` packets.
+    pub(super) fn advance(&mut self, flits: u32, packets: u16) {
+        self.sent += flits;
+        self.sequence += packets;
+        if self.left() == 0 {
+            self.messages.pop_front();
+            (self.sent, self.sequence) = (0, 0);
+            self.number = self.numbers.next();
+        }
+    }
+
+    /// Takes the next `flits` flits of the messages that wait, numbered before, out of the order: a run per message.
+    pub fn put_off(&mut self, mut flits: u32, packet_flits: u32) -> Vec<Again> {
+        let mut runs = Vec::new();
+        while flits > 0 {
+            let message = *self.messages.front().expect("a reservation covers messages that wait");
+            let part = flits.min(self.left());
+            runs.push(Again {
+                at: Tick::MAX,
+                message: self.number.expect("a reservation numbers its messages"),
+                sequence: self.sequence,
+                first: true,
+                flits: part,
+                class: 0,
+                length: message.flits(),
+                born: message.born,
+                tag: 0,
+                group: message.class(),
+            });
+            self.advance(part, part.div_ceil(packet_flits) as u16);
+            flits -= part;
+        }
+        runs
+    }
+
     /// The packet that is due first to be sent again.
     pub fn due(&self) -> Option<&Again> {
         self.again.peek().map(|Reverse(again)| again)
@@ -115,9 +198,19 @@ impl<Q> SendQueue<Q> {
         self.again.push(Reverse(packet));
     }
 
-    /// Takes the packet that is due first.
-    pub(super) fn take_due(&mut self) -> Option<Again> {
-        self.again.pop().map(|Reverse(again)| again)
+    /// Does not send a packet again after all.
+    pub fn cancel(&mut self, key: u64) {
+        self.again.retain(|Reverse(again)| again.key() != key);
+    }
+
+    /// Takes the first packet of what is due first.
+    pub fn take_due(&mut self, packet_flits: u32) -> Option<Again> {
+        let Reverse(run) = self.again.pop()?;
+        if run.flits > packet_flits {
+            let (flits, sequence) = (run.flits - packet_flits, run.sequence + 1);
+            self.again.push(Reverse(Again { flits, sequence, ..run }));
+        }
+        Some(Again { flits: run.flits.min(packet_flits), ..run })
     }
 
     /// Bytes held by what waits in it.

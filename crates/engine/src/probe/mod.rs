@@ -19,7 +19,7 @@ pub struct Latency {
     pub sum: u128,
     /// The distribution.
     pub histogram: Histogram<u32>,
-    /// How many were due: created (or injected) in the window and not dropped.
+    /// How many were due: created (or injected) in the window and not dropped or discarded.
     pub due: u64,
 }
 
@@ -42,7 +42,7 @@ impl Latency {
     fn merge(&mut self, other: &Latency) {
         self.sum += other.sum;
         self.histogram.add(&other.histogram).expect("histograms resize themselves");
-        self.due += other.due;
+        self.due = self.due.wrapping_add(other.due);
     }
 }
 
@@ -234,7 +234,8 @@ impl Probe {
     /// A data packet was injected.
     pub fn injected(&mut self, class: u8, at: Tick) {
         if self.in_window(at) {
-            self.classes[class as usize].latency[1].due += 1;
+            let due = &mut self.classes[class as usize].latency[1].due;
+            *due = due.wrapping_add(1);
         }
     }
 
@@ -254,6 +255,14 @@ impl Probe {
         class.dropped += inside.0 as u64;
         // The latency of this copy is no longer due. Another partition may have counted it in: the sum is what counts.
         class.latency[1].due = class.latency[1].due.wrapping_sub(inside.1 as u64);
+    }
+
+    /// An endpoint discarded a packet of which it has another copy.
+    pub fn discarded(&mut self, packet: &Packet) {
+        let inside = self.in_window(packet.cold.injected);
+        let class = &mut self.classes[packet.cold.class as usize];
+        // As for a dropped copy.
+        class.latency[1].due = class.latency[1].due.wrapping_sub(inside as u64);
     }
 
     /// A packet was sent again.

@@ -1,5 +1,5 @@
 //! Explicit congestion notification after InfiniBand.
-use super::{Agent, CONTROL, DATA, Departure, Interest, Pull, Reply, Scheme, Sent, Source};
+use super::{Agent, CONTROL, DATA, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
@@ -85,18 +85,19 @@ impl Throttle {
     /// The delay at `now`: one decrement less for each whole timer period since the last notification.
     fn delay(&self, state: &Delay, now: Tick) -> Tick {
         let periods = (now - state.since) / self.timer;
-        state.delay.saturating_sub(periods * self.decrement)
+        state.delay.saturating_sub(periods.saturating_mul(self.decrement))
     }
 
     /// When the queue can be forgotten: no delay is left, and the last one has passed.
     fn zero_at(&self, state: &Delay) -> Tick {
         let periods = state.delay.div_ceil(self.decrement.max(1));
-        state.next.max(state.since + periods * self.timer)
+        state.next.max(state.since.saturating_add(periods.saturating_mul(self.timer)))
     }
 }
 
 impl Source for Throttle {
     type Queue = Delay;
+    type Sink = ();
 
     fn pull(&self, queue: &SendQueue<Delay>, now: Tick) -> Pull {
         if !queue.has_message() {
@@ -110,7 +111,7 @@ impl Source for Throttle {
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Delay>, sent: &Sent) {
-        queue.state.next = sent.end + self.delay(&queue.state, sent.end);
+        queue.state.next = sent.end.saturating_add(self.delay(&queue.state, sent.end));
     }
 
     fn hears(&self, kind: Kind) -> bool {
@@ -121,7 +122,7 @@ impl Source for Throttle {
         if packet.hot.kind() == Kind::Ack && packet.cold.words[0] == 0 {
             return;
         }
-        queue.state.delay = self.delay(&queue.state, now) + self.increment;
+        queue.state.delay = self.delay(&queue.state, now).saturating_add(self.increment);
         queue.state.since = now;
     }
 
@@ -129,11 +130,11 @@ impl Source for Throttle {
         self.zero_at(&queue.state) <= now
     }
 
-    fn reply(&self, packet: &Packet, _now: Tick, replies: &mut Vec<Reply>) {
-        if packet.hot.kind() != Kind::Data {
+    fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
+        if received.packet.hot.kind() != Kind::Data {
             return;
         }
-        let marked = packet.cold.marked;
+        let marked = received.packet.cold.marked;
         if self.acknowledge {
             replies.push(Reply { kind: Kind::Ack, class: self.control, words: [marked as u64, 0] });
         }
@@ -144,8 +145,9 @@ impl Source for Throttle {
 }
 
 /// Marks packets at the root of congestion.
-struct Marker {
-    threshold: u32,
+pub struct Marker {
+    /// Flits that wait for an output above which its packets are marked.
+    pub threshold: u32,
 }
 
 impl Agent for Marker {

@@ -1,7 +1,8 @@
 //! Last-hop reservation protocol.
-use super::scheduler::Scheduler;
+use super::scheduler::{Pace, Scheduler};
 use super::{
-    Agent, Arrival, CONTROL, DATA, Interest, Pull, Reply, SPECULATIVE, Scheme, Sent, Source, Verdict,
+    Agent, Arrival, CONTROL, DATA, Interest, Pull, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
+    Verdict, granted,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -43,14 +44,24 @@ impl Default for Lhrp {
     }
 }
 
-const CONTROL_CLASS: u8 = 0;
-const DATA_CLASS: u8 = 1;
-const SPECULATIVE_CLASS: u8 = 2;
-
-/// Word 0 of a refusal: the granted time plus one, or 0 if there is none.
-fn time_word(time: Option<Tick>) -> u64 {
-    time.map_or(0, |at| at + 1)
+/// Traffic classes that [`Speculate`] sends in.
+#[derive(Debug, Clone, Copy)]
+pub struct Classes {
+    /// Reservations.
+    pub reservation: u8,
+    /// Acknowledgements, refusals and grants.
+    pub control: u8,
+    /// Packets sent again at their times.
+    pub data: u8,
+    /// Packets sent first.
+    pub speculative: u8,
 }
+
+/// The classes of LHRP alone.
+const CLASSES: Classes = Classes { reservation: 0, control: 0, data: 1, speculative: 2 };
+
+/// Mark of the second word of a reservation for refused packets; the other bits are the flits.
+const COALESCED: u64 = 1 << 63;
 
 /// State of a send queue.
 #[derive(Debug, Default)]
@@ -63,53 +74,119 @@ pub struct Refused {
     reserved: Option<u32>,
 }
 
-/// The source of [`Lhrp`].
+impl Refused {
+    /// Whether it is as that of a new queue.
+    pub fn is_idle(&self) -> bool {
+        self.packets.is_empty() && self.reserved.is_none() && self.in_a_row == 0
+    }
+}
+
+/// The sending side of LHRP: the state machine of a send queue, whatever else the queue's state `Q` holds.
+#[derive(Debug, Clone, Copy)]
 pub struct Speculate {
-    acknowledge: bool,
-    coalesce_after: u32,
-    flit: Tick,
+    /// Its traffic classes.
+    pub classes: Classes,
+    /// Refusals without a time in a row after which waiting packets are reserved for.
+    pub coalesce_after: u32,
+    /// Flit time of the channel.
+    pub flit: Tick,
 }
 
 impl Speculate {
+    /// The reservation for packets that were refused without a time, if one is due.
+    pub fn reservation(&self, state: &Refused) -> Option<Pull> {
+        if state.reserved.is_some() || state.packets.is_empty() {
+            return None;
+        }
+        let flits = state.packets.iter().map(|packet| packet.flits as u64).sum::<u64>();
+        Some(Pull::Control(self.classes.reservation, Kind::Reservation, [flits, COALESCED | flits]))
+    }
+
+    /// The next packet of the first message, unless a reservation is under way.
+    pub fn next(&self, state: &Refused) -> Option<Pull> {
+        state.reserved.is_none().then_some(Pull::Next(self.classes.speculative))
+    }
+
+    /// Whether a grant answers a reservation of this machine.
+    pub fn is_own(grant: &Packet) -> bool {
+        grant.cold.words[1] & COALESCED != 0
+    }
+
+    /// A packet was sent.
+    pub fn on_sent(&self, state: &mut Refused, sent: &Sent) {
+        if let Pull::Control(_, Kind::Reservation, [flits, _]) = sent.pull {
+            state.reserved = Some(flits as u32);
+        }
+    }
+
+    /// A control packet came.
+    pub fn on_control<Q>(&self, state: &mut Refused, queue: &mut SendQueue<Q>, packet: &Packet, now: Tick) {
+        let time = granted(packet);
+        match packet.hot.kind() {
+            Kind::Ack => state.in_a_row = 0,
+            Kind::Grant => {
+                state.reserved = None;
+                state.in_a_row = 0;
+                let flits = packet.cold.words[1] & !COALESCED;
+                self.place(state, queue, time.expect("a grant carries a time"), flits as u32);
+            }
+            Kind::Nack => match time {
+                Some(at) => {
+                    state.in_a_row = 0;
+                    queue.again(Again::refused(packet, self.classes.data, at));
+                }
+                None => self.try_again(state, queue, packet, now),
+            },
+            kind => unreachable!("{kind:?} is not for LHRP"),
+        }
+    }
+
+    fn try_again<Q>(&self, state: &mut Refused, queue: &mut SendQueue<Q>, packet: &Packet, now: Tick) {
+        state.in_a_row += 1;
+        if state.in_a_row >= self.coalesce_after || state.reserved.is_some() {
+            state.packets.push(Again::refused(packet, self.classes.data, now));
+        } else {
+            queue.again(Again::refused(packet, self.classes.speculative, now));
+        }
+    }
+
     /// The refused packets that a grant of `flits` covers get their places in its interval, one behind the other.
-    fn place(&self, queue: &mut SendQueue<Refused>, start: Tick, flits: u32) {
+    fn place<Q>(&self, state: &mut Refused, queue: &mut SendQueue<Q>, start: Tick, flits: u32) {
         let mut placed = 0;
-        let mut packets = std::mem::take(&mut queue.state.packets).into_iter();
+        let mut packets = std::mem::take(&mut state.packets).into_iter();
         while placed < flits {
             let Some(mut packet) = packets.next() else { break };
             packet.at = start + placed as Tick * self.flit;
-            packet.class = DATA_CLASS;
-            placed += packet.flits as u32;
+            placed += packet.flits;
             queue.again(packet);
         }
-        queue.state.packets = packets.collect();
+        state.packets = packets.collect();
     }
 }
 
-impl Source for Speculate {
+/// The source of [`Lhrp`].
+struct Sender {
+    acknowledge: bool,
+    machine: Speculate,
+}
+
+impl Source for Sender {
     type Queue = Refused;
+    type Sink = ();
 
     fn pull(&self, queue: &SendQueue<Refused>, now: Tick) -> Pull {
-        if let Some(due) = queue.due() {
-            if due.at <= now {
-                return Pull::Again(due.class);
-            }
+        if let Some(due) = queue.due()
+            && due.at <= now
+        {
+            return Pull::Again(due.class);
         }
-        let state = &queue.state;
-        if state.reserved.is_none() && !state.packets.is_empty() {
-            let flits: u32 = state.packets.iter().map(|packet| packet.flits as u32).sum();
-            return Pull::Control(CONTROL_CLASS, Kind::Reservation, [flits as u64, 0]);
-        }
-        if state.reserved.is_none() && queue.has_message() {
-            return Pull::Next(SPECULATIVE_CLASS);
-        }
-        queue.due().map_or(Pull::Wait, |due| Pull::At(due.at))
+        let next = || queue.has_message().then(|| self.machine.next(&queue.state)).flatten();
+        let pull = self.machine.reservation(&queue.state).or_else(next);
+        pull.unwrap_or_else(|| queue.due().map_or(Pull::Wait, |due| Pull::At(due.at)))
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Refused>, sent: &Sent) {
-        if let Pull::Control(_, Kind::Reservation, [flits, _]) = sent.pull {
-            queue.state.reserved = Some(flits as u32);
-        }
+        self.machine.on_sent(&mut queue.state, sent);
     }
 
     fn hears(&self, kind: Kind) -> bool {
@@ -117,38 +194,17 @@ impl Source for Speculate {
     }
 
     fn on_control(&self, queue: &mut SendQueue<Refused>, packet: &Packet, now: Tick) {
-        let word = packet.cold.words[0];
-        match packet.hot.kind() {
-            Kind::Ack => queue.state.in_a_row = 0,
-            Kind::Grant => {
-                queue.state.reserved = None;
-                queue.state.in_a_row = 0;
-                self.place(queue, word - 1, packet.cold.words[1] as u32);
-            }
-            Kind::Nack if word > 0 => {
-                queue.state.in_a_row = 0;
-                queue.again(Again::refused(packet, DATA_CLASS, word - 1));
-            }
-            Kind::Nack => {
-                queue.state.in_a_row += 1;
-                if queue.state.in_a_row >= self.coalesce_after || queue.state.reserved.is_some() {
-                    queue.state.packets.push(Again::refused(packet, DATA_CLASS, now));
-                } else {
-                    queue.again(Again::refused(packet, SPECULATIVE_CLASS, now));
-                }
-            }
-            kind => unreachable!("{kind:?} is not for LHRP"),
-        }
+        let mut state = std::mem::take(&mut queue.state);
+        self.machine.on_control(&mut state, queue, packet, now);
+        queue.state = state;
     }
 
     fn idle(&self, queue: &SendQueue<Refused>, _now: Tick) -> bool {
-        queue.state.packets.is_empty() && queue.state.reserved.is_none() && queue.state.in_a_row == 0
+        queue.state.is_idle()
     }
 
-    fn reply(&self, packet: &Packet, _now: Tick, replies: &mut Vec<Reply>) {
-        if self.acknowledge && packet.hot.kind() == Kind::Data {
-            replies.push(Reply { kind: Kind::Ack, class: CONTROL_CLASS, words: [0; 2] });
-        }
+    fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
+        replies.extend(received.acknowledge(self.acknowledge, CLASSES.control));
     }
 }
 
@@ -156,7 +212,7 @@ impl Source for Speculate {
 struct LastHop {
     threshold: u32,
     time_to_wait: Option<Tick>,
-    flit: Tick,
+    pace: Pace,
     schedulers: Vec<Scheduler>,
 }
 
@@ -168,21 +224,17 @@ impl Agent for LastHop {
     fn on_arrive(&mut self, arrival: &Arrival, packet: &Packet) -> Verdict {
         let scheduler = &mut self.schedulers[arrival.endpoint as usize];
         if packet.hot.kind() == Kind::Reservation {
-            let time = scheduler.grant(arrival.now, packet.cold.words[0] * self.flit);
-            let words = [time_word(Some(time)), packet.cold.words[0]];
-            return Verdict::Consume(Reply { kind: Kind::Grant, class: CONTROL_CLASS, words });
+            return Verdict::Consume(scheduler.answer(packet, self.pace, arrival.now, CLASSES.control));
         }
         if !arrival.droppable || arrival.level <= self.threshold {
             return Verdict::Keep;
         }
-        let time = scheduler.grant(arrival.now, packet.hot.flits() as Tick * self.flit);
-        let words = [time_word(Some(time)), packet.hot.flits() as u64];
-        Verdict::Drop(Reply { kind: Kind::Nack, class: CONTROL_CLASS, words })
+        let time = scheduler.grant(arrival.now, self.pace.span(packet.hot.flits() as u64));
+        Verdict::Drop(Reply::refusal(CLASSES.control, packet, Some(time)))
     }
 
     fn on_expire(&mut self, packet: &Packet) -> Reply {
-        let words = [time_word(None), packet.hot.flits() as u64];
-        Reply { kind: Kind::Nack, class: CONTROL_CLASS, words }
+        Reply::refusal(CLASSES.control, packet, None)
     }
 }
 
@@ -192,19 +244,19 @@ impl Scheme for Lhrp {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        let source = Speculate {
-            acknowledge,
+        let machine = Speculate {
+            classes: CLASSES,
             coalesce_after: self.coalesce_after,
             flit: plan.links[0].time[1] as Tick,
         };
-        Box::new(NicSet::new(source, plan, share))
+        Box::new(NicSet::new(Sender { acknowledge, machine }, plan, share))
     }
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
         Box::new(LastHop {
             threshold: plan.flits(self.threshold),
             time_to_wait: self.fabric_drop.map(|limit| plan.ticks(limit)),
-            flit: plan.links[0].time[1] as Tick,
+            pace: Pace::new(plan, 0.0),
             schedulers: vec![Scheduler::default(); share.endpoints.len()],
         })
     }

@@ -3,22 +3,35 @@
 //! A protocol is three small state machines: a [`Source`] per endpoint decides what to send and when, its
 //! [`Source::reply`] answers what arrives, and an [`Agent`] per partition acts in the switches. They see facts and
 //! return decisions; the engine moves packets.
+pub mod duplicates;
 pub mod ecn;
 pub mod lhrp;
+pub mod lhrp_srp;
 pub mod none;
+pub mod reservation;
 pub mod scheduler;
+pub mod smsrp;
+pub mod srp;
 
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::queue::SendQueue;
 
+const fn class(name: &'static str, control: bool, droppable: bool, times_out: bool) -> TrafficClass {
+    TrafficClass { name, control, droppable, times_out }
+}
+
 /// Acknowledgements and other control packets.
-pub const CONTROL: TrafficClass = TrafficClass { name: "control", control: true, droppable: false };
+pub const CONTROL: TrafficClass = class("control", true, false, false);
+/// Reservations, where they have a class of their own.
+pub const RESERVATION: TrafficClass = class("reservation", true, false, false);
+/// Grants, where they have a class of their own.
+pub const GRANT: TrafficClass = class("grant", true, false, false);
 /// Data.
-pub const DATA: TrafficClass = TrafficClass { name: "data", control: false, droppable: false };
+pub const DATA: TrafficClass = class("data", false, false, false);
 /// Data that may be dropped.
-pub const SPECULATIVE: TrafficClass = TrafficClass { name: "speculative", control: false, droppable: true };
+pub const SPECULATIVE: TrafficClass = class("speculative", false, true, true);
 
 /// What a source wants to do next for a send queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,21 +42,58 @@ pub enum Pull {
     Again(u8),
     /// Send a control packet of this kind to the destination, with these words, in this traffic class.
     Control(u8, Kind, [u64; 2]),
+    /// Send a reservation for what waits first, and its first packet directly behind it.
+    Reserve(Reserve),
     /// Nothing before this time.
     At(Tick),
     /// Nothing until something happens to the queue.
     Wait,
 }
 
+/// A reservation for messages that wait, or a part of the first of them; it numbers them, and its second word is the
+/// [`key`](crate::nic::queue::key) of the first packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reserve {
+    /// Traffic class of the reservation.
+    pub class: u8,
+    /// Traffic class of the packet behind it.
+    pub then: u8,
+    /// Flits that it asks for: its first word.
+    pub flits: u32,
+    /// Messages it covers.
+    pub messages: u32,
+}
+
 /// What a source has just sent for a queue.
 #[derive(Debug, Clone, Copy)]
-pub struct Sent {
+pub struct Sent<'a> {
     /// What it had wanted.
     pub pull: Pull,
-    /// Flits of the packet.
-    pub flits: u32,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// When its head left: the present tick.
+    pub now: Tick,
     /// When its tail leaves.
     pub end: Tick,
+}
+
+/// What has arrived at an endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Received<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// Whether its class may be dropped.
+    pub droppable: bool,
+    /// The present tick.
+    pub now: Tick,
+}
+
+impl Received<'_> {
+    /// The acknowledgement of data that might have been dropped, or of all data if `always`.
+    pub fn acknowledge(&self, always: bool, class: u8) -> Option<Reply> {
+        let due = self.packet.hot.kind() == Kind::Data && (always || self.droppable);
+        due.then_some(Reply { kind: Kind::Ack, class, words: [0; 2] })
+    }
 }
 
 /// A control packet to be sent back by an endpoint or a switch.
@@ -57,13 +107,31 @@ pub struct Reply {
     pub words: [u64; 2],
 }
 
-/// A protocol at the endpoints. Parameters are shared; state is in the send queue.
+impl Reply {
+    /// The refusal of a packet that is dropped, with the time to send it again if there is one.
+    pub fn refusal(class: u8, packet: &Packet, time: Option<Tick>) -> Self {
+        let words = [time.map_or(0, |at| at + 1), packet.hot.flits() as u64];
+        Self { kind: Kind::Nack, class, words }
+    }
+}
+
+/// The time in a refusal or a grant.
+pub fn granted(packet: &Packet) -> Option<Tick> {
+    packet.cold.words[0].checked_sub(1)
+}
+
+/// A protocol at the endpoints. Parameters are shared; state is in the send queue, or in the endpoint's sink.
 pub trait Source: Send + Sync + 'static {
     /// State of a send queue.
     type Queue: Default + Send;
+    /// State of an endpoint as a destination.
+    type Sink: Default + Send;
 
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
+
+    /// May write the protocol's words into a data packet that is about to be sent.
+    fn stamp(&self, _queue: &SendQueue<Self::Queue>, _packet: &mut Packet) {}
 
     /// A packet was sent.
     fn on_sent(&self, _queue: &mut SendQueue<Self::Queue>, _sent: &Sent) {}
@@ -81,8 +149,13 @@ pub trait Source: Send + Sync + 'static {
         true
     }
 
+    /// Whether a data packet that arrived is new; a second copy is discarded, but answered.
+    fn accept(&self, _sink: &mut Self::Sink, _packet: &Packet) -> bool {
+        true
+    }
+
     /// Answers of the destination to a packet that arrived.
-    fn reply(&self, packet: &Packet, now: Tick, replies: &mut Vec<Reply>);
+    fn reply(&self, sink: &mut Self::Sink, received: &Received, replies: &mut Vec<Reply>);
 }
 
 /// What an agent wants to be asked about.
@@ -92,7 +165,7 @@ pub struct Interest {
     pub departures: bool,
     /// Packets that arrive at the switch of their destination, except acknowledgements.
     pub last_hop: bool,
-    /// Queueing time after which a packet that may be dropped is dropped at the head of its queue.
+    /// Queueing time after which a packet of a class that times out is dropped at the head of its queue.
     pub time_to_wait: Option<Tick>,
 }
 
@@ -163,6 +236,9 @@ crate::kinds::kinds! {
         None(none::None) = "none",
         Ecn(ecn::Ecn) = "ecn",
         Lhrp(lhrp::Lhrp) = "lhrp",
+        Srp(srp::Srp) = "srp",
+        Smsrp(smsrp::Smsrp) = "smsrp",
+        LhrpSrp(lhrp_srp::LhrpSrp) = "lhrp+srp",
     }
     /// What the scheme provides, whichever kind it is.
     pub fn scheme -> dyn Scheme;

@@ -1,7 +1,6 @@
 //! No congestion control.
-use super::{CONTROL, DATA, Pull, Reply, Scheme, Source};
+use super::{CONTROL, DATA, Pull, Received, Reply, Scheme, Source};
 use crate::core::Tick;
-use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
@@ -26,14 +25,15 @@ pub struct Plain {
 
 impl Source for Plain {
     type Queue = ();
+    type Sink = ();
 
     fn pull(&self, queue: &SendQueue<()>, _now: Tick) -> Pull {
         if queue.has_message() { Pull::Next(self.data) } else { Pull::Wait }
     }
 
-    fn reply(&self, packet: &Packet, _now: Tick, replies: &mut Vec<Reply>) {
-        if self.acknowledge && packet.hot.kind() == Kind::Data {
-            replies.push(Reply { kind: Kind::Ack, class: self.control, words: [0; 2] });
+    fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
+        if self.acknowledge {
+            replies.extend(received.acknowledge(true, self.control));
         }
     }
 }

@@ -1,5 +1,32 @@
 //! The reservation scheduler of a destination, shared by the protocols that grant times to send.
+use super::Reply;
 use crate::core::Tick;
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::Plan;
+
+/// What a granted flit costs: a flit time of the ejection channel, and a share more for control packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    flit: Tick,
+    /// Millionths of a flit time for each flit.
+    millionths: u64,
+}
+
+impl Pace {
+    /// The pace of an endpoint, whose intervals are longer by the fraction `epsilon`.
+    pub fn new(plan: &Plan, epsilon: f64) -> Self {
+        Self::of(plan.drain_time[1] as Tick, epsilon)
+    }
+
+    fn of(flit: Tick, epsilon: f64) -> Self {
+        Self { flit, millionths: 1_000_000 + libm::round(epsilon * 1e6) as u64 }
+    }
+
+    /// The interval for a number of flits, rounded up to a tick once.
+    pub fn span(&self, flits: u64) -> Tick {
+        (flits as u128 * self.flit as u128 * self.millionths as u128).div_ceil(1_000_000) as Tick
+    }
+}
 
 /// Grants intervals of an ejection channel one after the other: one register, the end of the last interval.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,11 +41,19 @@ impl Scheduler {
         self.free_at = start + span;
         start
     }
+
+    /// The grant for a reservation: its first word is the number of flits, its second comes back.
+    pub fn answer(&mut self, reservation: &Packet, pace: Pace, now: Tick, class: u8) -> Reply {
+        let [flits, which] = reservation.cold.words;
+        let start = self.grant(now, pace.span(flits));
+        Reply { kind: Kind::Grant, class, words: [start + 1, which] }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn granted_intervals_never_overlap_and_start_no_earlier_than_asked() {
@@ -26,5 +61,31 @@ mod tests {
         assert_eq!(scheduler.grant(10, 4), 10);
         assert_eq!(scheduler.grant(11, 4), 14);
         assert_eq!(scheduler.grant(100, 4), 100);
+    }
+
+    #[test]
+    fn an_interval_is_rounded_up_once() {
+        assert_eq!(Pace::of(100, 0.05).span(7), 735);
+        assert_eq!(Pace::of(1, 0.05).span(7), 8);
+        assert_eq!(Pace::of(1, 0.05).span(100), 105);
+        assert_eq!(Pace::of(3, 0.0).span(5), 15);
+    }
+
+    proptest! {
+        #[test]
+        fn reserved_traffic_never_exceeds_the_rate_of_a_destination(
+            asked in prop::collection::vec((0u64..50, 1u64..600), 1..100),
+            flit in 1u64..7000,
+            epsilon in 0.0..1.0f64,
+        ) {
+            let (mut scheduler, pace) = (Scheduler::default(), Pace::of(flit, epsilon));
+            let (mut now, mut free) = (0, 0);
+            for (gap, flits) in asked {
+                now += gap * flit;
+                let start = scheduler.grant(now, pace.span(flits));
+                prop_assert!(start >= now && start >= free, "an interval overlaps the last one");
+                free = start + flits * flit;
+            }
+        }
     }
 }

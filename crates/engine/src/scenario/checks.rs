@@ -1,6 +1,6 @@
 //! Mistakes across keys: what no schema can tell, and needs only the scenario.
 use super::nearest::nearest;
-use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, Traffic};
+use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Traffic};
 use crate::problem::Problem;
 use crate::switch::{Switch, cioq::Buffer};
 use crate::units::{QUANTITY_MAX, Rate, Scale, Size};
@@ -8,6 +8,16 @@ use std::collections::HashSet;
 
 /// Where the problems go.
 type Tell<'a> = &'a mut dyn FnMut(Problem);
+
+/// The send queues that a congestion control works with, where those are not all: what it keeps for a send queue
+/// (reservations, what to send again, delays) speaks of one destination.
+const SEND_QUEUES: &[(&str, &[SendQueues])] = &[
+    ("ecn", &[SendQueues::PerDestination]),
+    ("lhrp", &[SendQueues::PerDestination]),
+    ("srp", &[SendQueues::PerDestination]),
+    ("smsrp", &[SendQueues::PerDestination]),
+    ("lhrp+srp", &[SendQueues::PerDestination]),
+];
 
 /// Largest number of flits in a packet.
 const PACKET_FLITS_MAX: u64 = 4095;
@@ -21,6 +31,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
         tell(Problem { path: format!("topology.{}", problem.path), ..problem });
     }
     link(scenario, tell);
+    combination(scenario, tell);
     if let Some(scale) = packet(scenario, tell) {
         switch(scenario, &scale, tell);
         run(scenario, &scale, tell);
@@ -82,6 +93,15 @@ fn link(scenario: &Scenario, tell: Tell) {
     }
     if let PerClass::Table(table) = &scenario.link.bandwidth {
         table.keys().for_each(|class| check(format!("link.bandwidth.{class}"), class, &[]));
+    }
+}
+
+fn combination(scenario: &Scenario, tell: Tell) {
+    let scheme = scenario.congestion_control.kind();
+    let legal = SEND_QUEUES.iter().find(|(kind, _)| *kind == scheme).map(|(_, queues)| *queues);
+    if legal.is_some_and(|queues| !queues.contains(&scenario.endpoint.queues)) {
+        let message = format!("congestion control \"{scheme}\" needs a send queue per destination");
+        tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
     }
 }
 

@@ -240,7 +240,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn on_head(&mut self, fabric: &mut Fabric, switch: u32, input: u32, id: u32, class: u8) {
         let Some(limit) = self.time_to_wait else { return };
         let record = &self.records[switch as usize];
-        if input == record.radix || !fabric.plan.channels.classes[class as usize].droppable {
+        if input == record.radix || !fabric.plan.channels.classes[class as usize].times_out {
             return;
         }
         let cold = &fabric.pool.cold[id as usize];
@@ -785,7 +785,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let record = &self.records[switch as usize];
         let (input_at, hot) = (input - record.port, fabric.pool.hot[id as usize]);
         let class = fabric.plan.channels.class_of[hot.next_vc as usize];
-        if hot.out as u32 >= record.radix {
+        // The number may belong to another packet by now, even to one that must not be dropped.
+        if hot.out as u32 >= record.radix || !fabric.plan.channels.classes[class as usize].droppable {
             return;
         }
         let output = &self.outputs[(record.port + hot.out as u32) as usize];

@@ -1,0 +1,134 @@
+//! Speculative reservation protocol for small messages.
+use super::reservation::TimeOut;
+use super::scheduler::{Pace, Scheduler};
+use super::{
+    Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
+    granted,
+};
+use crate::core::Tick;
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::nic::queue::{Again, SendQueue};
+use crate::nic::{NicSet, Nics};
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Small-message speculative reservation protocol: packets go speculatively, and only one that is dropped reserves.
+///
+/// What it does: every packet is first sent in a class of low priority, where it is dropped once it has waited for
+/// `time_to_wait` in all. For a dropped packet the source sends a reservation to the destination, and at the granted time
+/// the packet goes again in the data class, which is never dropped.
+/// Where it acts: source (speculation, reservation, resend), switch (drop by queueing time), destination (scheduler).
+/// Parameters: those of the paper's Table 1 and section 4.
+/// Paper: N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication",
+/// SC '15, section 3.1.
+/// Differences from the paper: it speaks of messages of one packet; a longer one makes a reservation for each packet that
+/// is dropped, while its other packets go on speculatively.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Smsrp {
+    /// Queueing time in all switches together after which a speculative packet is dropped.
+    pub time_to_wait: Duration,
+    /// Part by which a granted interval is longer than its data, to leave time for control packets.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub epsilon: f64,
+}
+
+impl Default for Smsrp {
+    fn default() -> Self {
+        Self { time_to_wait: Duration::Ps(1_000_000), epsilon: 0.0 }
+    }
+}
+
+const RESERVATION_CLASS: u8 = 0;
+const GRANT_CLASS: u8 = 1;
+const CONTROL_CLASS: u8 = 2;
+const DATA_CLASS: u8 = 3;
+const SPECULATIVE_CLASS: u8 = 4;
+
+/// State of a send queue: where a refused packet stands is where it is on its way to the data class.
+#[derive(Debug, Default)]
+struct Refused {
+    /// No reservation was sent yet.
+    waiting: VecDeque<Again>,
+    /// A reservation is under way.
+    asked: Vec<Again>,
+}
+
+/// The endpoints of [`Smsrp`].
+struct Endpoint {
+    acknowledge: bool,
+    pace: Pace,
+}
+
+impl Source for Endpoint {
+    type Queue = Refused;
+    type Sink = Scheduler;
+
+    fn pull(&self, queue: &SendQueue<Refused>, now: Tick) -> Pull {
+        if let Some(due) = queue.due()
+            && due.at <= now
+        {
+            return Pull::Again(due.class);
+        }
+        if let Some(refused) = queue.state.waiting.front() {
+            let words = [refused.flits as u64, refused.key()];
+            return Pull::Control(RESERVATION_CLASS, Kind::Reservation, words);
+        }
+        if queue.has_message() {
+            return Pull::Next(SPECULATIVE_CLASS);
+        }
+        queue.due().map_or(Pull::Wait, |due| Pull::At(due.at))
+    }
+
+    fn on_sent(&self, queue: &mut SendQueue<Refused>, sent: &Sent) {
+        if let Pull::Control(..) = sent.pull {
+            let asked = queue.state.waiting.pop_front();
+            queue.state.asked.extend(asked);
+        }
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::Nack | Kind::Grant)
+    }
+
+    fn on_control(&self, queue: &mut SendQueue<Refused>, packet: &Packet, now: Tick) {
+        if packet.hot.kind() == Kind::Nack {
+            queue.state.waiting.push_back(Again::refused(packet, DATA_CLASS, now));
+            return;
+        }
+        let key = packet.cold.words[1];
+        let at = queue.state.asked.iter().position(|asked| asked.key() == key);
+        let asked = queue.state.asked.swap_remove(at.expect("law broken: a grant for no reservation"));
+        queue.again(Again { at: granted(packet).expect("a grant carries a time"), ..asked });
+    }
+
+    fn idle(&self, queue: &SendQueue<Refused>, _now: Tick) -> bool {
+        queue.state.waiting.is_empty() && queue.state.asked.is_empty()
+    }
+
+    fn reply(&self, scheduler: &mut Scheduler, received: &Received, replies: &mut Vec<Reply>) {
+        if received.packet.hot.kind() == Kind::Reservation {
+            replies.push(scheduler.answer(received.packet, self.pace, received.now, GRANT_CLASS));
+        }
+        replies.extend(received.acknowledge(self.acknowledge, CONTROL_CLASS));
+    }
+}
+
+impl Scheme for Smsrp {
+    fn classes(&self) -> Vec<TrafficClass> {
+        vec![RESERVATION, GRANT, CONTROL, DATA, SPECULATIVE]
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
+        Box::new(NicSet::new(Endpoint { acknowledge, pace: Pace::new(plan, self.epsilon) }, plan, share))
+    }
+
+    fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
+        let time_to_wait = plan.ticks(self.time_to_wait);
+        Box::new(TimeOut { time_to_wait, control: CONTROL_CLASS, marker: None })
+    }
+}

@@ -1,0 +1,240 @@
+//! Speculative reservation protocol.
+use super::duplicates::Seen;
+use super::ecn::Marker;
+use super::reservation::{BLOCK_MAX, Reservations, Rules, Small, TimeOut, Variant};
+use super::scheduler::{Pace, Scheduler};
+use super::{
+    Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
+};
+use crate::core::Tick;
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::nic::queue::{SendQueue, key};
+use crate::nic::{NicSet, Nics};
+use crate::units::{Duration, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Speculative reservation protocol: a message reserves time at its destination, and goes speculatively until the grant
+/// comes.
+///
+/// What it does: ahead of a message goes a reservation, and directly behind it the message itself in a class of low
+/// priority, whose packets are dropped once they have waited for `time_to_wait` in all. The destination grants one
+/// interval after the other. A grant or a refusal stops the speculation; at the granted time the rest of the message and
+/// what was dropped go in the data class, which is never dropped. A refusal that comes later is answered at once.
+/// Where it acts: source (reservation, speculation, resend), switch (drop by queueing time), destination (scheduler).
+/// Parameters: the defaults are those of the first paper; `n_min = "0 flits"`, `n_max = "whole message"`, `epsilon = 0`,
+/// `time_to_wait = "1 us"`, `max_outstanding = 0` and `grants = "own class"` are those of the second.
+/// Paper: N. Jiang, D. U. Becker, G. Michelogiannakis, W. J. Dally, "Network Congestion Avoidance Through Speculative
+/// Reservation", HPCA 2012; and N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained
+/// Communication", SC '15, section 2.2.
+/// Differences from the paper: a block of a message ends when all of it has been sent, known drops included, not when it
+/// is known to have arrived. Messages that bypass do not wait behind a reserved one of the same queue. Where second copies
+/// are made, all data are acknowledged, and a later packet may still overtake one that was dropped before it. For small
+/// messages HPCA 2012, section 6.3, gives ideas only; `small_hold` and what is coalesced are ours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Srp {
+    /// Messages of at least this size reserve.
+    pub n_min: Size,
+    /// Largest reservation, in whole packets: a longer message makes several, one after the other. "whole message" for no
+    /// limit.
+    pub n_max: Block,
+    /// Part by which a granted interval is longer than its data, to leave time for control packets.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub epsilon: f64,
+    /// Queueing time in all switches together after which a speculative packet is dropped.
+    pub time_to_wait: Duration,
+    /// Reservations that a send queue has under way, from the request until all is sent; 0 for no limit.
+    pub max_outstanding: u32,
+    /// What becomes of speculative packets that are not answered when the granted time comes.
+    pub variant: Variant,
+    /// The traffic class of grants.
+    pub grants: Grants,
+    /// What becomes of messages smaller than `n_min`.
+    pub small: Small,
+    /// With `small = "ecn"`: flits waiting for an output above which packets are marked, if the channel has credits.
+    pub small_threshold: Size,
+    /// With `small = "ecn"`: how long small messages of a send queue reserve after a marked packet.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub small_hold: Duration,
+}
+
+/// Size of the largest reservation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Block {
+    /// A message is reserved for at once.
+    #[serde(rename = "whole message")]
+    Whole,
+    /// At most this.
+    #[serde(untagged)]
+    Size(Size),
+}
+
+/// The traffic class of grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Grants {
+    /// That of acknowledgements and refusals, as in HPCA 2012.
+    #[serde(rename = "control class")]
+    Control,
+    /// One of their own above it, as in SC '15.
+    #[serde(rename = "own class")]
+    Own,
+}
+
+impl Default for Srp {
+    fn default() -> Self {
+        Self {
+            n_min: Size::Packets(4),
+            n_max: Block::Size(Size::Packets(16)),
+            epsilon: 0.05,
+            time_to_wait: Duration::Ps(1_300_000),
+            max_outstanding: 1,
+            variant: Variant::Default,
+            grants: Grants::Control,
+            small: Small::Bypass,
+            small_threshold: Size::Flits(461),
+            small_hold: Duration::Ps(10_000_000),
+        }
+    }
+}
+
+/// The endpoints of [`Srp`].
+struct Endpoint {
+    rules: Rules,
+    pace: Pace,
+    acknowledge: bool,
+    grant: u8,
+    control: u8,
+}
+
+/// An endpoint as a destination.
+#[derive(Default)]
+struct Destination {
+    scheduler: Scheduler,
+    seen: Seen,
+}
+
+impl Source for Endpoint {
+    type Queue = Reservations;
+    type Sink = Destination;
+
+    fn pull(&self, queue: &SendQueue<Reservations>, now: Tick) -> Pull {
+        if let Some(due) = queue.due()
+            && due.at <= now
+        {
+            return Pull::Again(due.class);
+        }
+        let next = self.rules.next(&queue.state, queue, now);
+        next.unwrap_or_else(|| self.rules.wait(&queue.state, queue, now))
+    }
+
+    fn stamp(&self, queue: &SendQueue<Reservations>, packet: &mut Packet) {
+        if self.rules.hears_acknowledgements() {
+            let own = key(packet.cold.message, packet.cold.sequence);
+            packet.cold.words[0] = self.rules.floor(&queue.state, own);
+        }
+    }
+
+    fn on_sent(&self, queue: &mut SendQueue<Reservations>, sent: &Sent) {
+        self.rules.on_sent(&mut queue.state, sent);
+    }
+
+    fn on_control(&self, queue: &mut SendQueue<Reservations>, packet: &Packet, now: Tick) {
+        let mut state = std::mem::take(&mut queue.state);
+        self.rules.on_control(&mut state, queue, packet, now);
+        queue.state = state;
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Ack => self.rules.hears_acknowledgements(),
+            Kind::Grant | Kind::Nack | Kind::Notification => true,
+            _ => false,
+        }
+    }
+
+    fn idle(&self, queue: &SendQueue<Reservations>, now: Tick) -> bool {
+        queue.state.is_idle(now)
+    }
+
+    fn accept(&self, sink: &mut Destination, packet: &Packet) -> bool {
+        let cold = &packet.cold;
+        !self.rules.hears_acknowledgements()
+            || sink.seen.insert(cold.src, key(cold.message, cold.sequence), cold.words[0])
+    }
+
+    fn reply(&self, sink: &mut Destination, received: &Received, replies: &mut Vec<Reply>) {
+        let packet = received.packet;
+        match packet.hot.kind() {
+            Kind::Reservation => {
+                replies.push(sink.scheduler.answer(packet, self.pace, received.now, self.grant));
+            }
+            Kind::Data => {
+                let always = self.acknowledge || self.rules.hears_acknowledgements();
+                replies.extend(received.acknowledge(always, self.control));
+                if packet.cold.marked && self.rules.small == Small::Ecn {
+                    replies.push(Reply { kind: Kind::Notification, class: self.control, words: [0; 2] });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Srp {
+    /// The class of grants, and that of acknowledgements and refusals; data and speculative data follow.
+    fn control_classes(&self) -> (u8, u8) {
+        match self.grants {
+            Grants::Control => (1, 1),
+            Grants::Own => (1, 2),
+        }
+    }
+
+    fn rules(&self, plan: &Plan) -> Rules {
+        let (_, control) = self.control_classes();
+        let packet = plan.packet_flits as u32;
+        let block_max = match self.n_max {
+            Block::Whole => BLOCK_MAX,
+            Block::Size(size) => (plan.flits(size) / packet).max(1) * packet,
+        };
+        let outstanding = if self.max_outstanding == 0 { usize::MAX } else { self.max_outstanding as usize };
+        Rules {
+            reservation: 0,
+            data: control + 1,
+            speculative: control + 2,
+            small_below: plan.flits(self.n_min),
+            small: self.small,
+            small_hold: plan.ticks(self.small_hold),
+            block_max,
+            outstanding,
+            variant: self.variant,
+            packet,
+            flit: plan.links[0].time[1] as Tick,
+        }
+    }
+}
+
+impl Scheme for Srp {
+    fn classes(&self) -> Vec<TrafficClass> {
+        match self.grants {
+            Grants::Control => vec![RESERVATION, CONTROL, DATA, SPECULATIVE],
+            Grants::Own => vec![RESERVATION, GRANT, CONTROL, DATA, SPECULATIVE],
+        }
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
+        let (grant, control) = self.control_classes();
+        let pace = Pace::new(plan, self.epsilon);
+        let endpoint = Endpoint { rules: self.rules(plan), pace, acknowledge, grant, control };
+        Box::new(NicSet::new(endpoint, plan, share))
+    }
+
+    fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
+        let (_, control) = self.control_classes();
+        let threshold = plan.flits(self.small_threshold);
+        let marker = (self.small == Small::Ecn).then_some(Marker { threshold });
+        Box::new(TimeOut { time_to_wait: plan.ticks(self.time_to_wait), control, marker })
+    }
+}

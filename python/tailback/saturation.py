@@ -1,0 +1,147 @@
+"""The saturation throughput by bisection, with a stated confidence.
+
+The largest offered load that is accepted within 3 % (Jiang, Dennison and Dally, SC 2015), and what is
+accepted at full offered load (Jiang, Becker, Michelogiannakis and Dally, HPCA 2012): the two differ where a
+network collapses.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import Executor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from tailback.errors import mistake
+from tailback.result import Result
+from tailback.scenario import Scenario
+from tailback.stats import CONFIDENCE, Interval, mean_interval
+from tailback.sweeps import sweep
+from tailback.workers import pool
+
+LOSS_MAX = 0.03
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Where a network saturates.
+
+    The saturation load lies between `accepted_load`, which was accepted within 3 %, and `refused_load`,
+    which was not; each verdict rests on as many seeds as the confidence needed, up to the limit (`sure`
+    tells whether all did).
+    """
+
+    accepted_load: float
+    refused_load: float
+    at_full_load: Interval
+    confidence: float
+    sure: bool
+    runs: int
+
+    @property
+    def load(self) -> float:
+        """The middle of the bracket."""
+        return (self.accepted_load + self.refused_load) / 2
+
+    @property
+    def half(self) -> float:
+        """Half the width of the bracket."""
+        return (self.refused_load - self.accepted_load) / 2
+
+    def __str__(self) -> str:
+        """Both definitions in words."""
+        return (
+            f"saturates at {self.load:.3f} ± {self.half:.3f} of the injection bandwidth "
+            f"({100 * self.confidence:.0f} % confidence); accepts {self.at_full_load} at full offered load"
+        )
+
+
+def saturation(
+    scenario: Scenario,
+    key: str,
+    *,
+    low: float = 0.05,
+    high: float = 1.0,
+    tolerance: float = 0.01,
+    confidence: float = CONFIDENCE,
+    seeds: int = 5,
+    traffic: str = "all",
+    executor: Executor | None = None,
+    directory: str | Path = "results/saturation",
+) -> Saturation:
+    """Finds the saturation throughput of a scenario over the load at `key`, such as "traffic.uniform.load".
+
+    Bisects until the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at
+    a time until the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used
+    up.
+    """
+    if not 0 < low < high:
+        raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
+    if seeds < 1 or not 0 < confidence < 1 or tolerance <= 0:
+        raise mistake("seeds is at least 1, confidence between 0 and 1, tolerance over 0")
+    with nullcontext(executor) if executor is not None else pool(min(seeds, os.cpu_count() or 1)) as shared:
+        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory))
+        return _bisect(judge, low, high, tolerance)
+
+
+def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturation:
+    confidence = judge.confidence
+    full = judge.throughput(high)
+    if judge.accepts(high):
+        return Saturation(high, high, full, confidence, judge.sure, judge.runs)
+    if not judge.accepts(low):
+        return Saturation(0.0, low, full, confidence, judge.sure, judge.runs)
+    while high - low > tolerance * (1 + 1e-9):
+        middle = (low + high) / 2
+        low, high = (middle, high) if judge.accepts(middle) else (low, middle)
+    return Saturation(low, high, full, confidence, judge.sure, judge.runs)
+
+
+class _Judge:
+    """Runs a load under as many seeds as the verdict needs."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        key: str,
+        confidence: float,
+        seeds: int,
+        traffic: str,
+        executor: Executor,
+        directory: Path,
+    ) -> None:
+        self._scenario, self._key, self._traffic = scenario, key, traffic
+        self.confidence, self._seeds = confidence, seeds
+        self._executor, self._directory = executor, directory
+        self.runs = 0
+        self.sure = True
+
+    def throughput(self, load: float) -> Interval:
+        accepted = [float(facts["accepted"]) for facts in self._facts(load, min(2, self._seeds))]
+        return mean_interval(accepted, self.confidence)
+
+    def accepts(self, load: float) -> bool:
+        count = min(2, self._seeds)
+        while True:
+            ratios = [facts["accepted"] / facts["offered"] for facts in self._facts(load, count)]
+            interval = mean_interval(ratios, self.confidence)
+            clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
+            if clear or count >= self._seeds:
+                self.sure &= clear
+                return interval.mean >= 1 - LOSS_MAX
+            count += 1
+
+    def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:
+        over = {self._key: [round(load, 9)]}
+        done = sweep(self._scenario, over, self._executor, seeds, directory=self._directory)
+        self.runs += done.tally.points - done.tally.reused
+        return [self._of_class(result) for result in done.results()]
+
+    def _of_class(self, result: Result) -> dict[str, float]:
+        classes = result.summary["classes"]
+        if self._traffic not in classes:
+            raise mistake(f"there is no traffic class {self._traffic!r}", f"one of {', '.join(classes)}")
+        facts: dict[str, float] = classes[self._traffic]
+        return facts

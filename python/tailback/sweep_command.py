@@ -1,0 +1,150 @@
+"""`tailback sweep`: from a file with a `[sweep]` table to a folder of results and one table."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from tailback import console, points, sweeps
+from tailback.errors import InputError, mistake
+from tailback.result import write_parquet
+from tailback.scenario import Scenario
+from tailback.sweep_table import Space
+from tailback.workers import pool
+
+SCRIPT, COPY = "sweep.sh", "scenario.toml"
+
+
+def begin(
+    scenario: Scenario, folder: Path, *, resume: bool, yes: bool, part: str | None
+) -> tuple[Scenario, Space, range]:
+    """Checks everything that can be checked before the first run; returns what to run."""
+    scenario, space = sweeps.split(scenario)
+    if len(space) > sweeps.POINTS_MAX and not yes:
+        raise mistake(
+            f"the sweep has {len(space):,} points",
+            f"--yes runs more than {sweeps.POINTS_MAX:,}; --slurm K spreads them over a cluster",
+        )
+    wanted = _part(part, len(space))
+    sweeps.check(scenario, space)
+    if not resume and (folder / sweeps.FOLDER).exists():
+        raise mistake(
+            f"{folder} holds the results of an earlier sweep",
+            "--resume goes on with it; or choose another folder with -o",
+        )
+    return scenario, space, wanted
+
+
+def _part(part: str | None, points_all: int) -> range:
+    if part is None:
+        return range(points_all)
+    first, colon, last = part.partition(":")
+    if not colon or not first.isdecimal() or not last.isdecimal() or int(first) >= int(last):
+        raise mistake(f"--part {part}: a part has the form FROM:TO", "as in --part 0:100, without the last")
+    return range(min(int(first), points_all), min(int(last), points_all))
+
+
+def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: int | None) -> sweeps.Sweep:
+    """Runs the points, with a bar on a terminal, and writes the merged table if all of them were wanted."""
+    whole = len(wanted) == len(space)
+    prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
+    if whole:
+        points.clean(folder / sweeps.FOLDER)
+    with PointsBar() as bar, pool(max(1, workers or os.cpu_count() or 1)) as executor:
+        done = sweeps.run_points(prepared, executor, folder, progress=bar.show)
+    if whole:
+        write_parquet(done.table, folder / sweeps.TABLE)
+    return done
+
+
+def remarks(done: sweeps.Sweep) -> list[str]:
+    """What is printed at the end."""
+    tally = done.tally
+    ran = tally.points - tally.reused
+    lines = [f"{tally.points:,} points: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"]
+    if tally.reused:
+        lines[0] += f", {tally.reused:,} were complete"
+    if tally.damaged:
+        lines.append(f"{tally.damaged:,} damaged results were run again")
+    table = done.directory / sweeps.TABLE
+    if table.exists():
+        lines.append(f"table: {table}")
+    return lines
+
+
+class PointsBar:
+    """A bar over points with the time left, on standard error, and only where that is a terminal."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("points"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            console=console.errors(),
+            disable=not sys.stderr.isatty(),
+            transient=True,
+        )
+        self._bar = self._progress.add_task("points", total=None, left="")
+
+    def __enter__(self) -> PointsBar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def show(self, tally: sweeps.Tally) -> None:
+        """Moves the bar."""
+        ran, to_run = tally.done - tally.reused, tally.points - tally.done
+        elapsed = self._progress.tasks[0].elapsed or 0.0
+        left = f"{console.minutes(elapsed * to_run / ran)} left" if ran else ""
+        if tally.failed:
+            left += f", {tally.failed} failed"
+        self._progress.update(self._bar, total=tally.points, completed=tally.done, left=left)
+
+
+def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -> Path:
+    """Writes a job-array script that runs `per_task` points in every task; returns its path."""
+    if per_task < 1:
+        raise mistake(f"--slurm {per_task}: a task runs at least one point", "as in --slurm 20")
+    folder = folder.resolve()
+    tasks = -(-len(space) // per_task)
+    file = folder / COPY
+    text = _SLURM.format(
+        points=f"{len(space):,}",
+        last=tasks - 1,
+        per_task=per_task,
+        file=shlex.quote(str(file)),
+        folder=shlex.quote(str(folder)),
+        python=shlex.quote(sys.executable),
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(scenario.text, "utf-8")
+        script = folder / SCRIPT
+        script.write_text(text, "utf-8")
+        script.chmod(0o755)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise mistake(f"{folder} cannot be written: {reason}", "choose another folder with -o") from None
+    if scenario.overrides:
+        raise InputError(mistake("--set is not kept in a job array", "write it into the file").problems)
+    return script
+
+
+_SLURM = """#!/bin/sh
+# {points} points of a sweep, {per_task} per task. Submit with: sbatch sweep.sh
+# A task that was cut off can be submitted again: nothing complete is repeated. When all have ended, the last
+# command below, without --part, writes the merged table.
+#SBATCH --job-name=tailback
+#SBATCH --array=0-{last}
+#SBATCH --cpus-per-task=1
+first=$((SLURM_ARRAY_TASK_ID * {per_task}))
+exec {python} -m tailback sweep {file} -o {folder} --resume --yes \\
+    --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$first:$((first + {per_task}))"
+"""

@@ -1,0 +1,281 @@
+"""What a sweep runs: the `[sweep]` table of a scenario file, or `over` in Python, as a product of values.
+
+[sweep]
+"traffic.hot.load" = [0.1, 0.5, 0.9]                       # a list
+"routing.threshold" = { from = "12 flits", to = "96 flits", step = "12 flits" }
+"link.global" = { from = "100 ns", to = "10 us", points = 5, log = true }   # one unit, or both ends alike
+zip = { "topology.a" = [4, 8], "topology.h" = [2, 4] }      # go together; a list of such tables is allowed
+seeds = 5                                                  # run.seed from 1 to 5; or a list of seeds
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from tailback.errors import InputError, Problem
+
+Changes = dict[str, Any]
+"""A point: the value of every key that the sweep changes."""
+
+SEED = "run.seed"
+_LEVELS_MAX = 1_000_000  # values of one key
+_RANGE_KEYS = {"from", "to", "step", "points", "log"}
+_QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Keys that change together, and their values: one tuple per step."""
+
+    keys: tuple[str, ...]
+    steps: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Space:
+    """All points of a sweep: the product of its axes; the last axis (the seeds) changes fastest."""
+
+    axes: tuple[Axis, ...]
+
+    def __len__(self) -> int:
+        """How many points there are."""
+        return math.prod(len(axis.steps) for axis in self.axes)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that change, in order."""
+        return [key for axis in self.axes for key in axis.keys]
+
+    def points(self, start: int = 0, stop: int | None = None) -> Iterator[Changes]:
+        """The points from one number to another, without making those before."""
+        for number in range(start, len(self) if stop is None else min(stop, len(self))):
+            yield self._point(number)
+
+    def samples(self) -> Iterator[Changes]:
+        """A point for every value of every axis: enough to find keys and values that are wrong."""
+        first = self._point(0)
+        yield first
+        for axis in self.axes:
+            for step in axis.steps[1:]:
+                yield first | dict(zip(axis.keys, step, strict=True))
+
+    def _point(self, number: int) -> Changes:
+        changes: Changes = {}
+        for axis in reversed(self.axes):
+            number, step = divmod(number, len(axis.steps))
+            changes = dict(zip(axis.keys, axis.steps[step], strict=True)) | changes
+        return changes
+
+
+def from_text(text: str) -> Space | None:
+    """The space of the `[sweep]` table in a scenario's text; None if it has none.
+
+    Text that is not TOML is left for the engine to complain about.
+    """
+    try:
+        table = tomllib.loads(text).get("sweep")
+    except tomllib.TOMLDecodeError:
+        return None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise InputError([_problem("sweep", "a table of lists is expected")])
+    return space(table)
+
+
+_HEADER = re.compile(r"\s*\[\[?\s*(\"?[A-Za-z0-9_-]+)[^=,]*\]\s*(#.*)?")
+
+
+def without_sweep(text: str) -> str:
+    """The text with the lines of its `[sweep]` tables left empty: all others keep their numbers."""
+    lines, inside = [], False
+    for line in text.split("\n"):
+        header = _HEADER.fullmatch(line.rstrip("\r"))
+        if header:
+            inside = header[1].strip('"') == "sweep"
+        lines.append("" if inside else line)
+    kept = "\n".join(lines)
+    try:
+        same = tomllib.loads(kept) == {k: v for k, v in tomllib.loads(text).items() if k != "sweep"}
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise InputError([_problem("sweep", "the table cannot be taken out of the file", _LAST_HELP)])
+    return kept
+
+
+_LAST_HELP = "write it as [sweep], as the last table of the file"
+
+
+def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) -> Space:
+    """The space of a table by dotted key; raises all mistakes at once."""
+    problems: list[Problem] = []
+    axes: list[Axis] = []
+    seed_values = seeds
+    for key, value in _flat(table):
+        if key == "seeds":
+            seed_values = value if seeds is None else seeds
+        elif key == "zip":
+            axes += _zipped(value, problems)
+        else:
+            axes.append(Axis((key,), tuple((item,) for item in _values(key, value, problems))))
+    if seed_values is not None:
+        axes.append(Axis((SEED,), tuple((seed,) for seed in _seeds(seed_values, problems))))
+    problems += _repeated(axes)
+    if not axes and not problems:
+        problems.append(_problem("sweep", "the sweep has no keys", 'such as "traffic.hot.load" = [0.1, 0.5]'))
+    if problems:
+        raise InputError(problems)
+    return Space(tuple(axes))
+
+
+def _problem(path: str, message: str, remedy: str = "") -> Problem:
+    return Problem(message, path=path if path == "sweep" else f"sweep.{path}", help=remedy)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Keys and values; an unquoted dotted key is a table in a table."""
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        if not prefix and name in ("zip", "seeds"):
+            yield key, value
+        elif isinstance(value, Mapping) and not _is_range(value):
+            yield from _flat(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _is_range(value: Mapping[str, Any]) -> bool:
+    return not value or bool(value.keys() & {"from", "to"})
+
+
+def _zipped(value: Any, problems: list[Problem]) -> list[Axis]:
+    tables = value if isinstance(value, list) else [value]
+    axes = []
+    for table in tables:
+        if not isinstance(table, Mapping) or not table:
+            problems.append(_problem("zip", "a table of lists of one length is expected", _ZIP_HELP))
+            continue
+        before = len(problems)
+        columns = {key: list(_values(key, values, problems)) for key, values in _flat(table)}
+        lengths = {key: len(values) for key, values in columns.items()}
+        if len(problems) > before:
+            continue
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{key} has {count}" for key, count in lengths.items())
+            problems.append(_problem("zip", f"lists that go together need one length: {told}"))
+            continue
+        axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+    return axes
+
+
+_ZIP_HELP = 'such as zip = { "topology.a" = [4, 8], "topology.h" = [2, 4] }'
+
+
+def _values(key: str, value: Any, problems: list[Problem]) -> Sequence[Any]:
+    if isinstance(value, Mapping):
+        return _range(key, value, problems)
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        problems.append(
+            _problem(key, "a list or a range is expected", f"write [{value!r}], or set it in the scenario")
+        )
+        return ()
+    if not value:
+        problems.append(_problem(key, "the list is empty", "give at least one value"))
+    elif len({repr(item) for item in value}) < len(value):
+        problems.append(_problem(key, "the list names a value twice", "several seeds: seeds = 5"))
+    return value
+
+
+def _seeds(value: Any, problems: list[Problem]) -> Sequence[int]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if 1 <= value <= _LEVELS_MAX:
+            return range(1, value + 1)
+        problems.append(_problem("seeds", f"{value} seeds are not possible", f"1 to {_LEVELS_MAX:,}"))
+        return ()
+    values = _values("seeds", value, problems)
+    if not all(isinstance(seed, int) and seed >= 0 for seed in values):
+        problems.append(_problem("seeds", "seeds are whole numbers", "seeds = 5, or seeds = [1, 7, 9]"))
+        return ()
+    return values
+
+
+def _repeated(axes: Sequence[Axis]) -> list[Problem]:
+    keys = [key for axis in axes for key in axis.keys]
+    twice = dict.fromkeys(key for key in keys if keys.count(key) > 1)
+    return [_problem(key, "the key is given twice") for key in twice]
+
+
+def _range(key: str, table: Mapping[str, Any], problems: list[Problem]) -> Sequence[Any]:
+    try:
+        return _range_values(table)
+    except ValueError as error:
+        problems.append(_problem(key, str(error), "{ from = 0.1, to = 0.9, step = 0.1 } or points = 9"))
+        return ()
+
+
+def _range_values(table: Mapping[str, Any]) -> list[Any]:
+    unknown = table.keys() - _RANGE_KEYS
+    if unknown:
+        raise ValueError(f"a range has no key {sorted(unknown)[0]!r}; it has from, to, step or points, log")
+    if not {"from", "to"} <= table.keys() or ("step" in table) == ("points" in table):
+        raise ValueError("a range needs from, to, and either step or points")
+    (first, unit), (last, last_unit) = _quantity(table["from"]), _quantity(table["to"])
+    if unit != last_unit:
+        raise ValueError(f"both ends of a range need the same unit, not {unit!r} and {last_unit!r}")
+    if "step" in table:
+        numbers = _stepped(first, last, table["step"], unit, bool(table.get("log", False)))
+    else:
+        numbers = _spaced(first, last, table["points"], bool(table.get("log", False)))
+    return [_written(number, unit) for number in numbers]
+
+
+def _stepped(first: Decimal, last: Decimal, step: Any, unit: str, log: bool) -> list[Decimal]:
+    size, step_unit = _quantity(step)
+    if step_unit != unit:
+        raise ValueError(f"the step needs the unit of the ends, {unit!r}")
+    if log:
+        raise ValueError("a logarithmic range takes points, not step")
+    if size == 0 or (last - first) / size < 0:
+        raise ValueError("the step never leads from the first value to the last")
+    count = int((last - first) / size) + 1
+    if count > _LEVELS_MAX:
+        raise ValueError(f"the range has {count:,} values; at most {_LEVELS_MAX:,}")
+    return [first + size * number for number in range(count)]
+
+
+def _spaced(first: Decimal, last: Decimal, points: Any, log: bool) -> list[Decimal]:
+    if not isinstance(points, int) or isinstance(points, bool) or not 2 <= points <= _LEVELS_MAX:
+        raise ValueError(f"points is a whole number from 2 to {_LEVELS_MAX:,}")
+    if first == last:
+        raise ValueError("both ends are the same")
+    if not log:
+        return [first + (last - first) * number / (points - 1) for number in range(points)]
+    if first <= 0 or last <= 0:
+        raise ValueError("a logarithmic range lies over 0")
+    ratio = float(last / first)
+    inner = [Decimal(float(first) * ratio ** (number / (points - 1))) for number in range(1, points - 1)]
+    return [first, *inner, last]
+
+
+def _quantity(value: Any) -> tuple[Decimal, str]:
+    match = _QUANTITY.fullmatch(str(value))
+    if isinstance(value, bool) or match is None:
+        raise ValueError(f"{value!r} is neither a number nor a number with a unit")
+    try:
+        return Decimal(match[1]), match[2]
+    except ArithmeticError:
+        raise ValueError(f"{value!r} is not a number") from None
+
+
+def _written(number: Decimal, unit: str) -> Any:
+    """A number to 12 digits; a whole one without a point; with its unit if it has one."""
+    value = float(f"{number:.12g}")
+    plain: int | float = int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return f"{plain} {unit}" if unit else plain

@@ -1,0 +1,267 @@
+"""Sweeps: many runs of one scenario, on any executor, resumable, each result kept under its content.
+
+done = tailback.sweep(scenario, over={"traffic.hot.load": [0.1, 0.5]}, seeds=3, directory="results/hot")
+done.table          # Arrow: a row per point and traffic class
+done.results()      # the points' results, one after the other
+
+The function is `tailback.sweep`; the module has another name, because a package's module hides its function.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from tailback import points
+from tailback.errors import InputError, Problem, RunFailed, mistake
+from tailback.result import Result, write_parquet
+from tailback.scenario import Scenario
+from tailback.sweep_table import Changes, Space, from_text, space, without_sweep
+from tailback.workers import pool, work
+
+MANIFEST = "sweep.json"
+TABLE = "sweep.parquet"
+FOLDER = "points"
+POINTS_MAX = 10_000
+"""Points that are run without being asked for by `--yes`."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point: what it changes, the scenario, and the directory of its result."""
+
+    changes: Changes
+    scenario: Scenario
+    directory: Path
+
+    @property
+    def name(self) -> str:
+        """The name of its directory: what it holds, as a digest."""
+        return self.directory.name
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far a sweep is."""
+
+    points: int
+    done: int = 0
+    reused: int = 0
+    damaged: int = 0
+    failed: int = 0
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A finished sweep: its points in order, and what it took."""
+
+    points: Sequence[Point]
+    tally: Tally
+    directory: Path
+
+    @property
+    def table(self) -> pa.Table:
+        """A row per point and traffic class: the changed keys, then what was measured."""
+        return merged(self.points)
+
+    def results(self) -> Iterator[Result]:
+        """The results of the points, in order."""
+        return (points.load(point.directory) for point in self.points)
+
+
+Report = Callable[[Tally], None]
+
+
+def sweep(
+    scenario: Scenario,
+    over: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
+    seeds: int | Sequence[int] | None = None,
+    *,
+    directory: str | Path = "results/sweep",
+    progress: Report | None = None,
+) -> Sweep:
+    """Runs the product of the values in `over` (else of the scenario's `[sweep]` table) and of the seeds.
+
+    `executor` is any `concurrent.futures.Executor` whose workers see `directory`; without one, a process for
+    every core. Points that are complete in `directory` are not run again. Raises `InputError` with every
+    wrong key or value before anything runs, `RunFailed` after all others are done if points gave no result.
+    """
+    scenario, whole = split(scenario, over, seeds)
+    check(scenario, whole)
+    prepared = list(prepare(scenario, whole.points(), Path(directory)))
+    if executor is not None:
+        done = run_points(prepared, executor, Path(directory), progress=progress)
+    else:
+        missing = sum(not points.is_complete(point.directory) for point in prepared)
+        with pool(max(1, min(missing, os.cpu_count() or 1))) as own:
+            done = run_points(prepared, own, Path(directory), progress=progress)
+    write_parquet(done.table, Path(directory) / TABLE)
+    return done
+
+
+def split(
+    scenario: Scenario, over: Mapping[str, Any] | None = None, seeds: int | Sequence[int] | None = None
+) -> tuple[Scenario, Space]:
+    """The scenario without its `[sweep]` table, and the points: of `over` and `seeds`, else of the table."""
+    table = from_text(scenario.text)
+    if table is not None:
+        scenario = replace(scenario, text=without_sweep(scenario.text))
+    if over is not None or seeds is not None:
+        table = space(over or {}, seeds)
+    return scenario, table if table is not None else space({}, 1)
+
+
+def check(scenario: Scenario, whole: Space) -> None:
+    """Raises every mistake of the scenario under each value of the sweep, once each."""
+    found: dict[Problem, None] = {}
+    for changes in whole.samples():
+        found |= dict.fromkeys(scenario.replace(changes).check())
+    if found:
+        raise InputError(found)
+
+
+def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> Iterator[Point]:
+    """The points with the directories of their results."""
+    for change in changes:
+        changed = scenario.replace(change)
+        yield Point(change, changed, directory / FOLDER / points.identity(changed))
+
+
+def run_points(
+    wanted: Sequence[Point],
+    executor: Executor,
+    directory: Path,
+    *,
+    progress: Report | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Sweep:
+    """Runs the points whose results are not complete. Points that are alike are run once."""
+    folder = directory / FOLDER
+    write_manifest(directory)
+    unique = {point.name: point for point in wanted}
+    complete = {name for name, point in unique.items() if points.is_complete(point.directory)}
+    missing = [point for name, point in unique.items() if name not in complete]
+    damaged = sum(point.directory.exists() for point in missing)
+    state = {"done": len(complete), "reused": len(complete), "failed": 0, "cpu_seconds": 0.0}
+    errors: dict[str, str] = {}
+
+    def tell() -> Tally:
+        tally = Tally(len(unique), damaged=damaged, **state)  # type: ignore[arg-type]
+        if progress is not None:
+            progress(tally)
+        return tally
+
+    tell()
+    for outcome in _outcomes(missing, executor, folder, tell, stopped):
+        state["done"] += 1
+        state["cpu_seconds"] += outcome.cpu_seconds
+        if outcome.error:
+            state["failed"] += 1
+            errors[outcome.name] = outcome.error
+        tell()
+    tally = tell()
+    if errors:
+        raise RunFailed(_told(errors, unique))
+    return Sweep(wanted, tally, directory)
+
+
+def _outcomes(
+    missing: Sequence[Point],
+    executor: Executor,
+    folder: Path,
+    tell: Callable[[], object],
+    stopped: Callable[[], bool],
+) -> Iterator[points.Outcome]:
+    """Keeps a bounded number of points submitted: a sweep of a million needs no memory for futures."""
+    waiting = iter(missing)
+    limit = 4 * (os.cpu_count() or 1) + 64
+    running: set[Future[points.Outcome | None]] = set()
+    try:
+        while True:
+            for point in islice(waiting, limit - len(running)):
+                scenario = point.scenario
+                running.add(executor.submit(work, scenario.text, scenario.overrides, point.name, str(folder)))
+            if not running or stopped():
+                return
+            finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+            tell()
+            for future in finished:
+                outcome = future.result()
+                if outcome is not None:
+                    yield outcome
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _told(errors: Mapping[str, str], unique: Mapping[str, Point]) -> str:
+    lines = [f"{len(errors)} of {len(unique)} points gave no result:"]
+    for name, error in islice(errors.items(), 10):
+        lines.append(f"  {describe(unique[name].changes)}: {error}")
+    return "\n".join(lines)
+
+
+def describe(changes: Changes) -> str:
+    """A point on one line."""
+    return ", ".join(f"{key} = {value}" for key, value in changes.items()) or "the scenario itself"
+
+
+def merged(wanted: Sequence[Point]) -> pa.Table:
+    """One table of all points: the same results give the same bytes, whatever the order they were made in."""
+    keys = list(dict.fromkeys(key for point in wanted for key in point.changes))
+    rows: list[dict[str, Any]] = []
+    for point in wanted:
+        swept = {key: point.changes.get(key) for key in keys}
+        rows += [{**swept, **row} for row in points.class_rows(points.load(point.directory))]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    return pa.table({column: _column([row.get(column) for row in rows]) for column in columns})
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Numbers or texts as they are; whatever else, or a mixture, as text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} and len(kinds) > 1:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if len(kinds) <= 1 and kinds <= {int, float, str, bool}:
+        return pa.array(values)
+    return pa.array([None if value is None else json.dumps(value) for value in values], pa.string())
+
+
+def write_manifest(directory: Path) -> None:
+    """Notes which engine made the results; a folder of another engine's is refused."""
+    file = directory / MANIFEST
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if file.exists():
+            _refuse_other_engine(file)
+            return
+        fresh = directory / f".{MANIFEST}.{os.getpid()}"
+        fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")
+        fresh.replace(file)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise mistake(
+            f"the output folder {directory} cannot be written: {reason}", "choose another folder with -o"
+        ) from None
+
+
+def _refuse_other_engine(file: Path) -> None:
+    try:
+        made_by = json.loads(file.read_text("utf-8"))["engine"]
+    except (ValueError, KeyError, TypeError):
+        raise mistake(f"{file} is damaged", "delete it; complete points are kept") from None
+    if made_by != points.engine():
+        raise mistake(
+            f"the results in {file.parent} are from engine {made_by}, this is {points.engine()}",
+            "choose another folder with -o: results of two engines are not mixed",
+        )

@@ -1,0 +1,58 @@
+"""The processes of a sweep. This module is loaded by each of them, so it is small."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from pathlib import Path
+from typing import Any
+
+from tailback import points
+from tailback.scenario import Scenario
+
+_stop: Any = None  # an event, in the workers of `pool`
+
+
+def work(text: str, overrides: Sequence[tuple[str, str]], name: str, folder: str) -> points.Outcome | None:
+    """Runs a point in whichever process this is."""
+    target = Path(folder)
+    return points.run(Scenario(text, tuple(overrides)), name, target, _go_on)
+
+
+def _go_on() -> bool:
+    return _stop is None or not _stop.is_set()
+
+
+@contextmanager
+def pool(workers: int) -> Iterator[Executor]:
+    """Processes that end soon after this one, however it ends, and that leave Ctrl-C to it."""
+    context = multiprocessing.get_context("spawn")
+    resource_tracker.ensure_running()
+    stop = context.Event()
+    executor = ProcessPoolExecutor(workers, context, _start_worker, (stop, os.getpid()))
+    try:
+        yield executor
+    finally:
+        stop.set()
+        executor.shutdown(cancel_futures=True)
+
+
+def _start_worker(stop: Any, parent: int) -> None:
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A parent that was killed says nothing to its children: they look for it themselves."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    os._exit(1)
