@@ -42,7 +42,7 @@ impl Latency {
     fn merge(&mut self, other: &Latency) {
         self.sum += other.sum;
         self.histogram.add(&other.histogram).expect("histograms resize themselves");
-        self.due += other.due;
+        self.due = self.due.wrapping_add(other.due);
     }
 }
 
