@@ -827,8 +827,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let record = &self.records[switch as usize];
         let (input_at, hot) = (input - record.port, fabric.pool.hot[id as usize]);
         let class = fabric.plan.channels.class_of[hot.next_vc as usize];
-        // The number may belong to another packet by now, even to one that must not be dropped.
-        if hot.out as u32 >= record.radix || !fabric.plan.channels.classes[class as usize].droppable {
+        // The number may belong to a packet by now that has no deadline.
+        if hot.out as u32 >= record.radix || !fabric.plan.channels.classes[class as usize].times_out {
             return;
         }
         let output = &self.outputs[(record.port + hot.out as u32) as usize];
