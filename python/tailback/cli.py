@@ -111,6 +111,30 @@ def sweep(
 
 
 @app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID…]", help="Experiments, or the beginning of their names."),
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="The sizes and times of the papers.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="Only lists the experiments.")] = False,
+    folder: Annotated[
+        str, typer.Option("-o", "--output", metavar="DIR", help="Where results and the report go.")
+    ] = "results/reproduce",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes (default: one per core).", show_default=False)
+    ] = None,
+) -> None:
+    """Runs published experiments and judges their claims; a second call only redraws."""
+    from tailback import reproduce_command as command  # late: it loads matplotlib
+
+    with _reporting():
+        lines = command.run(names or [], Path(folder), full=full, listing=listing, workers=workers)
+    for line in lines:
+        console.output().print(console.printable(line), soft_wrap=True)
+
+
+@app.command()
 def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
     """Lists every mistake in a scenario, each with its line and the remedy."""
     with _reporting():

@@ -117,6 +117,16 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     )
 
 
+def replace_text(file: Path, text: str) -> None:
+    """Writes a text file, all or nothing."""
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        fresh.write_text(text, "utf-8")
+        fresh.replace(file)
+    except OSError as error:
+        raise _unwritable(file.parent, error) from None
+
+
 def prepare(directory: str | Path) -> Path:
     """The path where a result can be written; an `InputError` if none can. Leaves nothing behind."""
     target = Path(directory)

@@ -51,6 +51,7 @@ def _part(part: str | None, points_all: int) -> range:
 def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: int | None) -> sweeps.Sweep:
     """Runs the points, with a bar on a terminal, and writes the merged table if all of them were wanted."""
     whole = len(wanted) == len(space)
+    sweeps.write_manifest(folder)
     prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
     if whole:
         points.clean(folder / sweeps.FOLDER)

@@ -98,6 +98,7 @@ def sweep(
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
+    write_manifest(Path(directory))
     prepared = list(prepare(scenario, whole.points(), Path(directory)))
     if executor is not None:
         done = run_points(prepared, executor, Path(directory), progress=progress)
@@ -147,7 +148,6 @@ def run_points(
 ) -> Sweep:
     """Runs the points whose results are not complete. Points that are alike are run once."""
     folder = directory / FOLDER
-    write_manifest(directory)
     unique = {point.name: point for point in wanted}
     complete = {name for name, point in unique.items() if points.is_complete(point.directory)}
     missing = [point for name, point in unique.items() if name not in complete]

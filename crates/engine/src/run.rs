@@ -94,6 +94,7 @@ fn run_with<A: Architecture>(
     let partitions = kernel.into_partitions();
     conserved(&partitions).map_err(RunError::Failed)?;
     let retained_peak = partitions.iter().map(|partition| partition.nics.retained_peak()).max().unwrap_or(0);
+    let held = partitions.iter().map(|partition| partition.fabric.held()).sum();
     let probes = partitions
         .into_iter()
         .map(|partition| {
@@ -103,7 +104,7 @@ fn run_with<A: Architecture>(
         })
         .collect();
     let interrupted = ending == Ending::Stopped;
-    Ok(Measured { scenario, plan, probes, end, retained_peak, interrupted }.output())
+    Ok(Measured { scenario, plan, probes, end, retained_peak, held, interrupted }.output())
 }
 
 /// What is recorded at a check time.

@@ -37,6 +37,14 @@ fn run_error(error: RunError) -> PyErr {
     }
 }
 
+/// The error with the places of its problems in the file.
+fn located(error: RunError, text: &str, overrides: &Overrides) -> RunError {
+    match error {
+        RunError::Problems(problems) => RunError::Problems(Scenario::located(text, overrides, problems)),
+        other => other,
+    }
+}
+
 fn failed(text: &str) -> PyErr {
     EngineError::new_err(("failed", json(&text)))
 }
@@ -56,7 +64,8 @@ fn mistakes(text: &str, overrides: &Overrides) -> Vec<Problem> {
         Err(problems) => problems,
         Ok(scenario) => {
             let problems = scenario.problems();
-            if problems.is_empty() { engine::check(&scenario) } else { problems }
+            let problems = if problems.is_empty() { engine::check(&scenario) } else { problems };
+            Scenario::located(text, overrides, problems)
         }
     }
 }
@@ -115,7 +124,9 @@ fn run<'py>(
     let mut raised = None;
     let output = free(py, || {
         let scenario = parse(text, &overrides)?;
-        engine::run(&scenario, &mut |progress| keep_going(watch.as_ref(), progress, &mut raised))
+        let output =
+            engine::run(&scenario, &mut |progress| keep_going(watch.as_ref(), progress, &mut raised));
+        output.map_err(|error| located(error, text, &overrides))
     })?;
     if let Some(error) = raised {
         return Err(error);

@@ -45,13 +45,15 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     }
     let scale = scale(scenario);
     let graph = scenario.topology.graph();
-    let router = scenario
-        .routing
-        .bind(&scenario.topology, &graph, &scale)
-        .map_err(|problems| prefixed("routing", problems))?;
-    let traffic = match bind_all(&scenario.traffic, scenario.run.seed, &scale, &graph) {
-        Ok(traffic) => traffic,
-        Err(more) => return Err(more),
+    let router = scenario.routing.bind(&scenario.topology, &graph, &scale);
+    let traffic = bind_all(&scenario.traffic, scenario.run.seed, &scale, &graph);
+    let (router, traffic) = match (router, traffic) {
+        (Ok(router), Ok(traffic)) => (router, traffic),
+        (router, traffic) => {
+            problems.extend(router.err().map(|problems| prefixed("routing", problems)).into_iter().flatten());
+            problems.extend(traffic.err().into_iter().flatten());
+            return Err(problems);
+        }
     };
     let wires: Vec<Wire> = scenario
         .topology
@@ -65,6 +67,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .collect();
     let Switch::Cioq(switch) = &scenario.switch;
     let tick = tick(scenario, &wires, &scale);
+    problems.extend(too_long(scenario, &wires, &scale, tick));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let levels: Vec<u8> = (0..wires.len()).map(|class| router.levels(class as u8)).collect();
     let most = levels.iter().copied().max().unwrap_or(1);
     let classes = scenario.congestion_control.scheme().classes();
@@ -86,7 +92,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         return Err(problems);
     }
     let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
-    let crossbar = times(Rate(fastest * switch.speedup as u64), &scale, tick);
+    let crossbar = times(Rate(fastest.saturating_mul(switch.speedup as u64)), &scale, tick);
     let drain =
         scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
     let wanted = match scenario.run.partitions {
@@ -113,6 +119,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .collect();
     let mut occupancy: Vec<Tick> = scenario.record.occupancy.iter().map(|&at| ticks(at)).collect();
     occupancy.sort_unstable();
+    occupancy.dedup();
     Ok(Plan {
         tick,
         router,
@@ -155,10 +162,53 @@ fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
         if bits % rate != 0 {
             return 1;
         }
-        common = gcd(common, (bits / rate) as u64);
+        common = gcd(common, u64::try_from(bits / rate).unwrap_or(1));
     }
     wires.iter().fold(common, |common, wire| gcd(common, wire.latency.0)).max(1)
 }
+
+/// Times that the engine cannot count in its ticks: 30 bits for what happens on a channel, 43 for the run.
+fn too_long(scenario: &Scenario, wires: &[Wire], scale: &Scale, tick: u64) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut check = |path: String, what: &str, ps: u128, bits: u32, help: &str| {
+        if ps.div_ceil(tick as u128) >= 1 << bits {
+            let most = (tick as u128) << bits;
+            let message = format!("{what} takes {ps} ps, but one of less than {most} ps can be simulated");
+            problems.push(Problem::new(path, message, help));
+        }
+    };
+    let packet = |rate: Rate| {
+        let bits = scale.packet_flits as u128 * scale.flit_bits as u128;
+        (bits * 1_000_000_000_000).div_ceil(rate.0.max(1) as u128)
+    };
+    for wire in wires {
+        let path = match &scenario.link.bandwidth {
+            PerClass::Table(table) if table.contains_key(&wire.name) => {
+                format!("link.bandwidth.{}", wire.name)
+            }
+            _ => "link.bandwidth".to_string(),
+        };
+        let help = "a higher bandwidth, or a smaller packet";
+        check(path, &format!("a packet on the {} links", wire.name), packet(wire.rate), 30, help);
+        let key = if scenario.link.classes.contains_key(&wire.name) { &wire.name } else { "latency" };
+        let what = format!("the latency of the {} links", wire.name);
+        check(format!("link.{key}"), &what, wire.latency.0.into(), 30, LONGER_TICK);
+    }
+    let Switch::Cioq(switch) = &scenario.switch;
+    let pipeline = switch.pipeline.time(scale).0;
+    check("switch.pipeline".into(), "the pipeline", pipeline.into(), 30, LONGER_TICK);
+    if let Some(drain) = scenario.endpoint.drain_rate {
+        check("endpoint.drain_rate".into(), "a packet", packet(drain), 30, "a higher rate");
+    }
+    let spans =
+        [scenario.run.warmup, scenario.run.duration, scenario.run.drain.unwrap_or(scenario.run.duration)];
+    let run = spans.iter().map(|span| u128::from(span.time(scale).0)).sum();
+    check("run.duration".into(), "the run", run, 43, LONGER_TICK);
+    problems
+}
+
+const LONGER_TICK: &str =
+    "a shorter time, or latencies and flit times with a larger common divisor, which is the tick";
 
 fn prefixed(seam: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.iter_mut().for_each(|problem| problem.path = format!("{seam}.{}", problem.path));

@@ -1,4 +1,5 @@
 //! The endpoints: sources that queue messages and cut them into packets, sinks that put them together again.
+mod due;
 pub mod queue;
 
 use crate::core::fabric::Fabric;
@@ -9,6 +10,7 @@ use crate::protocol::{Pull, Received, Reply, Reserve, Sent, Source};
 use crate::rng::{mix, scale};
 use crate::routing::{Route, Senses};
 use crate::traffic::generator::{self, Generator};
+use due::Due;
 use queue::{Message, SendQueue, key};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -36,9 +38,10 @@ struct Node {
     control: VecDeque<Packet>,
     /// Queues in the round robin.
     ready: VecDeque<u32>,
-    /// Queues that wait for a time: time, destination, queue. Queues are numbered as they come in a partition: equal
-    /// times go by destination.
+    /// Queues that wait for a time; ties go by destination, since numbers depend on the partitioning.
     asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
+    /// Queues with data whose time comes.
+    due: Due,
     /// Destinations with a queue, and their queues.
     destinations: Vec<u32>,
     queues: Vec<u32>,
@@ -75,6 +78,8 @@ pub struct NicSet<S: Source> {
     /// Flits that are missing of messages of several packets, by (source, message).
     assembly: HashMap<(u32, u32), u32, FixedState>,
     replies: Vec<Reply>,
+    /// Bit n is set if class n may be dropped.
+    droppable: u64,
     retained_peak: u32,
     fifo: bool,
 }
@@ -142,6 +147,7 @@ impl<S: Source> NicSet<S> {
                 control: VecDeque::new(),
                 ready: VecDeque::new(),
                 asleep: BinaryHeap::new(),
+                due: Due::default(),
                 destinations: Vec::new(),
                 queues: Vec::new(),
                 generators: first..feeds.len() as u32,
@@ -159,6 +165,12 @@ impl<S: Source> NicSet<S> {
             feeds,
             assembly: HashMap::default(),
             replies: Vec::new(),
+            droppable: plan
+                .channels
+                .classes
+                .iter()
+                .rev()
+                .fold(0, |all, class| all << 1 | class.droppable as u64),
             retained_peak: 0,
             fifo: plan.fifo,
             plan: plan.clone(),
@@ -195,7 +207,12 @@ impl<S: Source> NicSet<S> {
     /// Forgets a queue that is empty and whose state is as that of a new one.
     fn forget(&mut self, endpoint: u32, queue: u32, now: Tick) {
         let record = &mut self.queues[queue as usize];
-        if self.fifo || record.ready || !record.is_empty() || !self.source.idle(record, now) {
+        if self.fifo
+            || record.ready
+            || record.noted.is_some()
+            || !record.is_empty()
+            || !self.source.idle(record, now)
+        {
             return;
         }
         record.state = S::Queue::default();
@@ -277,7 +294,11 @@ impl<S: Source> NicSet<S> {
         if let Some(Reverse((at, ..))) = node.asleep.peek() {
             wake = wake.min(*at);
         }
-        if free_at > now && !(node.control.is_empty() && node.ready.is_empty()) {
+        if let Some(at) = node.due.next(now) {
+            wake = wake.min(at);
+        }
+        let idle = node.control.is_empty() && node.ready.is_empty() && !node.due.is_ready(now);
+        if free_at > now && !idle {
             wake = free_at;
         } else if starved {
             wake = wake.min(fabric.next_credit(channel));
@@ -287,7 +308,7 @@ impl<S: Source> NicSet<S> {
         }
     }
 
-    /// Tries control packets, then the queues in turn. Returns whether something lacked credit.
+    /// Tries control packets, then data whose time has come, then the queues in turn. Returns whether something lacked credit.
     fn send_one(&mut self, fabric: &mut Fabric, endpoint: u32) -> bool {
         let channel = fabric.ports + endpoint;
         fabric.take_credits(channel);
@@ -302,6 +323,21 @@ impl<S: Source> NicSet<S> {
         }
         // Classes that lack credit; bit n is class n.
         let mut lacking = 0u64;
+        while let Some(queue) = self.nodes[endpoint as usize].due.first(&self.queues, fabric.now) {
+            let pull = self.source.pull(&self.queues[queue as usize], fabric.now);
+            let again = matches!(pull, Pull::Again(_));
+            if again && !self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+                starved = true;
+                break;
+            }
+            let due = &mut self.nodes[endpoint as usize].due;
+            due.take(&mut self.queues);
+            due.note(queue, &mut self.queues[queue as usize], self.droppable);
+            self.make_ready(endpoint, queue);
+            if again {
+                return false;
+            }
+        }
         for _ in 0..self.nodes[endpoint as usize].ready.len() {
             let queue = self.nodes[endpoint as usize].ready.pop_front().expect("counted");
             match self.source.pull(&self.queues[queue as usize], fabric.now) {
@@ -313,11 +349,12 @@ impl<S: Source> NicSet<S> {
                     let record = &mut self.queues[queue as usize];
                     record.ready = false;
                     record.wake_at = Some(at);
-                    let entry = Reverse((at, record.dst, queue));
-                    self.nodes[endpoint as usize].asleep.push(entry);
+                    let dst = record.dst;
+                    self.nodes[endpoint as usize].asleep.push(Reverse((at, dst, queue)));
                 }
                 pull => {
                     if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+                        self.requeue(endpoint, queue, pull, fabric.now);
                         return false;
                     }
                     starved = true;
@@ -328,7 +365,7 @@ impl<S: Source> NicSet<S> {
         starved
     }
 
-    /// Sends what a queue wants to send if there is credit; then the queue goes to the end of the round robin.
+    /// Sends what a queue wants to send if there is credit.
     fn try_send(
         &mut self,
         fabric: &mut Fabric,
@@ -366,18 +403,24 @@ impl<S: Source> NicSet<S> {
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };
         let record = &mut self.queues[queue as usize];
         self.source.on_sent(record, &sent);
-        if record.is_empty() && self.source.pull(record, fabric.now) == Pull::Wait {
+        self.nodes[endpoint as usize].due.note(queue, record, self.droppable);
+        // A class that waits in its generator may go on now.
+        self.nodes[endpoint as usize].next_born = self.nodes[endpoint as usize].next_born.min(fabric.now);
+        true
+    }
+
+    /// A queue that has sent goes to the end of the round robin.
+    fn requeue(&mut self, endpoint: u32, queue: u32, pull: Pull, now: Tick) {
+        let record = &mut self.queues[queue as usize];
+        if record.is_empty() && self.source.pull(record, now) == Pull::Wait {
             record.ready = false;
-            self.forget(endpoint, queue, fabric.now);
+            self.forget(endpoint, queue, now);
         } else if matches!(pull, Pull::Reserve(_)) {
             // A reservation takes its message's turn together with the first packet.
             self.nodes[endpoint as usize].ready.push_front(queue);
         } else {
             self.nodes[endpoint as usize].ready.push_back(queue);
         }
-        // A class that waits in its generator may go on now.
-        self.nodes[endpoint as usize].next_born = self.nodes[endpoint as usize].next_born.min(fabric.now);
-        true
     }
 
     /// Whether the first packet that a reservation is for can be sent directly behind it.
@@ -539,6 +582,7 @@ impl<S: Source> NicSet<S> {
         };
         let record = &mut self.queues[queue as usize];
         self.source.on_control(record, packet, fabric.now);
+        self.nodes[endpoint as usize].due.note(queue, record, self.droppable);
         if !record.has_message() {
             // A class that waits in its generator may go on now.
             let node = &mut self.nodes[endpoint as usize];

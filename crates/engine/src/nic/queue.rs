@@ -120,6 +120,8 @@ pub struct SendQueue<Q> {
     pub(super) ready: bool,
     /// When it wants to be looked at again.
     pub(super) wake_at: Option<Tick>,
+    /// The time by which its endpoint knows of what is due.
+    pub(super) noted: Option<Tick>,
     again: BinaryHeap<Reverse<Again>>,
 }
 
@@ -145,7 +147,7 @@ impl<Q> SendQueue<Q> {
     }
 
     /// The first message gets a number, and so do the `messages - 1` behind it.
-    pub(super) fn assign(&mut self, next: &mut u32, messages: u32) {
+    pub(crate) fn assign(&mut self, next: &mut u32, messages: u32) {
         if self.number.is_none() {
             self.number = Some(*next);
             self.numbers = *next + 1..*next + messages;
@@ -153,8 +155,14 @@ impl<Q> SendQueue<Q> {
         }
     }
 
+    /// Number of the first message, and of its next packet.
+    #[cfg(test)]
+    pub(crate) fn place(&self) -> (u32, u16) {
+        (self.number.expect("it was numbered"), self.sequence)
+    }
+
     /// The next `flits` flits of the first message are sent, or put off: `packets` packets.
-    pub(super) fn advance(&mut self, flits: u32, packets: u16) {
+    pub(crate) fn advance(&mut self, flits: u32, packets: u16) {
         self.sent += flits;
         self.sequence += packets;
         if self.left() == 0 {
@@ -234,5 +242,23 @@ mod tests {
         assert_eq!(std::mem::size_of::<Message>(), 16);
         let message = Message::new(7, 3, MESSAGE_FLITS_MAX, 255);
         assert_eq!((message.flits(), message.class()), (MESSAGE_FLITS_MAX, 255));
+    }
+
+    #[test]
+    fn what_is_put_off_is_cut_by_message_and_then_by_packet() {
+        let mut queue = SendQueue::<()>::default();
+        queue.push(Message::new(0, 3, 50, 0));
+        queue.push(Message::new(1, 3, 10, 0));
+        let mut next = 7;
+        queue.assign(&mut next, 2);
+        assert_eq!(next, 9);
+        queue.advance(24, 1);
+        let runs = queue.put_off(36, 24);
+        let parts: Vec<_> = runs.iter().map(|run| (run.message, run.sequence, run.flits)).collect();
+        assert_eq!(parts, [(7, 1, 26), (8, 0, 10)]);
+        assert!(!queue.has_message());
+        runs.into_iter().for_each(|run| queue.again(run));
+        let packets: Vec<_> = std::iter::from_fn(|| queue.take_due(24)).map(|p| (p.key(), p.flits)).collect();
+        assert_eq!(packets, [(key(7, 1), 24), (key(7, 2), 2), (key(8, 0), 10)]);
     }
 }

@@ -23,6 +23,8 @@ pub struct Measured<'a> {
     pub end: Tick,
     /// Largest retransmission buffer of an endpoint, in flits.
     pub retained_peak: u32,
+    /// Packets in the network at the end.
+    pub held: u64,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
 }
@@ -124,6 +126,7 @@ impl Measured<'_> {
             "stable": classes[..classes.len() - 1].iter().all(|class| self.stable(&class.probe)),
             "warnings": self.warnings(classes),
             "retransmission_buffer_peak_flits": self.retained_peak,
+            "packets_in_the_network": self.held,
             "classes": by_name,
             "injection_shares": self.shares(rows),
             "ejection_shares": self.shares(rows + 1),

@@ -114,8 +114,15 @@ impl Source for Endpoint {
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Both>, sent: &Sent) {
-        self.small.on_sent(&mut queue.state.small, sent);
-        self.large.on_sent(&mut queue.state.large, sent);
+        let small = match sent.pull {
+            Pull::Next(_) | Pull::Again(_) => sent.packet.cold.length < self.small_below,
+            pull => matches!(pull, Pull::Control(..)),
+        };
+        if small {
+            self.small.on_sent(&mut queue.state.small, sent);
+        } else {
+            self.large.on_sent(&mut queue.state.large, sent);
+        }
     }
 
     fn hears(&self, kind: Kind) -> bool {

@@ -22,6 +22,11 @@ const SEND_QUEUES: &[(&str, &[SendQueues])] = &[
 /// Largest number of flits in a packet.
 const PACKET_FLITS_MAX: u64 = 4095;
 
+/// Most classes of traffic: a packet has 8 bits for its class.
+const CLASSES_MAX: usize = 256;
+/// Most bins of the time series, of all classes together.
+const BINS_MAX: u64 = 10_000_000;
+
 /// Tells all mistakes across keys.
 pub fn across(scenario: &Scenario, tell: Tell) {
     let mistakes = scenario.topology.wiring().problems();
@@ -35,6 +40,10 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     if let Some(scale) = packet(scenario, tell) {
         switch(scenario, &scale, tell);
         run(scenario, &scale, tell);
+    }
+    if scenario.traffic.len() > CLASSES_MAX {
+        let message = format!("there are {} classes of traffic", scenario.traffic.len());
+        tell(Problem::new("traffic", message, format!("at most {CLASSES_MAX}")));
     }
     let paths = traffic_paths(&scenario.traffic, tell);
     for (traffic, path) in scenario.traffic.iter().zip(paths) {
@@ -237,6 +246,13 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
     if total > u128::from(QUANTITY_MAX) {
         let help = "warmup, duration and drain together may last 1000000 s";
         tell(Problem::new("run.duration", "the run is too long", help));
+    }
+    if let Some(bin) = scenario.record.series {
+        let bins = total.div_ceil(u128::from(bin.time(scale).0.max(1))) * scenario.traffic.len() as u128;
+        if bins > u128::from(BINS_MAX) {
+            let message = format!("the series of all classes would have {bins} bins");
+            tell(Problem::new("record.series", message, format!("at most {BINS_MAX}: a longer bin")));
+        }
     }
     if scenario.run.memory.is_some_and(|memory| !matches!(memory, Size::Bits(_))) {
         tell(Problem::new("run.memory", "memory is not counted in flits or packets", "such as \"4 GB\""));

@@ -20,21 +20,8 @@ impl Scenario {
     /// All mistakes at once, in the order of the file, up to a hundred and a note of how many more there are.
     pub fn parse(text: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
         let mut found = Found::default();
-        let (mut root, errors) = tree::read(text);
-        for (span, message) in errors {
-            found.add(span, || Problem::new("", format!("this is not TOML: {message}"), ""));
-        }
         // What a broken file means is guesswork: its other mistakes might not be any.
-        if !found.problems.is_empty() {
-            return Err(placed(text, found));
-        }
-        check_sweep(&mut root, &mut found);
-        name_traffic(&mut root);
-        for (key, value) in overrides {
-            if let Err(problem) = tree::set(&mut root, key, value) {
-                found.add(None, || problem);
-            }
-        }
+        let Some(mut root) = tree_of(text, overrides, &mut found) else { return Err(placed(text, found)) };
         let original = root.clone();
         let readable = Walk::new(&mut found).check(shape::scenario(), &mut root, &Some(0..0));
         let scenario = if readable { deserialise(root, &original, &mut found) } else { None };
@@ -45,6 +32,17 @@ impl Scenario {
             Some(scenario) if found.problems.is_empty() => Ok(scenario),
             _ => Err(placed(text, found)),
         }
+    }
+
+    /// Gives problems that showed only after reading (on the built network, say) their places in the file and with the
+    /// overrides that the scenario was read from.
+    pub fn located(text: &str, overrides: &[(String, String)], problems: Vec<Problem>) -> Vec<Problem> {
+        let root = tree_of(text, overrides, &mut Found::default());
+        let mut found = Found::default();
+        for problem in problems {
+            found.add(root.as_ref().and_then(|root| root.locate(&problem.path)), || problem);
+        }
+        placed(text, found)
     }
 
     /// The scenario as a file with every default filled in; read again, it gives an equal scenario.
@@ -73,6 +71,26 @@ impl Scenario {
     fn complete(&mut self) {
         self.run.drain.get_or_insert(self.run.duration);
     }
+}
+
+/// The tree of a file with its overrides; none if it is not TOML.
+fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Option<Node> {
+    let (mut root, errors) = tree::read(text);
+    let broken = !errors.is_empty();
+    for (span, message) in errors {
+        found.add(span, || Problem::new("", format!("this is not TOML: {message}"), ""));
+    }
+    if broken {
+        return None;
+    }
+    check_sweep(&mut root, found);
+    name_traffic(&mut root);
+    for (key, value) in overrides {
+        if let Err(problem) = tree::set(&mut root, key, value) {
+            found.add(None, || problem);
+        }
+    }
+    Some(root)
 }
 
 fn drop_nulls(value: &mut serde_json::Value) {

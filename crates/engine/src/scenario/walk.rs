@@ -48,6 +48,11 @@ impl<'a> Walk<'a> {
         match (shape, &mut node.value) {
             (Shape::Any, _) | (Shape::Bool, Value::Bool(_)) | (Shape::Text, Value::Text(_)) => true,
             (Shape::Integer { least, most }, Value::Integer(n)) if *n >= *least && *n <= *most => true,
+            // Where the type alone is the bound, the description does not tell it.
+            (Shape::Integer { most, .. }, Value::Integer(n)) if *n > *most && *most >= u32::MAX.into() => {
+                let message = format!("expected a whole number of at most {most}, found the integer {n}");
+                self.report(place, message, String::new())
+            }
             (Shape::Number { least, most }, Value::Float(n)) if *n >= *least && *n <= *most => true,
             (Shape::Number { least, most }, Value::Integer(n))
                 if *n as f64 >= *least && *n as f64 <= *most =>

@@ -454,15 +454,7 @@ impl<const W: usize, const V: usize> State<W, V> {
                 return;
             }
         }
-        self.outputs[port as usize].queued.insert(next_vc as usize);
-        fabric.pool.hot[id as usize].next = NIL;
-        let queue = &mut self.queues[port as usize * self.vcs + next_vc as usize];
-        queue.used += flits;
-        match queue.tail {
-            NIL => queue.head = id,
-            tail => fabric.pool.hot[tail as usize].next = id,
-        }
-        queue.tail = id;
+        self.queue(fabric, port, id, next_vc, flits);
     }
 
     /// Matches inputs and outputs: every open output proposes to an input, every input takes one. Where two outputs
@@ -610,6 +602,13 @@ impl<const W: usize, const V: usize> State<W, V> {
         let pending = std::mem::take(&mut self.pending[switch as usize]);
         let (mut claimed, mut conflict) = (Set::<W>::default(), false);
         let mut rest = pending;
+        let single = rest.pop();
+        if rest.is_empty() {
+            let output = single.expect("an active switch has a pending output");
+            self.settle_output(fabric, switch, first, output as u32, agent);
+            return;
+        }
+        let mut rest = pending;
         while let Some(output) = rest.pop() {
             let record = &self.outputs[first as usize + output];
             if record.asks() {
@@ -638,7 +637,6 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// Settles an output whose candidates no other output asks for.
-    #[inline]
     fn settle_output(
         &mut self,
         fabric: &mut Fabric,
@@ -648,21 +646,65 @@ impl<const W: usize, const V: usize> State<W, V> {
         agent: &mut dyn Agent,
     ) {
         let mut open = Open { output, input_free: NEVER, full: false };
-        let state = &self.outputs[(first + output) as usize];
+        let port = first + output;
+        let state = &self.outputs[port as usize];
         if state.asks() && state.crossbar_free <= fabric.now {
             let record = &self.records[switch as usize];
-            let found = match state.fresh {
-                NIL => self.pick(fabric, record, &mut open),
-                _ => self.pick_fresh(fabric, record, &mut open),
-            };
-            if let Some(found) = found {
+            if state.fresh == NIL {
+                if let Some(found) = self.pick(fabric, record, &mut open) {
+                    self.grant(fabric, switch, found, agent);
+                }
+            } else if state.queued.is_empty()
+                && fabric.channels[port as usize].free_at <= fabric.now
+                && self.inputs[(record.input + state.fresh_input) as usize].free <= fabric.now
+            {
+                self.forward(fabric, switch, port, agent);
+            } else if let Some(found) = self.pick_fresh(fabric, record, &mut open) {
                 self.grant(fabric, switch, found, agent);
             }
         }
-        let state = &self.outputs[(first + output) as usize];
+        let state = &self.outputs[port as usize];
         if state.asks() || !state.queued.is_empty() {
-            self.finish(fabric, first + output, &open, agent);
+            self.finish(fabric, port, &open, agent);
         }
+    }
+
+    /// Moves a packet that has just arrived over an idle crossbar path to an idle output: on to the channel if there
+    /// is credit.
+    fn forward(&mut self, fabric: &mut Fabric, switch: u32, port: u32, agent: &mut dyn Agent) {
+        let record = &self.records[switch as usize];
+        let output = &mut self.outputs[port as usize];
+        let (id, input) = (std::mem::replace(&mut output.fresh, NIL), output.fresh_input);
+        let hot = &mut fabric.pool.hot[id as usize];
+        let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
+        let end = (fabric.now + fabric.plan.crossbar[flits as usize] as Tick).max(hot.tail);
+        hot.tail = end;
+        let path = &mut self.inputs[(record.input + input) as usize];
+        (path.free, path.turn) = (end, (output.number + 1) as u16);
+        output.crossbar_free = end;
+        output.turns[fabric.plan.channels.class_of[next_vc as usize] as usize] = (input + 1) as u16;
+        if input != record.radix {
+            fabric.release(record.port + input, vc, flits, end);
+        }
+        fabric.take_credits(port);
+        if fabric.credit(port, next_vc) >= flits {
+            self.send(fabric, port, id, next_vc, agent);
+        } else {
+            self.queue(fabric, port, id, next_vc, flits);
+        }
+    }
+
+    /// Puts a packet into its output queue.
+    fn queue(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, flits: u32) {
+        self.outputs[port as usize].queued.insert(vc as usize);
+        fabric.pool.hot[id as usize].next = NIL;
+        let queue = &mut self.queues[port as usize * self.vcs + vc as usize];
+        queue.used += flits;
+        match queue.tail {
+            NIL => queue.head = id,
+            tail => fabric.pool.hot[tail as usize].next = id,
+        }
+        queue.tail = id;
     }
 }
 
@@ -785,8 +827,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let record = &self.records[switch as usize];
         let (input_at, hot) = (input - record.port, fabric.pool.hot[id as usize]);
         let class = fabric.plan.channels.class_of[hot.next_vc as usize];
-        // The number may belong to another packet by now, even to one that must not be dropped.
-        if hot.out as u32 >= record.radix || !fabric.plan.channels.classes[class as usize].droppable {
+        // The number may belong to a packet by now that has no deadline.
+        if hot.out as u32 >= record.radix || !fabric.plan.channels.classes[class as usize].times_out {
             return;
         }
         let output = &self.outputs[(record.port + hot.out as u32) as usize];

@@ -107,7 +107,11 @@ impl Wiring for Dragonfly {
             }
         }
         let ports = u64::from(self.p) + u64::from(self.a) + u64::from(self.h);
-        problems.extend(too_large("groups", self.counts(), ports));
+        let parameters = [("p", self.p), ("a", self.a), ("h", self.h), ("groups", self.groups)];
+        // What is impossible in itself is told only once.
+        if problems.is_empty() {
+            problems.extend(too_large(&parameters, self.counts(), ports));
+        }
         problems
     }
 

@@ -87,7 +87,7 @@ impl Wiring for FatTree {
                 .collect();
             problems.push(Problem::new("taper", message, format!("one of {}", divisors.join(", "))));
         }
-        problems.extend(too_large("arity", self.counts(), u64::from(self.arity) * 2));
+        problems.extend(too_large(&[("arity", self.arity)], self.counts(), u64::from(self.arity) * 2));
         problems
     }
 

@@ -57,19 +57,29 @@ fn nonzero(path: &str, value: u32) -> Option<Problem> {
     (value == 0).then(|| Problem::new(path, "must not be 0", "give at least 1"))
 }
 
-/// The problems of a network with more endpoints, switches or ports than the engine's indices can count.
-fn too_large(path: &str, counts: (u64, u64), ports: u64) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let limit = u64::from(u32::MAX);
-    if counts.0 > limit || counts.1 > limit {
-        let message = format!("the network has {} endpoints and {} switches", counts.0, counts.1);
-        problems.push(Problem::new(path, message, format!("at most {limit} of each")));
-    }
-    if ports > u64::from(u16::MAX) {
+/// Most ports of a switch: what the sets of the largest switch state hold, besides the switch's virtual input.
+pub const PORTS_MAX: u64 = 1087;
+/// Most endpoints of a network; most switches.
+const ENDPOINTS_MAX: u64 = 1 << 20;
+/// Most crosspoints of all switches: each costs some bytes of state for every traffic class.
+const CROSSPOINTS_MAX: u64 = 1 << 30;
+
+/// The problems of a network that is too large to be held: `parameters` are those that make it so.
+fn too_large(parameters: &[(&str, u32)], counts: (u64, u64), ports: u64) -> Vec<Problem> {
+    let path = parameters.iter().max_by_key(|(_, value)| value).map_or("", |(path, _)| path);
+    if ports > PORTS_MAX {
         let message = format!("a switch has {ports} ports");
-        problems.push(Problem::new(path, message, format!("at most {}", u16::MAX)));
+        return vec![Problem::new(path, message, format!("at most {PORTS_MAX}"))];
     }
-    problems
+    if counts.0 > ENDPOINTS_MAX || counts.1 > ENDPOINTS_MAX {
+        let message = format!("the network has {} endpoints and {} switches", counts.0, counts.1);
+        return vec![Problem::new(path, message, format!("at most {ENDPOINTS_MAX} of each"))];
+    }
+    if counts.1 * ports * ports > CROSSPOINTS_MAX {
+        let message = format!("the network has {} switches of {ports} ports", counts.1);
+        return vec![Problem::new(path, message, format!("at most {CROSSPOINTS_MAX} crosspoints in all"))];
+    }
+    Vec::new()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 #[serde(deny_unknown_fields)]
 pub struct SingleSwitch {
     /// Number of endpoints, which is the number of ports of the switch. No default.
-    #[schemars(range(min = 1, max = 65535))]
+    #[schemars(range(min = 1, max = 1087))]
     pub endpoints: u32,
 }
 
@@ -27,7 +27,7 @@ impl Wiring for SingleSwitch {
 
     fn problems(&self) -> Vec<Problem> {
         let mut problems: Vec<Problem> = nonzero("endpoints", self.endpoints).into_iter().collect();
-        problems.extend(too_large("endpoints", self.counts(), self.endpoints.into()));
+        problems.extend(too_large(&[("endpoints", self.endpoints)], self.counts(), self.endpoints.into()));
         problems
     }
 

@@ -1,4 +1,5 @@
 //! Message sizes bound to flits, drawn from integer tables so that every machine draws the same.
+use crate::nic::queue::MESSAGE_FLITS_MAX;
 use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::scenario::MessageSize;
@@ -177,9 +178,16 @@ fn weights(sums: &[u64]) -> impl Iterator<Item = u64> {
 }
 
 fn flits(size: Size, path: &str, scale: &Scale) -> Result<u32, Problem> {
-    match u32::try_from(size.flits(scale)) {
-        Ok(flits) if flits > 0 => Ok(flits),
-        _ => Err(Problem::new(path, "a message of no flits or of over 2³² flits", "at least \"1 flit\"")),
+    let flits = size.flits(scale);
+    // A message counts its flits in 24 bits, and its packets in 16.
+    let most = u64::from(MESSAGE_FLITS_MAX).min(u64::from(u16::MAX) * scale.packet_flits);
+    match u32::try_from(flits) {
+        Ok(flits) if flits > 0 && u64::from(flits) <= most => Ok(flits),
+        _ => Err(Problem::new(
+            path,
+            format!("a message has {flits} flits"),
+            format!("1 to at most {most} flits"),
+        )),
     }
 }
 
@@ -226,9 +234,10 @@ mod tests {
         let mut random = Stream::new(1, "test", "", 0);
         let sizes = bimodal([0.0, 1.0], false);
         assert!((0..1000).all(|_| sizes.draw(&mut random) == 512));
-        let parts = vec![Size::Flits(1), Size::Flits(4_000_000_007), Size::Flits(4_000_000_009)];
+        let parts = vec![Size::Flits(1), Size::Flits(16_777_199), Size::Flits(16_777_213)];
         let shares = vec![0.2, 0.3, 0.5];
-        let sizes = Sizes::bind(&MessageSize::Mix { sizes: parts, shares, by_volume: true }, &SCALE).unwrap();
+        let scale = Scale { packet_flits: 4095, ..SCALE };
+        let sizes = Sizes::bind(&MessageSize::Mix { sizes: parts, shares, by_volume: true }, &scale).unwrap();
         let Sizes::Mix { sums, .. } = &sizes else { panic!("a mix") };
         assert!(weights(sums).all(|weight| weight > 0) && sums[2] <= 1 << 32);
     }

@@ -1,0 +1,56 @@
+//! Data whose granted time comes: sent in the order of those times, ahead of all that has to ask or to speculate.
+use super::queue::SendQueue;
+use crate::core::Tick;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The send queues of an endpoint with a packet to send again, by the time of the first; ties go by destination.
+#[derive(Default)]
+pub struct Due {
+    times: BinaryHeap<Reverse<(Tick, u32, u32)>>,
+}
+
+impl Due {
+    /// Something was added to a queue's packets to send again, or taken from them. Packets that may be dropped again are
+    /// in no hurry: bit n of `droppable` is class n.
+    pub fn note<Q>(&mut self, number: u32, queue: &mut SendQueue<Q>, droppable: u64) {
+        let Some(due) = queue.due() else { return };
+        if droppable >> due.class & 1 == 0 && queue.noted.is_none_or(|noted| due.at < noted) {
+            let at = due.at;
+            queue.noted = Some(at);
+            self.times.push(Reverse((at, queue.dst, number)));
+        }
+    }
+
+    /// The queue whose time came first, if one has come; it stays the first until it is taken.
+    pub fn first<Q>(&mut self, queues: &[SendQueue<Q>], now: Tick) -> Option<u32> {
+        while let Some(&Reverse((at, _, number))) = self.times.peek() {
+            if at > now {
+                return None;
+            }
+            if queues[number as usize].noted == Some(at) {
+                return Some(number);
+            }
+            // A packet with an earlier time was added later.
+            self.times.pop();
+        }
+        None
+    }
+
+    /// Takes the first queue out.
+    pub fn take<Q>(&mut self, queues: &mut [SendQueue<Q>]) {
+        if let Some(Reverse((_, _, number))) = self.times.pop() {
+            queues[number as usize].noted = None;
+        }
+    }
+
+    /// The next time after `now`.
+    pub fn next(&self, now: Tick) -> Option<Tick> {
+        self.times.peek().map(|Reverse((at, ..))| *at).filter(|&at| at > now)
+    }
+
+    /// Whether a time has come.
+    pub fn is_ready(&self, now: Tick) -> bool {
+        self.times.peek().is_some_and(|Reverse((at, ..))| *at <= now)
+    }
+}

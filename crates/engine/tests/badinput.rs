@@ -1,0 +1,397 @@
+//! Every mistake in a scenario is told, with its line and what to do, and none ends in a panic or in an attempt to build
+//! what no machine holds.
+mod common;
+use common::*;
+use proptest::prelude::*;
+use tailback_engine::problem::Problem;
+use tailback_engine::run;
+use tailback_engine::scenario::Scenario;
+
+/// A right scenario, to be spoilt.
+const RIGHT: &str = r#"[topology]
+kind = "dragonfly"
+p = 2
+a = 4
+h = 1
+groups = 5
+[link]
+bandwidth = "100 Gb/s"
+host = "5 ns"
+local = "50 ns"
+global = "1 us"
+[packet]
+flit = "100 b"
+max = "24 flits"
+[switch]
+kind = "cioq"
+speedup = 2
+input_buffer = "credit round trip"
+output_buffer = "16 packets"
+[endpoint]
+queues = "per destination"
+acknowledge = true
+[routing]
+kind = "par"
+[congestion_control]
+kind = "lhrp"
+threshold = "1000 flits"
+fabric_drop = "1 us"
+[[traffic]]
+name = "hot"
+pattern = "hotspot"
+sources = 6
+destinations = 2
+load = 0.5
+message = "4 flits"
+start = "1 us"
+[[traffic]]
+name = "victim"
+pattern = "uniform"
+endpoints = "rest"
+load = 0.4
+message = { sizes = ["4 flits", "100 flits"], shares = [0.5, 0.5], by = "messages" }
+[run]
+warmup = "1 us"
+duration = "2 us"
+partitions = 4
+threads = 1
+seed = 1
+[record]
+series = "500 ns"
+ports = true
+occupancy = ["1 us"]
+"#;
+
+/// All that is wrong with a file, that of the network included.
+fn problems(text: &str) -> Vec<Problem> {
+    match Scenario::parse(text, &[]) {
+        Err(problems) => problems,
+        Ok(scenario) => Scenario::located(text, &[], run::check(&scenario)),
+    }
+}
+
+/// The scenario with one line changed for others.
+fn spoilt(line: &str, by: &str) -> String {
+    assert_eq!(RIGHT.lines().filter(|other| *other == line).count(), 1, "{line}");
+    RIGHT.lines().map(|other| if other == line { format!("{by}\n") } else { format!("{other}\n") }).collect()
+}
+
+fn line_of(text: &str, part: &str) -> usize {
+    1 + text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in\n{text}"))
+}
+
+#[test]
+fn the_scenario_of_these_tests_is_right() {
+    assert_eq!(problems(RIGHT), []);
+    run(RIGHT);
+}
+
+/// A line of the right scenario, what it is spoilt to, and words of the message and of the remedy.
+const MISTAKES: &[(&str, &str, &str, &str)] = &[
+    ("host = \"5 ns\"", "host = \"5 flits\"", "unit", "ns"),
+    ("threshold = \"1000 flits\"", "threshold = \"1000 ns\"", "unit", "flits"),
+    ("threshold = \"1000 flits\"", "treshold = \"1000 flits\"", "unknown key", "threshold"),
+    ("groups = 5", "groups = 6", "6 groups", "at most"),
+    ("load = 0.5", "load = 1.5", "0 to 1", ""),
+    ("load = 0.5", "load_per_destination = 3.5", "1.16", "at most 3"),
+    ("sources = 6", "sources = 39", "41", "40"),
+    ("sources = 6", "sources = [1, 2, 40]", "40", ""),
+    ("output_buffer = \"16 packets\"", "output_buffer = \"23 flits\"", "23 flits", "24 flits"),
+    ("input_buffer = \"credit round trip\"", "input_buffer = \"23 flits\"", "23 flits", "24 flits"),
+    (
+        "input_buffer = \"credit round trip\"",
+        "input_buffer = { per = \"port\", size = \"100 flits\" }",
+        "less than a packet",
+        "virtual channels",
+    ),
+    ("kind = \"par\"", "kind = \"nca\"", "does not route", "par"),
+    ("pattern = \"uniform\"", "pattern = \"unform\"", "unform", "uniform"),
+    ("endpoints = \"rest\"", "endpoints = \"all\"", "both use", "rest"),
+    ("duration = \"2 us\"", "duration = \"0 us\"", "over 0", ""),
+    ("p = 2", "p = 4000000000", "ports", "at most"),
+    ("p = 2", "p = 300000", "ports", "at most"),
+    ("a = 4", "a = 4000000000", "ports", "at most"),
+    ("h = 1", "h = 4000000000", "ports", "at most"),
+    ("groups = 5", "groups = 4000000000", "groups", "at most"),
+    ("global = \"1 us\"", "global = \"1000000 s\"", "", ""),
+    ("bandwidth = \"100 Gb/s\"", "bandwidth = \"1 b/s\"", "", ""),
+    ("bandwidth = \"100 Gb/s\"", "bandwidth = { host = \"100 Gb/s\", global = \"1 b/s\" }", "", ""),
+    ("flit = \"100 b\"", "flit = \"1000000 TB\"", "", ""),
+    ("speedup = 2", "speedup = 2\npipeline = \"1000000 s\"", "", ""),
+    ("acknowledge = true", "acknowledge = true\ndrain_rate = \"1 b/s\"", "", ""),
+    ("series = \"500 ns\"", "series = \"1 ps\"\n[run.x]", "", ""),
+    ("message = \"4 flits\"", "message = \"20000000 flits\"", "flits", "at most"),
+    ("message = \"4 flits\"", "message = \"0 flits\"", "0", ""),
+];
+
+#[test]
+fn every_mistake_is_told_with_its_line_and_remedy() {
+    for &(line, by, message, help) in MISTAKES {
+        let text = spoilt(line, by);
+        let problems = problems(&text);
+        assert!(!problems.is_empty(), "{by} is taken");
+        let at = line_of(&text, by.lines().last().unwrap());
+        let told = told(&problems);
+        let Some(problem) = problems.iter().find(|problem| problem.line == Some(at)) else {
+            panic!("{by} is not told on line {at}:\n{told}");
+        };
+        assert!(problem.message.contains(message), "{by}:\n{told}");
+        let has_remedy = !problem.help.is_empty() || problem.message.starts_with("expected ");
+        assert!(has_remedy && problem.help.contains(help), "{by}:\n{told}");
+    }
+}
+
+#[test]
+fn mistakes_that_only_the_network_shows_are_told_all_at_once() {
+    let text = spoilt("kind = \"par\"", "kind = \"nca\"").replace("sources = 6", "sources = 39");
+    let lines: Vec<_> = problems(&text).iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [Some(line_of(&text, "\"nca\"")), Some(line_of(&text, "sources = 39"))]);
+}
+
+#[test]
+fn a_run_of_more_ticks_than_are_counted_is_refused() {
+    let text = spoilt("duration = \"2 us\"", "duration = \"100000 s\"").replace("series = \"500 ns\"\n", "");
+    let found = problems(&text);
+    assert_eq!(found.len(), 1, "{}", told(&found));
+    assert_eq!(found[0].line, Some(line_of(&text, "duration =")));
+}
+
+#[test]
+fn a_series_of_more_bins_than_memory_holds_is_refused() {
+    let text = spoilt("duration = \"2 us\"", "duration = \"100 ms\"").replace("\"500 ns\"", "\"1 ps\"");
+    let found = problems(&text);
+    assert_eq!(found.len(), 1, "{}", told(&found));
+    assert_eq!((found[0].path.as_str(), found[0].line), ("record.series", Some(line_of(&text, "series ="))));
+}
+
+#[test]
+fn more_classes_than_a_packet_can_name_are_refused() {
+    let class = |n| {
+        format!(
+            "[[traffic]]\nname = \"t{n}\"\npattern = \"list\"\npairs = [[0, 1]]\nload = 0.001\nshare = true\n"
+        )
+    };
+    let text = |n| {
+        format!(
+            "{}{}",
+            RIGHT.replace("load = 0.5", "load = 0.5\nshare = true"),
+            (0..n).map(class).collect::<String>()
+        )
+    };
+    let text = |n: usize| text(n).replace("endpoints = \"rest\"", "share = true");
+    assert_eq!(problems(&text(200)), []);
+    let found = problems(&text(300));
+    assert!(!found.is_empty() && found[0].message.contains("302"), "{}", told(&found));
+}
+
+#[test]
+fn the_widest_switch_runs_and_a_wider_one_is_refused() {
+    let text = |n| {
+        format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = {n}\n[routing]\nkind = \"minimal\"\n[[traffic]]\npattern = \"uniform\"\n\
+             load = 0.5\nmessage = \"4 flits\"\n[run]\nwarmup = \"0 us\"\nduration = \"100 ns\"\n"
+        )
+    };
+    run(&text(1087));
+    for n in [1088, 65_535] {
+        let found = problems(&text(n));
+        assert_eq!((found.len(), found[0].line), (1, Some(3)), "{}", told(&found));
+    }
+}
+
+#[test]
+fn networks_that_no_memory_holds_are_refused_without_building_them() {
+    let tree = |arity: u64, levels| format!("kind = \"fat-tree\"\nlevels = {levels}\narity = {arity}");
+    let dragonfly = |p: u64, a: u64, h: u64, groups: u64| {
+        format!("kind = \"dragonfly\"\np = {p}\na = {a}\nh = {h}\ngroups = {groups}")
+    };
+    let networks = [
+        tree(500, 3),
+        tree(4_000_000_000, 2),
+        tree(1 << 40, 2),
+        dragonfly(16, 300, 300, 90_001),
+        dragonfly(1, 500, 500, 250_001),
+        dragonfly(1, u64::from(u32::MAX), u64::from(u32::MAX), u64::from(u32::MAX)),
+        "kind = \"single-switch\"\nendpoints = 4000000000".to_string(),
+    ];
+    for network in networks {
+        let routing = if network.contains("fat") { "nca" } else { "minimal" };
+        let text = format!(
+            "[topology]\n{network}\n[routing]\nkind = \"{routing}\"\n[[traffic]]\npattern = \"uniform\"\nload = 0.5\nmessage = \"4 flits\"\n"
+        );
+        let found = problems(&text);
+        assert!(!found.is_empty(), "{network} is taken");
+        assert!(
+            found[0].line.is_some()
+                && ["at most", "from 1 to"].iter().any(|bound| told(&found).contains(bound)),
+            "{network}: {}",
+            told(&found)
+        );
+    }
+}
+
+#[test]
+fn files_that_are_no_scenario_are_told() {
+    for text in ["", "\n\n", "\0\u{1}\u{2}PNG\r\n", "= = =", "[topology", "hello", "\u{feff}", "{}", "[]"] {
+        let found = problems(text);
+        assert!(!found.is_empty() && found.len() < 20, "{text:?}: {}", told(&found));
+    }
+}
+
+#[test]
+fn a_traffic_table_that_is_missing_is_told() {
+    let text = "[topology]\nkind = \"single-switch\"\nendpoints = 2\n[routing]\nkind = \"minimal\"\n";
+    assert!(problems(text)[0].path.starts_with("traffic"));
+}
+
+/// Values that take the place of others: of every type, small or absurd, so that no large network is built on the way.
+const VALUES: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "24",
+    "40",
+    "-1",
+    "1.5",
+    "1e300",
+    "nan",
+    "inf",
+    "4000000000",
+    "4294967295",
+    "18446744073709551615",
+    "9223372036854775807",
+    "true",
+    "\"\"",
+    "\"all\"",
+    "\"rest\"",
+    "\"0 ns\"",
+    "\"1 ps\"",
+    "\"1 us\"",
+    "\"3 cycles\"",
+    "\"1000000 s\"",
+    "\"1 cycle\"",
+    "\"0 flits\"",
+    "\"1 flit\"",
+    "\"5 packets\"",
+    "\"1 b\"",
+    "\"7 b\"",
+    "\"1000000 TB\"",
+    "\"1 b/s\"",
+    "\"3 Gb/s\"",
+    "\"1000000 Tb/s\"",
+    "[]",
+    "[0]",
+    "[0, 0]",
+    "[1, 2, 3]",
+    "[4000000000]",
+    "{}",
+    "{ sample = 3 }",
+    "{ sample = 4000000000 }",
+    "{ from = \"1 flit\", to = \"9 flits\" }",
+    "\"dragonfly\"",
+    "\"fat-tree\"",
+    "\"single-switch\"",
+    "\"minimal\"",
+    "\"valiant\"",
+    "\"ugal\"",
+    "\"nca\"",
+    "\"none\"",
+    "\"ecn\"",
+    "\"permutation\"",
+    "\"tornado\"",
+    "\"transpose\"",
+    "\"shift\"",
+    "\"bit-reverse\"",
+    "\"worst-case\"",
+    "\"list\"",
+    "\"one-shot\"",
+    "\"periodic\"",
+    "\"fifo\"",
+    "[[0, 1], [1, 2]]",
+];
+
+/// Lines that may come in.
+const LINES: &[&str] = &[
+    "endpoints = 6",
+    "levels = 2",
+    "arity = 3",
+    "taper = 2",
+    "n = 2",
+    "by = 3",
+    "process = \"one-shot\"",
+    "process = \"periodic\"",
+    "share = true",
+    "self = true",
+    "stop = \"2 us\"",
+    "pairs = [[0, 1]]",
+    "load_per_destination = 0.5",
+    "pipeline = \"3 ns\"",
+    "voq = false",
+    "arbitration = \"age\"",
+    "drain_rate = \"10 Gb/s\"",
+    "notify = \"notification\"",
+    "memory = \"1 MB\"",
+    "global_links = 1",
+    "up = \"least-loaded\"",
+    "[routing]",
+    "[run]",
+    "[[traffic]]",
+    "coalesce_after = 1",
+    "drain = \"0 us\"",
+];
+
+fn mutated() -> impl Strategy<Value = String> {
+    let edit = (0u8..6, any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    prop::collection::vec(edit, 1..6).prop_map(|edits| {
+        let mut lines: Vec<String> = RIGHT.lines().map(str::to_string).collect();
+        for (what, a, b) in edits {
+            let at = a.index(lines.len());
+            match what {
+                0 => drop(lines.remove(at)),
+                1 => lines.insert(at, LINES[b.index(LINES.len())].to_string()),
+                _ => {
+                    if let Some((key, _)) = lines[at].split_once(" = ") {
+                        lines[at] = format!("{key} = {}", VALUES[b.index(VALUES.len())]);
+                    }
+                }
+            }
+        }
+        lines.join("\n")
+    })
+}
+
+/// Whether a run of this scenario is over at once: mutations may ask for much time or traffic.
+fn is_short(scenario: &Scenario) -> bool {
+    use tailback_engine::core::build;
+    use tailback_engine::topology::Wiring;
+    build::plan(scenario).is_ok_and(|plan| plan.end * plan.tick <= 10_000_000)
+        && scenario.topology.counts().0 <= 300
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_scenario_is_planned_or_refused_with_its_lines_and_never_panics(text in mutated()) {
+        let found = problems(&text);
+        let lines = text.lines().count() + 1;
+        prop_assert!(found.iter().all(|problem| problem.line.is_none_or(|line| (1..=lines).contains(&line))));
+        prop_assert!(found.iter().all(|problem| !problem.message.is_empty()));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_scenario_that_is_right_runs_without_panic(text in mutated()) {
+        if let Ok(scenario) = Scenario::parse(&text, &[])
+            && run::check(&scenario).is_empty()
+            && is_short(&scenario)
+        {
+            let _ = run::run(&scenario, &mut |_| true);
+        }
+    }
+}

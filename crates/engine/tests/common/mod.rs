@@ -1,0 +1,179 @@
+//! What the tests of whole runs share: small networks, every routing and protocol, and readers of results.
+#![allow(dead_code, reason = "each test program uses a part")]
+use tailback_engine::problem::Problem;
+use tailback_engine::protocol::CongestionControl;
+use tailback_engine::report::{Column, Output, RunError};
+use tailback_engine::routing::Routing;
+use tailback_engine::run;
+use tailback_engine::scenario::Scenario;
+use tailback_engine::topology::Topology;
+
+/// Latencies that let a path be read off its sum: host, first and second class of other links, in ns.
+pub const LATENCY: [u64; 3] = [5, 50, 1000];
+
+/// `[topology]` tables small enough for many runs. Together they have every kind.
+pub const NETWORKS: &[&str] = &[
+    "kind = \"single-switch\"\nendpoints = 6",
+    "kind = \"fat-tree\"\nlevels = 2\narity = 4",
+    "kind = \"fat-tree\"\nlevels = 2\narity = 4\ntaper = 2",
+    "kind = \"fat-tree\"\nlevels = 3\narity = 2",
+    "kind = \"dragonfly\"\np = 2\na = 4\nh = 1\ngroups = 5",
+    "kind = \"dragonfly\"\np = 1\na = 3\nh = 2\ngroups = 4\narrangement = \"palm-tree\"",
+    "kind = \"dragonfly\"\np = 2\na = 2\nh = 1\ngroups = 3",
+    "kind = \"dragonfly\"\np = 2\na = 4\nh = 0\ngroups = 1",
+];
+
+/// One network of each kind that takes several partitions.
+pub const FEW_NETWORKS: &[&str] = &[
+    "kind = \"single-switch\"\nendpoints = 6",
+    "kind = \"fat-tree\"\nlevels = 3\narity = 2",
+    "kind = \"dragonfly\"\np = 2\na = 3\nh = 1\ngroups = 4",
+];
+
+/// `[routing]` tables that are not a kind with its default parameters.
+const VARIANTS: &[&str] = &[
+    "kind = \"nca\"\nup = \"deterministic\"",
+    "kind = \"nca\"\nup = \"least-loaded\"",
+    "kind = \"par\"\nthreshold = \"0 flits\"",
+    "kind = \"ugal\"\nthreshold = \"0 flits\"",
+];
+
+/// `[congestion_control]` tables: every kind, and what a small network needs to show all that it can do.
+pub const PROTOCOLS: &[&str] = &[
+    "kind = \"none\"",
+    "kind = \"ecn\"\nthreshold = \"24 flits\"",
+    "kind = \"ecn\"\nthreshold = \"24 flits\"\nnotify = \"notification\"",
+    "kind = \"lhrp\"\nthreshold = \"48 flits\"",
+    "kind = \"lhrp\"\nthreshold = \"48 flits\"\nfabric_drop = \"300 ns\"\ncoalesce_after = 2",
+];
+
+/// The topology of a table of `NETWORKS`.
+pub fn topology(network: &str) -> Topology {
+    toml::from_str(network).unwrap()
+}
+
+/// Every `[routing]` table that routes a network: all kinds, and the variants above.
+pub fn routings(network: &str) -> Vec<String> {
+    let topology = topology(network);
+    let kinds = Routing::defaults();
+    assert_eq!(kinds.len(), Routing::KINDS.len());
+    let defaults = kinds.iter().filter(|kind| kind.suits(&topology)).map(|kind| {
+        let name = kind.kind();
+        format!("kind = \"{name}\"")
+    });
+    let variants = VARIANTS.iter().filter(|text| {
+        let routing: Routing = toml::from_str(text).unwrap();
+        routing.suits(&topology)
+    });
+    defaults.chain(variants.map(|text| text.to_string())).collect()
+}
+
+/// Every network with every routing that suits it.
+pub fn routed(networks: &[&'static str]) -> Vec<(&'static str, String)> {
+    let all = |&network: &&'static str| routings(network).into_iter().map(move |routing| (network, routing));
+    networks.iter().flat_map(all).collect()
+}
+
+/// The `[link]` table with the latencies above and no keys that the network does not have.
+pub fn links(network: &str) -> String {
+    use tailback_engine::topology::Wiring;
+    let classes = topology(network).link_classes().iter().zip(LATENCY);
+    classes.fold("bandwidth = \"100 Gb/s\"\n".to_string(), |all, (class, ns)| {
+        format!("{all}{class} = \"{ns} ns\"\n")
+    })
+}
+
+/// A scenario file from its parts; links are shorter than `LATENCY` so that small runs see much traffic.
+pub fn file(network: &str, routing: &str, protocol: &str, rest: &str) -> String {
+    format!(
+        "[topology]\n{network}\n[link]\nlatency = \"10 ns\"\n[routing]\n{routing}\n[congestion_control]\n{protocol}\n{rest}"
+    )
+}
+
+/// Reads a scenario that must be right.
+pub fn read(text: &str) -> Scenario {
+    Scenario::parse(text, &[]).unwrap_or_else(|problems| panic!("{}\nin\n{text}", told(&problems)))
+}
+
+/// Reads a scenario that must be right, with overrides.
+pub fn read_with(text: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Scenario::parse(text, &overrides).unwrap_or_else(|problems| panic!("{}\nin\n{text}", told(&problems)))
+}
+
+/// Runs a scenario that must succeed.
+pub fn run(text: &str) -> Output {
+    run_with(text, &[])
+}
+
+/// Runs a scenario that must succeed, with overrides.
+pub fn run_with(text: &str, overrides: &[(&str, &str)]) -> Output {
+    let scenario = read_with(text, overrides);
+    let _told = ToldOnPanic(text, overrides);
+    match run::run(&scenario, &mut |_| true) {
+        Ok(output) => output,
+        Err(RunError::Problems(problems)) => panic!("{}\nin\n{text}", told(&problems)),
+        Err(RunError::Failed(failure)) => panic!("{failure}\nin\n{text}\n{overrides:?}"),
+    }
+}
+
+/// Tells which scenario broke a law of the engine.
+struct ToldOnPanic<'a>(&'a str, &'a [(&'a str, &'a str)]);
+
+impl Drop for ToldOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("in the scenario\n{}\nwith {:?}", self.0, self.1);
+        }
+    }
+}
+
+/// The problems, a line each.
+pub fn told(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| format!("{problem}\n")).collect()
+}
+
+/// A number of a class's summary, by its keys.
+pub fn number(output: &Output, class: &str, keys: &str) -> f64 {
+    let mut value = &output.summary["classes"][class];
+    for key in keys.split('.') {
+        value = &value[key];
+    }
+    value.as_f64().unwrap_or_else(|| panic!("{class}.{keys} is {value} in {}", output.summary))
+}
+
+/// A column of a table.
+pub fn column<'a>(output: &'a Output, table: &str, name: &str) -> &'a Column {
+    let table =
+        output.tables.iter().find(|other| other.name == table).unwrap_or_else(|| panic!("no table {table}"));
+    &table.columns.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no column {name}")).1
+}
+
+/// A column of real numbers.
+pub fn reals<'a>(output: &'a Output, table: &str, name: &str) -> &'a [f64] {
+    let Column::Real(values) = column(output, table, name) else { panic!("{name} holds no real numbers") };
+    values
+}
+
+/// All that a run gives but what tells how it was computed: the same text for the same result.
+pub fn result(output: &Output) -> String {
+    let mut summary = output.summary.clone();
+    for key in ["partitions", "events"] {
+        summary.as_object_mut().unwrap().remove(key);
+    }
+    format!("{summary}\n{:?}", output.tables)
+}
+
+/// Every kind of every seam that the lists above must have.
+pub fn lists_are_complete() {
+    for kind in Topology::KINDS {
+        for networks in [NETWORKS, FEW_NETWORKS] {
+            assert!(networks.iter().any(|network| topology(network).kind() == *kind), "no small {kind}");
+        }
+    }
+    for kind in CongestionControl::KINDS {
+        let has = |text: &&str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;
+        assert!(PROTOCOLS.iter().any(|text| has(&text)), "no protocol {kind}");
+    }
+}

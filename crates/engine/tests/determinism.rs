@@ -1,0 +1,128 @@
+//! A run is a function of its scenario: neither threads nor partitions nor what is recorded change a bit of its result.
+mod common;
+use common::*;
+
+/// A hot spot with drops and marks, uniform traffic beside it, messages of several packets, and everything recorded.
+const BUSY: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 3\ndestinations = 1\nload = 0.7\nmessage = \"4 flits\"\nstart = \"500 ns\"\n\
+[[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.6\n\
+message = { sizes = [\"4 flits\", \"60 flits\"], shares = [0.5, 0.5], by = \"volume\" }\n\
+[run]\nwarmup = \"1 us\"\nduration = \"2 us\"\ndrain = \"500 ns\"\n\
+[record]\nseries = \"250 ns\"\nports = true\nsources = true\noccupancy = [\"2 us\", \"700 ns\", \"2500 ns\"]\n";
+
+/// Switches that differ from the default.
+const SWITCHES: &[&str] = &[
+    "",
+    "arbitration = \"age\"\n",
+    "arbitration = \"random\"\n",
+    "voq = false\n",
+    "voq = [\"control\"]\narbitration = \"age\"\n",
+    "speedup = 1\ninput_buffer = \"2 packets\"\noutput_buffer = \"1 packet\"\npipeline = \"7 ns\"\n",
+];
+
+const CUTS: &[(&str, &str)] = &[("2", "1"), ("3", "2"), ("1000", "2")];
+
+fn same_however_it_is_cut(network: &str, routing: &str, protocol: &str, switch: &str) {
+    let text = file(network, routing, protocol, &format!("[switch]\nkind = \"cioq\"\n{switch}{BUSY}"));
+    let with = |partitions: &str, threads: &str| {
+        run_with(&text, &[("run.partitions", partitions), ("run.threads", threads)])
+    };
+    let one = result(&with("1", "1"));
+    for (partitions, threads) in CUTS {
+        let other = result(&with(partitions, threads));
+        if one != other {
+            let at = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+            let cut = |text: &str| text[at.saturating_sub(200)..(at + 100).min(text.len())].to_string();
+            panic!("{partitions} partitions, {threads} threads:\n{}\n{}\nin\n{text}", cut(&one), cut(&other));
+        }
+    }
+}
+
+#[test]
+fn threads_and_partitions_do_not_change_the_result() {
+    lists_are_complete();
+    for (network, routing) in routed(FEW_NETWORKS) {
+        for (at, protocol) in PROTOCOLS.iter().enumerate() {
+            same_however_it_is_cut(network, &routing, protocol, SWITCHES[at % SWITCHES.len()]);
+        }
+    }
+}
+
+#[test]
+fn threads_and_partitions_do_not_change_the_result_of_any_switch() {
+    let (network, routing) = (FEW_NETWORKS[2], "kind = \"par\"\nthreshold = \"0 flits\"");
+    for switch in SWITCHES {
+        for protocol in PROTOCOLS {
+            same_however_it_is_cut(network, routing, protocol, switch);
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: the whole product"]
+fn threads_and_partitions_do_not_change_any_result() {
+    for (network, routing) in routed(NETWORKS) {
+        for protocol in PROTOCOLS {
+            SWITCHES.iter().for_each(|switch| same_however_it_is_cut(network, &routing, protocol, switch));
+        }
+    }
+}
+
+#[test]
+fn the_scenario_of_these_tests_drops_marks_and_resends() {
+    let text = |network, protocol| file(network, "kind = \"minimal\"", protocol, BUSY);
+    for protocol in &PROTOCOLS[3..] {
+        for network in &FEW_NETWORKS[..2] {
+            let output = run(&text(network, protocol));
+            let counts = ["dropped_packets", "resent_packets"].map(|key| number(&output, "hot", key));
+            assert!(counts[0] > 10.0 && counts[1] > 10.0, "{network} {protocol}: {counts:?}");
+        }
+    }
+    // The marks come with the first queue: then the sources are quiet for long.
+    let notified = run_with(&text(FEW_NETWORKS[0], PROTOCOLS[2]), &[("run.warmup", "0 ns")]);
+    assert!(notified.summary["ejection_shares"]["notification"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_run_repeated_gives_the_same_bytes() {
+    let text = file(FEW_NETWORKS[2], "kind = \"par\"", PROTOCOLS[4], BUSY);
+    let run = |threads| run_with(&text, &[("run.threads", threads), ("run.partitions", "4")]);
+    let (one, two) = (run("1"), run("2"));
+    assert_eq!(one.summary.to_string(), two.summary.to_string());
+    assert_eq!(format!("{:?}", one.tables), format!("{:?}", run("1").tables));
+}
+
+#[test]
+fn what_is_recorded_does_not_change_the_packets() {
+    let text = file(FEW_NETWORKS[2], "kind = \"par\"", PROTOCOLS[3], BUSY);
+    let bare = text.split("[record]").next().unwrap();
+    assert_eq!(run(&text).summary, run(bare).summary);
+}
+
+#[test]
+fn another_routing_or_protocol_has_the_same_traffic_offered() {
+    for network in FEW_NETWORKS {
+        let mut offered = Vec::new();
+        for routing in routings(network) {
+            for protocol in PROTOCOLS {
+                let output = run(&file(network, &routing, protocol, BUSY));
+                let classes = ["hot", "victim"];
+                let counts = classes
+                    .map(|class| (number(&output, class, "offered"), number(&output, class, "messages")));
+                // Up to the end of the window: afterwards messages that wait for their turn are not counted.
+                let series = reals(&output, "series", "offered");
+                let bins = series.len() / 3;
+                let in_window = |class: usize| series[class * bins..class * bins + 12].to_vec();
+                offered.push((counts, in_window(0), in_window(1)));
+            }
+        }
+        assert!(offered.windows(2).all(|pair| pair[0] == pair[1]), "{network}: {offered:#?}");
+    }
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let text = file(FEW_NETWORKS[2], "kind = \"par\"", PROTOCOLS[3], BUSY);
+    let checksum = |seed| run_with(&text, &[("run.seed", seed)]).summary["checksum"].to_string();
+    let (one, two) = (checksum("1"), checksum("2"));
+    assert!(one != two && one == checksum("1"));
+}

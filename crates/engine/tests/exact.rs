@@ -1,0 +1,228 @@
+//! Latencies without load are known to the picosecond.
+mod common;
+use common::*;
+use std::collections::BTreeSet;
+use tailback_engine::graph::{Graph, Peer};
+use tailback_engine::topology::{Topology, Wiring};
+
+/// Links between switches on a path, by class: (local or level 1, global or level 2).
+type Links = (u64, u64);
+
+/// A flit time: 100 bits at 100 Gb/s.
+const FLIT: u64 = 1000;
+
+/// The closed form in ps: every channel takes its latency and a flit time, every switch its pipeline, and the last
+/// channel lets the other flits through.
+fn closed_form(path: Links, flits: u64, pipeline: u64) -> u64 {
+    let latency = 2 * LATENCY[0] + path.0 * LATENCY[1] + path.1 * LATENCY[2];
+    let channels = 2 + path.0 + path.1;
+    latency * 1000 + channels * FLIT + (channels - 1) * pipeline + (flits - 1) * FLIT
+}
+
+/// The ways from a switch of one group over one global link to a switch of another: (first local, last local) hops.
+fn crossings(graph: &Graph, from: u32, group: u32) -> Vec<(u64, u32)> {
+    let here = graph.blocks[from as usize];
+    let of_group = |switch: &u32| graph.blocks[*switch as usize] == here;
+    let mut ways = Vec::new();
+    for gateway in (0..graph.switches.len() as u32).filter(of_group) {
+        for port in &graph.switches[gateway as usize] {
+            if let Peer::Switch { switch, .. } = port.peer
+                && graph.blocks[switch as usize] == group
+            {
+                ways.push((u64::from(gateway != from), switch));
+            }
+        }
+    }
+    ways
+}
+
+/// The paths that minimal routing may take.
+fn minimal(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<Links> {
+    let (from, to) = (graph.endpoints[src as usize].0, graph.endpoints[dst as usize].0);
+    if from == to {
+        return [(0, 0)].into();
+    }
+    let (here, there) = (graph.blocks[from as usize], graph.blocks[to as usize]);
+    match topology {
+        Topology::SingleSwitch(_) => unreachable!("all endpoints are on one switch"),
+        Topology::FatTree(tree) if tree.levels == 2 || here == there => [(2, 0)].into(),
+        Topology::FatTree(_) => [(2, 2)].into(),
+        Topology::Dragonfly(_) if here == there => [(1, 0)].into(),
+        Topology::Dragonfly(_) => {
+            let ways = crossings(graph, from, there).into_iter();
+            ways.map(|(first, entry)| (first + u64::from(entry != to), 1)).collect()
+        }
+    }
+}
+
+/// The paths over one intermediate group, left from where it is entered.
+fn valiant(graph: &Graph, src: u32, dst: u32) -> BTreeSet<Links> {
+    let (from, to) = (graph.endpoints[src as usize].0, graph.endpoints[dst as usize].0);
+    let (here, there) = (graph.blocks[from as usize], graph.blocks[to as usize]);
+    let mut paths = BTreeSet::new();
+    for group in (0..=*graph.blocks.iter().max().unwrap()).filter(|&group| group != here && group != there) {
+        for (first, entry) in crossings(graph, from, group) {
+            for (second, last) in crossings(graph, entry, there) {
+                paths.insert((first + second + u64::from(last != to), 2));
+            }
+        }
+    }
+    paths
+}
+
+/// Pairs of endpoints: from every second source to all.
+fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
+    let n = graph.endpoints.len() as u32;
+    let all = (0..n).step_by(3).flat_map(|src| (0..n).map(move |dst| (src, dst)));
+    all.filter(|(src, dst)| src != dst).take(250).collect()
+}
+
+/// One class per pair, which sends one message while nothing else moves; the pairs and the first bits of the scenario.
+fn alone(pairs: &[(u32, u32)], message: &str) -> String {
+    let class = |(at, (src, dst)): (usize, &(u32, u32))| {
+        format!(
+            "[[traffic]]\nname = \"c{at}\"\npattern = \"list\"\npairs = [[{src}, {dst}]]\nshare = true\nprocess = \"one-shot\"\n\
+             message = \"{message}\"\nstart = \"{} us\"\n",
+            10 * at
+        )
+    };
+    let classes: String = pairs.iter().enumerate().map(class).collect();
+    let (pairs, drain) = (pairs.len(), "20 us");
+    format!("{classes}[run]\nwarmup = \"0 us\"\nduration = \"{} us\"\ndrain = \"{drain}\"\n", 10 * pairs)
+}
+
+/// Latency of the only message of a class, in ps.
+fn latency(output: &tailback_engine::report::Output, class: usize) -> u64 {
+    let ns = number(output, &format!("c{class}"), "message_latency_ns.mean");
+    (ns * 1000.0).round() as u64
+}
+
+fn check(network: &str, routing: &str, message: u64, pipeline: u64) {
+    let topology = topology(network);
+    let graph = topology.graph();
+    let pairs = pairs(&graph);
+    let text = format!(
+        "[topology]\n{network}\n[link]\n{}[routing]\n{routing}\n[switch]\nkind = \"cioq\"\npipeline = \"{pipeline} ps\"\n{}",
+        links(network),
+        alone(&pairs, &format!("{message} flits"))
+    );
+    let output = run(&text);
+    let mut seen = BTreeSet::new();
+    for (at, &(src, dst)) in pairs.iter().enumerate() {
+        let mut legal = minimal(&topology, &graph, src, dst);
+        let there = |endpoint: u32| graph.block_of(endpoint);
+        if routing.contains("valiant") && there(src) != there(dst) {
+            let detours = valiant(&graph, src, dst);
+            if !detours.is_empty() {
+                legal = detours;
+            }
+        }
+        let found = latency(&output, at);
+        let path = legal.iter().find(|&&path| closed_form(path, message, pipeline) == found);
+        let Some(path) = path else {
+            panic!("{network}\n{routing}\n{src} to {dst}: {found} ps is that of no path in {legal:?}");
+        };
+        let hops = number(&output, &format!("c{at}"), "hops_mean");
+        assert_eq!(hops, (1 + path.0 + path.1) as f64, "{network}\n{routing}\n{src} to {dst}");
+        assert_eq!(number(&output, &format!("c{at}"), "network_latency_ns.mean") * 1000.0, found as f64);
+        seen.insert(*path);
+    }
+    if matches!(topology, Topology::Dragonfly(_)) && graph.blocks.iter().max() > Some(&0) {
+        assert!(seen.len() > 2, "paths of one kind only: {seen:?}");
+    }
+}
+
+#[test]
+fn latency_without_load_is_the_closed_form_on_every_topology_and_routing() {
+    lists_are_complete();
+    for (network, routing) in routed(NETWORKS) {
+        for flits in [1, 4, 24] {
+            check(network, &routing, flits, 0);
+        }
+    }
+}
+
+#[test]
+fn the_pipeline_adds_its_latency_in_every_switch() {
+    for (network, routing) in routed(NETWORKS) {
+        check(network, &routing, 4, 26_000);
+    }
+}
+
+/// Latency of one message in ps between the first and the last endpoint.
+fn single(network: &str, sections: &str, message: &str) -> u64 {
+    use tailback_engine::topology::Wiring;
+    let last = topology(network).counts().0 as u32 - 1;
+    let text = format!(
+        "[topology]\n{network}\n[routing]\nkind = \"minimal\"\n{sections}\n{}",
+        alone(&[(0, last)], message)
+    );
+    latency(&run(&text), 0)
+}
+
+/// The closed form over unequal channels: each is (latency, flit time) in ps. A channel is held until the tail has left
+/// it, which is not before the tail has come.
+fn along(channels: &[(u64, u64)], flits: u64) -> u64 {
+    let (mut head, mut tail) = (0, 0);
+    for (latency, flit) in channels {
+        let end = tail.max(head + flits * flit);
+        (head, tail) = (head + latency + flit, end + latency);
+    }
+    tail
+}
+
+const TWO_LEVELS: &str = "kind = \"fat-tree\"\nlevels = 2\narity = 4";
+
+#[test]
+fn nothing_is_sent_faster_than_it_arrived() {
+    for (host, level1) in [(100, 25), (25, 100), (100, 400), (50, 100)] {
+        let sections = format!(
+            "[link]\nhost = \"5 ns\"\nlevel1 = \"50 ns\"\n[link.bandwidth]\nhost = \"{host} Gb/s\"\nlevel1 = \"{level1} Gb/s\""
+        );
+        let (outer, inner) = ((5_000, 100_000 / host), (50_000, 100_000 / level1));
+        for flits in [1, 4, 24] {
+            let found = single(TWO_LEVELS, &sections, &format!("{flits} flits"));
+            assert_eq!(found, along(&[outer, inner, inner, outer], flits), "{host}, {level1}, {flits} flits");
+        }
+    }
+}
+
+#[test]
+fn a_flit_time_of_no_whole_picoseconds_is_rounded_up_once_a_packet() {
+    // 100 bits at 3 Gb/s are 33333.33… ps; four flits 133333.33….
+    let sections = "[link]\nbandwidth = \"3 Gb/s\"\nlatency = \"5 ns\"";
+    let found = single("kind = \"single-switch\"\nendpoints = 2", sections, "4 flits");
+    assert_eq!(found, 5_000 + 33_334 + 133_334 + 5_000);
+}
+
+#[test]
+fn the_packets_of_a_message_follow_each_other_without_gaps() {
+    for (message, flits) in [("48 flits", 48), ("100 flits", 100), ("3 packets", 72)] {
+        let sections = "[link]\nhost = \"5 ns\"\nlevel1 = \"50 ns\"";
+        let found = single(TWO_LEVELS, sections, message);
+        assert_eq!(found, closed_form((2, 0), flits, 0), "{message}");
+    }
+}
+
+#[test]
+fn a_slow_endpoint_takes_its_time() {
+    let sections = "[link]\nlatency = \"5 ns\"\n[endpoint]\ndrain_rate = \"25 Gb/s\"";
+    let found = single("kind = \"single-switch\"\nendpoints = 2", sections, "24 flits");
+    assert_eq!(found, 5_000 + FLIT + 24 * 4 * FLIT + 5_000);
+}
+
+/// Paper SRP (HPCA 2012), section 4: "a minimum of 301 ns or 430 ns" in its 256-endpoint tree.
+#[test]
+fn the_tree_of_the_srp_paper_has_its_latencies() {
+    let text = |dst: u32| {
+        format!(
+            "[topology]\nkind = \"fat-tree\"\nlevels = 2\narity = 16\n[link]\nbandwidth = \"10 Gb/s\"\nlatency = \"32 ns\"\n\
+             [packet]\nflit = \"64 b\"\nmax = \"32 flits\"\n[switch]\nkind = \"cioq\"\npipeline = \"26 ns\"\n[routing]\nkind = \"nca\"\n{}",
+            alone(&[(0, dst)], "32 flits")
+        )
+    };
+    for (dst, ns) in [(15, 301.0), (16, 430.0), (255, 430.0)] {
+        let found = number(&run(&text(dst)), "c0", "network_latency_ns.mean");
+        assert!((found - ns).abs() < 1.0, "to {dst}: {found} ns");
+    }
+}

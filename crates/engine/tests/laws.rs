@@ -1,0 +1,166 @@
+//! Laws that hold for every topology, routing and protocol, whatever the load: nothing is lost, nothing is made twice,
+//! nothing stops for ever. The engine itself checks that packets are conserved, and fails a run that breaks the law.
+mod common;
+use common::*;
+use tailback_engine::report::Output;
+
+/// Every endpoint offers all its channel takes, to all others.
+const FULL: &str = "[[traffic]]\nname = \"full\"\npattern = \"uniform\"\nload = 1.0\nmessage = \"4 flits\"\n";
+
+/// A hot spot three times what it can take, and the others' traffic beside it.
+const HOT: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 3\ndestinations = 1\nload = 1.0\n\
+                   message = \"8 flits\"\n\
+                   [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.8\n\
+                   message = { sizes = [\"4 flits\", \"60 flits\"], shares = [0.5, 0.5], by = \"volume\" }\n";
+
+const LONG: &str = "[switch]\nkind = \"cioq\"\ninput_buffer = \"2 packets\"\noutput_buffer = \"1 packet\"\n\
+                    [run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n";
+
+/// Everything moves to the end: with the smallest buffers, data still arrives in the second half of a long run.
+fn moves(network: &str, routing: &str, protocol: &str) {
+    for (traffic, classes) in [(FULL, &["full"][..]), (HOT, &["hot", "victim"])] {
+        let text = file(network, routing, protocol, &format!("{LONG}{traffic}"));
+        let output = run(&text);
+        for class in classes {
+            let accepted = number(&output, class, "accepted");
+            assert!(accepted > 0.0, "{class} accepts {accepted} in the end\n{text}");
+        }
+        // Every source of uniform traffic gets through, if perhaps unfairly.
+        assert!(
+            number(&output, "all", "accepted_per_destination") <= 1.001,
+            "more than the channels take\n{text}"
+        );
+        drops_are_allowed(&output, protocol);
+    }
+}
+
+fn drops_are_allowed(output: &Output, protocol: &str) {
+    let dropped = number(output, "all", "dropped_packets");
+    assert!(dropped == 0.0 || protocol.contains("lhrp"), "{protocol} dropped {dropped} packets");
+}
+
+/// Sends bursts from everywhere at once, and waits until all is over.
+fn bursts(network: &str, routing: &str, protocol: &str, message: &str, flits: u64, endpoint: &str) -> Output {
+    let class = |name: &str, pattern: &str, start: u64| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = {pattern}\nshare = true\nprocess = \"one-shot\"\n\
+             message = \"{message}\"\nstart = \"{start} ns\"\n"
+        )
+    };
+    let hotspot = "\"hotspot\"\nsources = 4\ndestinations = 1";
+    let mut rest =
+        format!("[endpoint]\n{endpoint}\n[run]\nwarmup = \"0 us\"\nduration = \"2 us\"\ndrain = \"2 ms\"\n");
+    for at in 0..6 {
+        rest += &class(&format!("hot{at}"), hotspot, 20 * at);
+        rest += &class(&format!("all{at}"), "\"uniform\"", 20 * at);
+    }
+    let text = file(network, routing, protocol, &rest);
+    let output = run(&text);
+    let packets = flits.div_ceil(24) as f64;
+    for class in output.summary["classes"].as_object().unwrap().keys() {
+        let messages = number(&output, class, "messages");
+        assert!(messages > 0.0, "{class} sent nothing\n{text}");
+        assert_eq!(number(&output, class, "packets"), messages * packets, "{class}\n{text}");
+        assert_eq!(number(&output, class, "unfinished"), 0.0, "{class} did not arrive\n{text}");
+        assert_eq!(arrived(&output, class, "packet"), messages * packets, "{class}\n{text}");
+        assert_eq!(arrived(&output, class, "message"), messages, "{class}\n{text}");
+    }
+    drops_are_allowed(&output, protocol);
+    let (dropped, resent) =
+        (number(&output, "all", "dropped_packets"), number(&output, "all", "resent_packets"));
+    assert!(resent <= dropped, "{resent} of {dropped} dropped packets were sent again\n{text}");
+    output
+}
+
+/// How many of a class arrived, by the histogram of a latency.
+fn arrived(output: &Output, class: &str, latency: &str) -> f64 {
+    use tailback_engine::report::Column;
+    let (Column::Text(classes), Column::Text(kinds), Column::Int(counts)) = (
+        column(output, "histograms", "class"),
+        column(output, "histograms", "latency"),
+        column(output, "histograms", "count"),
+    ) else {
+        panic!("the histograms have other columns")
+    };
+    let rows = classes.iter().zip(kinds).zip(counts);
+    rows.filter(|((of, kind), _)| *of == class && *kind == latency).map(|(_, count)| *count as f64).sum()
+}
+
+fn everything_arrives_once(network: &str, routing: &str, protocol: &str) -> f64 {
+    let mut dropped = 0.0;
+    for (message, flits) in [("4 flits", 4), ("100 flits", 100)] {
+        for endpoint in ["", "acknowledge = false", "queues = \"fifo\""] {
+            let output = bursts(network, routing, protocol, message, flits, endpoint);
+            dropped += number(&output, "all", "dropped_packets");
+        }
+    }
+    dropped
+}
+
+#[test]
+fn no_load_stops_a_network_for_ever() {
+    lists_are_complete();
+    // Every routing on every network, and the protocols in turn.
+    for (at, (network, routing)) in routed(NETWORKS).into_iter().enumerate() {
+        moves(network, &routing, PROTOCOLS[at % PROTOCOLS.len()]);
+    }
+}
+
+#[test]
+#[ignore = "long: the whole product"]
+fn no_load_stops_any_network_under_any_protocol_for_ever() {
+    for (network, routing) in routed(NETWORKS) {
+        PROTOCOLS.iter().for_each(|protocol| moves(network, &routing, protocol));
+    }
+}
+
+#[test]
+fn every_message_is_delivered_exactly_once() {
+    for (at, (network, routing)) in routed(FEW_NETWORKS).into_iter().enumerate() {
+        everything_arrives_once(network, &routing, PROTOCOLS[at % PROTOCOLS.len()]);
+    }
+}
+
+#[test]
+fn packets_that_are_dropped_arrive_all_the_same() {
+    for protocol in PROTOCOLS.iter().filter(|protocol| protocol.contains("lhrp")) {
+        let dropped = everything_arrives_once(FEW_NETWORKS[0], "kind = \"minimal\"", protocol);
+        assert!(dropped > 0.0, "nothing was dropped under {protocol}");
+    }
+}
+
+#[test]
+#[ignore = "long: the whole product"]
+fn every_message_is_delivered_exactly_once_in_any_network_under_any_protocol() {
+    for (network, routing) in routed(NETWORKS) {
+        for protocol in PROTOCOLS {
+            everything_arrives_once(network, &routing, protocol);
+        }
+    }
+}
+
+/// Several destinations in one queue: what is sent again must go where it was meant for. The two destinations get
+/// nothing but data, so that the time their ports are busy tells whose it was.
+#[test]
+fn packets_of_one_source_queue_that_are_dropped_reach_their_own_destinations() {
+    let class = |name: &str, dst: u32| {
+        let pairs: Vec<String> = (2..6).map(|src| format!("[{src}, {dst}]")).collect();
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [{}]\nshare = true\nload = 0.5\n\
+             message = \"48 flits\"\nstop = \"2 us\"\n",
+            pairs.join(", ")
+        )
+    };
+    let rest = "[endpoint]\nqueues = \"fifo\"\n[record]\nports = true\n\
+                [run]\nwarmup = \"0 us\"\nduration = \"2 ms\"\ndrain = \"0 ms\"\n";
+    for protocol in PROTOCOLS.iter().filter(|protocol| protocol.contains("lhrp")) {
+        let rest = format!("{rest}{}{}", class("first", 0), class("second", 1));
+        let output = run(&file(FEW_NETWORKS[0], "kind = \"minimal\"", protocol, &rest));
+        assert!(number(&output, "all", "dropped_packets") > 10.0, "{protocol}");
+        let active = reals(&output, "ports", "active_ns");
+        for (port, class) in ["first", "second"].into_iter().enumerate() {
+            assert_eq!(number(&output, class, "unfinished"), 0.0, "{protocol}");
+            assert_eq!(active[port], 48.0 * number(&output, class, "messages"), "{class} under {protocol}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What must come out by arithmetic alone.
+mod common;
+use common::*;
+use tailback_engine::report::Output;
+
+const SINGLE: &str = "kind = \"single-switch\"\nendpoints = 16";
+const DRAGONFLY: &str = "kind = \"dragonfly\"\np = 2\na = 4\nh = 2\ngroups = 9";
+const WINDOW: &str = "[run]\nwarmup = \"10 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n";
+
+fn traffic(name: &str, pattern: &str, load: f64, message: &str, more: &str) -> String {
+    format!(
+        "[[traffic]]\nname = \"{name}\"\npattern = {pattern}\nload = {load:?}\nmessage = \"{message}\"\n{more}\n"
+    )
+}
+
+fn go(network: &str, routing: &str, protocol: &str, rest: &str) -> Output {
+    run(&file(network, routing, protocol, &format!("{WINDOW}{rest}")))
+}
+
+fn minimal(network: &str, protocol: &str, rest: &str) -> Output {
+    go(network, "kind = \"minimal\"", protocol, rest)
+}
+
+const NONE: &str = "kind = \"none\"";
+const NO_ACKS: &str = "[endpoint]\nacknowledge = false\n";
+
+#[test]
+fn worst_case_traffic_takes_what_the_links_between_two_groups_carry() {
+    // All a·p endpoints of a group send to the next group, and minimal routing has one link there.
+    let output = minimal(
+        DRAGONFLY,
+        NONE,
+        &format!("{NO_ACKS}{}", traffic("wc", "\"worst-case\"\nn = 1", 0.5, "4 flits", "")),
+    );
+    let accepted = number(&output, "wc", "accepted");
+    assert!((accepted - 1.0 / 8.0).abs() < 0.002, "accepted {accepted}");
+}
+
+#[test]
+fn worst_case_traffic_over_parallel_links_takes_the_more() {
+    let network = "kind = \"dragonfly\"\np = 2\na = 4\nh = 1\ngroups = 3";
+    let output = minimal(
+        network,
+        NONE,
+        &format!("{NO_ACKS}{}", traffic("wc", "\"worst-case\"\nn = 1", 0.5, "4 flits", "")),
+    );
+    let accepted = number(&output, "wc", "accepted");
+    assert!((accepted - 2.0 / 8.0).abs() < 0.005, "accepted {accepted}");
+}
+
+#[test]
+fn valiant_routing_spreads_worst_case_traffic() {
+    let output = go(
+        DRAGONFLY,
+        "kind = \"valiant\"",
+        NONE,
+        &format!("{NO_ACKS}{}", traffic("wc", "\"worst-case\"\nn = 1", 0.5, "4 flits", "")),
+    );
+    let accepted = number(&output, "wc", "accepted");
+    assert!(accepted > 0.35, "accepted {accepted}");
+}
+
+#[test]
+fn a_switch_with_virtual_output_queues_and_speedup_2_takes_nearly_full_uniform_load() {
+    let output =
+        minimal(SINGLE, NONE, &format!("{NO_ACKS}{}", traffic("u", "\"uniform\"", 1.0, "1 flit", "")));
+    let accepted = number(&output, "u", "accepted");
+    assert!(accepted >= 0.95, "accepted {accepted}");
+}
+
+/// Karol, Hluchyj and Morgan 1987: 2 − √2 = 0.586 for many ports; 0.60 for 16.
+#[test]
+fn one_first_in_first_out_queue_per_input_is_limited_by_its_head() {
+    let switch = "[switch]\nkind = \"cioq\"\nspeedup = 1\nvoq = false\noutput_buffer = \"1 packet\"\n[packet]\nmax = \"1 flit\"\n";
+    let endpoint = "[endpoint]\nacknowledge = false\nqueues = \"fifo\"\n";
+    let traffic = traffic("u", "\"uniform\"", 1.0, "1 flit", "self = true");
+    let accepted = number(&minimal(SINGLE, NONE, &format!("{switch}{endpoint}{traffic}")), "u", "accepted");
+    assert!((0.57..0.75).contains(&accepted), "accepted {accepted}");
+}
+
+#[test]
+fn one_pair_fills_its_channel() {
+    for message in ["1 flit", "24 flits", "100 flits"] {
+        let traffic = traffic("one", "\"list\"\npairs = [[0, 1]]", 1.0, message, "process = \"periodic\"");
+        let accepted = number(&minimal(SINGLE, NONE, &traffic), "one", "accepted");
+        assert!((accepted - 1.0).abs() < 0.001, "accepted {accepted} of {message}");
+    }
+}
+
+#[test]
+fn a_hot_spot_shares_its_destination_equally_and_fills_it() {
+    let record = "[record]\nsources = true\n";
+    for protocol in [NONE, "kind = \"lhrp\""] {
+        let hot = traffic("hot", "\"hotspot\"\nsources = [1, 2]\ndestinations = [0]", 1.0, "4 flits", "");
+        let output = minimal(SINGLE, protocol, &format!("{hot}{record}"));
+        let total = number(&output, "hot", "accepted_per_destination");
+        let shares = reals(&output, "sources", "accepted");
+        assert!(total > 0.9, "{protocol}: accepted {total}");
+        assert!((shares[0] - shares[1]).abs() < 0.05 * total, "{protocol}: shares {shares:?}");
+    }
+}
+
+/// Mean flits in the switch at the end of the window.
+fn queued(output: &Output) -> f64 {
+    let tailback_engine::report::Column::Int(flits) = column(output, "occupancy", "flits") else {
+        panic!("no flits")
+    };
+    flits.iter().sum::<i64>() as f64 / flits.len() as f64
+}
+
+fn hot_spot(protocol: &str) -> Output {
+    let snapshots: Vec<String> = (15..30).map(|us| format!("\"{us} us\"")).collect();
+    let record = format!("[record]\noccupancy = [{}]\n", snapshots.join(", "));
+    let hot = traffic("hot", "\"hotspot\"\nsources = 8\ndestinations = 1", 0.5, "4 flits", "");
+    minimal(
+        SINGLE,
+        protocol,
+        &format!("[switch]\nkind = \"cioq\"\ninput_buffer = \"100 packets\"\n{hot}{record}"),
+    )
+}
+
+#[test]
+fn notification_and_reservation_shorten_the_queue_of_a_hot_spot() {
+    let [none, ecn, lhrp] = [NONE, "kind = \"ecn\"", "kind = \"lhrp\"\nthreshold = \"200 flits\""]
+        .map(|protocol| queued(&hot_spot(protocol)));
+    assert!(ecn < none / 3.0, "ECN {ecn}, none {none}");
+    assert!(lhrp < 300.0 && lhrp < none / 3.0, "LHRP {lhrp}, none {none}");
+}
+
+#[test]
+fn reservation_keeps_the_latency_of_a_hot_spot_low_where_without_it_the_queue_fills() {
+    let latency = |protocol| {
+        // By the series: over 1 % of the packets are still under way, so the summary gives no number.
+        let output = run_with(
+            &file(
+                SINGLE,
+                "kind = \"minimal\"",
+                protocol,
+                &format!(
+                    "[switch]\nkind = \"cioq\"\ninput_buffer = \"100 packets\"\n{WINDOW}{}[record]\nseries = \"5 us\"\n",
+                    traffic("hot", "\"hotspot\"\nsources = 8\ndestinations = 1", 0.5, "4 flits", "")
+                ),
+            ),
+            &[],
+        );
+        reals(&output, "series", "network_latency_ns")[1]
+    };
+    let (none, lhrp) = (latency(NONE), latency("kind = \"lhrp\"\nthreshold = \"200 flits\""));
+    assert!(lhrp < 500.0 && none > 5.0 * lhrp, "LHRP {lhrp} ns, none {none} ns");
+}
+
+#[test]
+fn acknowledgements_of_four_flit_messages_take_a_fifth_of_the_channels() {
+    let output = minimal(SINGLE, NONE, &traffic("u", "\"uniform\"", 1.0, "4 flits", ""));
+    let accepted = number(&output, "u", "accepted");
+    assert!((0.76..=0.8001).contains(&accepted), "accepted {accepted}");
+    let share = |kind: &str| output.summary["ejection_shares"][kind].as_f64().unwrap();
+    assert!((share("data") - 4.0 * share("ack")).abs() < 0.01, "{}", output.summary["ejection_shares"]);
+    assert!(share("data") + share("ack") <= 1.001);
+}
+
+#[test]
+fn accepted_is_offered_where_there_is_room() {
+    for (network, routing) in routed(NETWORKS) {
+        let output = go(network, &routing, NONE, &traffic("u", "\"uniform\"", 0.1, "4 flits", ""));
+        let [offered, accepted] = ["offered", "accepted"].map(|key| number(&output, "u", key));
+        assert!(
+            (accepted - offered).abs() < 0.003 && (offered - 0.1).abs() < 0.02,
+            "{network} {routing} {accepted}"
+        );
+    }
+}
+
+/// Waiting time of an M/D/1 queue in units of service, which a Bernoulli source of one-flit packets to one output of a
+/// large switch comes near to: ρ / 2(1 − ρ).
+#[test]
+fn waiting_at_an_output_is_that_of_m_d_1() {
+    let network = "kind = \"single-switch\"\nendpoints = 33";
+    let sources: Vec<String> = (1..33).map(|n| n.to_string()).collect();
+    let hot = format!(
+        "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = [{}]\ndestinations = [0]\nload_per_destination = 0.6\n\
+         message = \"1 flit\"\n",
+        sources.join(", ")
+    );
+    let run = "[run]\nwarmup = \"20 us\"\nduration = \"400 us\"\ndrain = \"20 us\"\n";
+    let output = run_with(
+        &file(
+            network,
+            "kind = \"minimal\"",
+            NONE,
+            &format!("[packet]\nmax = \"1 flit\"\n{NO_ACKS}{run}{hot}"),
+        ),
+        &[],
+    );
+    let mean = number(&output, "hot", "network_latency_ns.mean");
+    let zero_load = 10.0 + 1.0 + 10.0 + 1.0;
+    // Slotted arrivals wait half a slot less than Poisson's; (n − 1)/n for n sources.
+    let rho = number(&output, "hot", "accepted_per_destination");
+    let expected = rho / (2.0 * (1.0 - rho)) * 31.0 / 32.0;
+    let waited = mean - zero_load;
+    assert!((waited - expected).abs() < 0.1 * expected, "waited {waited} flit times, expected {expected}");
+}

@@ -1,0 +1,174 @@
+//! The laws of the protocols that reserve or speculate, on whole networks.
+use proptest::prelude::*;
+use serde_json::Value;
+use tailback_engine::run::{check, run};
+use tailback_engine::scenario::Scenario;
+
+/// The schemes under test, as `[congestion_control]` tables. Times and thresholds are short, so that much is dropped.
+const SCHEMES: &[&str] = &[
+    "kind = \"srp\"\nn_min = \"0 flits\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nn_max = \"whole message\"\nmax_outstanding = 0\nepsilon = 0\ngrants = \"own class\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"srp\"\nn_min = \"2 packets\"\nn_max = \"2 packets\"\nmax_outstanding = 3\ntime_to_wait = \"40 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\nmax_outstanding = 0\ntime_to_wait = \"80 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"fast-resend\"\nmax_outstanding = 2\ntime_to_wait = \"40 ns\"",
+    "kind = \"srp\"\nsmall = \"coalesce\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"srp\"\nsmall = \"ecn\"\nsmall_threshold = \"10 flits\"\nsmall_hold = \"500 ns\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"smsrp\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"lhrp\"\nthreshold = \"20 flits\"",
+    "kind = \"lhrp\"\nthreshold = \"20 flits\"\nfabric_drop = \"40 ns\"",
+    "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"40 ns\"\ndrop_small = \"timeout\"\ndrop_large = \"threshold\"",
+];
+
+const NETWORKS: &[&str] = &[
+    "[topology]\nkind = \"single-switch\"\nendpoints = 6\n[routing]\nkind = \"minimal\"\n",
+    "[topology]\nkind = \"fat-tree\"\nlevels = 2\narity = 3\n[routing]\nkind = \"nca\"\n",
+    "[topology]\nkind = \"dragonfly\"\np = 1\na = 2\nh = 1\ngroups = 3\n[routing]\nkind = \"par\"\n",
+];
+
+/// A network with a hot spot and uniform traffic over it that stops long before the run does.
+fn scenario(network: &str, scheme: &str, traffic: &str, acknowledge: bool, seed: u64) -> String {
+    format!(
+        "{network}[endpoint]\nacknowledge = {acknowledge}\n[link]\nlatency = \"20 ns\"\nhost = \"5 ns\"\n[packet]\n\
+         max = \"8 flits\"\n[switch]\nkind = \"cioq\"\noutput_buffer = \"2 packets\"\n[congestion_control]\n{scheme}\n{traffic}\
+         [run]\nwarmup = \"0 us\"\nduration = \"100 us\"\ndrain = \"300 us\"\nseed = {seed}\n"
+    )
+}
+
+fn mixed(load: f64, sizes: &str) -> String {
+    format!(
+        "[[traffic]]\nname = \"uniform\"\npattern = \"uniform\"\nload = {load}\nmessage = {sizes}\nstop = \"2 us\"\n\
+         [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 4\ndestinations = 1\nload = {load}\nshare = true\n\
+         message = {sizes}\nstop = \"2 us\"\n"
+    )
+}
+
+fn summary(text: &str, overrides: &[(&str, &str)]) -> Value {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let scenario =
+        Scenario::parse(text, &overrides).unwrap_or_else(|problems| panic!("{text}\n{problems:?}"));
+    run(&scenario, &mut |_| true).unwrap_or_else(|error| panic!("{text}\n{error:?}")).summary
+}
+
+/// Every message was delivered whole, every flit once, and nothing is left in the network.
+fn all_arrived(summary: &Value) -> Result<(), String> {
+    for (name, class) in summary["classes"].as_object().unwrap() {
+        if class["unfinished"] != 0 || class["offered"] != class["accepted"] {
+            return Err(format!("class {name}: {class:#}"));
+        }
+    }
+    match summary["packets_in_the_network"].as_u64() {
+        Some(0) => Ok(()),
+        held => Err(format!("{held:?} packets are held")),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn every_message_is_delivered_exactly_once_and_all_queues_drain(
+        scheme in prop::sample::select(SCHEMES),
+        network in prop::sample::select(NETWORKS),
+        load in 0.02..0.9f64,
+        (small, large) in (1u32..20, 8u32..200),
+        acknowledge: bool,
+        seed in 1u64..1000,
+    ) {
+        let sizes = format!("{{ sizes = [\"{small} flits\", \"{large} flits\"], shares = [0.5, 0.5] }}");
+        let text = scenario(network, scheme, &mixed(load, &sizes), acknowledge, seed);
+        if let Err(wrong) = all_arrived(&summary(&text, &[])) {
+            return Err(TestCaseError::fail(format!("{wrong}\n{text}")));
+        }
+    }
+}
+
+#[test]
+fn the_speculative_packets_of_every_scheme_are_dropped_at_a_hot_spot() {
+    for scheme in SCHEMES {
+        let text = scenario(NETWORKS[1], scheme, &mixed(0.7, "\"7 flits\""), true, 3);
+        let summary = summary(&text, &[]);
+        all_arrived(&summary).unwrap_or_else(|wrong| panic!("{scheme}: {wrong}"));
+        let dropped = summary["classes"]["all"]["dropped_packets"].as_u64().unwrap();
+        let bypass = scheme.contains("n_min = \"2 packets\"");
+        assert_eq!(dropped == 0, bypass, "{scheme}: {dropped} packets were dropped");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_partitions_or_threads() {
+    let traffic = mixed(0.6, "{ sizes = [\"3 flits\", \"60 flits\"], shares = [0.5, 0.5] }");
+    for scheme in SCHEMES {
+        for network in &NETWORKS[1..] {
+            let text = scenario(network, scheme, &traffic, true, 5);
+            let checksum = |partitions: &str, threads: &str| {
+                let overrides = [("run.partitions", partitions), ("run.threads", threads)];
+                summary(&text, &overrides)["checksum"].clone()
+            };
+            let one = checksum("1", "1");
+            for (partitions, threads) in [("2", "1"), ("100", "1"), ("100", "2")] {
+                assert_eq!(one, checksum(partitions, threads), "{partitions}, {threads}: {scheme}");
+            }
+        }
+    }
+}
+
+/// Latency in ns of the only message of a run.
+fn alone(network: &str, scheme: &str, flits: u32) -> f64 {
+    let traffic = format!(
+        "[[traffic]]\npattern = \"hotspot\"\nsources = [0]\ndestinations = [5]\nprocess = \"one-shot\"\n\
+         message = \"{flits} flits\"\n"
+    );
+    let text = scenario(network, scheme, &traffic, true, 1);
+    summary(&text, &[])["classes"]["all"]["message_latency_ns"]["max"].as_f64().unwrap()
+}
+
+#[test]
+fn a_message_alone_is_delayed_by_its_reservation_of_a_flit_at_most() {
+    for network in NETWORKS {
+        for flits in [1, 8, 20, 100] {
+            let none = alone(network, "kind = \"none\"", flits);
+            // Small blocks and second copies cost their own time. A flit takes 1 ns.
+            let plain = |scheme: &&&str| !scheme.contains("n_max = \"2") && !scheme.contains("variant");
+            for scheme in SCHEMES.iter().filter(plain) {
+                let delay = alone(network, scheme, flits) - none;
+                let allowed = if scheme.contains("srp\"") && !scheme.contains("smsrp") { 1.0 } else { 0.0 };
+                assert!(delay <= allowed * 1.0001, "{flits} flits, {scheme}: {delay} ns more on {network}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hot_spot_accepts_what_the_scheduler_grants() {
+    let traffic = "[[traffic]]\npattern = \"hotspot\"\nsources = [0, 1, 2, 3, 4]\ndestinations = [5]\nload = 0.6\n\
+                   message = \"8 packets\"\n";
+    let table = [("0", 1.0), ("0.05", 1.0 / 1.05), ("0.25", 0.8)];
+    for (epsilon, rate) in table {
+        let scheme = format!("kind = \"srp\"\nepsilon = {epsilon}\ntime_to_wait = \"100 ns\"");
+        let text = scenario(NETWORKS[0], &scheme, traffic, false, 1);
+        let summary = summary(
+            &text,
+            &[("run.warmup", "\"5 us\""), ("run.duration", "\"50 us\""), ("run.drain", "\"0 us\"")],
+        );
+        let accepted = summary["classes"]["all"]["accepted_per_destination"].as_f64().unwrap();
+        // The reservations themselves take a flit in 64.
+        assert!(accepted < rate + 0.01 && accepted > rate - 0.03, "epsilon {epsilon}: {accepted}");
+    }
+}
+
+#[test]
+fn a_scheme_that_needs_send_queues_per_destination_says_so() {
+    for scheme in SCHEMES {
+        let text = scenario(NETWORKS[0], scheme, &mixed(0.1, "\"4 flits\""), true, 1);
+        let overrides = [("endpoint.queues".to_string(), "\"fifo\"".to_string())];
+        let problems = match Scenario::parse(&text, &overrides) {
+            Ok(scenario) => check(&scenario),
+            Err(problems) => problems,
+        };
+        assert_eq!(problems.len(), 1, "{scheme}: {problems:?}");
+        assert_eq!(problems[0].path, "endpoint.queues");
+    }
+}

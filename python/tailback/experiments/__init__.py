@@ -1,0 +1,45 @@
+"""The catalogue: published experiments, one module each, by the name that `tailback reproduce` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+
+from tailback.errors import InputError, Problem
+from tailback.experiments.model import Experiment
+
+IDS = (
+    "lhrp-fig5a",
+    "lhrp-fig5b",
+    "lhrp-fig6",
+    "lhrp-fig7",
+    "lhrp-fig8",
+    "lhrp-fig9",
+    "lhrp-fig10",
+    "lhrp-fig11",
+    "lhrp-fig13",
+    "lhrp-wc",
+)
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of this name."""
+    found: Experiment = import_module(f"tailback.experiments.{name.replace('-', '_')}").EXPERIMENT
+    return found
+
+
+def find(names: Sequence[str]) -> list[Experiment]:
+    """Experiments by name, or all whose names begin with what is given, such as `lhrp`; all if nothing is."""
+    chosen: dict[str, None] = {}
+    problems = []
+    for name in names or ("",):
+        matching = [name] if name in IDS else [known for known in IDS if known.startswith(name)]
+        chosen |= dict.fromkeys(matching)
+        if not matching:
+            near = get_close_matches(name, IDS, n=3)
+            remedy = f"did you mean {' or '.join(near)}?" if near else "--list shows them all"
+            problems.append(Problem(f"there is no experiment {name!r}", help=remedy))
+    if problems:
+        raise InputError(problems)
+    return [experiment(name) for name in IDS if name in chosen]

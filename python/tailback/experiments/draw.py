@@ -1,0 +1,73 @@
+"""Figures of experiments: a line with its confidence interval per protocol or parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.stats import Interval
+
+LABELS = {
+    "none": "baseline",
+    "ecn": "ECN",
+    "srp": "SRP",
+    "smsrp": "SMSRP",
+    "lhrp": "LHRP",
+    "lhrp+srp": "LHRP+SRP",
+}
+"""Protocols by kind, as the papers write them."""
+ORDER = tuple(LABELS)
+
+
+def look(protocol: str) -> int:
+    """The number of a protocol's colour, dashes and marker: the same in every figure."""
+    return ORDER.index(protocol)
+
+
+def curve(
+    axes: Axes,
+    steps: Sequence[float],
+    points: Sequence[Interval],
+    label: str,
+    number: int,
+    hollow: Sequence[bool] = (),
+) -> None:
+    """A line with error bars; points that are hollow are lower bounds."""
+    shown = [at for at, point in enumerate(points) if not math.isnan(point.mean)]
+    x = np.array([steps[at] for at in shown], dtype=float)
+    y = np.array([points[at].mean for at in shown])
+    halves = np.array([0.0 if math.isnan(points[at].half) else points[at].half for at in shown])
+    looks = style.line(number)
+    marker = style.MARKERS[number % len(style.MARKERS)]
+    axes.plot([], [], label=label, marker=marker, **looks)
+    low = np.minimum(halves, 0.95 * np.abs(y))  # an interval past zero would break a logarithmic axis
+    axes.errorbar(x, y, yerr=[low, halves], capsize=2, elinewidth=0.8, **looks)
+    for at, place in enumerate(shown):
+        empty = bool(hollow) and hollow[place]
+        axes.plot(
+            x[at],
+            y[at],
+            marker=marker,
+            color=looks["color"],
+            linestyle="none",
+            markerfacecolor="white" if empty else looks["color"],
+        )
+
+
+def finish(figure: Figure, axes: Axes, x: str, y: str, note: str = "") -> Figure:
+    """Labels, legend beside the data, and a note under the figure."""
+    axes.set_xlabel(x + (f"\n{note}" if note else ""))
+    axes.set_ylabel(y)
+    style.legend(figure, axes)
+    return figure
+
+
+def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
+    """Given ticks on a logarithmic horizontal axis, written plainly."""
+    axes.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()

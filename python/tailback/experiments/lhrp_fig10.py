@@ -1,0 +1,127 @@
+"""lhrp-fig10: long messages under uniform traffic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments.draw import LABELS, curve, finish, look
+from tailback.experiments.lhrp_paper import (
+    FULL,
+    PAPER,
+    Times,
+    protocols,
+    scenario,
+    times,
+    uniform,
+    uniform_cost,
+)
+from tailback.experiments.measure import latency
+from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, unjudged, value
+from tailback.stats import Interval
+
+_SIZES = (192, 512)
+_LOADS = (0.3, 0.6, 0.8, 0.9)
+_LOADS_FULL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+_KINDS = ("none", "srp", "lhrp")
+
+
+def _chosen() -> list[str]:
+    return [protocol for protocol in _KINDS if protocol in protocols()]
+
+
+def cases(full: bool) -> list[Case]:
+    """Each size under the baseline, SRP and LHRP."""
+    span = replace(times(full), drain=20)
+    return [
+        Case(
+            {"protocol": protocol, "flits": size, "load": load, "seed": 1},
+            scenario(f"uniform, {size} flits, {protocol}", protocol, uniform(load, f"{size} flits"), span, 1),
+            uniform_cost(load, size, span),
+        )
+        for size in _SIZES
+        for protocol in _chosen()
+        for load in (_LOADS_FULL if full else _LOADS)
+    ]
+
+
+def searches(full: bool) -> list[Search]:
+    """The saturation for each size and protocol."""
+    span = replace(FULL, drain=0) if full else Times(30, 50, 0)
+    return [
+        Search(
+            {"protocol": protocol, "flits": size},
+            scenario(f"uniform, {size} flits, {protocol}", protocol, uniform(0.5, f"{size} flits"), span, 1),
+            "traffic.uniform.load",
+            0.7,
+            1.0,
+            0.005 if full else 0.02,
+            2 if full else 1,
+            cost=6 * uniform_cost(0.85, size, span),
+        )
+        for size in _SIZES
+        for protocol in _chosen()
+    ]
+
+
+def draw(data: Data) -> Figure:
+    """Message latency over load, a panel per size."""
+    with style.styled():
+        figure, panels = style.figure(2, height=2.6)
+        for axes, size in zip(panels, _SIZES, strict=True):
+            for protocol in data.values("protocol"):
+                loads, points = data.curve(
+                    latency("uniform", "message"), "load", protocol=protocol, flits=size
+                )
+                shown = [point.scaled(1e-3) for point in points]
+                curve(axes, [100 * load for load in loads], shown, LABELS[protocol], look(protocol))
+            axes.set_title(f"{size}-flit messages", loc="left")
+            axes.set_ylabel("mean message\nlatency [us]")
+            axes.set_yscale("log")
+        finish(figure, panels[-1], "offered load [% of injection bandwidth]", "mean message\nlatency [us]")
+    return figure
+
+
+def _saturated_at(data: Data, protocol: str, size: int) -> float:
+    found = data.saturation(protocol=protocol, flits=size)
+    return found.load if found else float("nan")
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row lhrp-fig10."""
+    points = {(p, size): _saturated_at(data, p, size) for p in data.values("protocol") for size in _SIZES}
+    told = {
+        size: ", ".join(f"{LABELS[p]} {100 * points[p, size]:.1f} %" for p in data.values("protocol"))
+        for size in _SIZES
+    }
+    small = [points[p, 192] for p in data.values("protocol")]
+    found = [
+        hard("192 flits: all saturate alike (within 5 points)", told[192], max(small) - min(small) <= 0.05),
+        hard("512 flits: LHRP saturates first", told[512], points["lhrp", 512] < points["none", 512]),
+    ]
+    bracket = data.saturation(protocol="lhrp", flits=512)
+    loss = 100 * (points["lhrp", 512] / points["none", 512] - 1)
+    half = 200 * bracket.half / points["none", 512] if bracket else float("nan")
+    found.append(
+        value("512 flits: LHRP less than the baseline by", "-8 %", Interval(loss, half, 1), (-14, -3), "%")
+    )
+    if "srp" not in data.values("protocol"):
+        found.append(unjudged("SRP is like the baseline at both sizes", "hard", "", "this engine has no srp"))
+    else:
+        alike = all(abs(points["srp", size] - points["none", size]) <= 0.05 for size in _SIZES)
+        found.append(hard("SRP is like the baseline at both sizes", f"{told[192]}; {told[512]}", alike))
+    return found
+
+
+EXPERIMENT = Experiment(
+    id="lhrp-fig10",
+    paper=PAPER,
+    title="Uniform traffic of long messages",
+    setup="All 1056 endpoints send messages of 192 or 512 flits (8 or 22 packets) to random others.",
+    cases=cases,
+    draw=draw,
+    claims=claims,
+    searches=searches,
+)

@@ -1,0 +1,111 @@
+"""lhrp-fig13: hot spots and overloaded global links at once, under LHRP with adaptive routing."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments.draw import curve, finish
+from tailback.experiments.lhrp_paper import (
+    FABRIC_DROP,
+    GROUP_ENDPOINTS,
+    GROUPS,
+    PAPER,
+    Times,
+    scenario,
+    times,
+)
+from tailback.experiments.measure import accepted_per_destination, delivered_latency
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+
+_LATENCY, _ACCEPTED = delivered_latency("hot"), accepted_per_destination("hot")
+_COUNTS = (1, 2, 4, 8)
+_WITHOUT, _WITH = (0.5, 0.9, 1.5, 2, 4), (2, 4, 16)
+_WITHOUT_FULL, _WITH_FULL = (0.25, 0.5, 0.75, 0.9, 1.0, 1.25, 1.5, 2, 3, 4), (1.5, 2, 3, 4, 6, 8, 12, 16)
+_CHANGES = {"without": {}, "with": {"fabric_drop": FABRIC_DROP}}
+
+
+def cases(full: bool) -> list[Case]:
+    """WC-Hot-n without fabric drop up to 4 times the hot endpoints' channels, with it up to 16 times."""
+    span = times(full)
+    loads = {"without": _WITHOUT_FULL if full else _WITHOUT, "with": _WITH_FULL if full else _WITH}
+    return [
+        Case(
+            {"fabric_drop": name, "n": n, "load": load, "seed": 1},
+            scenario(f"WC-Hot-{n}, {load:g}x", "lhrp", _traffic(n, load), span, 1, changes=_CHANGES[name]),
+            _cost(n, load, span),
+        )
+        for name, steps in loads.items()
+        for n in _COUNTS
+        for load in steps
+        if n * load <= GROUP_ENDPOINTS
+    ]
+
+
+def _cost(n: int, load: float, span: Times) -> float:
+    return 0.5 + GROUPS * n * load * span.total * 1000 / 4 * 14 / 4e6
+
+
+def _traffic(n: int, load: float) -> str:
+    return f"""
+[[traffic]]
+name = "hot"
+pattern = "worst-case-hot"
+n = {n}
+load_per_destination = {load}
+message = "4 flits"
+"""
+
+
+def draw(data: Data) -> Figure:
+    """Network latency over load per hot endpoint, a line per n, a panel with and one without fabric drop."""
+    with style.styled():
+        figure, panels = style.figure(2, height=2.6)
+        for axes, name in zip(panels, _CHANGES, strict=True):
+            for number, n in enumerate(_COUNTS):
+                loads, points = data.curve(_LATENCY, "load", fabric_drop=name, n=n)
+                curve(axes, loads, [point.scaled(1e-3) for point in points], f"WC-Hot-{n}", number)
+            axes.set_title(f"{name} fabric drop", loc="left")
+            axes.set_ylabel("mean network\nlatency [us]")
+            axes.set_ylim(bottom=0)
+        finish(
+            figure,
+            panels[-1],
+            "load per hot endpoint [multiples of its channel]",
+            "mean network\nlatency [us]",
+        )
+    return figure
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row lhrp-fig13."""
+    plateau = {n: data.mean(_LATENCY, fabric_drop="without", n=n, load=2) for n in _COUNTS}
+    last = {n: data.mean(_LATENCY, fabric_drop="without", n=n, load=4) for n in _COUNTS}
+    least = min(
+        data.mean(_ACCEPTED, fabric_drop="without", n=n, load=load).mean
+        for n in _COUNTS
+        for load in (1.5, 2, 4)
+    )
+    steady = all(last[n].mean <= 1.5 * plateau[n].mean for n in _COUNTS) and least >= 0.9
+    told = ", ".join(
+        f"n={n}: {plateau[n].scaled(1e-3)} us at 2x, {last[n].scaled(1e-3)} at 4x" for n in _COUNTS
+    )
+    rising = all(last[two].mean >= last[one].mean for one, two in pairwise(_COUNTS))
+    return [
+        hard("stable in all", f"{told}; least accepted {100 * least:.1f} %", steady),
+        hard("the plateau rises with n", told, rising),
+        value("WC-Hot-1's plateau", "about 2 us", last[1].scaled(1e-3), (1.3, 3.5), "us"),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="lhrp-fig13",
+    paper=PAPER,
+    title="Hot spots and overloaded global links at once",
+    setup="All nodes of group i send to the same n nodes of group i + 1, which are on different switches.",
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

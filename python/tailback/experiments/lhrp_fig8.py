@@ -1,0 +1,101 @@
+"""lhrp-fig8: what the ejection channels carry under uniform traffic at 80 %."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments import lhrp_uniform
+from tailback.experiments.draw import LABELS
+from tailback.experiments.lhrp_paper import PAPER, protocols
+from tailback.experiments.measure import ejection_share
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
+from tailback.stats import Interval
+
+_KINDS = {
+    "data": "data",
+    "ack": "acknowledgements",
+    "nack": "refusals (NACK)",
+    "reservation": "reservations",
+    "grant": "grants",
+}
+
+
+def cases(full: bool) -> list[Case]:
+    """Every protocol at 80 %."""
+    kinds = [protocol for protocol in protocols() if protocol != "lhrp+srp"]
+    return [lhrp_uniform.case(protocol, lhrp_uniform.SHARES_LOAD, full) for protocol in kinds]
+
+
+def _share(data: Data, protocol: str, kind: str) -> Interval:
+    return data.mean(ejection_share(kind), protocol=protocol).scaled(100)
+
+
+def draw(data: Data) -> Figure:
+    """A stacked bar per protocol."""
+    names = data.values("protocol")
+    with style.styled():
+        figure, (axes,) = style.figure(height=0.9 + 0.4 * len(names))
+        starts = np.zeros(len(names))
+        for number, (kind, label) in enumerate(_KINDS.items()):
+            widths = np.array([_share(data, protocol, kind).mean for protocol in names])
+            axes.barh([LABELS[name] for name in names], widths, left=starts, label=label, **style.bar(number))
+            starts += widths
+        axes.invert_yaxis()
+        axes.set_xlim(0, 100)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel("share of the ejection channels' bandwidth [%]")
+        style.legend(figure, axes)
+    return figure
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row lhrp-fig8."""
+    gaps = {
+        kind: _share(data, "lhrp", kind).mean - _share(data, "none", kind).mean for kind in ("data", "ack")
+    }
+    found = [
+        hard(
+            "LHRP's shares are like the baseline's",
+            f"data {gaps['data']:+.2f}, acknowledgements {gaps['ack']:+.2f} points",
+            all(abs(gap) <= 1 for gap in gaps.values()),
+        ),
+        value("LHRP's refusals", "0.2 %", _share(data, "lhrp", "nack"), (0, 1), "%"),
+    ]
+    for protocol in ("none", "ecn"):
+        label = LABELS[protocol]
+        found.append(value(f"{label}: data", "80 %", _share(data, protocol, "data"), (76, 80), "%"))
+        found.append(
+            value(f"{label}: acknowledgements", "20 %", _share(data, protocol, "ack"), (19, 20), "%")
+        )
+    if not data.has(protocol="srp") or not data.has(protocol="smsrp"):
+        return [
+            *found,
+            unjudged(
+                "SRP's control share is the largest", "hard", "30 %", "this engine has no srp and smsrp"
+            ),
+        ]
+    control = {
+        p: sum(_share(data, p, kind).mean for kind in ("reservation", "grant", "nack"))
+        for p in data.values("protocol")
+    }
+    told = ", ".join(f"{LABELS[p]} {share:.1f} %" for p, share in control.items())
+    handshake = _share(data, "srp", "reservation").mean + _share(data, "srp", "grant").mean
+    found += [
+        hard("SRP's control share is the largest", told, max(control, key=lambda p: control[p]) == "srp"),
+        value("SRP: reservations and grants", "30 %", Interval(handshake, float("nan"), 1), (24, 36), "%"),
+        value("SMSRP: refusals", "3.5 %", _share(data, "smsrp", "nack"), (1, 8), "%"),
+    ]
+    return found
+
+
+EXPERIMENT = Experiment(
+    id="lhrp-fig8",
+    paper=PAPER,
+    title="What the ejection channels carry at 80 % uniform load",
+    setup="All 1056 endpoints send 4-flit messages to random others at 80 % of their channel.",
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

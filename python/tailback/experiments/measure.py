@@ -1,0 +1,94 @@
+"""Numbers from a result."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from tailback.experiments.model import Measure
+from tailback.result import Result
+
+
+def _facts(result: Result, traffic: str) -> dict[str, Any]:
+    facts: dict[str, Any] = result.summary["classes"][traffic]
+    return facts
+
+
+def accepted_per_destination(traffic: str) -> Measure:
+    """Accepted data throughput per destination, as a fraction of its channel."""
+    return lambda result: float(_facts(result, traffic)["accepted_per_destination"])
+
+
+def accepted(traffic: str) -> Measure:
+    """Accepted data throughput, as a fraction of the sources' channels."""
+    return lambda result: float(_facts(result, traffic)["accepted"])
+
+
+def dropped_share(traffic: str) -> Measure:
+    """Packets dropped in the window over packets created in it."""
+    return lambda result: (
+        _facts(result, traffic)["dropped_packets"] / max(1, _facts(result, traffic)["packets"])
+    )
+
+
+def latency(traffic: str, kind: str = "network", quantity: str = "mean") -> Measure:
+    """A latency in ns; NaN where it is reported as saturated (over 1 % of what was due never arrived)."""
+
+    def measure(result: Result) -> float:
+        number = _facts(result, traffic)[f"{kind}_latency_ns"][quantity]
+        return math.nan if number is None else float(number)
+
+    return measure
+
+
+def delivered_latency(traffic: str, kind: str = "network") -> Measure:
+    """The mean latency in ns of what did arrive, even where the latency is reported as saturated.
+
+    Past saturation that is a lower bound: what has not arrived is slower. From the histogram, whose bins are
+    at most 1 % wide.
+    """
+
+    def measure(result: Result) -> float:
+        exact = latency(traffic, kind)(result)
+        if not math.isnan(exact):
+            return exact
+        table = result.tables["histograms"]
+        table = table.filter(pc.and_(pc.equal(table["class"], traffic), pc.equal(table["latency"], kind)))
+        counts = np.asarray(table["count"].to_numpy(), dtype=float)
+        middles = (table["low_ns"].to_numpy() + table["high_ns"].to_numpy()) / 2
+        return float((counts * middles).sum() / counts.sum()) if counts.size else math.nan
+
+    return measure
+
+
+def is_saturated(traffic: str, kind: str = "network") -> Measure:
+    """1 where the latency is reported as saturated, else 0."""
+    return lambda result: float(bool(_facts(result, traffic)[f"{kind}_latency_ns"]["saturated"]))
+
+
+def ejection_share(kind: str) -> Measure:
+    """Share of the ejection channels taken by packets of a kind."""
+    return lambda result: float(result.summary["ejection_shares"].get(kind, 0.0))
+
+
+def series(result: Result, traffic: str, column: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Times in us and values of a column of the time series."""
+    table = result.tables["series"]
+    table = table.filter(pc.equal(table["class"], traffic))
+    return table["time_ns"].to_numpy() / 1e3, np.asarray(table[column].to_numpy(), dtype=float)
+
+
+def mean_series(
+    results: list[Result], traffic: str, column: str
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The mean over several runs of a time series; bins that are empty in a run are left out of its mean."""
+    columns = [series(result, traffic, column) for result in results]
+    length = min(len(times) for times, _ in columns)
+    stacked = np.vstack([values[:length] for _, values in columns])
+    known = ~np.isnan(stacked)
+    sums = np.where(known, stacked, 0.0).sum(axis=0)
+    counts = known.sum(axis=0)
+    return columns[0][0][:length], np.where(counts > 0, sums / np.maximum(counts, 1), math.nan)

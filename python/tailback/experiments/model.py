@@ -1,0 +1,156 @@
+"""What an experiment is: runs, a figure, and claims that are judged by what the runs measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from matplotlib.figure import Figure
+
+from tailback.result import Result
+from tailback.saturation import Saturation
+from tailback.scenario import Scenario
+from tailback.stats import Interval, mean_interval
+
+Kind = Literal["hard", "value"]
+Verdict = Literal["held", "missed", "not judged"]
+Measure = Callable[[Result], float]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: what tells it from the others, its scenario, and the CPU seconds it may take."""
+
+    labels: Mapping[str, Any]
+    scenario: Scenario
+    cost: float = 1.0
+
+
+@dataclass(frozen=True)
+class Search:
+    """A saturation to be found by bisection over the load at `key`."""
+
+    labels: Mapping[str, Any]
+    scenario: Scenario
+    key: str
+    low: float
+    high: float
+    tolerance: float
+    seeds: int
+    cost: float = 10.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper beside what was measured; if missed, with the cause that measurements show."""
+
+    text: str
+    kind: Kind
+    published: str
+    measured: str
+    verdict: Verdict
+    tolerance: str = ""
+    note: str = ""
+    cause: str = ""
+
+
+def hard(
+    text: str, measured: str, held: bool, *, published: str = "", note: str = "", cause: str = ""
+) -> Claim:
+    """An ordering or a mechanism that must hold."""
+    return Claim(
+        text, "hard", published, measured, "held" if held else "missed", "", note, "" if held else cause
+    )
+
+
+def value(
+    text: str,
+    published: str,
+    measured: Interval,
+    within: tuple[float, float],
+    unit: str = "",
+    *,
+    note: str = "",
+    cause: str = "",
+) -> Claim:
+    """A published figure; held if the measured mean lies within the tolerance."""
+    low, high = within
+    held = low <= measured.mean <= high
+    told = f"{measured} {unit}".strip()
+    tolerance = f"{low:g} to {high:g} {unit}".strip() if math.isfinite(low + high) else _open(low, high, unit)
+    verdict: Verdict = "held" if held else "missed"
+    return Claim(text, "value", published, told, verdict, tolerance, note, "" if held else cause)
+
+
+def _open(low: float, high: float, unit: str) -> str:
+    return f"at least {low:g} {unit}".strip() if math.isinf(high) else f"at most {high:g} {unit}".strip()
+
+
+def unjudged(text: str, kind: Kind, published: str, why: str) -> Claim:
+    """A claim about something that this engine does not have."""
+    return Claim(text, kind, published, "", "not judged", note=why)
+
+
+class Data:
+    """The results of an experiment by their labels."""
+
+    def __init__(
+        self,
+        results: Sequence[tuple[Mapping[str, Any], Result]],
+        saturations: Sequence[tuple[Mapping[str, Any], Saturation]] = (),
+    ) -> None:
+        self._results = results
+        self._saturations = saturations
+
+    def results(self, **labels: Any) -> list[Result]:
+        """All results with these labels: one per seed, if the labels leave nothing else open."""
+        return [result for own, result in self._results if _matches(own, labels)]
+
+    def has(self, **labels: Any) -> bool:
+        """Whether there are such results."""
+        return any(_matches(own, labels) for own, _ in self._results)
+
+    def values(self, label: str, **labels: Any) -> list[Any]:
+        """The values of a label among the results with the others, in the order they were run."""
+        return list(
+            dict.fromkeys(own[label] for own, _ in self._results if label in own and _matches(own, labels))
+        )
+
+    def mean(self, measure: Measure, **labels: Any) -> Interval:
+        """The mean over the seeds."""
+        return mean_interval([measure(result) for result in self.results(**labels)])
+
+    def curve(self, measure: Measure, along: str, **labels: Any) -> tuple[list[Any], list[Interval]]:
+        """A measured quantity along a label."""
+        steps = self.values(along, **labels)
+        return steps, [self.mean(measure, **{**labels, along: step}) for step in steps]
+
+    def saturation(self, **labels: Any) -> Saturation | None:
+        """The saturation that was searched for."""
+        found = [saturation for own, saturation in self._saturations if _matches(own, labels)]
+        return found[0] if found else None
+
+    def all_results(self) -> Iterator[Result]:
+        """Every result."""
+        return (result for _, result in self._results)
+
+
+def _matches(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(key in own and own[key] == expected for key, expected in wanted.items())
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of a paper."""
+
+    id: str
+    paper: str
+    title: str
+    setup: str
+    cases: Callable[[bool], list[Case]]
+    """Of the full size, if true, else of the reduced one."""
+    draw: Callable[[Data], Figure]
+    claims: Callable[[Data], list[Claim]]
+    searches: Callable[[bool], list[Search]] = field(default=lambda full: [])

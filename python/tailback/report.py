@@ -1,0 +1,136 @@
+"""The report of reproduced experiments: one HTML file that needs nothing else, and the same as Markdown."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tailback import __version__
+from tailback.console import minutes
+from tailback.experiments.model import Claim
+from tailback.result import replace_text
+
+if TYPE_CHECKING:
+    from tailback.reproduce import Reproduced
+
+_HEADINGS = ("verdict", "kind", "claim", "published", "measured", "tolerance")
+
+
+def write(done: Sequence[Reproduced], folder: Path, *, full: bool) -> list[Path]:
+    """Writes `report.html` and `report.md`; returns both."""
+    files = [folder / "report.html", folder / "report.md"]
+    for file, text in zip(files, (_html(done, full), _markdown(done, full)), strict=True):
+        replace_text(file, text)
+    return files
+
+
+def _title(full: bool) -> str:
+    return f"Published experiments, {'full' if full else 'reduced'} size"
+
+
+def _overall(done: Sequence[Reproduced]) -> str:
+    claims = [claim for one in done for claim in one.claims]
+    parts = []
+    for kind, name in (("hard", "hard claims"), ("value", "values")):
+        judged = [claim for claim in claims if claim.kind == kind and claim.verdict != "not judged"]
+        held = sum(claim.verdict == "held" for claim in judged)
+        parts.append(f"{held} of {len(judged)} {name} held")
+    open_claims = sum(claim.verdict == "not judged" for claim in claims)
+    if open_claims:
+        parts.append(f"{open_claims} not judged")
+    return f"Tailback {__version__}. " + ", ".join(parts) + "."
+
+
+def _what_ran(one: Reproduced) -> str:
+    seeds = ", ".join(map(str, one.seeds))
+    return (
+        f"{one.runs} runs, seeds {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
+        f"{', '.join(one.engines)}. ± is the 95 % confidence interval over the seeds."
+    )
+
+
+def _cells(claim: Claim) -> tuple[str, ...]:
+    return (claim.verdict, claim.kind, claim.text, claim.published, claim.measured, claim.tolerance)
+
+
+def _remarks(one: Reproduced) -> Iterator[tuple[str, str]]:
+    for claim in one.claims:
+        if claim.verdict == "missed":
+            yield f"Missed: {claim.text}", claim.cause or "The cause is not known yet."
+        if claim.note:
+            yield f"{claim.text}", claim.note
+
+
+def _markdown(done: Sequence[Reproduced], full: bool) -> str:
+    lines = [f"# {_title(full)}", "", _overall(done), ""]
+    for one in done:
+        lines += [f"## {one.experiment.id}: {one.experiment.title}", "", one.experiment.setup, ""]
+        lines += [f"![{one.experiment.title}](figures/{one.experiment.id}.png)", ""]
+        lines += ["| " + " | ".join(_HEADINGS) + " |", "|" + "---|" * len(_HEADINGS)]
+        lines += ["| " + " | ".join(_bar_free(cell) for cell in _cells(claim)) + " |" for claim in one.claims]
+        lines.append("")
+        for heading, text in _remarks(one):
+            lines += [f"**{heading}.** {text}", ""]
+        lines += [_what_ran(one), "", f"Paper: {one.experiment.paper}", ""]
+    return "\n".join(lines)
+
+
+def _bar_free(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color:
+#222; } table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
+th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem; border-bottom: 1px solid #ddd; }
+img { max-width: 100%; }
+.held { color: #00664b; } .missed { color: #a23b00; font-weight: bold; } .not { color: #666; }
+.small { color: #555; font-size: 0.85rem; } pre { overflow-x: auto; background: #f6f6f6; padding: 0.6rem; }
+"""
+
+
+def _html(done: Sequence[Reproduced], full: bool) -> str:
+    title = escape(_title(full))
+    parts = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width">',
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{title}</h1><p>{escape(_overall(done))}</p><ul>",
+    ]
+    parts += [
+        f'<li><a href="#{one.experiment.id}">{one.experiment.id}</a>: {escape(one.experiment.title)} '
+        f"({one.count('held')} held, {one.count('missed')} missed, {one.count('not judged')} not judged)</li>"
+        for one in done
+    ]
+    parts.append("</ul>")
+    for one in done:
+        parts += _section(one)
+    parts.append("</body></html>\n")
+    return "\n".join(parts)
+
+
+def _section(one: Reproduced) -> Iterator[str]:
+    experiment = one.experiment
+    yield f'<h2 id="{experiment.id}">{experiment.id}: {escape(experiment.title)}</h2>'
+    yield f"<p>{escape(experiment.setup)}</p>"
+    svg = next(file for file in one.files if file.suffix == ".svg")
+    picture = base64.b64encode(svg.read_bytes()).decode()
+    yield f'<img alt="{escape(experiment.title)}" src="data:image/svg+xml;base64,{picture}">'
+    yield "<table><tr>" + "".join(f"<th>{heading}</th>" for heading in _HEADINGS) + "</tr>"
+    for claim in one.claims:
+        first, *rest = _cells(claim)
+        mark = first.split()[0]
+        yield (
+            f'<tr><td class="{mark}">{first}</td>'
+            + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+            + "</tr>"
+        )
+    yield "</table>"
+    for heading, text in _remarks(one):
+        yield f"<p><b>{escape(heading)}.</b> {escape(text)}</p>"
+    yield f'<p class="small">{escape(_what_ran(one))}<br>Paper: {escape(experiment.paper)}</p>'
+    yield "<details><summary>The first run's scenario, every default filled in</summary>"
+    yield f"<pre>{escape(one.example)}</pre></details>"

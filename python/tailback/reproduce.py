@@ -1,0 +1,129 @@
+"""`tailback reproduce`: runs published experiments, judges their claims and writes the report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from tailback import figures, points, report, sweeps
+from tailback.experiments.model import Case, Claim, Data, Experiment
+from tailback.result import Result, prepare
+from tailback.saturation import Saturation, saturation
+from tailback.sweeps import Point, Tally
+from tailback.workers import pool
+
+FIGURES = "figures"
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """An experiment with what became of it."""
+
+    experiment: Experiment
+    claims: list[Claim]
+    files: list[Path]
+    cpu_seconds: float
+    runs: int
+    seeds: list[int]
+    engines: list[str]
+    example: str
+    """The completed scenario of the first run."""
+
+    def count(self, verdict: str) -> int:
+        """How many claims came out so."""
+        return sum(claim.verdict == verdict for claim in self.claims)
+
+
+def expected_seconds(experiments: Sequence[Experiment], full: bool, folder: Path) -> float:
+    """CPU seconds that the runs which are not complete may take."""
+    wanted = {point.name: case.cost for point, case in _points(experiments, full, folder).values()}
+    missing = sum(
+        cost
+        for name, cost in wanted.items()
+        if not (folder / sweeps.FOLDER / name / points.CHECKSUMS).exists()
+    )
+    return missing + sum(search.cost for one in experiments for search in one.searches(full))
+
+
+_Cases = dict[int, tuple[Point, Case]]
+
+
+def _points(experiments: Sequence[Experiment], full: bool, folder: Path) -> _Cases:
+    made = (case for one in experiments for case in one.cases(full))
+    return {number: (_point(case, folder), case) for number, case in enumerate(made)}
+
+
+def _point(case: Case, folder: Path) -> Point:
+    directory = folder / sweeps.FOLDER / points.identity(case.scenario)
+    return Point(dict(case.labels), case.scenario, directory)
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    folder: Path,
+    *,
+    full: bool = False,
+    workers: int | None = None,
+    progress: Callable[[Tally], None] | None = None,
+) -> list[Reproduced]:
+    """Runs what is not complete in `folder`, judges the claims and writes the report there."""
+    folder = _writable(folder)
+    numbered = _points(experiments, full, folder)
+    # The longest runs first, so that no core idles at the end.
+    ordered = sorted((pair for pair in numbered.values()), key=lambda pair: -pair[1].cost)
+    with ExitStack() as stack:
+        executor = stack.enter_context(pool(max(1, workers or os.cpu_count() or 1)))
+        sweeps.run_points([point for point, _ in ordered], executor, folder, progress=progress)
+        found = {
+            one.id: [
+                (
+                    search.labels,
+                    saturation(
+                        search.scenario,
+                        search.key,
+                        low=search.low,
+                        high=search.high,
+                        tolerance=search.tolerance,
+                        seeds=search.seeds,
+                        executor=executor,
+                        directory=folder,
+                    ),
+                )
+                for search in one.searches(full)
+            ]
+            for one in experiments
+        }
+    done = [_finished(one, full, folder, found[one.id]) for one in experiments]
+    report.write(done, folder, full=full)
+    return done
+
+
+def _writable(folder: Path) -> Path:
+    """The folder itself, after a look whether anything can be written there."""
+    prepare(folder / ".probe")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _finished(
+    experiment: Experiment, full: bool, folder: Path, found: Sequence[tuple[object, Saturation]]
+) -> Reproduced:
+    cases = experiment.cases(full)
+    results: list[tuple[Case, Result]] = [
+        (case, points.load(_point(case, folder).directory)) for case in cases
+    ]
+    data = Data([(case.labels, result) for case, result in results], found)  # type: ignore[arg-type]
+    summaries = [result.summary for _, result in results]
+    return Reproduced(
+        experiment,
+        experiment.claims(data),
+        figures.save(experiment.draw(data), folder / FIGURES / experiment.id),
+        sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries),
+        len(results) + sum(saturation.runs for _, saturation in found),
+        sorted({int(summary["seed"]) for summary in summaries}),
+        sorted({str(summary.get("engine", summary.get("version"))) for summary in summaries}),
+        results[0][1].scenario,
+    )

@@ -1,0 +1,39 @@
+"""What `tailback reproduce` prints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tailback import console, experiments
+from tailback import reproduce as work
+from tailback.sweep_command import PointsBar
+
+
+def run(names: Sequence[str], folder: Path, *, full: bool, listing: bool, workers: int | None) -> list[str]:
+    """Runs the experiments of these names; returns the lines to print."""
+    chosen = experiments.find(names)
+    if listing:
+        width = max(len(one.id) for one in chosen)
+        return [f"{one.id:{width}}  {one.title}" for one in chosen]
+    cores = workers or os.cpu_count() or 1
+    seconds = work.expected_seconds(chosen, full, folder)
+    if seconds > 1:
+        console.errors().print(
+            f"about {console.minutes(seconds / cores)} (minutes:seconds) on {cores} cores; "
+            "it can be stopped and resumed"
+        )
+    with PointsBar() as bar:
+        done = work.reproduce(chosen, folder, full=full, workers=workers, progress=bar.show)
+    return list(_lines(done, folder))
+
+
+def _lines(done: Sequence[work.Reproduced], folder: Path) -> Iterator[str]:
+    for one in done:
+        yield f"{one.experiment.id}: {one.experiment.title}"
+        for claim in one.claims:
+            limits = f" ({claim.tolerance})" if claim.tolerance else ""
+            measured = f": {claim.measured}{limits}" if claim.measured else ""
+            yield f"  {claim.verdict:10} {claim.kind:5} {claim.text}{measured}"
+    yield f"report: {folder / 'report.html'} (and .md)"

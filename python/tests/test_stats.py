@@ -1,0 +1,86 @@
+import math
+import random
+
+import pytest
+
+import tailback
+from tailback import saturation
+from tailback.stats import batch_means, mean_interval, mean_over_seeds
+
+
+def test_the_interval_is_student_s():
+    found = mean_interval([9.0, 10.0, 11.0])
+    assert (found.mean, found.values) == (10.0, 3)
+    assert found.half == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+
+
+def test_one_value_says_nothing_of_its_spread():
+    found = mean_interval([3.0])
+    assert math.isnan(found.half)
+    assert (found.low, found.high, str(found)) == (3.0, 3.0, "3")
+
+
+def test_a_saturated_value_makes_the_mean_saturated():
+    assert str(mean_interval([1.0, math.nan])) == "saturated"
+
+
+def test_the_interval_holds_the_mean_as_often_as_it_says():
+    stream = random.Random(7)
+    held = 0
+    for _ in range(400):
+        found = mean_interval([stream.gauss(5, 2) for _ in range(5)], confidence=0.9)
+        held += found.low <= 5 <= found.high
+    assert 0.86 * 400 < held < 0.94 * 400
+
+
+def test_batches_stand_in_for_seeds_where_there_is_one_run():
+    stream = random.Random(1)
+    series = [stream.gauss(5, 1) for _ in range(400)]
+    found = batch_means(series)
+    assert found.values == 10
+    assert found.low < 5 < found.high
+    assert mean_over_seeds([5.0], series).half == found.half
+    assert mean_over_seeds([5.0, 6.0], series).values == 2
+
+
+@pytest.fixture
+def network(monkeypatch):
+    """A network that accepts everything up to a load of 0.6, and 0.5 at full load."""
+
+    class Result:
+        def __init__(self, load):
+            kept = load if load <= 0.6 else 0.6 - 0.25 * (load - 0.6)
+            self.summary = {"classes": {"all": {"offered": load, "accepted": kept}}}
+
+    class Done:
+        def __init__(self, load, seeds):
+            self.tally = type("Tally", (), {"points": seeds, "reused": 0})
+            self.results = lambda: [Result(load)] * seeds
+
+    def sweep(_scenario, over, _executor, seeds, *, directory):
+        return Done(over["traffic.u.load"][0], seeds)
+
+    monkeypatch.setattr(saturation, "sweep", sweep)
+    return tailback.Scenario.loads("")
+
+
+def test_bisection_brackets_the_largest_load_accepted_within_three_percent(network):
+    found = saturation.saturation(network, "traffic.u.load", tolerance=0.005, executor=object())
+    edge = 0.75 / (0.97 + 0.25)
+    assert found.accepted_load <= edge <= found.refused_load
+    assert found.refused_load - found.accepted_load <= 0.005
+    assert found.at_full_load.mean == pytest.approx(0.5)
+    assert found.sure
+
+
+def test_a_network_that_never_saturates_says_so(network):
+    found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=object())
+    assert (found.accepted_load, found.half) == (0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"low": 0.9, "high": 0.1}, {"seeds": 0}, {"confidence": 1.0}, {"traffic": "x"}]
+)
+def test_a_nonsense_search_is_refused(network, bad):
+    with pytest.raises(tailback.InputError):
+        saturation.saturation(network, "traffic.u.load", executor=object(), **bad)

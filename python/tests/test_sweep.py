@@ -1,0 +1,196 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future
+
+import pytest
+
+import tailback
+from tailback import points, sweeps
+
+TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
+SMALL = """
+title = "small"
+[topology]
+kind = "dragonfly"
+p = 2
+a = 4
+h = 2
+groups = 9
+[routing]
+kind = "par"
+[[traffic]]
+name = "u"
+pattern = "uniform"
+message = "4 flits"
+[run]
+warmup = "1 us"
+duration = "4 us"
+[sweep]
+"traffic.u.load" = { from = 0.05, to = 0.5, step = 0.05 }
+"congestion_control.kind" = ["none", "lhrp"]
+seeds = 2
+"""
+
+
+class Inline(Executor):
+    """Runs what is submitted at once, in this process."""
+
+    def __init__(self):
+        self.count = 0
+
+    def submit(self, call, /, *arguments, **keywords):
+        self.count += 1
+        future = Future()
+        future.set_result(call(*arguments, **keywords))
+        return future
+
+
+def run(directory, text=TEXT, **options):
+    executor = Inline()
+    done = tailback.sweep(tailback.Scenario.loads(text), executor=executor, directory=directory, **options)
+    return done, executor.count
+
+
+def test_a_row_per_point_and_class_in_the_order_of_the_points(tmp_path):
+    done, count = run(tmp_path)
+    rows = done.table.to_pylist()
+    assert count == 4
+    assert [(r["traffic.hot.load"], r["run.seed"], r["class"]) for r in rows[:3]] == [
+        (0.1, 1, "hot"),
+        (0.1, 1, "victim"),
+        (0.1, 2, "hot"),
+    ]
+    assert len(list(done.results())) == 4
+
+
+def test_complete_points_are_not_run_again(tmp_path):
+    run(tmp_path)
+    done, count = run(tmp_path)
+    assert (count, done.tally.reused) == (0, 4)
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "missing", "no checksums"])
+def test_a_damaged_point_is_run_again(tmp_path, damage):
+    done, _ = run(tmp_path)
+    table = done.table
+    victim = done.points[2].directory
+    file = victim / ("summary.json" if damage == "changed" else "series.parquet")
+    if damage == "missing":
+        file.unlink()
+    elif damage == "no checksums":
+        (victim / points.CHECKSUMS).unlink()
+    else:
+        data = file.read_bytes()
+        file.write_bytes(data[:100] if damage == "cut" else data.replace(b"120000", b"120001"))
+    again, count = run(tmp_path)
+    assert (count, again.tally.damaged) == (1, 1)
+    assert again.table == table
+
+
+def test_the_sweep_of_the_call_replaces_that_of_the_file(tmp_path):
+    done, _ = run(tmp_path, over={"traffic.hot.load": [0.3]}, seeds=[5])
+    assert [point.changes for point in done.points] == [{"traffic.hot.load": 0.3, "run.seed": 5}]
+
+
+def test_wrong_values_are_told_before_anything_runs(tmp_path):
+    with pytest.raises(tailback.InputError, match="not so"):
+        run(tmp_path, over={"a": ["right", "wrong"]})
+    assert not (tmp_path / sweeps.FOLDER).exists()
+
+
+def test_points_that_fail_do_not_keep_others_from_running(tmp_path, monkeypatch):
+    real = tailback.Scenario.run
+
+    def failing(self, progress=None):
+        if dict(self.overrides)["run.seed"] == "1":
+            raise tailback.RunFailed("deadlock")
+        return real(self, progress)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tailback.Scenario, "run", failing)
+        with pytest.raises(tailback.RunFailed, match=r"2 of 4 points(?s:.)*run.seed = 1: deadlock"):
+            run(tmp_path)
+    assert run(tmp_path)[1] == 2
+
+
+def test_results_of_another_engine_are_refused(tmp_path, monkeypatch):
+    run(tmp_path)
+    monkeypatch.setattr(points, "engine", lambda: "9.9.9")
+    with pytest.raises(tailback.InputError, match=r"from engine 0.*this is 9\.9\.9"):
+        run(tmp_path)
+
+
+def test_a_million_points_are_refused_without_yes(command, scenario_file):
+    file = scenario_file(TEXT.replace("seeds = 2", "seeds = 1000000"))
+    status, _, err = command("sweep", file)
+    assert status == 2
+    assert "2,000,000 points" in err
+    assert "--yes" in err
+
+
+@pytest.mark.parametrize("part", ["x", "1", "3:2", "1:x"])
+def test_a_nonsense_part_is_refused(command, scenario_file, part):
+    status, _, err = command("sweep", scenario_file(TEXT), "--part", part)
+    assert status == 2
+    assert "FROM:TO" in err
+
+
+def test_a_job_array_packs_points_into_tasks(command, scenario_file, tmp_path):
+    status, out, _ = command("sweep", scenario_file(TEXT), "--slurm", "3", "-o", "array")
+    script = (tmp_path / "array" / "sweep.sh").read_text()
+    assert status == 0
+    assert "sweep.sh" in out
+    assert "--array=0-1" in script
+    assert (tmp_path / "array" / "scenario.toml").read_text() == TEXT
+
+
+@pytest.mark.engine
+def test_a_job_array_gives_the_table_of_a_sweep(tmp_path, monkeypatch):
+    (tmp_path / "s.toml").write_text(SMALL.replace("seeds = 2", "seeds = 1"))
+    call = [sys.executable, "-m", "tailback", "sweep"]
+    subprocess.run([*call, str(tmp_path / "s.toml"), "-o", str(tmp_path / "one")], check=True)
+    subprocess.run(
+        [*call, str(tmp_path / "s.toml"), "-o", str(tmp_path / "two"), "--slurm", "12"], check=True
+    )
+    for task in range(2):
+        monkeypatch.setenv("SLURM_ARRAY_TASK_ID", str(task))
+        subprocess.run([str(tmp_path / "two" / "sweep.sh")], check=True)
+    file = str(tmp_path / "two" / "scenario.toml")
+    subprocess.run([*call, file, "-o", str(tmp_path / "two"), "--resume"], check=True)
+    assert (tmp_path / "one" / sweeps.TABLE).read_bytes() == (tmp_path / "two" / sweeps.TABLE).read_bytes()
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_a_sweep_of_forty_points_killed_three_times_gives_the_same_bytes(tmp_path):
+    (tmp_path / "s.toml").write_text(SMALL)
+    call = [sys.executable, "-m", "tailback", "sweep", str(tmp_path / "s.toml"), "--workers", "2", "-o"]
+    subprocess.run([*call, str(tmp_path / "whole")], check=True)
+    randomness = random.Random(1)
+    folder = tmp_path / "killed" / sweeps.FOLDER
+    for count in sorted(randomness.sample(range(3, 36), 3)):
+        process = subprocess.Popen([*call, str(tmp_path / "killed"), "--resume"])
+        while process.poll() is None and len(_kept(folder)) < count:
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        time.sleep(1.0)
+    before = _kept(folder)
+    assert len(before) < 40
+    done = subprocess.run(
+        [*call, str(tmp_path / "killed"), "--resume"], check=True, capture_output=True, text=True
+    )
+    assert f"{40 - len(before)} run" in done.stdout
+    assert (tmp_path / "whole" / sweeps.TABLE).read_bytes() == (
+        tmp_path / "killed" / sweeps.TABLE
+    ).read_bytes()
+    assert all(json.loads((folder / name / points.CHECKSUMS).read_text()) for name in _kept(folder))
+
+
+def _kept(folder):
+    return [path.name for path in folder.glob("[!.]*")]

@@ -1,0 +1,93 @@
+import pytest
+
+import tailback
+from tailback.sweep_table import from_text, space, without_sweep
+
+
+def levels(table, key):
+    return [point[key] for point in space(table).points()]
+
+
+def test_the_product_of_lists_changes_its_last_key_fastest():
+    points = list(space({"a": [1, 2], "b": ["x", "y"]}).points())
+    assert points == [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}, {"a": 2, "b": "x"}, {"a": 2, "b": "y"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"from": 0.1, "to": 0.5, "step": 0.1}, [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ({"from": 1, "to": 9, "step": 4}, [1, 5, 9]),
+        ({"from": 9, "to": 1, "step": -4}, [9, 5, 1]),
+        ({"from": 0, "to": 1, "points": 3}, [0, 0.5, 1]),
+        ({"from": 1, "to": 100, "points": 3, "log": True}, [1, 10, 100]),
+        ({"from": "10 us", "to": "20 us", "step": "5 us"}, ["10 us", "15 us", "20 us"]),
+    ],
+)
+def test_a_range_has_both_its_ends(given, expected):
+    assert levels({"a": given}, "a") == expected
+
+
+def test_zipped_lists_go_together():
+    points = list(space({"zip": {"a": [1, 2], "b": [3, 4]}, "c": [5]}).points())
+    assert points == [{"a": 1, "b": 3, "c": 5}, {"a": 2, "b": 4, "c": 5}]
+
+
+def test_seeds_are_a_number_or_a_list():
+    assert levels({"seeds": 3}, "run.seed") == [1, 2, 3]
+    assert levels({"seeds": [7, 9]}, "run.seed") == [7, 9]
+
+
+def test_an_unquoted_dotted_key_is_the_same_key():
+    table = from_text('[sweep]\ntraffic.hot.load = [0.1]\n"run.threads" = [1]\n')
+    assert table.keys == ["traffic.hot.load", "run.threads"]
+
+
+def test_any_part_of_a_large_space_is_made_without_the_rest():
+    huge = space({"a": {"from": 1, "to": 1_000_000, "step": 1}, "seeds": 1_000_000})
+    assert len(huge) == 10**12
+    assert next(huge.points(10**12 - 1)) == {"a": 1_000_000, "run.seed": 1_000_000}
+
+
+@pytest.mark.parametrize(
+    ("table", "path", "words"),
+    [
+        ({}, "sweep", "no keys"),
+        ({"a": []}, "sweep.a", "empty"),
+        ({"a": 3}, "sweep.a", "a list or a range"),
+        ({"a": [1, 1]}, "sweep.a", "twice"),
+        ({"seeds": 0}, "sweep.seeds", "not possible"),
+        ({"seeds": ["x"]}, "sweep.seeds", "whole numbers"),
+        ({"zip": {"a": [1], "b": [1, 2]}}, "sweep.zip", "one length"),
+        ({"zip": {"a": [1]}, "a": [2]}, "sweep.a", "twice"),
+        ({"a": {"from": 1, "to": 2}}, "sweep.a", "step or points"),
+        ({"a": {"from": 1, "to": 2, "step": 0}}, "sweep.a", "never leads"),
+        ({"a": {"from": 2, "to": 1, "step": 1}}, "sweep.a", "never leads"),
+        ({"a": {"from": 0, "to": 1, "points": 3, "log": True}}, "sweep.a", "over 0"),
+        ({"a": {"from": 0, "to": 1e9, "step": 1e-9}}, "sweep.a", "at most"),
+        ({"a": {"from": "1 us", "to": "1 ms", "points": 3}}, "sweep.a", "same unit"),
+        ({"a": {"from": 1, "to": 2, "steps": 3}}, "sweep.a", "no key 'steps'"),
+        ({"a": {"from": "x", "to": 2, "step": 3}}, "sweep.a", "neither a number"),
+    ],
+)
+def test_nonsense_is_refused_with_its_place(table, path, words):
+    with pytest.raises(tailback.InputError) as raised:
+        space(table)
+    assert [problem.path for problem in raised.value.problems] == [path]
+    assert words in str(raised.value)
+
+
+def test_all_mistakes_are_told_at_once():
+    with pytest.raises(tailback.InputError) as raised:
+        space({"a": [], "b": 1, "seeds": -1})
+    assert len(raised.value.problems) == 3
+
+
+def test_the_table_is_taken_out_and_all_other_lines_keep_their_numbers():
+    text = 'title = "x"\n[sweep] # all\n"a.b" = [\n  1,\n]\n[sweep.zip]\nc = [1]\n[run]\nseed = 1\n'
+    assert without_sweep(text) == 'title = "x"\n' + "\n" * 6 + "[run]\nseed = 1\n"
+
+
+def test_a_table_that_cannot_be_told_from_its_values_is_refused():
+    with pytest.raises(tailback.InputError, match="last table"):
+        without_sweep("[sweep]\na = [\n[1]\n]\n[run]\nseed = 1\n")
