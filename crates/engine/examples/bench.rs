@@ -23,6 +23,7 @@ const CLOCK_TICKS: f64 = 100.0;
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
+    /// Parameters of the dragonfly.
     network: &'static str,
     scheme: &'static str,
     flits: u32,
@@ -270,7 +271,7 @@ fn speeds(quick: bool, markdown: bool) -> Result<(), String> {
 fn instructions(markdown: bool) -> Result<(), String> {
     let mut table =
         Table::new("Instructions by callgrind, 1056 endpoints", &["case", "instructions per packet-hop"]);
-    for case in SPEED.into_iter().filter(|case| case.load != 0.7) {
+    for case in SPEED.into_iter().filter(|case| case.load == 0.5) {
         let [short, long] = INSTRUCTION_US.map(|us| Case { us, ..case }.instructions());
         let (short, long) = (short?, long?);
         let count = (long.1 - short.1) / (long.0 - short.0);
