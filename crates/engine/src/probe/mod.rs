@@ -234,7 +234,8 @@ impl Probe {
     /// A data packet was injected.
     pub fn injected(&mut self, class: u8, at: Tick) {
         if self.in_window(at) {
-            self.classes[class as usize].latency[1].due += 1;
+            let due = &mut self.classes[class as usize].latency[1].due;
+            *due = due.wrapping_add(1);
         }
     }
 
