@@ -165,12 +165,6 @@ impl Pool {
         Packet { hot: self.hot[id as usize], cold: self.cold[id as usize] }
     }
 
-    /// What tells a data packet from all others under way, whatever its number: source, message, packet.
-    pub fn identity(&self, id: u32) -> (u32, u32, u16) {
-        let cold = &self.cold[id as usize];
-        (cold.src, cold.message, cold.sequence)
-    }
-
     /// Packets held now.
     pub fn len(&self) -> usize {
         self.hot.len() - self.free.len()

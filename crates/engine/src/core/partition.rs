@@ -44,6 +44,12 @@ struct Place {
 /// No endpoint is attached to the port.
 const NO_ENDPOINT: u32 = u32::MAX;
 
+/// What tells a packet from others in any partitioning: numbers in the pool do not.
+fn identity(pool: &super::packet::Pool, id: u32) -> (u32, u32, u16) {
+    let cold = &pool.cold[id as usize];
+    (cold.src, cold.message, cold.sequence)
+}
+
 /// What a routing senses of the switch a packet is in.
 struct Here<'a, A: Architecture> {
     switches: &'a A,
@@ -146,10 +152,8 @@ impl<A: Architecture> Partition<A> {
             }
         }
         self.take(Kind::Timer);
-        if self.events.len() > 1 {
-            let pool = &self.fabric.pool;
-            self.events.sort_unstable_by_key(|&event| (event >> 32, pool.identity(event as u32)));
-        }
+        let pool = &self.fabric.pool;
+        self.events.sort_unstable_by_key(|&event| ((event >> 32) as u32, identity(pool, event as u32)));
         for at in 0..self.events.len() {
             let event = self.events[at];
             self.switches.expire(&mut self.fabric, (event >> 32) as u32, event as u32);
@@ -273,7 +277,7 @@ impl<A: Architecture> Partition<A> {
         }
         let mut dropped = std::mem::take(&mut self.fabric.dropped);
         let pool = &self.fabric.pool;
-        dropped.sort_unstable_by_key(|&(input, id)| (input, pool.identity(id)));
+        dropped.sort_unstable_by_key(|&(input, id)| (input, identity(pool, id)));
         for &(input, id) in &dropped {
             let packet = self.fabric.pool.get(id);
             let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];

@@ -415,20 +415,21 @@ impl<S: Source> NicSet<S> {
         if record.is_empty() && self.source.pull(record, now) == Pull::Wait {
             record.ready = false;
             self.forget(endpoint, queue, now);
-        } else if matches!(pull, Pull::Reserve(_)) {
-            // A reservation takes its message's turn together with the first packet.
+        } else if matches!(pull, Pull::Reserve(Reserve { then: Some(_), .. })) {
+            // The first packet takes its turn together with the reservation.
             self.nodes[endpoint as usize].ready.push_front(queue);
         } else {
             self.nodes[endpoint as usize].ready.push_back(queue);
         }
     }
 
-    /// Whether the first packet that a reservation is for can be sent directly behind it.
+    /// Whether the first packet that a reservation is for can be sent directly behind it, if it must.
     fn follows(&self, fabric: &Fabric, channel: u32, reservation: &Packet, reserve: &Reserve) -> bool {
+        let Some(then) = reserve.then else { return true };
         let channels = &self.plan.channels;
         let network = channels.network_of[reservation.hot.next_vc as usize];
         let flits = reserve.flits.min(self.plan.packet_flits as u32);
-        fabric.credit(channel, channels.index(reserve.then, network, 0, 0)) >= flits
+        fabric.credit(channel, channels.index(then, network, 0, 0)) >= flits
     }
 
     /// The packet that a queue wants to send; nothing is changed yet.

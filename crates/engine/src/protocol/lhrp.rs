@@ -36,12 +36,24 @@ pub struct Lhrp {
     /// reservation (only with `fabric_drop`).
     #[schemars(range(min = 1))]
     pub coalesce_after: u32,
+    /// What a refusal stops from being sent speculatively.
+    pub stops: Stops,
 }
 
 impl Default for Lhrp {
     fn default() -> Self {
-        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3 }
+        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3, stops: Stops::Message }
     }
+}
+
+/// What a refusal stops from being sent speculatively.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stops {
+    /// The refused packet only: the messages behind it go on speculatively.
+    Message,
+    /// The send queue, while a packet of it waits for its granted time.
+    Queue,
 }
 
 /// Traffic classes that [`Speculate`] sends in.
@@ -166,6 +178,7 @@ impl Speculate {
 
 /// The source of [`Lhrp`].
 struct Sender {
+    stops: Stops,
     acknowledge: bool,
     machine: Speculate,
 }
@@ -180,7 +193,8 @@ impl Source for Sender {
         {
             return Pull::Again(due.class);
         }
-        let next = || queue.has_message().then(|| self.machine.next(&queue.state)).flatten();
+        let stopped = self.stops == Stops::Queue && queue.due().is_some();
+        let next = || (queue.has_message() && !stopped).then(|| self.machine.next(&queue.state)).flatten();
         let pull = self.machine.reservation(&queue.state).or_else(next);
         pull.unwrap_or_else(|| queue.due().map_or(Pull::Wait, |due| Pull::At(due.at)))
     }
@@ -249,7 +263,7 @@ impl Scheme for Lhrp {
             coalesce_after: self.coalesce_after,
             flit: plan.links[0].time[1] as Tick,
         };
-        Box::new(NicSet::new(Sender { acknowledge, machine }, plan, share))
+        Box::new(NicSet::new(Sender { acknowledge, machine, stops: self.stops }, plan, share))
     }
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {

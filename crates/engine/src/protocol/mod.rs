@@ -42,7 +42,7 @@ pub enum Pull {
     Again(u8),
     /// Send a control packet of this kind to the destination, with these words, in this traffic class.
     Control(u8, Kind, [u64; 2]),
-    /// Send a reservation for what waits first, and its first packet directly behind it.
+    /// Send a reservation for what waits first.
     Reserve(Reserve),
     /// Nothing before this time.
     At(Tick),
@@ -56,8 +56,8 @@ pub enum Pull {
 pub struct Reserve {
     /// Traffic class of the reservation.
     pub class: u8,
-    /// Traffic class of the packet behind it.
-    pub then: u8,
+    /// Traffic class of the first packet, if that must go directly behind it.
+    pub then: Option<u8>,
     /// Flits that it asks for: its first word.
     pub flits: u32,
     /// Messages it covers.

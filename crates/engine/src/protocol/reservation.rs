@@ -25,6 +25,16 @@ pub enum Variant {
     FastResend,
 }
 
+/// When the first speculative packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstPacket {
+    /// Directly behind the reservation, in the same turn of the round robin: reservations cannot outrun data.
+    Directly,
+    /// When the send queue has its next turn: with many active queues the grant comes first, and nothing is dropped.
+    NextTurn,
+}
+
 /// What becomes of messages too small for a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -59,6 +69,8 @@ pub struct Rules {
     pub block_max: u32,
     /// Blocks of a send queue at once; more wait.
     pub outstanding: usize,
+    /// When speculation starts.
+    pub first_packet: FirstPacket,
     /// What is sent again without a refusal.
     pub variant: Variant,
     /// Flits of a packet at most.
@@ -163,7 +175,8 @@ impl Rules {
         }
         let (flits, messages) = if coalesces { self.coalesced(queue) } else { (queue.left(), 1) };
         let flits = flits.min(self.block_max);
-        Some(Pull::Reserve(Reserve { class: self.reservation, then: self.speculative, flits, messages }))
+        let then = (self.first_packet == FirstPacket::Directly).then_some(self.speculative);
+        Some(Pull::Reserve(Reserve { class: self.reservation, then, flits, messages }))
     }
 
     /// Flits and number of the small messages that wait first and fit in a reservation; one at least.
@@ -388,6 +401,7 @@ mod tests {
         small_hold: 50,
         block_max: BLOCK_MAX,
         outstanding: 1,
+        first_packet: FirstPacket::Directly,
         variant: Variant::Default,
         packet: 10,
         flit: 1,

@@ -1,7 +1,7 @@
 //! Speculative reservation protocol.
 use super::duplicates::Seen;
 use super::ecn::Marker;
-use super::reservation::{BLOCK_MAX, Reservations, Rules, Small, TimeOut, Variant};
+use super::reservation::{BLOCK_MAX, FirstPacket, Reservations, Rules, Small, TimeOut, Variant};
 use super::scheduler::{Pace, Scheduler};
 use super::{
     Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// what was dropped go in the data class, which is never dropped. A refusal that comes later is answered at once.
 /// Where it acts: source (reservation, speculation, resend), switch (drop by queueing time), destination (scheduler).
 /// Parameters: the defaults are those of the first paper; `n_min = "0 flits"`, `n_max = "whole message"`, `epsilon = 0`,
-/// `time_to_wait = "1 us"`, `max_outstanding = 0` and `grants = "own class"` are those of the second.
+/// `time_to_wait = "1 us"`, `max_outstanding = 0`, `first_packet = "directly"` and `grants = "own class"` are for the second.
 /// Paper: N. Jiang, D. U. Becker, G. Michelogiannakis, W. J. Dally, "Network Congestion Avoidance Through Speculative
 /// Reservation", HPCA 2012; and N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained
 /// Communication", SC '15, section 2.2.
@@ -48,6 +48,8 @@ pub struct Srp {
     pub time_to_wait: Duration,
     /// Reservations that a send queue has under way, from the request until all is sent; 0 for no limit.
     pub max_outstanding: u32,
+    /// When the first speculative packet of a reservation goes.
+    pub first_packet: FirstPacket,
     /// What becomes of speculative packets that are not answered when the granted time comes.
     pub variant: Variant,
     /// The traffic class of grants.
@@ -91,6 +93,7 @@ impl Default for Srp {
             epsilon: 0.05,
             time_to_wait: Duration::Ps(1_300_000),
             max_outstanding: 1,
+            first_packet: FirstPacket::NextTurn,
             variant: Variant::Default,
             grants: Grants::Control,
             small: Small::Bypass,
@@ -209,6 +212,7 @@ impl Srp {
             small_hold: plan.ticks(self.small_hold),
             block_max,
             outstanding,
+            first_packet: self.first_packet,
             variant: self.variant,
             packet,
             flit: plan.links[0].time[1] as Tick,

@@ -45,6 +45,9 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"ecn\"\nthreshold = \"24 flits\"\nnotify = \"notification\"",
     "kind = \"lhrp\"\nthreshold = \"48 flits\"",
     "kind = \"lhrp\"\nthreshold = \"48 flits\"\nfabric_drop = \"300 ns\"\ncoalesce_after = 2",
+    "kind = \"srp\"\ntime_to_wait = \"300 ns\"",
+    "kind = \"smsrp\"\ntime_to_wait = \"300 ns\"",
+    "kind = \"lhrp+srp\"\nthreshold = \"48 flits\"",
 ];
 
 /// The topology of a table of `NETWORKS`.
