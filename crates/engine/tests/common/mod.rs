@@ -177,6 +177,6 @@ pub fn lists_are_complete() {
     }
     for kind in CongestionControl::KINDS {
         let has = |text: &&str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;
-        assert!(PROTOCOLS.iter().any(|text| has(&text)), "no protocol {kind}");
+        assert!(PROTOCOLS.iter().any(|text| has(text)), "no protocol {kind}");
     }
 }
