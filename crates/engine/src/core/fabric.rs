@@ -406,7 +406,7 @@ impl Fabric {
     /// Packets held by this partition, those on its lines included.
     pub fn held(&self) -> u64 {
         let lines = self.lines.iter().map(|line| line.out_packets.len() + line.in_packets.len() - line.taken);
-        self.pool.len() as u64 + lines.sum::<usize>() as u64
+        self.pool.held() as u64 + lines.sum::<usize>() as u64
     }
 }
 

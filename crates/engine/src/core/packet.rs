@@ -166,7 +166,7 @@ impl Pool {
     }
 
     /// Packets held now.
-    pub fn len(&self) -> usize {
+    pub fn held(&self) -> usize {
         self.hot.len() - self.free.len()
     }
 }

@@ -132,7 +132,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
         for (switch, span) in share.ports.windows(2).enumerate() {
             let radix = span[1] - span[0];
-            assert!(radix as usize + 1 <= W * 64, "a switch state too small for its plan");
+            assert!((radix as usize) < W * 64, "a switch state too small for its plan");
             records.push(Record { port: span[0], radix, input: inputs, active: false });
             let row = classes as u32 * (radix + 1);
             let output = |number| Output::new(switch as u32, number, cells + number * row);
