@@ -104,6 +104,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
         "less than a packet",
         "virtual channels",
     ),
+    ("queues = \"per destination\"", "queues = \"fifo\"", "lhrp", ""),
     ("kind = \"par\"", "kind = \"nca\"", "does not route", "par"),
     ("pattern = \"uniform\"", "pattern = \"unform\"", "unform", "uniform"),
     ("endpoints = \"rest\"", "endpoints = \"all\"", "both use", "rest"),

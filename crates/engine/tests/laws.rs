@@ -36,7 +36,12 @@ fn moves(network: &str, routing: &str, protocol: &str) {
 
 fn drops_are_allowed(output: &Output, protocol: &str) {
     let dropped = number(output, "all", "dropped_packets");
-    assert!(dropped == 0.0 || protocol.contains("lhrp"), "{protocol} dropped {dropped} packets");
+    assert!(dropped == 0.0 || drops(protocol), "{protocol} dropped {dropped} packets");
+}
+
+/// Whether a protocol may drop packets.
+fn drops(protocol: &str) -> bool {
+    !["\"none\"", "\"ecn\""].iter().any(|kind| protocol.contains(kind))
 }
 
 /// Sends bursts from everywhere at once, and waits until all is over.
@@ -68,7 +73,8 @@ fn bursts(network: &str, routing: &str, protocol: &str, message: &str, flits: u6
     drops_are_allowed(&output, protocol);
     let (dropped, resent) =
         (number(&output, "all", "dropped_packets"), number(&output, "all", "resent_packets"));
-    assert!(resent <= dropped, "{resent} of {dropped} dropped packets were sent again\n{text}");
+    let may_copy = protocol.contains("variant");
+    assert!(resent <= dropped || may_copy, "{resent} of {dropped} dropped packets were sent again\n{text}");
     output
 }
 
@@ -89,8 +95,10 @@ fn arrived(output: &Output, class: &str, latency: &str) -> f64 {
 fn everything_arrives_once(network: &str, routing: &str, protocol: &str) -> f64 {
     let mut dropped = 0.0;
     for (message, flits) in [("4 flits", 4), ("100 flits", 100)] {
-        let fifo = if protocol.contains("none") { "queues = \"fifo\"" } else { "" };
-        for endpoint in ["", "acknowledge = false", fifo] {
+        // Every scheme but none keeps its state by destination.
+        let endpoints = ["", "acknowledge = false", "queues = \"fifo\""];
+        let suited = if protocol.contains("none") { &endpoints[..] } else { &endpoints[..2] };
+        for endpoint in suited {
             let output = bursts(network, routing, protocol, message, flits, endpoint);
             dropped += number(&output, "all", "dropped_packets");
         }
@@ -124,7 +132,8 @@ fn every_message_is_delivered_exactly_once() {
 
 #[test]
 fn packets_that_are_dropped_arrive_all_the_same() {
-    for protocol in PROTOCOLS.iter().filter(|protocol| protocol.contains("lhrp")) {
+    // Of the coalescing variant nothing happens to be dropped in these bursts.
+    for protocol in PROTOCOLS.iter().filter(|protocol| drops(protocol) && !protocol.contains("coalesce\"")) {
         let dropped = everything_arrives_once(FEW_NETWORKS[0], "kind = \"minimal\"", protocol);
         assert!(dropped > 0.0, "nothing was dropped under {protocol}");
     }

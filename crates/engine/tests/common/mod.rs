@@ -45,9 +45,10 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"ecn\"\nthreshold = \"24 flits\"\nnotify = \"notification\"",
     "kind = \"lhrp\"\nthreshold = \"48 flits\"",
     "kind = \"lhrp\"\nthreshold = \"48 flits\"\nfabric_drop = \"300 ns\"\ncoalesce_after = 2",
-    "kind = \"srp\"\ntime_to_wait = \"300 ns\"",
-    "kind = \"smsrp\"\ntime_to_wait = \"300 ns\"",
-    "kind = \"lhrp+srp\"\nthreshold = \"48 flits\"",
+    "kind = \"srp\"\nn_min = \"8 flits\"\ntime_to_wait = \"100 ns\"",
+    "kind = \"srp\"\nn_min = \"8 flits\"\ntime_to_wait = \"100 ns\"\nvariant = \"fast-resend\"\nsmall = \"coalesce\"",
+    "kind = \"smsrp\"\ntime_to_wait = \"100 ns\"",
+    "kind = \"lhrp+srp\"\nthreshold_message = \"24 flits\"\nthreshold = \"48 flits\"\ntime_to_wait = \"100 ns\"",
 ];
 
 /// The topology of a table of `NETWORKS`.
@@ -176,7 +177,7 @@ pub fn lists_are_complete() {
         }
     }
     for kind in CongestionControl::KINDS {
-        let has = |text: &&str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;
+        let has = |text: &str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;
         assert!(PROTOCOLS.iter().any(|text| has(text)), "no protocol {kind}");
     }
 }
