@@ -255,7 +255,8 @@ def _reporting(scenario: Scenario | None = None) -> Iterator[None]:
         console.print_problems(error.problems, scenario)
         raise typer.Exit(WRONG) from None
     except RunFailed as error:
-        console.errors().print(f"the run failed: {console.printable(str(error))}")
+        lines = "\n".join(map(console.printable, str(error).split("\n")))
+        console.errors().print(f"the run failed: {lines}")
         raise typer.Exit(FAILED) from None
 
 

@@ -41,8 +41,10 @@ class Interval:
             return "saturated"
         if math.isnan(self.half):
             return f"{self.mean:.4g}"
-        digits = 0 if self.half <= 0 else max(0, 1 - math.floor(math.log10(self.half)))
-        return f"{self.mean:.{min(digits, 6)}f} ± {self.half:.{min(digits, 6)}f}"
+        if self.half < 1e-6 * abs(self.mean):
+            return f"{self.mean:.4g} ± 0"
+        digits = min(6, max(0, 1 - math.floor(math.log10(self.half)))) if self.half > 0 else 0
+        return f"{self.mean:.{digits}f} ± {self.half:.{digits}f}"
 
 
 def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:

@@ -206,8 +206,11 @@ def _outcomes(
 
 def _told(errors: Mapping[str, str], unique: Mapping[str, Point]) -> str:
     lines = [f"{len(errors)} of {len(unique)} points gave no result:"]
-    for name, error in islice(errors.items(), 10):
-        lines.append(f"  {describe(unique[name].changes)}: {error}")
+    for name in islice((name for name in unique if name in errors), 10):
+        error = errors[name]
+        first, *more = error.split("\n")
+        also = f" (and {len(more)} more)" if more else ""
+        lines.append(f"  {describe(unique[name].changes)}: {first}{also}")
     return "\n".join(lines)
 
 

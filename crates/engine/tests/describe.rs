@@ -3,14 +3,15 @@ use serde_json::Value;
 use tailback_engine::run::{describe, run};
 use tailback_engine::scenario::Scenario;
 
-/// Small networks with links of unequal length, and of unequal rates where that is possible.
+/// Small networks with links of unequal length and rate. Minimal ways are single: the packets of a message that may go
+/// several ways are faster than those of one that goes one way.
 const NETWORKS: [&str; 4] = [
     "topology = { kind = 'single-switch', endpoints = 3 }\nlink = { host = '7 ns' }",
     "topology = { kind = 'dragonfly', p = 1, a = 2, h = 1, groups = 3 }
      link = { host = '5 ns', local = '50 ns', global = '1 us' }",
-    "topology = { kind = 'fat-tree', levels = 2, arity = 2 }
+    "topology = { kind = 'fat-tree', levels = 2, arity = 2, taper = 2 }
      link = { host = '5 ns', level1 = '30 ns', bandwidth = { host = '100 Gb/s', level1 = '50 Gb/s' } }",
-    "topology = { kind = 'fat-tree', levels = 3, arity = 2 }
+    "topology = { kind = 'fat-tree', levels = 3, arity = 2, taper = 2 }
      link = { latency = '10 ns', bandwidth = { host = '100 Gb/s', level1 = '200 Gb/s', level2 = '400 Gb/s' } }
      switch = { kind = 'cioq', pipeline = '20 ns' }",
 ];

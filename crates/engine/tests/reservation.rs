@@ -7,19 +7,19 @@ use tailback_engine::scenario::Scenario;
 /// The schemes under test, as `[congestion_control]` tables. Times and thresholds are short, so that much is dropped.
 const SCHEMES: &[&str] = &[
     "kind = \"srp\"\nn_min = \"0 flits\"\ntime_to_wait = \"20 ns\"",
-    "kind = \"srp\"\nn_min = \"0 flits\"\nn_max = \"whole message\"\nmax_outstanding = 0\nfirst_packet = \"directly\"\nepsilon = 0\ngrants = \"own class\"\ntime_to_wait = \"40 ns\"",
-    "kind = \"srp\"\nn_min = \"2 packets\"\nn_max = \"2 packets\"\nmax_outstanding = 3\ntime_to_wait = \"40 ns\"",
-    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\ntime_to_wait = \"40 ns\"",
-    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\nmax_outstanding = 0\ntime_to_wait = \"80 ns\"",
-    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"fast-resend\"\nmax_outstanding = 2\ntime_to_wait = \"40 ns\"",
-    "kind = \"srp\"\nsmall = \"coalesce\"\ntime_to_wait = \"40 ns\"",
-    "kind = \"srp\"\nsmall = \"ecn\"\nsmall_threshold = \"10 flits\"\nsmall_hold = \"500 ns\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nn_max = \"whole message\"\nmax_outstanding = 0\nfirst_packet = \"directly\"\nepsilon = 0\ngrants = \"own class\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nn_min = \"2 packets\"\nn_max = \"2 packets\"\nmax_outstanding = 3\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\nmax_outstanding = 0\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"fast-resend\"\nmax_outstanding = 2\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nsmall = \"coalesce\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nsmall = \"ecn\"\nsmall_threshold = \"10 flits\"\nsmall_hold = \"500 ns\"\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nn_min = \"0 flits\"\nfirst_packet = \"directly\"\ntime_to_wait = \"20 ns\"",
-    "kind = \"smsrp\"\ntime_to_wait = \"40 ns\"",
+    "kind = \"smsrp\"\ntime_to_wait = \"20 ns\"",
     "kind = \"lhrp\"\nthreshold = \"20 flits\"",
     "kind = \"lhrp\"\nthreshold = \"20 flits\"\nfabric_drop = \"40 ns\"",
-    "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"40 ns\"",
-    "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"40 ns\"\ndrop_small = \"timeout\"\ndrop_large = \"threshold\"",
+    "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"20 ns\"\ndrop_small = \"timeout\"\ndrop_large = \"threshold\"",
 ];
 
 const NETWORKS: &[&str] = &[

@@ -10,6 +10,9 @@ from tailback.errors import InputError, Problem
 from tailback.experiments.model import Experiment
 
 IDS = (
+    "srp-fig1",
+    "srp-fig5",
+    "srp-fig7",
     "lhrp-fig5a",
     "lhrp-fig5b",
     "lhrp-fig6",

@@ -98,11 +98,11 @@ def _standing_queue(data: Data) -> str:
     drops = data.mean(dropped_share("hot"), protocol="lhrp", load=2).mean
     low, high = _at(data, "lhrp", 0.9).mean, _at(data, "lhrp", 2).mean
     return (
-        f"At 2x the last-hop switches drop {100 * drops:.0f} % of the packets when first sent: what is delivered "
-        f"are granted packets. Their {high - low:.2f} us over the {low:.2f} us at 0.9x are a standing queue of "
-        "data: the first grants name the present time but reach their sources one refusal later (about 1.06 us), "
-        "and what was granted meanwhile arrives squeezed together; since the schedule leaves no gaps (epsilon = "
-        "0), that backlog never drains, at any load."
+        f"At 2x the last-hop switches drop {100 * drops:.0f} % of the packets when first sent: what is "
+        f"delivered are granted packets. Their {high - low:.2f} us over the {low:.2f} us at 0.9x are a "
+        "standing queue of data: the first grants name the present time but reach their sources one refusal "
+        "later (about 1.06 us), and what was granted meanwhile arrives squeezed together; since the schedule "
+        "leaves no gaps (epsilon = 0), that backlog never drains, at any load."
     )
 
 

@@ -17,7 +17,9 @@ _LATENCY = delivered_latency("hot")
 _SATURATED = is_saturated("hot")
 _REDUCED = (1, 2, 5, 6, 7, 8, 9, 15, 30, 60)
 _FULL = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 45, 60)
-_CHANGES = {"without": {}, "with": {"fabric_drop": FABRIC_DROP}}
+# Section 6.1 of the paper argues with sources that go on sending speculatively whatever is refused.
+_SOURCES = {"stops": "message"}
+_CHANGES = {"without": _SOURCES, "with": {**_SOURCES, "fabric_drop": FABRIC_DROP}}
 
 
 def cases(full: bool) -> list[Case]:

@@ -79,7 +79,8 @@ impl Ways {
         self.spread(|way| way.len() as f64 - 1.0)
     }
 
-    /// Ticks from the creation of a message of `flits` to the arrival of its last flit.
+    /// Ticks from the creation of a message of `flits` to the arrival of its last flit, if all of it goes one way. A
+    /// routing that spreads its packets over several is faster where a channel on the way is slower than the host's.
     pub fn latency(&self, plan: &Plan, flits: u32) -> Spread {
         self.spread(|way| latency(plan, way, flits) as f64)
     }
@@ -121,7 +122,7 @@ fn follow(plan: &Plan, router: &dyn Router, from: u32, to: u32) -> Option<Vec<u8
     None
 }
 
-/// Arrival of the last flit of a message that starts at 0 over channels of these classes, all of them idle: a packet
+/// Arrival of the last flit of a message that starts at 0 and goes one way, over idle channels of these classes: a packet
 /// starts on a channel when its head is there and the packet before it has left, and ends no sooner than its tail
 /// arrives. Buffers are taken to be large enough for a stream.
 fn latency(plan: &Plan, way: &[u8], flits: u32) -> Tick {

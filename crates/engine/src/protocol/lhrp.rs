@@ -23,7 +23,11 @@ use std::sync::Arc;
 /// Where it acts: source (speculative first, resend at the granted time, coalesce), last-hop switch (scheduler, drop).
 /// Paper: N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication",
 /// SC '15, sections 3.2 and 6.1.
-/// Differences: the paper gives no fabric time-out and no rule for coalescing; both are parameters here.
+/// Differences: the paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say
+/// what else of a send queue a refusal stops. If messages behind a refused one go on speculatively (`stops = "message"`),
+/// a hot spot of 7.5 times its endpoint's rate keeps sending 8.5 times that rate towards a switch with seven local
+/// ports: the speculative class of the whole network jams, and the victims of the paper's figure 6 with it. By default
+/// the queue waits until nothing of it waits for a granted time; the endpoint is as busy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
@@ -42,7 +46,7 @@ pub struct Lhrp {
 
 impl Default for Lhrp {
     fn default() -> Self {
-        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3, stops: Stops::Message }
+        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3, stops: Stops::Queue }
     }
 }
 

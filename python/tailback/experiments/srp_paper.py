@@ -1,0 +1,122 @@
+"""What the experiments of the SRP paper share (Jiang and others, HPCA 2012, section 4)."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from tailback.experiments.lhrp_paper import Times, protocols
+from tailback.scenario import Scenario
+
+PAPER = (
+    "N. Jiang, D. U. Becker, G. Michelogiannakis, W. J. Dally, “Network Congestion Avoidance Through "
+    "Speculative Reservation”, HPCA 2012"
+)
+ENDPOINTS = 256
+PACKET_FLITS = 32
+PACKET_NS = 204.8
+"""Time of a data packet on a channel."""
+ZERO_LOAD_NS = (301.2, 430.0)
+"""In one leaf, and through a spine."""
+
+FAT_TREE = """
+[topology]
+kind = "fat-tree"
+levels = 2
+arity = 16
+
+[routing]
+kind = "nca"
+up = "random"
+"""
+TWO_SWITCHES = """
+[topology]
+kind = "dragonfly"
+p = 5
+a = 2
+h = 0
+groups = 1
+
+[routing]
+kind = "minimal"
+"""
+"""Switch A holds endpoints 0 to 4, switch B 5 to 9; one link joins them."""
+
+_COMMON = """
+[link]
+bandwidth = "10 Gb/s"
+latency = "32 ns"
+
+[packet]
+flit = "64 b"
+max = "32 flits"
+control = "1 flit"
+
+[switch]
+kind = "cioq"
+speedup = 2
+input_buffer = "512 flits"
+output_buffer = "128 flits"
+voq = ["data"]
+pipeline = "26 ns"
+
+[endpoint]
+queues = "per destination"
+acknowledge = false
+"""
+
+_PROTOCOLS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "ecn": {
+        "notify": "notification",
+        "threshold": "461 flits",
+        "increment": "800 ns",
+        "decrement": "50 ns",
+        "timer": "2 us",
+    },
+    "srp": {
+        "n_min": "4 packets",
+        "n_max": "16 packets",
+        "epsilon": 0.05,
+        "time_to_wait": "1.3 us",
+        "max_outstanding": 1,
+    },
+}
+
+
+def kinds() -> list[str]:
+    """The protocols of the paper that this engine has."""
+    return [kind for kind in _PROTOCOLS if kind in protocols()]
+
+
+def scenario(
+    title: str,
+    protocol: str,
+    traffic: str,
+    span: Times,
+    seed: int,
+    *,
+    network: str = FAT_TREE,
+    record: str = "",
+    changes: Mapping[str, Any] | None = None,
+) -> Scenario:
+    """A scenario with the paper's switches and channels; `traffic` is the TOML of its `[[traffic]]`s."""
+    control = {"kind": protocol, **_PROTOCOLS[protocol], **(changes or {})}
+    lines = [f"title = {json.dumps(title)}", network, _COMMON, "[congestion_control]"]
+    lines += [f"{key} = {json.dumps(setting)}" for key, setting in control.items()]
+    lines += [traffic, "[run]", f'warmup = "{span.warmup:g} us"', f'duration = "{span.duration:g} us"']
+    lines += [f'drain = "{span.drain:g} us"', f"seed = {seed}", "[record]", record]
+    return Scenario.loads("\n".join(lines) + "\n")
+
+
+def nodes(senders: int, seed: int) -> tuple[int, list[int], list[int]]:
+    """A hot endpoint, its senders, and all others, drawn by the seed; fewer senders are among the more."""
+    drawn = random.Random(seed).sample(range(ENDPOINTS), ENDPOINTS)
+    return drawn[0], sorted(drawn[1 : senders + 1]), sorted(drawn[senders + 1 :])
+
+
+def cost(load: float, span: Times, endpoints: int = ENDPOINTS) -> float:
+    """Expected CPU seconds."""
+    return 0.5 + endpoints * load * span.total * 1000 / PACKET_NS * 8 / 3e6

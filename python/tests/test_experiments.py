@@ -1,0 +1,105 @@
+import math
+
+import pytest
+
+import tailback
+from tailback import experiments, report, reproduce
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
+from tailback.stats import Interval
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", experiments.IDS)
+@pytest.mark.parametrize("full", [False, True])
+def test_every_run_of_the_catalogue_is_a_right_scenario_and_no_two_have_the_same_labels(name, full):
+    cases = experiments.experiment(name).cases(full)
+    assert len({tuple(sorted(map(str, case.labels.items()))) for case in cases}) == len(cases)
+    for case in cases[:: max(1, len(cases) // 6)]:
+        assert case.scenario.check() == []
+    for search in experiments.experiment(name).searches(full):
+        assert search.scenario.replace({search.key: search.high}).check() == []
+
+
+def test_a_name_s_beginning_finds_all_that_have_it():
+    assert [one.id for one in experiments.find(["lhrp-fig5"])] == ["lhrp-fig5a", "lhrp-fig5b"]
+
+
+def test_an_unknown_name_is_refused_with_a_near_one(command):
+    status, _, err = command("reproduce", "lhrp-fig55")
+    assert status == 2
+    assert "lhrp-fig5" in err
+
+
+def test_a_value_holds_within_its_tolerance_and_a_saturated_one_never():
+    assert value("x", "1", Interval(1.0, 0.1, 3), (0.9, 1.1)).verdict == "held"
+    assert value("x", "1", Interval(1.2, 0.1, 3), (0.9, 1.1), cause="why").cause == "why"
+    assert value("x", "1", Interval(math.nan, math.nan, 3), (0.9, 1.1)).verdict == "missed"
+
+
+def experiment(name, *, held):
+    def cases(full):
+        return [
+            Case({"load": load, "seed": seed}, tailback.Scenario.loads("title = 'x'\n").replace(changes))
+            for load in (0.1, 0.2)
+            for seed in (1, 2)
+            for changes in [{"traffic.hot.load": load, "run.seed": seed}]
+        ]
+
+    def draw(data):
+        from matplotlib.figure import Figure
+
+        made = Figure()
+        made.subplots().plot(data.values("load"))
+        return made
+
+    def claims(data: Data) -> list[Claim]:
+        mean = data.mean(lambda result: result.summary["classes"]["hot"]["accepted"], load=0.2)
+        return [
+            hard("it <holds>", f"{mean}", held, cause="because | of this"),
+            unjudged("the other", "value", "1", "no such kind"),
+        ]
+
+    return Experiment(name, "a paper", "A title", "A set-up.", cases, draw, claims)
+
+
+@pytest.fixture
+def inline(monkeypatch):
+    """Runs in this process, over the stand-in for the engine."""
+    from contextlib import nullcontext
+
+    from test_sweep import Inline
+
+    executor = Inline()
+    monkeypatch.setattr(reproduce, "pool", lambda workers: nullcontext(executor))
+    return executor
+
+
+def test_a_report_shows_verdicts_causes_and_figures_and_needs_nothing_else(tmp_path, inline):
+    done = reproduce.reproduce([experiment("x-fig1", held=False)], tmp_path)
+    html, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    assert (done[0].count("missed"), done[0].count("not judged")) == (1, 1)
+    assert "0 of 1 hard claims held, 0 of 0 values held, 1 not judged" in html
+    assert "it &lt;holds&gt;" in html
+    assert "because | of this" in html
+    assert "data:image/svg+xml;base64," in html
+    assert "http://" not in html.replace("http://www.w3.org", "")
+    assert "(figures/x-fig1.png)" in text
+    assert (tmp_path / "figures" / "x-fig1.png").exists()
+
+
+def test_a_second_call_runs_nothing(tmp_path, inline):
+    reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
+    ran = inline.count
+    reproduce.reproduce([experiment("x-fig2", held=True)], tmp_path)
+    assert (ran, inline.count) == (4, 4)
+
+
+def test_the_expected_time_counts_only_what_is_not_complete(tmp_path, inline):
+    one = experiment("x-fig1", held=True)
+    assert reproduce.expected_seconds([one], False, tmp_path) == 4.0
+    reproduce.reproduce([one], tmp_path)
+    assert reproduce.expected_seconds([one], False, tmp_path) == 0.0
+
+
+def test_bars_in_a_cell_do_not_break_the_table():
+    assert report._bar_free("a|b\nc") == "a\\|b c"
