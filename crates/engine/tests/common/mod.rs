@@ -177,7 +177,7 @@ pub fn lists_are_complete() {
         }
     }
     for kind in CongestionControl::KINDS {
-        let has = |text: &str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;
-        assert!(PROTOCOLS.iter().any(|text| has(text)), "no protocol {kind}");
+        let has = |text: &&str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;
+        assert!(PROTOCOLS.iter().any(has), "no protocol {kind}");
     }
 }
