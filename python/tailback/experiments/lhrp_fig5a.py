@@ -123,7 +123,8 @@ def _standing_queue(data: Data) -> str:
         f"delivered are granted packets. Their {high - low:.2f} us over the {low:.2f} us at 0.75x are a "
         "standing queue of data: the first grants name the present time but reach their sources one "
         "network latency later, and what was granted meanwhile arrives squeezed together; since the schedule "
-        "leaves no gaps (epsilon = 0), that backlog never drains, at any load. It is as long as the network latency: "
+        "leaves no gaps (epsilon = 0), that backlog never drains, at any load. It is as long as the network "
+        "latency: "
         f"with global links of other latencies than 1 us (at 2x less at 0.75x, at 0.75x), {others}."
     )
 
