@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
-from tailback.errors import InputError, mistake
+from tailback.errors import mistake
 from tailback.result import write_parquet
 from tailback.scenario import Scenario
 from tailback.sweep_table import Space
@@ -113,6 +113,8 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
     """Writes a job-array script that runs `per_task` points in every task; returns its path."""
     if per_task < 1:
         raise mistake(f"--slurm {per_task}: a task runs at least one point", "as in --slurm 20")
+    if scenario.overrides:
+        raise mistake("--set is not kept in a job array", "write it into the file")
     folder = folder.resolve()
     tasks = -(-len(space) // per_task)
     file = folder / COPY
@@ -133,8 +135,6 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
     except OSError as error:
         reason = error.strerror or str(error)
         raise mistake(f"{folder} cannot be written: {reason}", "choose another folder with -o") from None
-    if scenario.overrides:
-        raise InputError(mistake("--set is not kept in a job array", "write it into the file").problems)
     return script
 
 

@@ -7,12 +7,32 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
-from tailback.experiments.lhrp_paper import PAPER
+from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import delivered_latency, dropped_share, is_saturated
-from tailback.experiments.model import Claim, Data, Experiment, hard, unjudged, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
 from tailback.stats import Interval
 
 _LATENCY = delivered_latency("hot")
+
+
+_GLOBAL = ("250 ns", "500 ns", "2 us")
+"""Latencies of the global links, other than the paper's 1 us, that tell where LHRP's queue comes from."""
+
+
+def cases(full: bool) -> list[Case]:
+    """The runs of the figure, and LHRP at 0.75x and 2x over shorter and longer links."""
+    span = times(False)
+    return hot.cases(full) + [
+        Case(
+            {"global": latency, "at": load, "seed": 1},
+            scenario(f"60:4 hot spot, lhrp, {latency}", "lhrp", hotspot(4, load), span, 1).replace(
+                {"link.global": latency}
+            ),
+            hotspot_cost(4, load, span),
+        )
+        for latency in _GLOBAL
+        for load in (0.75, 2)
+    ]
 
 
 def draw(data: Data) -> Figure:
@@ -96,14 +116,22 @@ def _lhrp_flat(data: Data) -> Claim:
 
 def _standing_queue(data: Data) -> str:
     drops = data.mean(dropped_share("hot"), protocol="lhrp", load=2).mean
-    low, high = _at(data, "lhrp", 0.9).mean, _at(data, "lhrp", 2).mean
+    low, high = _at(data, "lhrp", 0.75).mean, _at(data, "lhrp", 2).mean
+    others = ", ".join(f"{latency}: {_over(data, latency)}" for latency in _GLOBAL)
     return (
         f"At 2x the last-hop switches drop {100 * drops:.0f} % of the packets when first sent: what is "
-        f"delivered are granted packets. Their {high - low:.2f} us over the {low:.2f} us at 0.9x are a "
-        "standing queue of data: the first grants name the present time but reach their sources one refusal "
-        "later (about 1.06 us), and what was granted meanwhile arrives squeezed together; since the schedule "
-        "leaves no gaps (epsilon = 0), that backlog never drains, at any load."
+        f"delivered are granted packets. Their {high - low:.2f} us over the {low:.2f} us at 0.75x are a "
+        "standing queue of data: the first grants name the present time but reach their sources one "
+        "network latency later, and what was granted meanwhile arrives squeezed together; since the schedule "
+        "leaves no gaps (epsilon = 0), that backlog never drains, at any load. It is as long as the network "
+        "latency: "
+        f"with global links of other latencies than 1 us (at 2x less at 0.75x, at 0.75x), {others}."
     )
+
+
+def _over(data: Data, latency: str) -> str:
+    low, high = (data.mean(_LATENCY, at=load, **{"global": latency}).mean / 1e3 for load in (0.75, 2))
+    return f"{high - low:.2f} us, {low:.2f} us"
 
 
 def _reservations(data: Data) -> list[Claim]:
@@ -129,7 +157,7 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="Network latency of a 60:4 hot spot",
     setup=hot.SETUP,
-    cases=hot.cases,
+    cases=cases,
     draw=draw,
     claims=claims,
 )
