@@ -196,7 +196,7 @@ print(json.dumps([estimate, scenario.run().summary["peak_rss_bytes"]]))
 
 def test_ctrl_c_keeps_partial_results(scenario_file, tmp_path):
     earlier = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child inherits an ignored signal
-    long = SMALL.replace("10 us", "10 s")
+    long = SMALL.replace("10 us", "1 s")
     arguments = ["-m", "tailback", "run", scenario_file(long), "-o", str(tmp_path / "here")]
     process = subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     try:

@@ -14,6 +14,10 @@ use crate::switch::cioq::{Arbitration, Cioq, Voq};
 use crate::switch::cioq_state::State;
 use crate::units::Time;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest time a watcher waits for its turn, if a window does not take longer: an interrupt is heard that soon.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
 
 /// Who watches a run; it stops the run by returning false.
 pub type Watcher<'a> = &'a mut (dyn FnMut(Progress) -> bool + Send);
@@ -30,7 +34,7 @@ pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
     Ok(crate::describe::whole(scenario, &plan))
 }
 
-/// Runs a scenario. `watch` is called at regular simulated times; if it stops the run, what was measured by then is
+/// Runs a scenario. `watch` is called a few times a second; if it stops the run, what was measured by then is
 /// returned, marked as interrupted.
 pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     let plan = Arc::new(build::plan(scenario).map_err(RunError::Problems)?);
@@ -78,10 +82,15 @@ fn run_with<A: Architecture>(
     let mut failure = None;
     let limit =
         scenario.run.memory.map(|size| size.flits(&crate::units::Scale { flit_bits: 8, ..plan.scale }));
-    let mut end = 0;
+    let (mut end, mut seen) = (0, Instant::now());
     let ending = kernel.run(&mut |view: &mut View<A>| {
         end = view.now;
-        look(plan, view);
+        if view.is_check {
+            look(plan, view);
+        } else if seen.elapsed() < WATCH_EVERY {
+            return true;
+        }
+        seen = Instant::now();
         failure = limit.and_then(|limit| over_memory(view, limit));
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);

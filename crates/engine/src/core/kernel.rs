@@ -32,6 +32,8 @@ pub struct View<'a, 'b, A: Architecture> {
     pub partitions: &'a mut [MutexGuard<'b, Partition<A>>],
     /// Time reached.
     pub now: Tick,
+    /// Whether this is a check time: one that does not depend on the partitioning.
+    pub is_check: bool,
 }
 
 type Watch<'w, A> = &'w mut (dyn FnMut(&mut View<A>) -> bool + Send);
@@ -53,7 +55,7 @@ impl<A: Architecture> Kernel<A> {
             .collect()
     }
 
-    /// Runs to the end. `check` is called at every check time and stops the run by returning false.
+    /// Runs to the end. `check` is called between windows and stops the run by returning false.
     pub fn run(&mut self, check: Watch<A>) -> Ending {
         for partition in &mut self.partitions {
             partition.get_mut().expect("no thread runs").start();
@@ -155,15 +157,16 @@ fn between<A: Architecture>(
     check: Watch<A>,
 ) -> Result<Tick, Ending> {
     exchange(partitions);
-    if checks.due(now) {
-        let go_on = check(&mut View { partitions, now });
+    let is_check = checks.due(now);
+    let go_on = check(&mut View { partitions, now, is_check });
+    if is_check {
         let due: i64 = partitions.iter().map(|partition| partition.fabric.probe.due()).sum();
         if now >= plan.end || now >= plan.window.1 && due == 0 {
             return Err(Ending::Complete);
         }
-        if !go_on {
-            return Err(Ending::Stopped);
-        }
+    }
+    if !go_on {
+        return Err(Ending::Stopped);
     }
     let next_check = checks.next(now);
     let pending = |partition: &MutexGuard<Partition<A>>| {
