@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::switch::Switch;
 use crate::switch::arch::Architecture;
 use crate::switch::cioq::{Arbitration, Cioq, Voq};
-use crate::switch::cioq_state::State;
+use crate::switch::cioq::state::State;
 use crate::units::Time;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -287,9 +287,9 @@ impl<S: Source> NicSet<S> {
                 }
             }
         }
-        let starved = fabric.channels[channel as usize].free_at <= now && self.send_one(fabric, endpoint);
+        let starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
         let node = &self.nodes[endpoint as usize];
-        let free_at = fabric.channels[channel as usize].free_at;
+        let free_at = fabric.channels[channel].free_at;
         let mut wake = node.next_born;
         if let Some(Reverse((at, ..))) = node.asleep.peek() {
             wake = wake.min(*at);
@@ -399,7 +399,7 @@ impl<S: Source> NicSet<S> {
         }
         self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.inject(fabric, endpoint, packet);
-        let end = fabric.channels[channel as usize].free_at;
+        let end = fabric.channels[channel].free_at;
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };
         let record = &mut self.queues[queue as usize];
         self.source.on_sent(record, &sent);
