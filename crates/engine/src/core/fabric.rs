@@ -1,5 +1,5 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::packet::{Packet, Pool};
+use super::packet::{NIL, Packet, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
@@ -168,6 +168,35 @@ pub struct Line {
     pub armed: bool,
 }
 
+/// A virtual channel at the sending side of a channel: its credits, and the packets that wait for it.
+#[derive(Clone, Copy)]
+struct Lane {
+    /// Flits that fit in the buffer ahead.
+    credit: u32,
+    /// Flits of the packets that wait.
+    used: u32,
+    head: u32,
+    tail: u32,
+}
+
+/// The receiving side of a channel: an input of a switch. Half a cache line.
+#[derive(Clone, Copy)]
+pub struct Inlet {
+    /// When its path into the crossbar is free.
+    pub free_at: Tick,
+    /// Local switch.
+    pub local: u32,
+    /// Global switch.
+    pub switch: u32,
+    /// First local port of the switch.
+    pub base: u32,
+    /// Ticks from the release of a buffer to the return of its credit.
+    delay: u32,
+    upstream: Upstream,
+    /// Output that its round robin starts from.
+    pub turn: u16,
+}
+
 /// Where the credits of an input go.
 #[derive(Debug, Clone, Copy)]
 enum Upstream {
@@ -192,6 +221,8 @@ pub struct Fabric {
     pub pool: Pool,
     /// Channels: output ports of the switches, then injection channels of the endpoints.
     pub channels: Table<Channel>,
+    /// Inputs of the switches.
+    pub inlets: Table<Inlet>,
     /// Number of switch ports.
     pub ports: u32,
     /// Lines to other partitions.
@@ -207,8 +238,7 @@ pub struct Fabric {
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
     timing: Table<Timing>,
-    credits: Table<u32>,
-    upstream: Table<(Upstream, u32)>,
+    lanes: Table<Lane>,
     vcs: u32,
 }
 
@@ -224,6 +254,7 @@ impl Fabric {
             wheel: Wheel::new(wheel_span(&plan)),
             pool: Pool::default(),
             channels: Table::default(),
+            inlets: Table::default(),
             ports,
             lines: Table::default(),
             probe: Probe::new(&plan, &share),
@@ -232,8 +263,7 @@ impl Fabric {
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
             timing: timings(&plan).into(),
-            credits: Table::default(),
-            upstream: Table::default(),
+            lanes: Table::default(),
             vcs: vcs as u32,
             share,
             plan,
@@ -244,7 +274,8 @@ impl Fabric {
 
     fn wire(&mut self, number: u32) {
         let plan = self.plan.clone();
-        for &switch in &self.share.switches.clone() {
+        for (local, &switch) in self.share.switches.clone().iter().enumerate() {
+            let base = self.share.ports[local];
             for port in &plan.graph.switches[switch as usize] {
                 let here = self.channels.len() as u32;
                 let far = match port.peer {
@@ -264,7 +295,15 @@ impl Fabric {
                     Far::Endpoint(endpoint) => Upstream::Channel(self.ports + endpoint),
                     Far::Nowhere => Upstream::Nowhere,
                 };
-                self.upstream.push((upstream, plan.links[port.class as usize].credit() as u32));
+                self.inlets.push(Inlet {
+                    free_at: 0,
+                    local: local as u32,
+                    switch,
+                    base,
+                    delay: plan.links[port.class as usize].credit() as u32,
+                    upstream,
+                    turn: 0,
+                });
                 self.add_channel(port.class, far);
             }
         }
@@ -278,7 +317,9 @@ impl Fabric {
     fn add_channel(&mut self, link: u8, far: Far) {
         let unlimited = matches!(far, Far::Endpoint(_));
         let buffer = &self.plan.links[link as usize].buffer;
-        self.credits.extend(buffer.iter().map(|&flits| if unlimited { u32::MAX / 2 } else { flits }));
+        let credit = |&flits: &u32| if unlimited { u32::MAX / 2 } else { flits };
+        let lane = |flits| Lane { credit: credit(flits), used: 0, head: NIL, tail: NIL };
+        self.lanes.extend(buffer.iter().map(lane));
         let rows = self.plan.links.len();
         let row = match far {
             Far::Endpoint(_) => rows + 1,
@@ -299,7 +340,44 @@ impl Fabric {
     /// Flits that fit in the buffer ahead on this virtual channel. Credits must have been taken in before.
     #[inline]
     pub fn credit(&self, channel: u32, vc: u8) -> u32 {
-        self.credits[channel * self.vcs + vc as u32]
+        self.lanes[channel * self.vcs + vc as u32].credit
+    }
+
+    /// Puts a packet into the queue of its virtual channel, in front of a channel.
+    #[inline]
+    pub fn enqueue(&mut self, channel: u32, vc: u8, id: u32, flits: u32) {
+        let lane = &mut self.lanes[channel * self.vcs + vc as u32];
+        lane.used += flits;
+        let last = std::mem::replace(&mut lane.tail, id);
+        if last == NIL {
+            lane.head = id;
+        } else {
+            self.pool.hot[last].next = id;
+        }
+        self.pool.hot[id].next = NIL;
+    }
+
+    /// Takes the first packet out of a queue that has one, if there is credit for it. Returns its number, and whether
+    /// others remain.
+    #[inline]
+    pub fn dequeue(&mut self, channel: u32, vc: u8) -> Option<(u32, bool)> {
+        let lane = &mut self.lanes[channel * self.vcs + vc as u32];
+        let (id, hot) = (lane.head, &self.pool.hot[lane.head]);
+        if lane.credit < hot.flits() {
+            return None;
+        }
+        lane.used -= hot.flits();
+        lane.head = hot.next;
+        if lane.head == NIL {
+            lane.tail = NIL;
+        }
+        Some((id, lane.head != NIL))
+    }
+
+    /// Flits in a queue in front of a channel.
+    #[inline]
+    pub fn queued(&self, channel: u32, vc: u8) -> u32 {
+        self.lanes[channel * self.vcs + vc as u32].used
     }
 
     /// Takes in the credits that have come back by now.
@@ -311,7 +389,7 @@ impl Fabric {
                 return;
             }
             returns.take_first();
-            self.credits[channel * self.vcs + credit.vc()] += credit.flits();
+            self.lanes[channel * self.vcs + credit.vc()].credit += credit.flits();
         }
     }
 
@@ -365,7 +443,7 @@ impl Fabric {
             self.wheel.push(tail, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
             return;
         }
-        let credits = &mut self.credits[channel * self.vcs + vc as u32];
+        let credits = &mut self.lanes[channel * self.vcs + vc as u32].credit;
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
         hot.tail = tail;
@@ -399,7 +477,7 @@ impl Fabric {
     /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
     #[inline]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
-        let (upstream, delay) = self.upstream[input];
+        let Inlet { upstream, delay, .. } = self.inlets[input];
         let credit = Credit::new(at + delay as Tick, vc, flits);
         match upstream {
             Upstream::Channel(channel) => self.return_credit(channel, credit),

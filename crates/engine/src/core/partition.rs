@@ -1,5 +1,5 @@
 //! A partition: its switches, its endpoints, and the loop over their events.
-use super::fabric::Fabric;
+use super::fabric::{Fabric, Inlet};
 use super::packet::Packet;
 use super::plan::Plan;
 use super::table::Table;
@@ -22,25 +22,12 @@ pub struct Partition<A: Architecture> {
     agent: Box<dyn Agent>,
     last_hop: bool,
     plan: Arc<Plan>,
-    /// Where each port is.
-    ports: Table<Place>,
+    /// Local endpoint on each port, or `NO_ENDPOINT`.
+    endpoints: Table<u32>,
     channels: Box<[Channel; 256]>,
     events: Vec<u64>,
     arrivals: Vec<u64>,
     inspected: Vec<u64>,
-}
-
-/// Where a port is.
-#[derive(Clone, Copy)]
-struct Place {
-    /// Local switch.
-    local: u32,
-    /// Global switch.
-    switch: u32,
-    /// First local port of the switch.
-    base: u32,
-    /// Local endpoint on the port, or `NO_ENDPOINT`.
-    endpoint: u32,
 }
 
 /// What an arriving packet's virtual channel tells of it.
@@ -104,15 +91,13 @@ impl<A: Architecture> Partition<A> {
             let tracked = fabric.tracked[plan.class_of[vc] as usize];
             *channel = Channel { network: plan.network_of[vc], base: plan.base_of[vc], tracked };
         }
-        let mut ports = Vec::with_capacity(fabric.ports as usize);
-        for (local, &switch) in fabric.share.switches.iter().enumerate() {
+        let mut endpoints = Table::default();
+        for &switch in &fabric.share.switches {
             for port in &fabric.plan.graph.switches[switch as usize] {
-                let endpoint = match port.peer {
+                endpoints.push(match port.peer {
                     crate::graph::Peer::Endpoint(endpoint) => fabric.plan.endpoint_home[endpoint as usize],
                     _ => NO_ENDPOINT,
-                };
-                let base = fabric.share.ports[local];
-                ports.push(Place { local: local as u32, switch, base, endpoint });
+                });
             }
         }
         Self {
@@ -123,7 +108,7 @@ impl<A: Architecture> Partition<A> {
             nics,
             switches,
             agent,
-            ports: ports.into(),
+            endpoints,
             events: Vec::new(),
             arrivals: Vec::new(),
             inspected: Vec::new(),
@@ -233,16 +218,16 @@ impl<A: Architecture> Partition<A> {
 
     #[inline]
     fn route(&mut self, input: u32, id: u32) {
-        let place = self.ports[input];
+        let Inlet { switch, base, .. } = self.fabric.inlets[input];
         let (plan, now) = (&*self.plan, self.fabric.now);
         let hot = &self.fabric.pool.hot[id];
         let (dst, channel) = (hot.dst, self.channels[hot.vc as usize]);
         let mut route = hot.route(channel.network);
-        let port = (input - place.base) as u16;
+        let port = (input - base) as u16;
         // A head arrives at an input at most once a tick: that is the key of its chance.
-        let chance = (place.switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
-        let mut here = Here { switches: &self.switches, base: place.base, chance };
-        let hop = plan.router.route(place.switch, Some(port), dst, &mut route, &mut here);
+        let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
+        let mut here = Here { switches: &self.switches, base, chance };
+        let hop = plan.router.route(switch, Some(port), dst, &mut route, &mut here);
         route.hops = route.hops.wrapping_add(1);
         let hot = &mut self.fabric.pool.hot[id];
         hot.set_route(route);
@@ -258,7 +243,7 @@ impl<A: Architecture> Partition<A> {
         let arrivals = std::mem::take(&mut self.arrivals);
         for &event in &arrivals {
             let (input, id) = ((event >> 32) as u32, event as u32);
-            let local = self.ports[input].local;
+            let local = self.fabric.inlets[input].local;
             if self.last_hop && self.is_inspected(local, id) {
                 self.inspected.push(event);
             } else {
@@ -281,11 +266,11 @@ impl<A: Architecture> Partition<A> {
     fn is_inspected(&self, local: u32, id: u32) -> bool {
         let hot = &self.fabric.pool.hot[id];
         let port = self.fabric.share.ports[local as usize] + hot.out as u32;
-        self.ports[port].endpoint != NO_ENDPOINT && hot.kind() != super::packet::Kind::Ack
+        self.endpoints[port] != NO_ENDPOINT && hot.kind() != super::packet::Kind::Ack
     }
 
     fn inspect(&mut self, input: u32, id: u32) {
-        let local = self.ports[input].local;
+        let local = self.fabric.inlets[input].local;
         let packet = self.fabric.pool.get(id);
         let port = self.fabric.share.ports[local as usize] + packet.hot.out as u32;
         let channel = &self.fabric.channels[port];
@@ -293,7 +278,7 @@ impl<A: Architecture> Partition<A> {
         let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
         let arrival = Arrival {
             now: self.fabric.now,
-            endpoint: self.ports[port].endpoint,
+            endpoint: self.endpoints[port],
             level: self.switches.waiting(port) + under_way,
             droppable: self.fabric.plan.channels.classes[class as usize].droppable,
         };
@@ -318,7 +303,7 @@ impl<A: Architecture> Partition<A> {
             let droppable = self.fabric.plan.channels.classes[class as usize].droppable;
             assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             let reply = self.agent.on_expire(&packet);
-            let local = self.ports[input].local;
+            let local = self.fabric.inlets[input].local;
             self.remove(local, input, &packet, id, &reply, true);
         }
         dropped.clear();

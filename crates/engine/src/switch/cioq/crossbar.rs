@@ -83,7 +83,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             }
         }
         if conflict {
-            self.choose(seat, all);
+            self.choose(fabric, seat, all);
         }
         for open in all {
             if let Some(found) = open.found.take() {
@@ -95,9 +95,9 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Leaves one proposal per input: the best class, then round robin over the outputs.
     #[inline(never)]
-    fn choose(&self, seat: &Seat, all: &mut [Open]) {
+    fn choose(&self, fabric: &Fabric, seat: &Seat, all: &mut [Open]) {
         let distance = |port: u32, input: u32| {
-            let turn = self.inputs[seat.input + input].turn as u32;
+            let turn = self.turn(fabric, seat, input) as u32;
             (port - seat.port + seat.radix - turn) % seat.radix
         };
         for at in 0..all.len() {
@@ -110,6 +110,25 @@ impl<const W: usize, const V: usize> State<W, V> {
             if beaten {
                 all[at].found = None;
             }
+        }
+    }
+
+    /// When an input's path into the crossbar is free.
+    #[inline(always)]
+    fn free_at(&self, fabric: &Fabric, seat: &Seat, input: u32) -> Tick {
+        if input == seat.radix {
+            self.records[seat.switch].free_at
+        } else {
+            fabric.inlets[seat.port + input].free_at
+        }
+    }
+
+    /// The output that an input's round robin starts from.
+    fn turn(&self, fabric: &Fabric, seat: &Seat, input: u32) -> u16 {
+        if input == seat.radix {
+            self.records[seat.switch].turn
+        } else {
+            fabric.inlets[seat.port + input].turn
         }
     }
 
@@ -138,7 +157,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         open: &mut Open,
     ) -> Option<Proposal> {
         let (id, input) = (output.fresh, output.fresh_input);
-        let free = self.inputs[seat.input + input].free;
+        let free = self.free_at(fabric, seat, input);
         open.input_free = free;
         if free > fabric.now {
             return None;
@@ -210,7 +229,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         input: u32,
         open: &mut Open,
     ) -> Option<Proposal> {
-        let free = self.inputs[seat.input + input].free;
+        let free = self.free_at(fabric, seat, input);
         if free > fabric.now {
             open.input_free = open.input_free.min(free);
             return None;
@@ -238,7 +257,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             return true;
         }
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
-        let used = self.queues[port * self.vcs + hot.next_vc as u32].used;
+        let used = fabric.queued(port, hot.next_vc);
         used + under_way + hot.flits() <= self.output_buffer
     }
 
@@ -257,8 +276,6 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
         let end = (fabric.now + self.crossbar[flits] as Tick).max(hot.tail);
         hot.tail = end;
-        let path = &mut self.inputs[seat.input + input];
-        (path.free, path.turn) = (end, (port - seat.port + 1) as u16);
         let output = &mut self.outputs[port];
         output.crossbar_free = end;
         output.turns[class as usize] = (input + 1) as u16;
@@ -268,7 +285,13 @@ impl<const W: usize, const V: usize> State<W, V> {
         } else {
             self.leave_cell(fabric, seat, port, class, input, queue);
         }
-        if input != seat.radix {
+        let turn = (port - seat.port + 1) as u16;
+        if input == seat.radix {
+            let record = &mut self.records[seat.switch];
+            (record.free_at, record.turn) = (end, turn);
+        } else {
+            let inlet = &mut fabric.inlets[seat.port + input];
+            (inlet.free_at, inlet.turn) = (end, turn);
             fabric.release(seat.port + input, vc, flits, end);
         }
         if idle && fabric.channels[port].free_at <= fabric.now {
@@ -278,6 +301,7 @@ impl<const W: usize, const V: usize> State<W, V> {
                 return;
             }
         }
-        self.queue(port, fabric, id, next_vc, flits);
+        self.outputs[port].queued.insert(next_vc as usize);
+        fabric.enqueue(port, next_vc, id, flits);
     }
 }

@@ -7,20 +7,6 @@ use crate::core::packet::NIL;
 use crate::protocol::{Agent, Departure};
 
 impl<const W: usize, const V: usize> State<W, V> {
-    /// Puts a packet into its output queue.
-    #[inline]
-    pub(super) fn queue(&mut self, port: u32, fabric: &mut Fabric, id: u32, vc: u8, flits: u32) {
-        self.outputs[port].queued.insert(vc as usize);
-        fabric.pool.hot[id].next = NIL;
-        let queue = &mut self.queues[port * self.vcs + vc as u32];
-        queue.used += flits;
-        match queue.tail {
-            NIL => queue.head = id,
-            tail => fabric.pool.hot[tail].next = id,
-        }
-        queue.tail = id;
-    }
-
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
     #[inline]
     pub(super) fn finish(&mut self, fabric: &mut Fabric, seat: &Seat, open: &Open, agent: &mut dyn Agent) {
@@ -71,14 +57,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             let first = candidates.next_from(turn).unwrap_or(lowest);
             let mut vc = first;
             loop {
-                let queue = &mut self.queues[port * self.vcs + vc as u32];
-                let hot = &fabric.pool.hot[queue.head];
-                let (id, flits, next) = (queue.head, hot.flits(), hot.next);
-                if fabric.credit(port, vc as u8) >= flits {
-                    queue.used -= flits;
-                    queue.head = next;
-                    if next == NIL {
-                        queue.tail = NIL;
+                if let Some((id, more)) = fabric.dequeue(port, vc as u8) {
+                    if !more {
                         self.outputs[port].queued.remove(vc);
                     }
                     self.send(fabric, port, id, vc as u8, agent);

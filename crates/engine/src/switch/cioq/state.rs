@@ -22,6 +22,9 @@ pub(super) struct Record<const W: usize> {
     pub seat: Seat,
     /// Outputs to look at in this tick; it is in `active` if there are any.
     pub pending: Set<W>,
+    /// When the virtual input's path into the crossbar is free, and the output its round robin starts from.
+    pub free_at: Tick,
+    pub turn: u16,
 }
 
 /// Where the ports and inputs of a switch are in the tables of its partition.
@@ -31,8 +34,10 @@ pub(super) struct Seat {
     pub port: u32,
     /// Number of ports; also the number of the virtual input.
     pub radix: u32,
-    /// First entry in `inputs`.
+    /// First of its inputs, the virtual ones included.
     pub input: u32,
+    /// Local switch.
+    pub switch: u32,
 }
 
 /// Output side of a port: `W` words of inputs, `V` words of virtual channels. What every packet touches comes first.
@@ -67,31 +72,12 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub requests: [Set<W>; CLASSES_MAX],
 }
 
-/// Input side of a port, or the virtual input.
-#[derive(Clone, Default)]
-pub(super) struct Input {
-    /// When its path into the crossbar is free.
-    pub free: Tick,
-    /// Output its round robin starts from.
-    pub turn: u16,
-}
-
-/// An output queue.
-#[derive(Clone)]
-pub(super) struct Queue {
-    pub head: u32,
-    pub tail: u32,
-    pub used: u32,
-}
-
 /// All combined input/output-queued switches of a partition; `W` words hold a switch's inputs, `V` a port's virtual
 /// channels.
 pub struct State<const W: usize, const V: usize> {
     pub(super) records: Table<Record<W>>,
     pub(super) outputs: Table<Output<W, V>>,
-    pub(super) inputs: Table<Input>,
     pub(super) cells: Table<u32>,
-    pub(super) queues: Table<Queue>,
     active: Vec<u32>,
     /// Last packet of each (input, virtual channel) of the classes without virtual output queues.
     pub(super) fifos: Table<u32>,
@@ -117,13 +103,12 @@ impl<const W: usize, const V: usize> State<W, V> {
     pub fn new(plan: &Plan, share: &Share, voq: &[bool], arbitration: Arbitration) -> Self {
         let (classes, vcs) = (plan.channels.classes.len(), plan.channels.count());
         assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
-        let ports = share.ports[share.ports.len() - 1] as usize;
         let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
         for (switch, span) in share.ports.windows(2).enumerate() {
             let radix = span[1] - span[0];
             assert!((radix as usize) < W * 64, "a switch state too small for its plan");
-            let seat = Seat { port: span[0], radix, input: inputs };
-            records.push(Record { seat, pending: Set::default() });
+            let seat = Seat { port: span[0], radix, input: inputs, switch: switch as u32 };
+            records.push(Record { seat, pending: Set::default(), free_at: 0, turn: 0 });
             let row = classes as u32 * (radix + 1);
             let output = |number| Output::new(switch as u32, number, cells + number * row);
             outputs.extend((0..radix).map(output));
@@ -142,9 +127,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         Self {
             records: records.into(),
             outputs: outputs.into(),
-            inputs: vec![Input::default(); inputs as usize].into(),
             cells: vec![NIL; cells as usize].into(),
-            queues: vec![Queue { head: NIL, tail: NIL, used: 0 }; ports * vcs].into(),
             active: Vec::new(),
             fifos: vec![NIL; fifos].into(),
             voq: voqs,
