@@ -193,6 +193,8 @@ pub struct Inlet {
     /// Ticks from the release of a buffer to the return of its credit.
     delay: u32,
     upstream: Upstream,
+    /// The last time of arbitration in which an output proposed to it.
+    pub claimed: u32,
     /// Output that its round robin starts from.
     pub turn: u16,
 }
@@ -302,6 +304,7 @@ impl Fabric {
                     base,
                     delay: plan.links[port.class as usize].credit() as u32,
                     upstream,
+                    claimed: 0,
                     turn: 0,
                 });
                 self.add_channel(port.class, far);

@@ -11,7 +11,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// A packet that arrived in this tick and was not granted, or has company, enters its cell.
     pub(super) fn enter_fresh(&mut self, fabric: &mut Fabric, seat: &Seat, port: u32) {
         let output = &mut self.outputs[port];
-        let (id, input) = (std::mem::replace(&mut output.fresh, NIL), output.fresh_input);
+        let (id, input) = (std::mem::replace(&mut output.fresh, NIL), output.fresh_input as u32);
         self.enter(fabric, seat, input, id);
     }
 
@@ -37,7 +37,6 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (number, vc, class) = (hot.out as u32, hot.vc, self.class_of[hot.next_vc as usize]);
         let output = &mut self.outputs[seat.port + number];
         output.asking += 1;
-        let switch = output.switch;
         let cell = &mut self.cells[output.cell + class as u32 * (seat.radix + 1) + input];
         let first = *cell;
         if first == NIL {
@@ -55,7 +54,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         if self.time_to_wait.is_some() {
             self.on_head(fabric, seat, input, id, class);
         }
-        self.activate(switch, number);
+        self.activate(seat.port + number);
     }
 
     /// A packet came to the head of its queue: arms its deadline, or drops it if that has passed.

@@ -1,12 +1,11 @@
 //! Arbitration for the crossbar: every output proposes to an input, every input takes one proposal.
 use super::Arbitration;
-use super::state::{Output, Seat, State};
+use super::state::{Output, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
 use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;
 use crate::rng::mix;
-use crate::switch::bits::Set;
 
 /// A candidate for the crossbar.
 #[derive(Clone, Copy)]
@@ -36,128 +35,152 @@ impl Open {
 }
 
 impl<const W: usize, const V: usize> State<W, V> {
-    /// Arbitrates in a switch: its pending outputs, then what they left to do.
-    #[inline]
-    pub(super) fn settle_switch(&mut self, fabric: &mut Fabric, switch: u32, agent: &mut dyn Agent) {
-        let record = &mut self.records[switch];
-        let seat = record.seat;
-        let mut pending = std::mem::take(&mut record.pending);
-        let first = pending.pop().expect("an active switch has a pending output");
-        if pending.is_empty() {
-            let mut open = Open::new(seat.port + first as u32);
-            self.propose(fabric, &seat, &mut open);
-            if let Some(found) = open.found {
-                self.cross(fabric, &seat, open.port, found, agent);
+    /// Arbitrates at all pending outputs, then does what they left to do.
+    ///
+    /// Outputs of switches where no input has two proposals are settled in one sweep over the partition.
+    pub(super) fn settle_pass(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
+        let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
+        self.pass = self.pass.wrapping_add(1);
+        let mut contested = Vec::new();
+        for &port in &pending {
+            self.outputs[port].listed = false;
+            let mut open = Open::new(port);
+            self.propose(fabric, &mut open);
+            if let Some(found) = &open.found
+                && self.claim(fabric, port, found)
+            {
+                contested.push(self.outputs[port].switch);
             }
-            self.finish(fabric, &seat, &open, agent);
-            return;
+            all.push(open);
         }
-        let mut all = std::mem::take(&mut self.open);
-        all.push(Open::new(seat.port + first as u32));
-        while let Some(output) = pending.pop() {
-            all.push(Open::new(seat.port + output as u32));
+        pending.clear();
+        self.pending = pending;
+        for switch in contested {
+            self.settle_contested(fabric, switch, &mut all, agent);
         }
-        // Where two outputs proposed to one input, the loser tries again.
-        while self.match_once(fabric, &seat, &mut all, agent) {}
         for open in &all {
-            self.finish(fabric, &seat, open, agent);
+            if let Some(found) = open.found {
+                self.cross(fabric, open.port, found, agent);
+            }
+            self.finish(fabric, open, agent);
         }
         all.clear();
         self.open = all;
     }
 
-    /// One round of proposals. Returns whether an input had more than one.
-    fn match_once(
+    /// Notes a proposal to an input. Returns whether it makes the switch a contested one.
+    #[inline(always)]
+    fn claim(&mut self, fabric: &mut Fabric, port: u32, found: &Proposal) -> bool {
+        let output = &self.outputs[port];
+        let claimed = if found.input == output.radix as u32 {
+            &mut self.records[output.switch].claimed
+        } else {
+            &mut fabric.inlets[output.base + found.input].claimed
+        };
+        let before = std::mem::replace(claimed, self.pass);
+        before == self.pass
+            && std::mem::replace(&mut self.records[output.switch].contested, self.pass) != self.pass
+    }
+
+    /// Settles a switch where an input has two proposals: the loser tries again, until none has.
+    #[inline(never)]
+    fn settle_contested(
         &mut self,
         fabric: &mut Fabric,
-        seat: &Seat,
-        all: &mut [Open],
+        switch: u32,
+        all: &mut Vec<Open>,
         agent: &mut dyn Agent,
-    ) -> bool {
-        let (mut claimed, mut conflict) = (Set::<W>::default(), false);
-        for open in all.iter_mut() {
-            self.propose(fabric, seat, open);
-            if let Some(found) = open.found {
-                conflict |= claimed.contains(found.input as usize);
-                claimed.insert(found.input as usize);
+    ) {
+        let mut mine = Vec::new();
+        for at in (0..all.len()).rev() {
+            if self.outputs[all[at].port].switch == switch {
+                mine.push(all.swap_remove(at));
             }
         }
-        if conflict {
-            self.choose(fabric, seat, all);
+        loop {
+            let conflict = self.choose(fabric, &mut mine);
+            for open in &mut mine {
+                if let Some(found) = open.found.take() {
+                    self.cross(fabric, open.port, found, agent);
+                }
+            }
+            if !conflict {
+                break;
+            }
+            mine.iter_mut().for_each(|open| self.propose(fabric, open));
         }
-        for open in all {
-            if let Some(found) = open.found.take() {
-                self.cross(fabric, seat, open.port, found, agent);
+        for open in &mine {
+            self.finish(fabric, open, agent);
+        }
+    }
+
+    /// Leaves one proposal per input: the best class, then round robin over the outputs. Returns whether an input had
+    /// more than one.
+    fn choose(&self, fabric: &Fabric, all: &mut [Open]) -> bool {
+        let rank = |open: &Open, found: &Proposal| {
+            let output = &self.outputs[open.port];
+            let (number, radix) = (open.port - output.base, output.radix as u32);
+            let turn = self.turn(fabric, output, found.input) as u32;
+            (found.class, (number + radix - turn) % radix)
+        };
+        let mut conflict = false;
+        for at in 0..all.len() {
+            let Some(mine) = all[at].found else { continue };
+            let own = rank(&all[at], &mine);
+            let rivals = |other: &Open| other.found.filter(|found| found.input == mine.input);
+            let beaten = |other: &Open| rivals(other).is_some_and(|found| rank(other, &found) < own);
+            if all.iter().any(beaten) {
+                all[at].found = None;
+                conflict = true;
             }
         }
         conflict
     }
 
-    /// Leaves one proposal per input: the best class, then round robin over the outputs.
-    #[inline(never)]
-    fn choose(&self, fabric: &Fabric, seat: &Seat, all: &mut [Open]) {
-        let distance = |port: u32, input: u32| {
-            let turn = self.turn(fabric, seat, input) as u32;
-            (port - seat.port + seat.radix - turn) % seat.radix
-        };
-        for at in 0..all.len() {
-            let Some(mine) = all[at].found else { continue };
-            let rank = |open: &Open, found: &Proposal| (found.class, distance(open.port, found.input));
-            let own = rank(&all[at], &mine);
-            let beaten = all.iter().any(|other| {
-                other.found.is_some_and(|found| found.input == mine.input && rank(other, &found) < own)
-            });
-            if beaten {
-                all[at].found = None;
-            }
-        }
-    }
-
     /// When an input's path into the crossbar is free.
     #[inline(always)]
-    fn free_at(&self, fabric: &Fabric, seat: &Seat, input: u32) -> Tick {
-        if input == seat.radix {
-            self.records[seat.switch].free_at
+    fn free_at(&self, fabric: &Fabric, output: &Output<W, V>, input: u32) -> Tick {
+        if input == output.radix as u32 {
+            self.records[output.switch].free_at
         } else {
-            fabric.inlets[seat.port + input].free_at
+            fabric.inlets[output.base + input].free_at
         }
     }
 
     /// The output that an input's round robin starts from.
-    fn turn(&self, fabric: &Fabric, seat: &Seat, input: u32) -> u16 {
-        if input == seat.radix {
-            self.records[seat.switch].turn
+    fn turn(&self, fabric: &Fabric, output: &Output<W, V>, input: u32) -> u16 {
+        if input == output.radix as u32 {
+            self.records[output.switch].turn
         } else {
-            fabric.inlets[seat.port + input].turn
+            fabric.inlets[output.base + input].turn
         }
     }
 
     /// The candidate of an output that can take one over the crossbar now.
-    #[inline]
-    fn propose(&self, fabric: &Fabric, seat: &Seat, open: &mut Open) {
+    #[inline(always)]
+    fn propose(&self, fabric: &Fabric, open: &mut Open) {
         let output = &self.outputs[open.port];
         if output.crossbar_free > fabric.now {
             return;
         }
         if output.fresh != NIL {
-            open.found = self.propose_fresh(fabric, seat, output, open);
+            open.found = self.propose_fresh(fabric, output, open);
         } else if output.classes != 0 {
             (open.input_free, open.full) = (NEVER, false);
-            open.found = self.pick(fabric, seat, output, open);
+            open.found = self.pick(fabric, output, open);
         }
     }
 
     /// The packet that has just arrived at an output without others, if its input is free and there is space ahead.
-    #[inline]
+    #[inline(always)]
     fn propose_fresh(
         &self,
         fabric: &Fabric,
-        seat: &Seat,
         output: &Output<W, V>,
         open: &mut Open,
     ) -> Option<Proposal> {
-        let (id, input) = (output.fresh, output.fresh_input);
-        let free = self.free_at(fabric, seat, input);
+        let (id, input) = (output.fresh, output.fresh_input as u32);
+        let free = self.free_at(fabric, output, input);
         open.input_free = free;
         if free > fabric.now {
             return None;
@@ -174,7 +197,6 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn pick(
         &self,
         fabric: &Fabric,
-        seat: &Seat,
         output: &Output<W, V>,
         open: &mut Open,
     ) -> Option<Proposal> {
@@ -186,11 +208,11 @@ impl<const W: usize, const V: usize> State<W, V> {
             let Some(first) = requests.next_from(output.turns[class as usize] as usize) else { continue };
             let (mut input, mut best) = (first, None::<(u64, Proposal)>);
             loop {
-                if let Some(found) = self.ready(fabric, seat, output, class, input as u32, open) {
+                if let Some(found) = self.ready(fabric, output, class, input as u32, open) {
                     if self.arbitration == Arbitration::RoundRobin {
                         return Some(found);
                     }
-                    let rank = self.rank(fabric, output, found);
+                    let rank = self.rank(fabric, open.port, found);
                     if best.is_none_or(|(least, _)| rank < least) {
                         best = Some((rank, found));
                     }
@@ -209,33 +231,34 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// The order of candidates of equal class: arrival for age, a hash for random arbitration.
     #[inline(never)]
-    fn rank(&self, fabric: &Fabric, output: &Output<W, V>, found: Proposal) -> u64 {
+    fn rank(&self, fabric: &Fabric, port: u32, found: Proposal) -> u64 {
         if self.arbitration == Arbitration::Age {
             return fabric.pool.cold[found.id].arrived;
         }
+        let output = &self.outputs[port];
         let switch = fabric.share.switches[output.switch as usize];
-        let key = (switch as u64) << 32 | (output.number as u64) << 16 | found.input as u64;
+        let key = (switch as u64) << 32 | ((port - output.base) as u64) << 16 | found.input as u64;
         mix(mix(self.seed, key), fabric.now)
     }
 
     /// The first queue of a cell whose head fits in its output queue, if the input is free.
-    #[inline]
+    #[inline(always)]
     fn ready(
         &self,
         fabric: &Fabric,
-        seat: &Seat,
         output: &Output<W, V>,
         class: u8,
         input: u32,
         open: &mut Open,
     ) -> Option<Proposal> {
-        let free = self.free_at(fabric, seat, input);
+        let free = self.free_at(fabric, output, input);
         if free > fabric.now {
             open.input_free = open.input_free.min(free);
             return None;
         }
-        let voq = self.is_voq(seat, class, input);
-        let mut queue = self.cells[output.cell + class as u32 * (seat.radix + 1) + input];
+        let radix = output.radix as u32;
+        let voq = self.voq[class as usize] || input == radix;
+        let mut queue = self.cells[output.cell + class as u32 * (radix + 1) + input];
         while queue != NIL {
             let last = &fabric.pool.hot[queue];
             let (id, sibling) = (if voq { last.next } else { queue }, last.sibling);
@@ -262,11 +285,10 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// Moves a packet over the crossbar: on to its channel if that is free, else into its output queue.
-    #[inline]
+    #[inline(always)]
     fn cross(
         &mut self,
         fabric: &mut Fabric,
-        seat: &Seat,
         port: u32,
         found: Proposal,
         agent: &mut dyn Agent,
@@ -279,20 +301,21 @@ impl<const W: usize, const V: usize> State<W, V> {
         let output = &mut self.outputs[port];
         output.crossbar_free = end;
         output.turns[class as usize] = (input + 1) as u16;
-        let idle = output.queued.is_empty();
+        let (idle, base, switch) = (output.queued.is_empty(), output.base, output.switch);
+        let (radix, turn) = (output.radix as u32, (port - base + 1) as u16);
         if queue == NIL {
             output.fresh = NIL;
         } else {
-            self.leave_cell(fabric, seat, port, class, input, queue);
+            let seat = self.records[switch].seat;
+            self.leave_cell(fabric, &seat, port, class, input, queue);
         }
-        let turn = (port - seat.port + 1) as u16;
-        if input == seat.radix {
-            let record = &mut self.records[seat.switch];
+        if input == radix {
+            let record = &mut self.records[switch];
             (record.free_at, record.turn) = (end, turn);
         } else {
-            let inlet = &mut fabric.inlets[seat.port + input];
+            let inlet = &mut fabric.inlets[base + input];
             (inlet.free_at, inlet.turn) = (end, turn);
-            fabric.release(seat.port + input, vc, flits, end);
+            fabric.release(base + input, vc, flits, end);
         }
         if idle && fabric.channels[port].free_at <= fabric.now {
             fabric.take_credits(port);

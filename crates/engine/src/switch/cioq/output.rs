@@ -1,6 +1,6 @@
 //! Output queues and the channels behind them.
 use super::crossbar::Open;
-use super::state::{Seat, State};
+use super::state::State;
 use crate::core::NEVER;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
@@ -8,8 +8,8 @@ use crate::protocol::{Agent, Departure};
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
-    #[inline]
-    pub(super) fn finish(&mut self, fabric: &mut Fabric, seat: &Seat, open: &Open, agent: &mut dyn Agent) {
+    #[inline(always)]
+    pub(super) fn finish(&mut self, fabric: &mut Fabric, open: &Open, agent: &mut dyn Agent) {
         let (port, now) = (open.port, fabric.now);
         let output = &self.outputs[port];
         let (mut queued, fresh) = (!output.queued.is_empty(), output.fresh != NIL);
@@ -21,7 +21,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             queued = !self.outputs[port].queued.is_empty();
         }
         if fresh {
-            self.enter_fresh(fabric, seat, port);
+            let seat = self.records[self.outputs[port].switch].seat;
+            self.enter_fresh(fabric, &seat, port);
         }
         let (mut wake, channel_free) = (NEVER, fabric.channels[port].free_at);
         if channel_free > now {

@@ -17,14 +17,16 @@ use crate::switch::bits::Set;
 pub(super) const CLASSES_MAX: usize = 6;
 
 /// A switch of the partition.
-pub(super) struct Record<const W: usize> {
+pub(super) struct Record {
     /// Where its ports and inputs are.
     pub seat: Seat,
-    /// Outputs to look at in this tick; it is in `active` if there are any.
-    pub pending: Set<W>,
     /// When the virtual input's path into the crossbar is free, and the output its round robin starts from.
     pub free_at: Tick,
     pub turn: u16,
+    /// Last pass in which two outputs proposed to one of its inputs.
+    pub contested: u32,
+    /// Last pass in which an output proposed to the virtual input.
+    pub claimed: u32,
 }
 
 /// Where the ports and inputs of a switch are in the tables of its partition.
@@ -54,12 +56,15 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub asking: u32,
     /// A packet that arrived in this tick when the cells were empty: it enters its cell only if it is not granted.
     pub fresh: u32,
-    pub fresh_input: u32,
-    /// Local switch, and the port's number in it.
+    pub fresh_input: u16,
+    /// Local switch, its first port, and the number of its ports.
     pub switch: u32,
-    pub number: u32,
+    pub base: u32,
+    pub radix: u16,
     /// First of the cells: (class, input) in order.
     pub cell: u32,
+    /// Whether it is to be looked at in this tick.
+    pub listed: bool,
     /// Virtual channel of the packet under way.
     pub leaving: u8,
     /// Next virtual channel in the channel's round robin.
@@ -75,10 +80,13 @@ pub(super) struct Output<const W: usize, const V: usize> {
 /// All combined input/output-queued switches of a partition; `W` words hold a switch's inputs, `V` a port's virtual
 /// channels.
 pub struct State<const W: usize, const V: usize> {
-    pub(super) records: Table<Record<W>>,
+    pub(super) records: Table<Record>,
     pub(super) outputs: Table<Output<W, V>>,
     pub(super) cells: Table<u32>,
-    active: Vec<u32>,
+    /// Outputs to look at in this tick.
+    pub(super) pending: Vec<u32>,
+    /// Counts the passes over pending outputs.
+    pub(super) pass: u32,
     /// Last packet of each (input, virtual channel) of the classes without virtual output queues.
     pub(super) fifos: Table<u32>,
     pub(super) voq: [bool; CLASSES_MAX],
@@ -108,9 +116,9 @@ impl<const W: usize, const V: usize> State<W, V> {
             let radix = span[1] - span[0];
             assert!((radix as usize) < W * 64, "a switch state too small for its plan");
             let seat = Seat { port: span[0], radix, input: inputs, switch: switch as u32 };
-            records.push(Record { seat, pending: Set::default(), free_at: 0, turn: 0 });
+            records.push(Record { seat, free_at: 0, turn: 0, contested: 0, claimed: 0 });
             let row = classes as u32 * (radix + 1);
-            let output = |number| Output::new(switch as u32, number, cells + number * row);
+            let output = |number| Output::new(&seat, cells + number * row);
             outputs.extend((0..radix).map(output));
             inputs += radix + 1;
             cells += radix * row;
@@ -128,7 +136,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             records: records.into(),
             outputs: outputs.into(),
             cells: vec![NIL; cells as usize].into(),
-            active: Vec::new(),
+            pending: Vec::new(),
+            pass: 0,
             fifos: vec![NIL; fifos].into(),
             voq: voqs,
             class_sets,
@@ -147,12 +156,12 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Has an output looked at in this tick.
     #[inline(always)]
-    pub(super) fn activate(&mut self, switch: u32, output: u32) {
-        let pending = &mut self.records[switch].pending;
-        if pending.is_empty() {
-            self.active.push(switch);
+    pub(super) fn activate(&mut self, port: u32) {
+        let output = &mut self.outputs[port];
+        if !output.listed {
+            output.listed = true;
+            self.pending.push(port);
         }
-        pending.insert(output as usize);
     }
 
     /// Whether packets of a class from an input stand in virtual output queues.
@@ -169,7 +178,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 }
 
 impl<const W: usize, const V: usize> Output<W, V> {
-    fn new(switch: u32, number: u32, cell: u32) -> Self {
+    fn new(seat: &Seat, cell: u32) -> Self {
         Self {
             crossbar_free: 0,
             queued: Set::default(),
@@ -177,9 +186,11 @@ impl<const W: usize, const V: usize> Output<W, V> {
             asking: 0,
             fresh: NIL,
             fresh_input: 0,
-            switch,
-            number,
+            switch: seat.switch,
+            base: seat.port,
+            radix: seat.radix as u16,
             cell,
+            listed: false,
             leaving: 0,
             turn: 0,
             classes: 0,
@@ -200,12 +211,12 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let seat = self.records[switch].seat;
         let input = input.map_or(seat.radix, |port| port - seat.port);
         let hot = &fabric.pool.hot[id];
-        let (number, port) = (hot.out as u32, seat.port + hot.out as u32);
+        let port = seat.port + hot.out as u32;
         let output = &mut self.outputs[port];
         output.waiting += hot.flits();
         if self.bypass && output.asking == 0 && output.fresh == NIL {
-            (output.fresh, output.fresh_input) = (id, input);
-            self.activate(switch, number);
+            (output.fresh, output.fresh_input) = (id, input as u16);
+            self.activate(port);
             return;
         }
         if output.fresh != NIL {
@@ -216,8 +227,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
 
     #[inline]
     fn wake(&mut self, port: u32) {
-        let output = &self.outputs[port];
-        self.activate(output.switch, output.number);
+        self.activate(port);
     }
 
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
@@ -250,8 +260,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
-        while let Some(switch) = self.active.pop() {
-            self.settle_switch(fabric, switch, agent);
+        while !self.pending.is_empty() {
+            self.settle_pass(fabric, agent);
         }
     }
 
