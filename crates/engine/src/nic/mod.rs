@@ -223,8 +223,11 @@ impl<S: Source> NicSet<S> {
         record.state = S::Queue::default();
         record.wake_at = None;
         let node = &mut self.nodes[endpoint];
-        let at =
-            node.queues.iter().position(|&(_, other)| other == queue).expect("a queue is in its endpoint's list");
+        let at = node
+            .queues
+            .iter()
+            .position(|&(_, other)| other == queue)
+            .expect("a queue is in its endpoint's list");
         node.queues.swap_remove(at);
         self.free.push(queue);
     }

@@ -102,7 +102,8 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) seed: u64,
     /// Time of a packet over the crossbar, by its flits.
     pub(super) crossbar: Table<u32>,
-    pub(super) output_buffer: u32,
+    /// Flits of an output queue; none if packets go from the inputs to their channels.
+    pub(super) output_buffer: Option<u32>,
     pub(super) open: Vec<super::crossbar::Open>,
 }
 
