@@ -284,6 +284,9 @@ impl Fabric {
 
     /// Starts a packet on a free channel; its tail has the time `hot.tail` here, its virtual channel is `hot.next_vc`.
     pub fn transmit(&mut self, channel: u32, id: u32) {
+        if self.probe.traces() {
+            self.trace_hop(channel, id);
+        }
         let record = &mut self.channels[channel as usize];
         let hot = &mut self.pool.hot[id as usize];
         let (flits, now) = (hot.flits(), self.now);
