@@ -55,7 +55,7 @@ share = true
 """
         for name, sources, load, packets in (
             ("long", senders[:half], 1.0, 256),
-            ("short", senders[half:], 0.003, 4),
+            ("short", senders[half:], 0.001, 4),
         )
     )
 
@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
     id="srp-nmax-fair",
     paper=PAPER,
     title="Long and short messages to one endpoint",
-    setup="Four endpoints send 256-packet messages to one at line rate, four others 4-packet ones at 0.3 %.",
+    setup="Four endpoints send 256-packet messages to one at line rate, four others 4-packet ones at 0.1 %.",
     cases=cases,
     draw=draw,
     claims=claims,

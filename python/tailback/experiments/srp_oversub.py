@@ -81,7 +81,7 @@ def claims(data: Data) -> list[Claim]:
     return [
         hard(
             "SRP does not relieve a channel that two reserved destinations share",
-            f"the victim gets {got['srp', True]} % ({time} us) beside both flows, {got['srp', False]} % alone; "
+            f"the victim gets {got['srp', True]} % ({time} us) beside both, {got['srp', False]} % alone; "
             f"without control {got['none', True]} %; the shared link carries {100 * link:.1f} %",
             got["srp", True].mean < 0.9 * got["srp", False].mean,
         )

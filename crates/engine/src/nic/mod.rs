@@ -477,7 +477,7 @@ impl<S: Source> NicSet<S> {
             Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
         }
         if packet.hot.kind() == Kind::Data {
-            self.source.stamp(record, &mut packet);
+            self.source.stamp(record, pull, &mut packet);
         }
         packet
     }

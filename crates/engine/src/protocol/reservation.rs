@@ -260,6 +260,9 @@ impl Rules {
         match packet.hot.kind() {
             Kind::Grant => {
                 let start = granted(packet).expect("a grant carries a time");
+                if self.small == Small::Ecn && start > now {
+                    state.congested_until = state.congested_until.max(start + self.small_hold);
+                }
                 self.on_grant(state, queue, packet.cold.words[1], start);
             }
             Kind::Nack => self.on_refusal(state, queue, packet, now),
