@@ -123,7 +123,9 @@ def _order(rows: Sequence[_Row]) -> list[str]:
 def _names(rows: Sequence[_Row]) -> dict[tuple[int, int], str]:
     """What the messages are called: nothing if there is but one, else M1, M2 … in the order they are sent."""
     found = dict.fromkeys((row["source"], row["message"]) for row in rows if row["kind"] == "data")
-    return dict.fromkeys(found, "") if len(found) == 1 else {key: f"M{at}" for at, key in enumerate(found, 1)}
+    return (
+        dict.fromkeys(found, "") if len(found) == 1 else {key: f" M{at}" for at, key in enumerate(found, 1)}
+    )
 
 
 def _look(row: _Row) -> str:
@@ -132,15 +134,14 @@ def _look(row: _Row) -> str:
 
 
 def _label(row: _Row, names: dict[tuple[int, int], str]) -> str:
+    """What a packet is called: by message and number, or by its kind and the time it carries."""
     kind = row["kind"]
-    forward = kind in ("data", "reservation")
-    owner = row["source"] if forward else row["destination"]
-    message = names.get((owner, row["message"]), "")
-    packet = f"{message} P{row['sequence'] + 1}".strip()
+    owner = row["source"] if kind == "data" else row["destination"]
+    packet = names.get((owner, row["message"]), "") + f" P{row['sequence'] + 1}"
     if kind == "data":
-        return packet
+        return packet.strip()
     time = "" if row["granted_ns"] != row["granted_ns"] else f" {row['granted_ns']:.0f} ns"
-    return f"{_SHORT[kind]} {message if kind in ('reservation', 'grant') else packet}".strip() + time
+    return _SHORT[kind] + (packet.rstrip() if kind in ("ack", "nack") else "") + time
 
 
 def _starts(rows: Sequence[_Row]) -> list[bool]:

@@ -101,15 +101,15 @@ def _overthrottled(data: Data) -> str:
         for key, step in _FEWER
     }
     return (
-        f"ECN settles at {at2} % at 2x because it overshoots. A flow in equilibrium sends 4 flits every 240 ns: "
-        "about 9 of its packets are under way in a round trip of 2.1 us. Once more than 192 flits wait, all that "
-        "leave the queue are marked until the sources react: about 9 x 24 = 216 cycles on an inter-packet delay "
-        "of 236, so the rate halves, and at 1 cycle per 96 it takes 21 us to return. Measured at 2x with other "
-        f"increments (accepted, latency): {tried['increment']}. With the published increment and other "
-        f"decrements: {tried['decrement']}. With fewer steps: if one packet in 11 is marked (the marking rate that "
-        f"devices of InfiniBand default to), {fewer['marking_rate']}; if a queue takes at most one step in 2 us, "
-        f"{fewer['increase_period']}. The paper says that every notification adds its step, and nothing of a "
-        "marking rate: that stays the default."
+        f"ECN settles at {at2} % at 2x because it overshoots. A flow in equilibrium sends 4 flits every 240 "
+        "ns: about 9 of its packets are under way in a round trip of 2.1 us. Once more than 192 flits wait, "
+        "all that leave the queue are marked until the sources react: about 9 x 24 = 216 cycles on an "
+        "inter-packet delay of 236, so the rate halves, and at 1 cycle per 96 it takes 21 us to return. "
+        f"Measured at 2x with other increments (accepted, latency): {tried['increment']}. With the published "
+        f"increment and other decrements: {tried['decrement']}. With fewer steps: if one packet in 11 is "
+        "marked (the marking rate that devices of InfiniBand default to), "
+        f"{fewer['marking_rate']}; if a queue takes at most one step in 2 us, {fewer['increase_period']}. "
+        "The paper says that every notification adds its step, and nothing of a marking rate: as the default."
     )
 
 

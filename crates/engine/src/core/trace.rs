@@ -99,6 +99,8 @@ pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
     let real = |pick: &dyn Fn(&Step) -> f64| Column::Real(steps.iter().map(pick).collect());
     let int = |pick: &dyn Fn(&Step) -> u32| Column::Int(steps.iter().map(|step| pick(step) as i64).collect());
     let text = |pick: &dyn Fn(&Step) -> String| Column::Text(steps.iter().map(pick).collect());
+    // The protocol's words as they are: a reservation's flits and key, a refusal's flits.
+    let word = |at: usize| Column::Int(steps.iter().map(|step| step.packet.cold.words[at] as i64).collect());
     let time = |step: &Step| match step.packet.hot.kind() {
         Kind::Grant | Kind::Nack => granted(&step.packet).map_or(f64::NAN, ns),
         _ => f64::NAN,
@@ -118,6 +120,8 @@ pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
         ("message".into(), int(&|step| step.packet.cold.message)),
         ("sequence".into(), int(&|step| step.packet.cold.sequence as u32)),
         ("flits".into(), int(&|step| step.packet.hot.flits())),
+        ("word0".into(), word(0)),
+        ("word1".into(), word(1)),
     ];
     Table { name: "packets", columns }
 }

@@ -138,6 +138,11 @@ impl Reservations {
         }
     }
 
+    /// Small messages reserve until then, at least.
+    fn hold(&mut self, until: Tick) {
+        self.congested_until = self.congested_until.max(until);
+    }
+
     /// The block of a packet, unless it is over.
     fn block(&mut self, key: u64) -> Option<&mut Block> {
         let behind = self.blocks.partition_point(|block| block.first <= key);
@@ -261,13 +266,13 @@ impl Rules {
             Kind::Grant => {
                 let start = granted(packet).expect("a grant carries a time");
                 if self.small == Small::Ecn && start > now {
-                    state.congested_until = state.congested_until.max(start + self.small_hold);
+                    state.hold(start + self.small_hold);
                 }
                 self.on_grant(state, queue, packet.cold.words[1], start);
             }
             Kind::Nack => self.on_refusal(state, queue, packet, now),
             Kind::Ack => self.on_acknowledgement(state, queue, &packet.cold),
-            Kind::Notification => state.congested_until = now + self.small_hold,
+            Kind::Notification => state.hold(now + self.small_hold),
             kind => unreachable!("{kind:?} is not for a reservation"),
         }
         state.clean(now);
@@ -610,6 +615,21 @@ mod tests {
         bench.grant(0, 0, 30);
         assert_eq!(bench.sent.join(" "), "r30 0.0s");
         assert_eq!(bench.at(30), run("1.0d 1.1d 2.0d", Pull::Wait));
+    }
+
+    #[test]
+    fn small_messages_reserve_after_a_mark_and_as_long_as_granted_times_lie_ahead() {
+        let rules = Rules { small_below: 20, small: Small::Ecn, ..RULES };
+        let mut bench = Bench::new(rules, &[10; 6]);
+        assert_eq!(bench.send(), None);
+        bench.hear(Kind::Notification, 0, 0, [0; 2]);
+        assert_eq!(bench.run(), run("r10 1.0s", Pull::At(50)));
+        bench.grant(1, 0, 200);
+        bench.hear(Kind::Notification, 0, 0, [0; 2]);
+        assert_eq!(bench.at(199), run("", Pull::At(200)), "a mark does not shorten the hold");
+        assert_eq!(bench.at(249), run("r10 2.0s", Pull::At(250)));
+        bench.grant(2, 0, 249);
+        assert_eq!(bench.at(250), run("3.0d 4.0d 5.0d", Pull::Wait), "a time that has come prolongs nothing");
     }
 
     #[test]
