@@ -12,6 +12,7 @@ pub mod reservation;
 pub mod scheduler;
 pub mod smsrp;
 pub mod srp;
+pub mod time_out;
 
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};

@@ -1,11 +1,10 @@
 //! Speculative reservation at the source: the state machine of a send queue, shared by the protocols that reserve ahead
-//! of a message; and the drop of packets that waited too long, shared by those that drop by time.
+//! of a message.
 //!
 //! A reservation covers a block: messages that wait, or a part of the first. Its life is [`Phase`]: packets go
 //! speculatively; a refusal stops that until the grant; from the granted time on the rest of the block and what was
 //! refused go in the data class.
-use super::ecn::Marker;
-use super::{Agent, Departure, Interest, Pull, Reply, Reserve, Sent, granted};
+use super::{Pull, Reserve, Sent, granted};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::nic::queue::{Again, SendQueue, key};
@@ -366,32 +365,6 @@ impl Rules {
     pub fn floor(&self, state: &Reservations, own: u64) -> u64 {
         let mut flights = state.blocks.iter().filter_map(|block| block.flights.first());
         flights.next().map_or(own, |flight| flight.packet.key().min(own))
-    }
-}
-
-/// Refuses packets that waited too long, and marks packets at the root of congestion if asked to.
-pub struct TimeOut {
-    /// Queueing time after which a packet is dropped.
-    pub time_to_wait: Tick,
-    /// Traffic class of refusals.
-    pub control: u8,
-    /// Marks, if small messages are to hear of congestion.
-    pub marker: Option<Marker>,
-}
-
-impl Agent for TimeOut {
-    fn interest(&self) -> Interest {
-        Interest { departures: self.marker.is_some(), last_hop: false, time_to_wait: Some(self.time_to_wait) }
-    }
-
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
-        if let Some(marker) = &mut self.marker {
-            marker.on_dequeue(departure, packet);
-        }
-    }
-
-    fn on_expire(&mut self, packet: &Packet) -> Reply {
-        Reply::refusal(self.control, packet, None)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Speculative reservation protocol for small messages.
-use super::reservation::TimeOut;
 use super::scheduler::{Pace, Scheduler};
+use super::time_out::TimeOut;
 use super::{
     Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
     granted,

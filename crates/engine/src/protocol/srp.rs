@@ -1,8 +1,9 @@
 //! Speculative reservation protocol.
 use super::duplicates::Seen;
 use super::ecn::Marker;
-use super::reservation::{BLOCK_MAX, FirstPacket, Reservations, Rules, Small, TimeOut, Variant};
+use super::reservation::{BLOCK_MAX, FirstPacket, Reservations, Rules, Small, Variant};
 use super::scheduler::{Pace, Scheduler};
+use super::time_out::TimeOut;
 use super::{
     Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
 };
