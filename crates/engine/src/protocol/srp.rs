@@ -67,6 +67,8 @@ pub struct Srp {
     pub time_to_wait: Duration,
     /// Reservations that a send queue has under way, from the request until all is sent; 0 for no limit.
     pub max_outstanding: u32,
+    /// When a reservation goes.
+    pub reserve: When,
     /// When the first speculative packet of a reservation goes.
     pub first_packet: FirstPacket,
     /// What becomes of speculative packets that are not answered when the granted time comes.
@@ -94,6 +96,17 @@ pub enum Block {
     Size(Size),
 }
 
+/// When a reservation goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum When {
+    /// Ahead of all packets of other send queues, as its priority is everywhere else.
+    #[serde(rename = "at once")]
+    AtOnce,
+    /// When its send queue has its turn.
+    #[serde(rename = "in turn")]
+    InTurn,
+}
+
 /// The traffic class of grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Grants {
@@ -113,6 +126,7 @@ impl Default for Srp {
             epsilon: 0.05,
             time_to_wait: Duration::Ps(1_300_000),
             max_outstanding: 1,
+            reserve: When::AtOnce,
             first_packet: FirstPacket::NextTurn,
             variant: Variant::Default,
             grants: Grants::Control,
@@ -129,6 +143,7 @@ const BYPASSED: u64 = 1;
 /// The endpoints of [`Srp`].
 struct Endpoint {
     rules: Rules,
+    reserve: When,
     pace: Pace,
     acknowledge: bool,
     grant: u8,
@@ -154,6 +169,10 @@ impl Source for Endpoint {
         }
         let next = self.rules.next(&queue.state, queue, now);
         next.unwrap_or_else(|| self.rules.wait(&queue.state, queue, now))
+    }
+
+    fn reserves_first(&self) -> bool {
+        self.reserve == When::AtOnce
     }
 
     fn stamp(&self, queue: &SendQueue<Reservations>, pull: Pull, packet: &mut Packet) {
@@ -269,7 +288,8 @@ impl Scheme for Srp {
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let (grant, control) = self.control_classes();
         let pace = Pace::new(plan, self.epsilon);
-        let endpoint = Endpoint { rules: self.rules(plan), pace, acknowledge, grant, control };
+        let (rules, reserve) = (self.rules(plan), self.reserve);
+        let endpoint = Endpoint { rules, reserve, pace, acknowledge, grant, control };
         Box::new(NicSet::new(endpoint, plan, share))
     }
 
