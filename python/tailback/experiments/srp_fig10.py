@@ -18,16 +18,20 @@ _FORCED = {"n_min": _SMALL}
 
 def cases(full: bool) -> list[Case]:
     """Every protocol with 4-packet messages; the baseline and SRP forced on with 1-packet messages."""
-    return [
-        uniform.case(protocol, load, full, seed=seed, size=4)
-        for protocol in kinds()
-        for load in uniform.loads(full)
-        for seed in uniform.seeds(full)
-    ] + [
-        uniform.case(protocol, load, full, _SMALL, changes=changes, size=1)
-        for protocol, changes in (("none", None), ("srp", _FORCED))
-        for load in uniform.loads(full)
-    ]
+    return (
+        [
+            uniform.case(protocol, load, full, seed=seed, size=4)
+            for protocol in kinds()
+            for load in uniform.loads(full)
+            for seed in uniform.seeds(full)
+        ]
+        + [
+            uniform.case(protocol, load, full, _SMALL, changes=changes, size=1)
+            for protocol, changes in (("none", None), ("srp", _FORCED))
+            for load in uniform.loads(full)
+        ]
+        + uniform.finer()
+    )
 
 
 def draw(data: Data) -> Figure:
@@ -51,21 +55,26 @@ def claims(data: Data) -> list[Claim]:
     srp, ecn, forced = _extra(data, "srp", 4), _extra(data, "ecn", 4), _extra(data, "srp", 1)
     top = max(srp, key=lambda load: srp[load])
     told = ", ".join(f"{load:.0%}: SRP {srp[load]:+.2f}, ECN {ecn[load]:+.2f}" for load in srp)
+    why = uniform.why_dropped(data)
     below = [load for load in srp if load <= 0.9]
     return [
         hard(
             "SRP uses more than ECN, ECN no less than the baseline (up to 90 %)",
             f"points over the baseline: {told}",
             all(srp[load] > ecn[load] >= -0.05 for load in below),
+            cause=why,
         ),
-        hard("SRP's largest extra lies past 70 % load", f"at {top:.0%}", top >= 0.7),
-        value("SRP's largest extra", "below 2.5 points", mean_interval([srp[top]]), (0, 4), "points"),
+        hard("SRP's largest extra lies past 70 % load", f"at {top:.0%}", top >= 0.7, cause=why),
+        value(
+            "SRP's largest extra", "below 2.5 points", mean_interval([srp[top]]), (0, 4), "points", cause=why
+        ),
         value(
             "SRP forced on 1-packet messages: largest extra",
             "up to 20 points",
             mean_interval([max(forced.values())]),
             (14, 26),
             "points",
+            cause=why,
         ),
     ]
 

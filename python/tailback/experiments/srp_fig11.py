@@ -21,7 +21,7 @@ def cases(full: bool) -> list[Case]:
         uniform.case("srp", load, full, seed=seed)
         for load in uniform.loads(full)
         for seed in uniform.seeds(full)
-    ]
+    ] + uniform.finer()
 
 
 def draw(data: Data) -> Figure:
@@ -44,20 +44,25 @@ def claims(data: Data) -> list[Claim]:
         for load, one, two in zip(loads, injected, dropped, strict=True)
     )
     late = [point.mean for load, point in zip(loads, dropped, strict=True) if load >= at]
+    why = uniform.why_dropped(data)
     worst_at, worst = uniform.peak(data, uniform.DROPPED)
     return [
         hard(
             "speculative injection peaks at mid-load, then falls",
             f"injected/dropped, {told}",
             injected[-1].mean < 0.8 * most and at < max(loads),
+            cause=why,
         ),
         hard(
             "drops go on growing past that peak",
             f"largest at {worst_at:.0%}; at the peak {100 * late[0]:.2f} %",
             worst_at > at and max(late) > 1.5 * late[0],
+            cause=why,
         ),
-        value("load of the peak", "about 50 %", mean_interval([100 * at]), (35, 65), "%"),
-        value("bandwidth wasted at most", "below 1.5 %", mean_interval([100 * worst]), (0, 1.5), "%"),
+        value("load of the peak", "about 50 %", mean_interval([100 * at]), (35, 65), "%", cause=why),
+        value(
+            "bandwidth wasted at most", "below 1.5 %", mean_interval([100 * worst]), (0, 1.5), "%", cause=why
+        ),
     ]
 
 

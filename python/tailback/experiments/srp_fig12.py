@@ -23,7 +23,7 @@ def cases(full: bool) -> list[Case]:
         for wait in _WAITS
         for load in uniform.loads(full)
         for seed in uniform.seeds(full)
-    ]
+    ] + uniform.finer()
 
 
 def draw(data: Data) -> Figure:
@@ -38,12 +38,14 @@ def halving(
     peaks = {each: 100 * uniform.peak(data, measure, **{label: each})[1] for each in values}
     told = ", ".join(f"{each:g}{unit}: {peak:.3f} %" for each, peak in peaks.items())
     falling = all(peaks[two] < peaks[one] for one, two in pairwise(values))
-    return [hard(f"the larger {what}, the fewer drops", f"peaks: {told}", falling)] + [
+    why = uniform.why_dropped(data)
+    return [hard(f"the larger {what}, the fewer drops", f"peaks: {told}", falling, cause=why)] + [
         value(
             f"peak at {two:g}{unit} over that at {one:g}{unit}",
             "about 1/2",
             mean_interval([peaks[two] / peaks[one] if peaks[one] else float("nan")]),
             (0.35, 0.65),
+            cause=why,
         )
         for one, two in pairwise(values)
     ]

@@ -22,7 +22,7 @@ def cases(full: bool) -> list[Case]:
         for protocol in kinds()
         for load in uniform.loads(full)
         for seed in uniform.seeds(full)
-    ]
+    ] + uniform.finer()
 
 
 def draw(data: Data) -> Figure:
@@ -51,18 +51,28 @@ def claims(data: Data) -> list[Claim]:
     told = ", ".join(f"{load:.0%}: {more:+.1f} %" for load, more in srp.items())
     low = [more for load, more in srp.items() if load <= 0.4]
     last = srp[max(srp)]
+    why = uniform.why_dropped(data)
     apart = {load: more for load, more in ecn.items() if load <= 0.9}
     worst = max(apart, key=lambda load: abs(apart[load]))
     return [
-        hard("SRP's latency is the baseline's at low load (within 5 %)", told, max(map(abs, low)) <= 5),
-        hard("SRP's extra rises, then vanishes as the baseline saturates", told, last < srp[top] / 2),
+        hard(
+            "SRP's latency is the baseline's at low load (within 5 %)",
+            told,
+            max(map(abs, low)) <= 5,
+            cause=why,
+        ),
+        hard(
+            "SRP's extra rises, then vanishes as the baseline saturates", told, last < srp[top] / 2, cause=why
+        ),
         hard(
             "ECN's latency is the baseline's (within 5 % up to 90 %)",
             f"farthest: {apart[worst]:+.1f} % at {worst:.0%}",
             abs(apart[worst]) <= 5,
         ),
-        value("SRP's largest extra latency", "25 %", mean_interval([srp[top]]), (10, 40), "%"),
-        value("load of that largest extra", "near 85 %", mean_interval([100 * top]), (75, 92), "%"),
+        value("SRP's largest extra latency", "25 %", mean_interval([srp[top]]), (10, 40), "%", cause=why),
+        value(
+            "load of that largest extra", "near 85 %", mean_interval([100 * top]), (75, 92), "%", cause=why
+        ),
     ]
 
 

@@ -33,7 +33,7 @@ def cases(full: bool) -> list[Case]:
         for protocol in kinds()
         for size, message in _SIZES.items()
         for seed in uniform.seeds(full)
-    ]
+    ] + uniform.finer()
 
 
 def draw(data: Data) -> Figure:
@@ -73,6 +73,7 @@ def claims(data: Data) -> list[Claim]:
             "SRP over ECN over the baseline from 4 packets on, mixes included",
             told(_RESERVED) + (f"; not at {', '.join(out_of_order)}" if out_of_order else ""),
             not out_of_order,
+            cause=uniform.why_dropped(data),
         ),
         hard("equal at 1 and 2 packets (within 1.5 points)", told(["1", "2"]), small <= 1.5),
         hard(
@@ -84,6 +85,7 @@ def claims(data: Data) -> list[Claim]:
             "SRP and ECN level off (16 and 64 packets within 3 points)",
             told(["16", "64"]),
             max(level.values()) <= 3,
+            cause=uniform.why_dropped(data),
         ),
         *(
             value(
@@ -92,6 +94,7 @@ def claims(data: Data) -> list[Claim]:
                 got["srp", "4"].scaled(100 / got[kind, "4"].mean).shifted(-100),
                 (published - 3, published + 3),
                 "%",
+                cause=uniform.why_dropped(data),
             )
             for kind, name, published in (("none", "the baseline", 6), ("ecn", "ECN", 3))
         ),

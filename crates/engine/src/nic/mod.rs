@@ -233,21 +233,11 @@ impl<S: Source> NicSet<S> {
         self.free.push(queue);
     }
 
-    fn make_ready(&mut self, endpoint: u32, queue: u32, now: Tick) {
+    fn make_ready(&mut self, endpoint: u32, queue: u32) {
         let record = &mut self.queues[queue];
         if !record.ready {
             record.ready = true;
             record.wake_at = None;
-            self.line_up(endpoint, queue, now);
-        }
-    }
-
-    /// Puts a queue at the end of the round robin; at its head, if it wants to reserve and reservations go first.
-    fn line_up(&mut self, endpoint: u32, queue: u32, now: Tick) {
-        let reserves = || matches!(self.source.pull(&self.queues[queue], now), Pull::Reserve(_));
-        if self.source.reserves_first() && reserves() {
-            self.nodes[endpoint].ready.push_front(queue);
-        } else {
             self.nodes[endpoint].ready.push_back(queue);
         }
     }
@@ -280,7 +270,7 @@ impl<S: Source> NicSet<S> {
                 }
                 let queue = self.queue(endpoint, message.dst);
                 self.queues[queue].push(message);
-                self.make_ready(endpoint, queue, fabric.now);
+                self.make_ready(endpoint, queue);
             }
         }
         self.nodes[endpoint].next_born = next_born;
@@ -351,7 +341,7 @@ impl<S: Source> NicSet<S> {
             let due = &mut self.nodes[endpoint].due;
             due.take(&mut self.queues);
             due.note(queue, &mut self.queues[queue], self.droppable);
-            self.make_ready(endpoint, queue, fabric.now);
+            self.make_ready(endpoint, queue);
             if again {
                 return false;
             }
@@ -437,7 +427,7 @@ impl<S: Source> NicSet<S> {
             // The first packet takes its turn together with the reservation.
             self.nodes[endpoint].ready.push_front(queue);
         } else {
-            self.line_up(endpoint, queue, now);
+            self.nodes[endpoint].ready.push_back(queue);
         }
     }
 
@@ -630,7 +620,7 @@ impl<S: Source> NicSet<S> {
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);
         } else {
-            self.make_ready(endpoint, queue, fabric.now);
+            self.make_ready(endpoint, queue);
         }
     }
 }

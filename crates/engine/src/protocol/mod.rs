@@ -131,11 +131,6 @@ pub trait Source: Send + Sync + 'static {
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
 
-    /// Whether a queue that wants to reserve goes ahead of all others.
-    fn reserves_first(&self) -> bool {
-        false
-    }
-
     /// May write the protocol's words into a data packet that is about to be sent, as `pull` wanted it.
     fn stamp(&self, _queue: &SendQueue<Self::Queue>, _pull: Pull, _packet: &mut Packet) {}
 

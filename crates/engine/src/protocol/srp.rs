@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// Ahead of a message goes a reservation, and directly behind it the message itself in a class of low priority, whose
+/// Ahead of a message goes a reservation, and behind it the message itself in a class of low priority, whose
 /// packets are dropped once they have waited for `time_to_wait` in all. The destination grants one interval after the
 /// other. A grant or a refusal stops the speculation; at the granted time the rest of the message and what was
 /// dropped go in the data class, which is never dropped. A refusal that comes later is answered at once.
@@ -45,7 +45,8 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// A block of a message ends when all of it has been sent, known drops included, not when it is known to have
+/// The paper's channels change between virtual channels flit by flit; here a packet holds a channel to its end, so that
+/// reservations and grants wait for packets under way, more is sent before the grant comes, and more is dropped. A block of a message ends when all of it has been sent, known drops included, not when it is known to have
 /// arrived. Messages that bypass do not wait behind a reserved one of the same queue. Where second copies are made,
 /// all data are acknowledged, and a later packet may still overtake one that was dropped before it. For small
 /// messages HPCA 2012, section 6.3, gives ideas only. Ours are `small_hold`, what is coalesced, and with `small =
@@ -67,8 +68,6 @@ pub struct Srp {
     pub time_to_wait: Duration,
     /// Reservations that a send queue has under way, from the request until all is sent; 0 for no limit.
     pub max_outstanding: u32,
-    /// When a reservation goes.
-    pub reserve: When,
     /// When the first speculative packet of a reservation goes.
     pub first_packet: FirstPacket,
     /// What becomes of speculative packets that are not answered when the granted time comes.
@@ -96,17 +95,6 @@ pub enum Block {
     Size(Size),
 }
 
-/// When a reservation goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum When {
-    /// Ahead of all packets of other send queues, as its priority is everywhere else.
-    #[serde(rename = "at once")]
-    AtOnce,
-    /// When its send queue has its turn.
-    #[serde(rename = "in turn")]
-    InTurn,
-}
-
 /// The traffic class of grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Grants {
@@ -126,7 +114,6 @@ impl Default for Srp {
             epsilon: 0.05,
             time_to_wait: Duration::Ps(1_300_000),
             max_outstanding: 1,
-            reserve: When::AtOnce,
             first_packet: FirstPacket::NextTurn,
             variant: Variant::Default,
             grants: Grants::Control,
@@ -143,7 +130,6 @@ const BYPASSED: u64 = 1;
 /// The endpoints of [`Srp`].
 struct Endpoint {
     rules: Rules,
-    reserve: When,
     pace: Pace,
     acknowledge: bool,
     grant: u8,
@@ -169,10 +155,6 @@ impl Source for Endpoint {
         }
         let next = self.rules.next(&queue.state, queue, now);
         next.unwrap_or_else(|| self.rules.wait(&queue.state, queue, now))
-    }
-
-    fn reserves_first(&self) -> bool {
-        self.reserve == When::AtOnce
     }
 
     fn stamp(&self, queue: &SendQueue<Reservations>, pull: Pull, packet: &mut Packet) {
@@ -288,8 +270,7 @@ impl Scheme for Srp {
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let (grant, control) = self.control_classes();
         let pace = Pace::new(plan, self.epsilon);
-        let (rules, reserve) = (self.rules(plan), self.reserve);
-        let endpoint = Endpoint { rules, reserve, pace, acknowledge, grant, control };
+        let endpoint = Endpoint { rules: self.rules(plan), pace, acknowledge, grant, control };
         Box::new(NicSet::new(endpoint, plan, share))
     }
 
