@@ -96,8 +96,8 @@ def why_dropped(data: Data) -> str:
     told = "; ".join(
         f"at {load:.0%} "
         + ", ".join(
-            f"{at('speculative', flits, load):.1f} % speculative and {at('dropped', flits, load):.2f} % dropped "
-            f"with packets of {flits} flits"
+            f"{at('speculative', flits, load):.1f} % speculative, {at('dropped', flits, load):.2f} % dropped "
+            f"(packets of {flits} flits)"
             for flits in _FLITS
         )
         for load in _AT

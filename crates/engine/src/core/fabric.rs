@@ -407,6 +407,7 @@ impl Fabric {
     #[inline]
     pub fn wake(&mut self, channel: u32, at: Tick) {
         let record = &mut self.channels[channel];
+        debug_assert!(at >= self.now, "law broken: a wake in the past");
         if at >= record.wake_at {
             return;
         }

@@ -176,10 +176,11 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn propose_fresh(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
         let (id, input) = (output.fresh, output.fresh_input as u32);
         let free = self.free_at(fabric, output, input);
-        open.input_free = free;
         if free > fabric.now {
+            open.input_free = free;
             return None;
         }
+        open.input_free = NEVER;
         let hot = &fabric.pool.hot[id];
         if !self.fits(fabric, open.port, output, hot) {
             open.full = true;
