@@ -133,6 +133,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
             series: scenario.record.series.map(|bin| ticks(bin).max(1)),
             ports: scenario.record.ports,
             sources: scenario.record.sources,
+            packets: scenario.record.packets,
             occupancy,
         },
         scale,

@@ -451,6 +451,7 @@ impl Fabric {
     #[inline]
     pub fn wake(&mut self, channel: u32, at: Tick) {
         let record = &mut self.channels[channel];
+        debug_assert!(at >= self.now, "law broken: a wake in the past");
         if at >= record.wake_at {
             return;
         }
@@ -464,6 +465,9 @@ impl Fabric {
 
     /// Starts a packet on a free channel; its tail has the time `hot.tail` here, its virtual channel is `hot.next_vc`.
     pub fn transmit(&mut self, channel: u32, id: u32) {
+        if self.probe.traces() {
+            self.trace_hop(channel, id);
+        }
         let record = &mut self.channels[channel];
         let hot = &mut self.pool.hot[id];
         let (flits, vc, now) = (hot.flits(), hot.next_vc, self.now);

@@ -117,6 +117,8 @@ pub struct RecordPlan {
     pub ports: bool,
     /// Throughput of every source.
     pub sources: bool,
+    /// Every packet on every channel.
+    pub packets: bool,
     /// Times of occupancy snapshots, ascending.
     pub occupancy: Vec<Tick>,
 }

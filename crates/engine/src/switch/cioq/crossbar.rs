@@ -183,6 +183,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             open.input_free = free;
             return None;
         }
+        open.input_free = NEVER;
         let hot = &fabric.pool.hot[id];
         if !self.fits(fabric, open.port, output, hot) {
             open.full = true;
