@@ -43,6 +43,10 @@ pub(super) struct Geometry {
     gateways: Vec<Gateway>,
 }
 
+/// Ratio of the hops of a minimal way and of a detour, as UGAL and PAR compare them: a Valiant way is two minimal ones, a
+/// local detour two local hops for one.
+pub(super) const WEIGHTS: (u32, u32) = (1, 2);
+
 /// Link class of the host links, as in every topology.
 const HOST: u8 = 0;
 /// Bits of `Route::state`: local hops taken in this group, global hops taken, and a bit for the routing's own use.

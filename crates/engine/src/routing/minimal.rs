@@ -1,6 +1,6 @@
 //! Minimal routing, on every topology.
 use super::dragonfly::Geometry;
-use super::{Bind, Hop, Route, Router, Senses, nca};
+use super::{Bind, Hop, Route, Router, Senses, dor, nca};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
@@ -10,7 +10,8 @@ use crate::units::Scale;
 /// # What it does
 /// Dragonfly: local, global, local, each only where needed; among parallel global links the source draws one with equal
 /// probability, whether or not it leaves from the packet's own switch (so that all links carry the same load). Levels:
-/// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Single switch: straight out.
+/// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Torus, mesh, HyperX: as
+/// `dor`. Single switch: straight out.
 ///
 /// # Paper
 /// J. Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1.
@@ -27,6 +28,9 @@ impl Bind for Minimal {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of, graph)))),
             Topology::FatTree(_) => nca::Nca::default().router(topology, graph, scale),
+            Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_) => {
+                dor::Dor::default().router(topology, graph, scale)
+            }
             Topology::SingleSwitch(_) => {
                 Some(Box::new(Out(graph.endpoints.iter().map(|&(_, port)| port).collect())))
             }

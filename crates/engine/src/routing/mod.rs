@@ -9,7 +9,9 @@ use crate::problem::Problem;
 use crate::topology::Topology;
 use crate::units::{Scale, Size};
 
+pub mod dor;
 mod dragonfly;
+mod lattice;
 pub mod minimal;
 pub mod nca;
 pub mod par;
@@ -89,6 +91,7 @@ crate::kinds::kinds! {
         Ugal(ugal::Ugal) = "ugal",
         Par(par::Par) = "par",
         Nca(nca::Nca) = "nca",
+        Dor(dor::Dor) = "dor",
     }
     /// What the routing provides, whichever kind it is.
     pub fn binding -> dyn Bind;
@@ -138,10 +141,12 @@ fn flits(size: Size, scale: &Scale) -> u64 {
     size.flits(scale).min(u64::from(u32::MAX) * 2)
 }
 
-/// Whether a detour of twice the length is worth taking: UGAL's comparison with the hop counts replaced by their ratio.
-/// Each occupancy stands for the delay of one hop, so the product with the hops left estimates the delay of the path.
-fn diverts(minimal: u32, detour: u32, threshold: u64) -> bool {
-    u64::from(minimal) > 2 * u64::from(detour) + threshold
+/// Whether the first port of the minimal way is occupied so much more than that of a detour that the detour is taken:
+/// `q_min·h_min > q_val·h_val + threshold·h_min`. An occupancy stands for the delay of a hop, so that its product with the
+/// hops ahead estimates the delay of the way.
+fn diverts(minimal: u32, detour: u32, (h_min, h_val): (u32, u32), threshold: u64) -> bool {
+    u64::from(minimal) * u64::from(h_min)
+        > u64::from(detour) * u64::from(h_val) + threshold * u64::from(h_min)
 }
 
 #[cfg(test)]

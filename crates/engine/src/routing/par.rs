@@ -1,5 +1,5 @@
 //! PAR-6/2: progressive adaptive routing on a dragonfly.
-use super::dragonfly::Geometry;
+use super::dragonfly::{Geometry, WEIGHTS};
 use super::{Bind, Hop, Route, Router, Senses, diverts, flits};
 use crate::graph::Graph;
 use crate::topology::Topology;
@@ -66,7 +66,7 @@ impl DragonflyPar {
         }
         let Some(detour) = geometry.detour(group, to, senses) else { return };
         let other = geometry.port_towards(index, detour);
-        if other != port && diverts(minimal, senses.occupancy(other), self.threshold) {
+        if other != port && diverts(minimal, senses.occupancy(other), WEIGHTS, self.threshold) {
             route.divert(detour);
         }
     }
@@ -87,7 +87,7 @@ impl DragonflyPar {
         third += u32::from(third >= from.min(to));
         third += u32::from(third >= from.max(to));
         let other = geometry.local_port(from, third);
-        if diverts(direct, senses.occupancy(other), self.threshold) { other } else { port }
+        if diverts(direct, senses.occupancy(other), WEIGHTS, self.threshold) { other } else { port }
     }
 }
 

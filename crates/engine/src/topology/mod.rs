@@ -4,7 +4,11 @@ use crate::problem::Problem;
 
 pub mod dragonfly;
 pub mod fat_tree;
+pub mod hyperx;
+pub(crate) mod lattice;
+pub mod mesh;
 pub mod single_switch;
+pub mod torus;
 
 /// What every topology provides. A topology is plain parameters; it is asked once, before a run.
 pub trait Wiring {
@@ -23,6 +27,9 @@ crate::kinds::kinds! {
     pub enum Topology by "kind" {
         Dragonfly(dragonfly::Dragonfly) = "dragonfly",
         FatTree(fat_tree::FatTree) = "fat-tree",
+        Torus(torus::Torus) = "torus",
+        Mesh(mesh::Mesh) = "mesh",
+        Hyperx(hyperx::Hyperx) = "hyperx",
         SingleSwitch(single_switch::SingleSwitch) = "single-switch",
     }
     /// What the topology provides, whichever kind it is.
@@ -94,7 +101,27 @@ pub(crate) mod tests {
             Topology::Dragonfly(dragonfly::Dragonfly { p, a, h, groups, arrangement, global_links })
         };
         let tree = |levels, arity, taper| Topology::FatTree(fat_tree::FatTree { levels, arity, taper });
+        let torus = |dims: &[u32], concentration, links| {
+            Topology::Torus(torus::Torus { dims: dims.to_vec(), concentration, links })
+        };
+        let mesh = |dims: &[u32], concentration, links| {
+            Topology::Mesh(mesh::Mesh { dims: dims.to_vec(), concentration, links })
+        };
+        let hyperx = |dims: &[u32], concentration, links| {
+            Topology::Hyperx(hyperx::Hyperx { dims: dims.to_vec(), concentration, links })
+        };
         vec![
+            torus(&[4, 4], 1, 1),
+            torus(&[5, 3], 1, 1),
+            torus(&[2, 4], 2, 1),
+            torus(&[6], 1, 2),
+            torus(&[2, 1, 3], 1, 1),
+            mesh(&[4, 3], 1, 1),
+            mesh(&[2, 3], 2, 2),
+            mesh(&[2, 2, 3], 1, 1),
+            hyperx(&[3, 4], 1, 1),
+            hyperx(&[4], 2, 2),
+            hyperx(&[2, 2, 2], 1, 1),
             dragonfly(1, 4, 1, 5, Absolute, None),
             dragonfly(1, 4, 1, 5, PalmTree, None),
             dragonfly(2, 3, 1, 4, PalmTree, None),
@@ -161,7 +188,7 @@ pub(crate) mod tests {
         let tree = read("kind = 'fat-tree'\nlevels = 2\narity = 16").unwrap();
         assert_eq!(tree.counts(), (256, 32));
         assert!(read("kind = 'single-switch'\nendpoints = 4\nports = 4").is_err());
-        assert_eq!(Topology::KINDS, ["dragonfly", "fat-tree", "single-switch"]);
+        assert_eq!(Topology::KINDS, ["dragonfly", "fat-tree", "torus", "mesh", "hyperx", "single-switch"]);
         assert_eq!(toml::from_str::<Topology>(&toml::to_string(&tree).unwrap()).unwrap(), tree);
     }
 }

@@ -21,6 +21,9 @@ pub const NETWORKS: &[&str] = &[
     "kind = \"dragonfly\"\np = 1\na = 3\nh = 2\ngroups = 4\narrangement = \"palm-tree\"",
     "kind = \"dragonfly\"\np = 2\na = 2\nh = 1\ngroups = 3",
     "kind = \"dragonfly\"\np = 2\na = 4\nh = 0\ngroups = 1",
+    "kind = \"torus\"\ndims = [5, 4]",
+    "kind = \"mesh\"\ndims = [3, 3]\nlinks = 2",
+    "kind = \"hyperx\"\ndims = [3, 2]\nconcentration = 2",
 ];
 
 /// One network of each kind that takes several partitions.
@@ -28,6 +31,9 @@ pub const FEW_NETWORKS: &[&str] = &[
     "kind = \"single-switch\"\nendpoints = 6",
     "kind = \"fat-tree\"\nlevels = 3\narity = 2",
     "kind = \"dragonfly\"\np = 2\na = 3\nh = 1\ngroups = 4",
+    "kind = \"torus\"\ndims = [4, 3]",
+    "kind = \"mesh\"\ndims = [3, 3]",
+    "kind = \"hyperx\"\ndims = [3, 3]",
 ];
 
 /// `[routing]` tables that are not a kind with its default parameters.
