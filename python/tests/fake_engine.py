@@ -62,6 +62,10 @@ def describe(text, overrides):
     )
 
 
+def files(text, overrides):
+    return []
+
+
 def schema():
     return json.dumps({"$schema": "x", "type": "object"})
 

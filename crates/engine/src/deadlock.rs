@@ -309,6 +309,10 @@ mod tests {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
                 phases * crate::describe::describe(&topology.graph(), topology.link_classes()).diameter as u8
             }
+            (Topology::File(_), routing) => {
+                let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
+                phases * 4
+            }
             (_, "minimal") => 3,
             (_, "valiant" | "ugal") => 5,
             (_, "par") => 8,

@@ -47,6 +47,7 @@ fn minimal(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<L
         Topology::Torus(torus) => [apart(&torus.dims, from, to, |size, d| d.min(size - d))].into(),
         Topology::Mesh(mesh) => [apart(&mesh.dims, from, to, |_, d| d)].into(),
         Topology::Hyperx(hyperx) => [apart(&hyperx.dims, from, to, |_, d| d.min(1))].into(),
+        Topology::File(_) => shortest(graph, from, to),
         Topology::SingleSwitch(_) => unreachable!("all endpoints are on one switch"),
         Topology::FatTree(tree) if tree.levels == 2 || here == there => [(2, 0)].into(),
         Topology::FatTree(_) => [(2, 2)].into(),
@@ -64,6 +65,28 @@ fn apart(dims: &[u32], from: u32, to: u32, links: impl Fn(u32, u32) -> u32) -> L
     (links(dims[0], x).into(), links(dims[1], y).into())
 }
 
+/// Every shortest path between two switches, one link further at a time.
+fn shortest(graph: &Graph, from: u32, to: u32) -> BTreeSet<Links> {
+    let mut ends: BTreeSet<(u32, Links)> = [(from, (0, 0))].into();
+    loop {
+        let found: BTreeSet<Links> =
+            ends.iter().filter(|(at, _)| *at == to).map(|(_, links)| *links).collect();
+        if !found.is_empty() {
+            return found;
+        }
+        let onwards = |&(at, (one, two)): &(u32, Links)| {
+            let ports = graph.switches[at as usize].iter();
+            let next = ports.filter_map(move |port| match port.peer {
+                Peer::Switch { switch, .. } if port.class == 1 => Some((switch, (one + 1, two))),
+                Peer::Switch { switch, .. } => Some((switch, (one, two + 1))),
+                _ => None,
+            });
+            next.collect::<Vec<_>>()
+        };
+        ends = ends.iter().flat_map(onwards).collect();
+    }
+}
+
 /// The paths over one intermediate switch or group.
 fn valiant(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<Links> {
     if matches!(topology, Topology::Dragonfly(_)) {
@@ -71,6 +94,7 @@ fn valiant(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<L
     }
     let (from, to) = (graph.endpoints[src as usize].0, graph.endpoints[dst as usize].0);
     let switch = |endpoint: u32| graph.endpoints[endpoint as usize].0;
+    // An endpoint stands for its switch: only switches with endpoints are led over.
     let others = (0..graph.endpoints.len() as u32).filter(|&via| switch(via) != from && switch(via) != to);
     let over = |via: u32| {
         let [first, second] = [(src, via), (via, dst)].map(|(a, b)| minimal(topology, graph, a, b));

@@ -93,6 +93,12 @@ fn complete(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String
     free(py, || parse(text, &overrides).map(|scenario| scenario.to_toml()))?.map_err(run_error)
 }
 
+/// The files that a scenario names: for each the key of the override that hands its text in, and its path.
+#[pyfunction]
+fn files(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<Vec<(String, String)>> {
+    free(py, || Scenario::files(text, &overrides))
+}
+
 /// The JSON Schema of scenario files.
 #[pyfunction]
 fn schema(py: Python<'_>) -> PyResult<String> {
@@ -161,6 +167,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(describe, module)?)?;
     module.add_function(wrap_pyfunction!(complete, module)?)?;
+    module.add_function(wrap_pyfunction!(files, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

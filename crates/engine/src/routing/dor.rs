@@ -1,5 +1,6 @@
 //! Dimension-order routing on torus, mesh and HyperX.
 use super::lattice::{KINDS, Lattice};
+use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::topology::Topology;
@@ -38,9 +39,19 @@ impl Router for DimensionOrder {
         self.0.levels(link_class, 1)
     }
 
-    fn route(&self, switch: u32, _: Option<u16>, dst: u32, _: &mut Route, senses: &mut dyn Senses) -> Hop {
-        let (last, port) = self.0.seat(dst);
-        if switch == last { Hop { port, level: 0 } } else { self.0.next(switch, last, 0, senses) }
+    fn freedom(&self) -> String {
+        self.0.freedom()
+    }
+
+    fn route(
+        &self,
+        switch: u32,
+        _: Option<u16>,
+        dst: u32,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
+        self.0.direct(switch, dst, route, senses)
     }
 }
 

@@ -1,15 +1,11 @@
 //! What the routings of torus, mesh and HyperX share: dimension order, in one phase or two.
-//!
-//! `Route::via` is the intermediate switch + 1 (0 if there is none), the lowest bit of `Route::state` is the flag below.
+use super::phases::Phases;
 use super::{Hop, Route, Senses};
 use crate::graph::Graph;
 use crate::topology::{Topology, lattice};
 
 /// Kinds of topology that are lattices.
 pub(super) const KINDS: &[&str] = &["torus", "mesh", "hyperx"];
-
-/// The packet has been at its intermediate switch.
-const SECOND_PHASE: u8 = 1;
 
 /// Smallest ring in which a packet may take two links in a row, so that its channels may wait for one another.
 const DATE_LINE_FROM: u32 = 4;
@@ -36,6 +32,8 @@ pub(super) struct Lattice {
     coordinates: Vec<u16>,
     /// Switch and port of every endpoint.
     seats: Vec<(u32, u16)>,
+    /// All switches.
+    switches: Vec<u32>,
 }
 
 impl Lattice {
@@ -58,12 +56,8 @@ impl Lattice {
             links,
             coordinates: of.coordinates(),
             seats: graph.endpoints.clone(),
+            switches: (0..graph.switches.len() as u32).collect(),
         })
-    }
-
-    /// Switch and port of endpoint `dst`.
-    pub(super) fn seat(&self, dst: u32) -> (u32, u16) {
-        self.seats[dst as usize]
     }
 
     /// Whether a dimension of this size needs a date line.
@@ -72,12 +66,14 @@ impl Lattice {
         self.shape == Shape::Ring && size >= DATE_LINE_FROM
     }
 
-    /// Levels of dimension order in this many phases on a link class: two a phase in a ring that needs a date line.
-    pub(super) fn levels(&self, link_class: u8, phases: u8) -> u8 {
-        match usize::from(link_class).checked_sub(1) {
-            None => 1,
-            Some(d) => phases * (1 + u8::from(self.dated(self.dims[d].0))),
-        }
+    /// Why packets cannot wait for one another in a circle.
+    pub(super) fn freedom(&self) -> String {
+        let ring = if self.dims.iter().any(|&(size, _)| self.dated(size)) {
+            ", with a date line in each ring"
+        } else {
+            ""
+        };
+        format!("dimensions are taken in order{ring}")
     }
 
     fn place(&self, switch: u32) -> &[u16] {
@@ -85,12 +81,33 @@ impl Lattice {
         &self.coordinates[switch as usize * n..][..n]
     }
 
+    /// One of the parallel links, at random, of the neighbour that is the `neighbour`-th from port `first` on.
+    fn port(&self, first: u32, neighbour: u32, senses: &mut dyn Senses) -> u16 {
+        let link = if self.links > 1 { senses.below(self.links) } else { 0 };
+        (first + neighbour * self.links + link) as u16
+    }
+}
+
+impl Phases for Lattice {
+    /// Switch and port of endpoint `dst`.
+    fn seat(&self, dst: u32) -> (u32, u16) {
+        self.seats[dst as usize]
+    }
+
+    /// Levels of dimension order in this many phases on a link class: two a phase in a ring that needs a date line.
+    fn levels(&self, link_class: u8, phases: u8) -> u8 {
+        match usize::from(link_class).checked_sub(1) {
+            None => 1,
+            Some(d) => phases * (1 + u8::from(self.dated(self.dims[d].0))),
+        }
+    }
+
     /// The next hop from one switch to another in dimension order; each `phase` (0, 1) has levels of its own.
     ///
     /// In a ring the shorter way is taken; of two equal ways one is drawn, after which it is the shorter. The date line
     /// is between the last switch and the first: level 0 while it is ahead of the packet, 1 when it is not (any
     /// more), so that the link across it is never waited for at level 1, and level 0 ends there.
-    pub(super) fn next(&self, from: u32, to: u32, phase: u8, senses: &mut dyn Senses) -> Hop {
+    fn next(&self, from: u32, to: u32, phase: u8, _: &mut Route, senses: &mut dyn Senses) -> Hop {
         let (here, there) = (self.place(from), self.place(to));
         for (d, &(size, first)) in self.dims.iter().enumerate() {
             let (c, t) = (u32::from(here[d]), u32::from(there[d]));
@@ -115,14 +132,8 @@ impl Lattice {
         unreachable!("a packet in its destination's switch has no dimension to go")
     }
 
-    /// One of the parallel links, at random, of the neighbour that is the `neighbour`-th from port `first` on.
-    fn port(&self, first: u32, neighbour: u32, senses: &mut dyn Senses) -> u16 {
-        let link = if self.links > 1 { senses.below(self.links) } else { 0 };
-        (first + neighbour * self.links + link) as u16
-    }
-
     /// Links between two switches.
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+    fn distance(&self, from: u32, to: u32) -> u32 {
         let along = |((&(size, _), &c), &t): ((&(u32, u32), &u16), &u16)| {
             let apart = u32::from(c.abs_diff(t));
             match self.shape {
@@ -134,31 +145,8 @@ impl Lattice {
         self.dims.iter().zip(self.place(from)).zip(self.place(to)).map(along).sum()
     }
 
-    /// A switch that is neither of two, at random; none if there is no other.
-    pub(super) fn intermediate(&self, one: u32, other: u32, senses: &mut dyn Senses) -> Option<u32> {
-        let switches = (self.coordinates.len() / self.dims.len()) as u32;
-        if switches < 3 || one == other {
-            return None;
-        }
-        let mut draw = senses.below(switches - 2);
-        draw += u32::from(draw >= one.min(other));
-        draw += u32::from(draw >= one.max(other));
-        Some(draw)
-    }
-
-    /// The next hop to the intermediate switch, if the packet has one that it has not been at, else to the destination;
-    /// the second phase has levels of its own, so that the order of dimensions starts afresh.
-    pub(super) fn by_way(&self, switch: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) -> Hop {
-        let (last, port) = self.seat(dst);
-        if switch == last && (route.via == 0 || route.state & SECOND_PHASE != 0) {
-            return Hop { port, level: 0 };
-        }
-        if route.via == switch + 1 {
-            route.state |= SECOND_PHASE;
-        }
-        let second = route.state & SECOND_PHASE != 0;
-        let to = if second || route.via == 0 { last } else { route.via - 1 };
-        self.next(switch, to, u8::from(second), senses)
+    fn switches(&self) -> &[u32] {
+        &self.switches
     }
 }
 

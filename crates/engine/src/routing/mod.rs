@@ -15,6 +15,9 @@ mod lattice;
 pub mod minimal;
 pub mod nca;
 pub mod par;
+mod paths;
+mod phases;
+pub mod shortest;
 pub mod ugal;
 pub mod valiant;
 
@@ -58,6 +61,11 @@ pub trait Router: Send + Sync {
     /// The host class (0) carries level 0 only.
     fn levels(&self, link_class: u8) -> u8;
 
+    /// Why packets cannot wait for one another in a circle, in words for `describe`.
+    fn freedom(&self) -> String {
+        "levels only rise along every way".to_string()
+    }
+
     /// Called once at the source, before the packet enters its first switch, to draw what is drawn there
     /// (a Valiant intermediate, an order of dimensions). It senses the first switch. Not called for a packet that a
     /// switch makes, which keeps a route of all zeros: every router must be able to route that.
@@ -92,6 +100,7 @@ crate::kinds::kinds! {
         Par(par::Par) = "par",
         Nca(nca::Nca) = "nca",
         Dor(dor::Dor) = "dor",
+        Shortest(shortest::Shortest) = "shortest",
     }
     /// What the routing provides, whichever kind it is.
     pub fn binding -> dyn Bind;
@@ -163,6 +172,8 @@ pub(crate) mod tests {
         use nca::Up::{Deterministic, LeastLoaded};
         let mut routings = Routing::defaults();
         routings.extend([Deterministic, LeastLoaded].map(|up| Routing::Nca(nca::Nca { up })));
+        let up_down = shortest::Deadlock::UpDown;
+        routings.push(Routing::Shortest(shortest::Shortest { deadlock: up_down, ..Default::default() }));
         routings.retain(|routing| routing.suits(topology));
         routings
     }

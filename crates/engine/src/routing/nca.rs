@@ -132,6 +132,10 @@ impl Router for Tree {
         1
     }
 
+    fn freedom(&self) -> String {
+        "ways lead up, then down, and never up again".to_string()
+    }
+
     fn route(&self, switch: u32, _: Option<u16>, dst: u32, _: &mut Route, senses: &mut dyn Senses) -> Hop {
         let Seat { leaf, pod, port, seat, up } = self.seats[dst as usize];
         let port = if switch == leaf {

@@ -1,6 +1,8 @@
 //! UGAL-L: minimal or Valiant, whichever looks shorter from the first switch.
-use super::dragonfly::{Geometry, WEIGHTS};
+use super::dragonfly::Geometry;
 use super::lattice::Lattice;
+use super::paths::{Choose, Deadlock, Paths};
+use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses, diverts, flits};
 use crate::graph::Graph;
 use crate::topology::Topology;
@@ -14,9 +16,9 @@ use crate::units::{Scale, Size};
 /// this switch; the weight 2 is the ratio of the hop counts, a Valiant path being two minimal ones. The occupancy of
 /// the Valiant port is looked at only if q_min is over the threshold. The decision stands. Traffic inside a group goes
 /// minimally. Levels: global hops taken, 3 local and 2 global.
-/// Torus, mesh, HyperX: the first switch of a packet for another switch compares dimension order with the way over one random
-/// switch: minimal if `q_min·h_min ≤ q_val·h_val + threshold·h_min`, with the hops h of the two ways. Levels: those of `dor`
-/// for each of the two phases.
+/// Torus, mesh, HyperX, file: the first switch of a packet for another switch compares the minimal way with the way over one
+/// random switch: minimal if `q_min·h_min ≤ q_val·h_val + threshold·h_min`, with the hops h of the two ways. Levels: those
+/// of `valiant`.
 ///
 /// # Paper
 /// A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford 2005; on a dragonfly (UGAL-L): J.
@@ -39,15 +41,21 @@ impl Default for Ugal {
 
 impl Bind for Ugal {
     fn topologies(&self) -> &'static [&'static str] {
-        &["dragonfly", "torus", "mesh", "hyperx"]
+        &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let threshold = flits(self.threshold, scale);
-        if let Topology::Dragonfly(of) = topology {
-            return Some(Box::new(DragonflyUgal { geometry: Geometry::new(of, graph), threshold }));
+        match topology {
+            Topology::Dragonfly(of) => {
+                Some(Box::new(DragonflyUgal { geometry: Geometry::new(of, graph), threshold }))
+            }
+            Topology::File(_) => {
+                let ways = Paths::new(graph, Deadlock::Hops, Choose::Random);
+                Some(Box::new(PhasedUgal { ways, threshold }))
+            }
+            _ => Some(Box::new(PhasedUgal { ways: Lattice::new(topology, graph)?, threshold })),
         }
-        Some(Box::new(LatticeUgal { lattice: Lattice::new(topology, graph)?, threshold }))
     }
 }
 
@@ -65,18 +73,8 @@ impl DragonflyUgal {
         if group == to {
             return;
         }
-        let link = geometry.link(group, to, senses);
-        route.via = link + 1;
-        let port = geometry.port_towards(index, link);
-        let minimal = senses.occupancy(port);
-        if u64::from(minimal) <= self.threshold {
-            return;
-        }
-        let Some(detour) = geometry.detour(group, to, senses) else { return };
-        let other = geometry.port_towards(index, detour);
-        if other != port && diverts(minimal, senses.occupancy(other), WEIGHTS, self.threshold) {
-            route.divert(detour);
-        }
+        route.via = geometry.link(group, to, senses) + 1;
+        geometry.reconsider((group, index), to, self.threshold, route, senses);
     }
 }
 
@@ -101,39 +99,36 @@ impl Router for DragonflyUgal {
     }
 }
 
-/// UGAL-L on a lattice.
-struct LatticeUgal {
-    lattice: Lattice,
+/// UGAL-L where Valiant leads over a random switch.
+struct PhasedUgal<P> {
+    ways: P,
     threshold: u64,
 }
 
-/// Bit of `Route::state`: the first switch has decided.
-const DECIDED: u8 = 2;
-
-impl LatticeUgal {
+impl<P: Phases> PhasedUgal<P> {
     /// The first hop of a packet for another switch; notes the intermediate switch if it takes one.
     fn choose(&self, switch: u32, last: u32, route: &mut Route, senses: &mut dyn Senses) -> Hop {
-        let lattice = &self.lattice;
-        let direct = lattice.next(switch, last, 0, senses);
+        let (ways, before) = (&self.ways, *route);
+        let direct = ways.next(switch, last, 0, route, senses);
         let minimal = senses.occupancy(direct.port);
         if u64::from(minimal) <= self.threshold {
             return direct;
         }
-        let Some(via) = lattice.intermediate(switch, last, senses) else { return direct };
-        let detour = lattice.next(switch, via, 0, senses);
-        let hops =
-            (lattice.distance(switch, last), lattice.distance(switch, via) + lattice.distance(via, last));
+        let Some(via) = ways.intermediate(switch, last, senses) else { return direct };
+        let mut other = Route { via: via + 1, ..before };
+        let detour = ways.next(switch, via, 0, &mut other, senses);
+        let hops = (ways.distance(switch, last), ways.distance(switch, via) + ways.distance(via, last));
         if !diverts(minimal, senses.occupancy(detour.port), hops, self.threshold) {
             return direct;
         }
-        route.via = via + 1;
+        *route = other;
         detour
     }
 }
 
-impl Router for LatticeUgal {
+impl<P: Phases> Router for PhasedUgal<P> {
     fn levels(&self, link_class: u8) -> u8 {
-        self.lattice.levels(link_class, 2)
+        self.ways.levels(link_class, 2)
     }
 
     fn route(
@@ -144,12 +139,11 @@ impl Router for LatticeUgal {
         route: &mut Route,
         senses: &mut dyn Senses,
     ) -> Hop {
-        let (last, _) = self.lattice.seat(dst);
-        if route.state & DECIDED == 0 && switch != last {
-            route.state |= DECIDED;
+        let (last, _) = self.ways.seat(dst);
+        if self.ways.is_first(route) && switch != last {
             return self.choose(switch, last, route, senses);
         }
-        self.lattice.by_way(switch, dst, route, senses)
+        self.ways.by_way(switch, dst, route, senses)
     }
 }
 

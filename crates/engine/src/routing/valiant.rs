@@ -1,6 +1,8 @@
 //! Valiant routing: by way of a random group or switch.
 use super::dragonfly::Geometry;
 use super::lattice::Lattice;
+use super::paths::{Choose, Deadlock, Paths};
+use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::topology::Topology;
@@ -13,9 +15,10 @@ use crate::units::Scale;
 /// goes minimally to it, over it, and from there to the destination: the intermediate group is neither the source's nor
 /// the destination's. Traffic inside a group, traffic in a network of two groups, and packets that switches make go
 /// minimally. Levels: global hops taken, 3 local and 2 global.
-/// Torus, mesh, HyperX: the source draws a switch that is neither its own nor the destination's, and the packet goes there and
-/// then to the destination, both in dimension order. Traffic inside a switch stays there, and packets that switches make go
-/// directly. Levels: those of `dor` for each of the two phases.
+/// Torus, mesh, HyperX, file: the source draws a switch with endpoints that is neither its own nor the destination's, and the
+/// packet goes there and then to the destination, both minimally. Traffic inside a switch stays there, and packets that
+/// switches make go directly. Levels: twice those of `dor`, or of `shortest` by hops.
+/// A fat tree has no Valiant routing of its own: `nca` with a random way up is by way of a random ancestor already.
 ///
 /// # Paper
 /// L. Valiant, G. Brebner, "Universal schemes for parallel communication", STOC 1981; on a dragonfly: J. Kim and
@@ -26,13 +29,14 @@ pub struct Valiant {}
 
 impl Bind for Valiant {
     fn topologies(&self) -> &'static [&'static str] {
-        &["dragonfly", "torus", "mesh", "hyperx"]
+        &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of, graph)))),
-            _ => Some(Box::new(LatticeValiant(Lattice::new(topology, graph)?))),
+            Topology::File(_) => Some(Box::new(ByWay(Paths::new(graph, Deadlock::Hops, Choose::Random)))),
+            _ => Some(Box::new(ByWay(Lattice::new(topology, graph)?))),
         }
     }
 }
@@ -66,10 +70,10 @@ impl Router for DragonflyValiant {
     }
 }
 
-/// Valiant routing on a lattice.
-struct LatticeValiant(Lattice);
+/// Valiant routing over a random switch.
+struct ByWay<P>(P);
 
-impl Router for LatticeValiant {
+impl<P: Phases> Router for ByWay<P> {
     fn levels(&self, link_class: u8) -> u8 {
         self.0.levels(link_class, 2)
     }

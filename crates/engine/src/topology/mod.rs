@@ -1,9 +1,11 @@
 //! The topology seam: how switches and endpoints are wired. One kind a file; the list of kinds is [`Topology`].
 use crate::graph::Graph;
 use crate::problem::Problem;
+use crate::units::{Duration, Rate};
 
 pub mod dragonfly;
 pub mod fat_tree;
+pub mod file;
 pub mod hyperx;
 pub(crate) mod lattice;
 pub mod mesh;
@@ -14,6 +16,10 @@ pub mod torus;
 pub trait Wiring {
     /// Names of the link classes, the host links first (always called `host`).
     fn link_classes(&self) -> &'static [&'static str];
+    /// Bandwidth and latency of a link class, where the topology itself tells them.
+    fn wire(&self, _link_class: u8) -> (Option<Rate>, Option<Duration>) {
+        (None, None)
+    }
     /// Mistakes in the parameters; paths are relative to `topology`, such as `groups`.
     fn problems(&self) -> Vec<Problem>;
     /// Number of endpoints and of switches, without building the graph (which may be impossible or huge).
@@ -30,6 +36,7 @@ crate::kinds::kinds! {
         Torus(torus::Torus) = "torus",
         Mesh(mesh::Mesh) = "mesh",
         Hyperx(hyperx::Hyperx) = "hyperx",
+        File(file::File) = "file",
         SingleSwitch(single_switch::SingleSwitch) = "single-switch",
     }
     /// What the topology provides, whichever kind it is.
@@ -39,6 +46,10 @@ crate::kinds::kinds! {
 impl Wiring for Topology {
     fn link_classes(&self) -> &'static [&'static str] {
         self.wiring().link_classes()
+    }
+
+    fn wire(&self, link_class: u8) -> (Option<Rate>, Option<Duration>) {
+        self.wiring().wire(link_class)
     }
 
     fn problems(&self) -> Vec<Problem> {
@@ -110,7 +121,10 @@ pub(crate) mod tests {
         let hyperx = |dims: &[u32], concentration, links| {
             Topology::Hyperx(hyperx::Hyperx { dims: dims.to_vec(), concentration, links })
         };
+        let text = "a b\nb c\nc d\nd e\ne a\na c\nb f\nf g\ng e";
+        let odd = file::File::new(text, file::Format::Edges, 1);
         vec![
+            Topology::File(odd),
             torus(&[4, 4], 1, 1),
             torus(&[5, 3], 1, 1),
             torus(&[2, 4], 2, 1),
@@ -188,7 +202,10 @@ pub(crate) mod tests {
         let tree = read("kind = 'fat-tree'\nlevels = 2\narity = 16").unwrap();
         assert_eq!(tree.counts(), (256, 32));
         assert!(read("kind = 'single-switch'\nendpoints = 4\nports = 4").is_err());
-        assert_eq!(Topology::KINDS, ["dragonfly", "fat-tree", "torus", "mesh", "hyperx", "single-switch"]);
+        assert_eq!(
+            Topology::KINDS,
+            ["dragonfly", "fat-tree", "torus", "mesh", "hyperx", "file", "single-switch"]
+        );
         assert_eq!(toml::from_str::<Topology>(&toml::to_string(&tree).unwrap()).unwrap(), tree);
     }
 }

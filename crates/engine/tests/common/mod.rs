@@ -24,7 +24,13 @@ pub const NETWORKS: &[&str] = &[
     "kind = \"torus\"\ndims = [5, 4]",
     "kind = \"mesh\"\ndims = [3, 3]\nlinks = 2",
     "kind = \"hyperx\"\ndims = [3, 2]\nconcentration = 2",
+    ODD,
 ];
+
+/// A ring of five switches with two chords, a leaf and links of two kinds; no endpoint is at switch d.
+const ODD: &str = "kind = \"file\"\nformat = \"edges\"\ntext = '''\nhost p q r s t u\np a\nq b\nr c\ns e\nt e\nu f\n\
+                   a, b, 100 Gb/s, 50 ns\nb, c, 100 Gb/s, 50 ns\nc, d, 100 Gb/s, 1 us\nd, e, 100 Gb/s, 50 ns, 2\n\
+                   e, a, 100 Gb/s, 1 us\na, c, 100 Gb/s, 1 us\nb, d, 100 Gb/s, 50 ns\nf, d, 100 Gb/s, 50 ns\n'''";
 
 /// One network of each kind that takes several partitions.
 pub const FEW_NETWORKS: &[&str] = &[
@@ -34,12 +40,15 @@ pub const FEW_NETWORKS: &[&str] = &[
     "kind = \"torus\"\ndims = [4, 3]",
     "kind = \"mesh\"\ndims = [3, 3]",
     "kind = \"hyperx\"\ndims = [3, 3]",
+    ODD,
 ];
 
 /// `[routing]` tables that are not a kind with its default parameters.
 const VARIANTS: &[&str] = &[
     "kind = \"nca\"\nup = \"deterministic\"",
     "kind = \"nca\"\nup = \"least-loaded\"",
+    "kind = \"shortest\"\ndeadlock = \"up-down\"",
+    "kind = \"shortest\"\nchoose = \"by-destination\"",
     "kind = \"par\"\nthreshold = \"0 flits\"",
     "kind = \"ugal\"\nthreshold = \"0 flits\"",
 ];
