@@ -66,6 +66,12 @@ class Scenario:
             described: dict[str, Any] = json.loads(_engine.describe(*self._input()))
         return described
 
+    def linear_load(self) -> dict[str, Any]:
+        """What each channel carries under the traffic, by the routing alone, and the throughput that follows."""
+        with engine_errors():
+            loads: dict[str, Any] = json.loads(_engine.load(*self._input()))
+        return loads
+
     def complete(self) -> str:
         """The scenario as TOML with every default filled in."""
         with engine_errors():

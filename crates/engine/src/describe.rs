@@ -1,6 +1,7 @@
 //! What a network is like before anything runs on it: sizes, distances, bisection; and, in the files below, latency,
 //! memory, and all of it of a scenario.
 mod latency;
+pub mod load;
 mod memory;
 mod whole;
 pub use whole::whole;

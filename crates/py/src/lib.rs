@@ -87,6 +87,16 @@ fn describe(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String
     value.map(|value| json(&value)).map_err(run_error)
 }
 
+/// What each channel carries under the scenario's traffic, and the throughput that follows, as JSON.
+#[pyfunction]
+fn load(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
+    let value = free(py, || {
+        let loads = parse(text, &overrides).and_then(|scenario| engine::load(&scenario));
+        loads.map_err(|error| located(error, text, &overrides))
+    })?;
+    value.map(|value| json(&value)).map_err(run_error)
+}
+
 /// The scenario as TOML with every default filled in.
 #[pyfunction]
 fn complete(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
@@ -168,6 +178,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe, module)?)?;
     module.add_function(wrap_pyfunction!(complete, module)?)?;
     module.add_function(wrap_pyfunction!(files, module)?)?;
+    module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

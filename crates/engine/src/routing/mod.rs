@@ -22,7 +22,7 @@ pub mod ugal;
 pub mod valiant;
 
 /// What a packet carries for its routing, by value. All zero when the packet is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Route {
     /// An intermediate switch, group or other target; the routing's own.
     pub via: u32,

@@ -11,6 +11,7 @@ pub(crate) mod lattice;
 pub mod mesh;
 pub mod single_switch;
 pub mod torus;
+pub mod xgft;
 
 /// What every topology provides. A topology is plain parameters; it is asked once, before a run.
 pub trait Wiring {
@@ -33,6 +34,7 @@ crate::kinds::kinds! {
     pub enum Topology by "kind" {
         Dragonfly(dragonfly::Dragonfly) = "dragonfly",
         FatTree(fat_tree::FatTree) = "fat-tree",
+        Xgft(xgft::Xgft) = "xgft",
         Torus(torus::Torus) = "torus",
         Mesh(mesh::Mesh) = "mesh",
         Hyperx(hyperx::Hyperx) = "hyperx",
@@ -123,7 +125,13 @@ pub(crate) mod tests {
         };
         let text = "a b\nb c\nc d\nd e\ne a\na c\nb f\nf g\ng e";
         let odd = file::File::new(text, file::Format::Edges, 1);
+        let xgft = |down: &[u32], up: &[u32], links: &[u32]| {
+            Topology::Xgft(xgft::Xgft { down: down.to_vec(), up: up.to_vec(), links: links.to_vec() })
+        };
         vec![
+            xgft(&[2, 2, 2], &[2, 1], &[2, 1]),
+            xgft(&[1, 2, 2, 2], &[2, 1, 2], &[]),
+            xgft(&[3], &[], &[]),
             Topology::File(odd),
             torus(&[4, 4], 1, 1),
             torus(&[5, 3], 1, 1),
@@ -204,7 +212,7 @@ pub(crate) mod tests {
         assert!(read("kind = 'single-switch'\nendpoints = 4\nports = 4").is_err());
         assert_eq!(
             Topology::KINDS,
-            ["dragonfly", "fat-tree", "torus", "mesh", "hyperx", "file", "single-switch"]
+            ["dragonfly", "fat-tree", "xgft", "torus", "mesh", "hyperx", "file", "single-switch"]
         );
         assert_eq!(toml::from_str::<Topology>(&toml::to_string(&tree).unwrap()).unwrap(), tree);
     }

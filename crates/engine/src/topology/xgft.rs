@@ -46,8 +46,10 @@ impl Xgft {
     }
 
     fn ports(&self, level: usize) -> u64 {
-        let of = |count: Option<&u32>, links: u32| count.map_or(0, |&count| u64::from(count) * u64::from(links));
-        of(self.down.get(level - 1), self.parallel(level - 1)) + of(self.up.get(level - 1), self.parallel(level))
+        let of =
+            |count: Option<&u32>, links: u32| count.map_or(0, |&count| u64::from(count) * u64::from(links));
+        of(self.down.get(level - 1), self.parallel(level - 1))
+            + of(self.up.get(level - 1), self.parallel(level))
     }
 
     /// The level of every switch, the number of its subtree among those of the level, and its number in the subtree.
@@ -76,12 +78,20 @@ impl Wiring for Xgft {
         for (key, list, optional) in [("up", &self.up, false), ("links", &self.links, true)] {
             if list.len() + 1 != levels && !(optional && list.is_empty()) {
                 let message = format!("{} numbers for a tree of {levels} levels", list.len());
-                problems.push(Problem::new(key, message, format!("{}: one a level but the highest", levels - 1)));
+                problems.push(Problem::new(
+                    key,
+                    message,
+                    format!("{}: one a level but the highest", levels - 1),
+                ));
             }
         }
         for (key, list) in [("down", &self.down), ("up", &self.up), ("links", &self.links)] {
             if let Some(wrong) = list.iter().find(|&&n| n == 0 || u64::from(n) > PORTS_MAX) {
-                problems.push(Problem::new(key, format!("{wrong} is not possible"), format!("1 to {PORTS_MAX}")));
+                problems.push(Problem::new(
+                    key,
+                    format!("{wrong} is not possible"),
+                    format!("1 to {PORTS_MAX}"),
+                ));
             }
         }
         if problems.is_empty() {
