@@ -4,6 +4,7 @@ use crate::core::fabric::Fabric;
 use crate::core::kernel::{Ending, Kernel, View};
 use crate::core::partition::Partition;
 use crate::core::plan::Plan;
+use crate::core::stall;
 use crate::probe::summary::Measured;
 use crate::problem::Problem;
 use crate::report::{Output, Progress, RunError};
@@ -97,11 +98,12 @@ fn run_with<A: Architecture>(
         end = view.now;
         if view.is_check {
             look(plan, view);
+            failure = deadlocked(scenario, plan, view);
         } else if seen.elapsed() < WATCH_EVERY {
             return true;
         }
         seen = Instant::now();
-        failure = limit.and_then(|limit| over_memory(view, limit));
+        failure = failure.take().or_else(|| limit.and_then(|limit| over_memory(view, limit)));
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);
         let go_on = watch(Progress { simulated: time(view.now), end: time(plan.end), packet_hops });
@@ -140,6 +142,22 @@ fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
             partition.fabric.probe.snapshots.push(occupancy);
         }
     }
+}
+
+/// A message if packets wait for one another in a circle.
+fn deadlocked<A: Architecture>(scenario: &Scenario, plan: &Plan, view: &View<A>) -> Option<String> {
+    let circle = stall::find(plan, view.partitions);
+    let now = Time(view.now * plan.tick).0 as f64 / 1e6;
+    let routing = serde_json::to_string(&scenario.routing).unwrap_or_default();
+    (!circle.is_empty()).then(|| {
+        format!(
+            "deadlock: at {now:.3} us, {} channels wait for one another in a circle and can never move again:\n{}\n\
+             the routing is {routing}; on {}, it does not keep channels from waiting in a circle",
+            circle.len(),
+            stall::told(plan, &circle),
+            scenario.topology.kind(),
+        )
+    })
 }
 
 /// The law that every packet made is somewhere: arrived, removed by a switch, or held.

@@ -4,11 +4,13 @@ use super::plan::{Channels, LinkPlan, Plan, RecordPlan, cut, shares};
 use crate::problem::Problem;
 use crate::scenario::{PerClass, Scenario, SendQueues};
 use crate::switch::Switch;
-use crate::switch::cioq::Buffer;
+use crate::switch::cioq::{Buffer, Cioq};
 use crate::topology::Wiring;
-use crate::traffic::bind::bind_all;
+use crate::traffic::bind::{BoundClass, bind_all};
 use crate::traffic::generator;
+use crate::traffic::sizes::Sizes;
 use crate::units::{Duration, Rate, Scale, Time};
+use std::collections::BTreeSet;
 
 /// Most virtual channels of a port.
 const VCS_MAX: usize = 256;
@@ -81,6 +83,9 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
         .collect();
     problems.extend(small_buffers(scenario, &links, packet_flits));
+    if router.bubbles() {
+        problems.extend(no_bubbles(&traffic, output_buffer(switch, &scale), packet_flits));
+    }
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -97,7 +102,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let ticks = |span: Duration| span.time(&scale).0 / tick;
     let run = &scenario.run;
     let window = (ticks(run.warmup), ticks(run.warmup) + ticks(run.duration));
-    let clock = |class: &crate::traffic::bind::BoundClass| generator::Clock {
+    let clock = |class: &BoundClass| generator::Clock {
         slot_num: links[0].time[1] as u64,
         slot_den: 1,
         start: class.start.0 / tick,
@@ -118,7 +123,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         router,
         channels,
         crossbar,
-        output_buffer: switch.output_buffer.flits(&scale).min(u32::MAX as u64 / 4) as u32,
+        output_buffer: output_buffer(switch, &scale),
         packet_flits,
         control_flits: scenario.packet.control.flits(&scale) as u16,
         drain_time: times(drain, &scale, tick),
@@ -272,6 +277,40 @@ fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> 
             message,
             format!("at least {packet_flits} flits"),
         ));
+    }
+    problems
+}
+
+fn output_buffer(switch: &Cioq, scale: &Scale) -> u32 {
+    switch.output_buffer.flits(scale).min(u32::MAX as u64 / 4) as u32
+}
+
+/// What bubble flow control cannot work with: output queues of less than two packets, and data packets of several lengths, which
+/// would break the room for one into pieces.
+fn no_bubbles(traffic: &[BoundClass], output_buffer: u32, packet_flits: u16) -> Vec<Problem> {
+    let (most, mut lengths) = (u32::from(packet_flits), BTreeSet::new());
+    for class in traffic {
+        let sizes = match &class.sizes {
+            Sizes::Fixed(flits) => vec![*flits],
+            Sizes::Mix { sizes, .. } => sizes.to_vec(),
+            Sizes::Steps { from, step, .. } => vec![*from, from + step],
+        };
+        let of = |flits: u32| [(flits >= most).then_some(most), (flits % most > 0).then_some(flits % most)];
+        lengths.extend(sizes.into_iter().flat_map(of).flatten());
+    }
+    let mut problems = Vec::new();
+    if lengths.len() > 1 {
+        let message = format!(
+            "bubbles need data packets of one length, but there will be packets of {lengths:?} flits"
+        );
+        let help = "messages of one size, or of whole packets; or deadlock = \"date-line\"";
+        problems.push(Problem::new("routing.deadlock", message, help));
+    }
+    if output_buffer < 2 * most {
+        let message = format!(
+            "an output queue of {output_buffer} flits has no room for the two packets that bubbles need"
+        );
+        problems.push(Problem::new("switch.output_buffer", message, format!("at least {} flits", 2 * most)));
     }
     problems
 }

@@ -1,10 +1,11 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::packet::{Packet, Pool};
+use super::packet::{Hot, Packet, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::wheel::{Kind, Wheel};
 use super::{NEVER, Tick};
 use crate::graph::Peer;
 use crate::probe::Probe;
+use crate::routing::BUBBLE;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -152,6 +153,8 @@ pub struct Fabric {
     pub tracked: Vec<bool>,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
+    /// Flits promised to packets that wait for a channel, by virtual channel; empty if the routing has no reserved level.
+    promised: Vec<u32>,
     timing: Vec<Timing>,
     credits: Vec<u32>,
     upstream: Vec<(Upstream, u32)>,
@@ -176,6 +179,7 @@ impl Fabric {
             tracking: false,
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
+            promised: Vec::new(),
             timing: timings(&plan),
             credits: Vec::new(),
             upstream: Vec::new(),
@@ -184,6 +188,9 @@ impl Fabric {
             plan,
         };
         fabric.wire(number);
+        if fabric.plan.router.reserved_level().is_some() {
+            fabric.promised = vec![0; fabric.credits.len()];
+        }
         fabric
     }
 
@@ -245,6 +252,52 @@ impl Fabric {
     #[inline]
     pub fn credit(&self, channel: u32, vc: u8) -> u32 {
         self.credits[channel as usize * self.vcs + vc as usize]
+    }
+
+    /// Flits that must fit in the first buffer after the crossbar for a packet to cross: its own, and a largest packet's more
+    /// where it needs a bubble.
+    #[inline]
+    pub fn room_needed(&self, hot: &Hot) -> u32 {
+        hot.flits() + if hot.state & BUBBLE != 0 { self.plan.packet_flits as u32 } else { 0 }
+    }
+
+    /// Flits of credit, those that are back by now included, that were promised to no packet.
+    pub fn room(&self, channel: u32, vc: u8) -> u32 {
+        let back =
+            self.channels[channel as usize].returns.iter().take_while(|credit| credit.at() <= self.now);
+        let back: u32 = back.filter(|credit| credit.vc() == vc as usize).map(|credit| credit.flits()).sum();
+        let promised = self.promised.get(channel as usize * self.vcs + vc as usize);
+        (self.credit(channel, vc) + back).saturating_sub(promised.copied().unwrap_or(0))
+    }
+
+    /// Promises the room ahead to a packet that has just been routed, if it was routed to the reserved level.
+    pub fn promise(&mut self, channel: u32, vc: u8, flits: u32) {
+        if self.is_reserved(vc) {
+            self.promised[channel as usize * self.vcs + vc as usize] += flits;
+        }
+    }
+
+    /// Takes back what was promised to a packet that is dropped.
+    pub fn forget(&mut self, channel: u32, vc: u8, flits: u32) {
+        if self.is_reserved(vc) {
+            self.promised[channel as usize * self.vcs + vc as usize] -= flits;
+        }
+    }
+
+    fn is_reserved(&self, vc: u8) -> bool {
+        let level = vc - self.plan.channels.base_of[vc as usize];
+        !self.promised.is_empty() && self.plan.router.reserved_level() == Some(level)
+    }
+
+    /// Credits on their way back to a channel, in flits.
+    pub fn owed(&self, channel: u32, vc: u8) -> u32 {
+        let record = &self.channels[channel as usize];
+        let exchanged = match record.far {
+            Far::Line(line) => self.lines[line as usize].in_credits.as_slice(),
+            _ => &[],
+        };
+        let all = record.returns.iter().chain(exchanged);
+        all.filter(|credit| credit.vc() == vc as usize).map(|credit| credit.flits()).sum()
     }
 
     /// Takes in the credits that have come back by now.
@@ -314,6 +367,10 @@ impl Fabric {
         let credits = &mut self.credits[channel as usize * self.vcs + hot.vc as usize];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
+        if !self.promised.is_empty() {
+            let promised = &mut self.promised[channel as usize * self.vcs + hot.vc as usize];
+            *promised = promised.saturating_sub(flits);
+        }
         hot.tail = end + timing.tail as Tick;
         let head = now + timing.head as Tick;
         match record.far {

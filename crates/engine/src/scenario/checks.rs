@@ -35,6 +35,9 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     for problem in mistakes {
         tell(Problem { path: format!("topology.{}", problem.path), ..problem });
     }
+    for problem in scenario.routing.binding().problems(&scenario.topology) {
+        tell(Problem { path: format!("routing.{}", problem.path), ..problem });
+    }
     link(scenario, tell);
     combination(scenario, tell);
     if let Some(scale) = packet(scenario, tell) {

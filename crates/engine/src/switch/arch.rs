@@ -2,6 +2,19 @@
 use crate::core::fabric::Fabric;
 use crate::protocol::{Agent, Interest};
 
+/// A packet that waits in a switch.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting {
+    /// Its number in the pool.
+    pub id: u32,
+    /// The port whose input buffer it is in (local); none if it is in an output queue.
+    pub input: Option<u32>,
+    /// Whether it may leave its buffer before the others: it is first in its queue.
+    pub first: bool,
+    /// Whether its output queue has no room for it.
+    pub blocked: bool,
+}
+
 /// All switches of a partition. Ports are local port numbers of the partition.
 pub trait Architecture: Send {
     /// Flits in the switch that wait for an output port.
@@ -22,6 +35,10 @@ pub trait Architecture: Send {
 
     /// Flits held by a switch (local number).
     fn occupancy(&self, switch: u32) -> u64;
+
+    /// Calls `visit` with the switch (local number) and every packet that waits in it, those of its virtual input left out;
+    /// of an output queue, with the first packet only.
+    fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, Waiting));
 
     /// Learns what the protocol wants to be asked about.
     fn prepare(&mut self, interest: &Interest);

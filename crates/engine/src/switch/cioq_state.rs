@@ -3,7 +3,7 @@
 //! Packets that wait for the crossbar stand in cells, one per (output, traffic class, input). A cell is a list of
 //! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
 //! by its last. So memory follows the packets, not the product of ports and virtual channels.
-use super::arch::Architecture;
+use super::arch::{Architecture, Waiting};
 use super::bits::Set;
 use super::cioq::Arbitration;
 use crate::core::fabric::Fabric;
@@ -414,7 +414,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
         let used = self.queues[port as usize * self.vcs + hot.next_vc as usize].used;
-        used + under_way + hot.flits() <= fabric.plan.output_buffer
+        used + under_way + fabric.room_needed(hot) <= fabric.plan.output_buffer
     }
 
     /// Moves the head of a proposal's queue over the crossbar: on to its channel if that is free, else into its output
@@ -866,9 +866,83 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         self.outputs[ports].iter().map(|output| output.waiting as u64).sum()
     }
 
+    fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, Waiting)) {
+        for (switch, record) in self.records.iter().enumerate() {
+            for port in record.port..record.port + record.radix {
+                self.each_at_output(fabric, record, port, &mut |waiting| visit(switch as u32, waiting));
+            }
+        }
+    }
+
     fn prepare(&mut self, interest: &Interest) {
         self.time_to_wait = interest.time_to_wait;
         self.departures = interest.departures;
         self.bypass = self.voq == [true; CLASSES_MAX] && interest.time_to_wait.is_none();
+    }
+}
+
+/// What waits, for the search for deadlock.
+impl<const W: usize, const V: usize> State<W, V> {
+    /// Visits the packets that wait for an output.
+    fn each_at_output(&self, fabric: &Fabric, record: &Record, port: u32, visit: &mut dyn FnMut(Waiting)) {
+        let output = &self.outputs[port as usize];
+        let mut queued = output.queued;
+        while let Some(vc) = queued.pop() {
+            let id = self.queues[port as usize * self.vcs + vc].head;
+            visit(Waiting { id, input: None, first: true, blocked: true });
+        }
+        if output.fresh != NIL && output.fresh_input < record.radix {
+            visit(self.held_at(fabric, port, record.port + output.fresh_input, output.fresh, true));
+        }
+        let row = record.radix + 1;
+        let cells = output.cell..output.cell + row * fabric.plan.channels.classes.len() as u32;
+        for (at, cell) in cells.enumerate().filter(|(at, _)| *at as u32 % row < record.radix) {
+            let (class, input) = (at / row as usize, record.port + at as u32 % row);
+            let mut queue = self.cells[cell as usize];
+            while queue != NIL {
+                self.each_of_queue(fabric, port, (class, input), queue, visit);
+                queue = fabric.pool.hot[queue as usize].sibling;
+            }
+        }
+    }
+
+    /// Visits a queue of a cell: circular and known by its last if virtual, else known by its first.
+    fn each_of_queue(
+        &self,
+        fabric: &Fabric,
+        port: u32,
+        (class, input): (usize, u32),
+        queue: u32,
+        visit: &mut dyn FnMut(Waiting),
+    ) {
+        let packets = &fabric.pool.hot;
+        let (first, last) = if self.voq[class] {
+            (packets[queue as usize].next, queue)
+        } else {
+            let inputs = &self.records[self.outputs[port as usize].switch as usize];
+            let fifo = (inputs.input + input - inputs.port) as usize * self.vcs
+                + packets[queue as usize].vc as usize;
+            (queue, self.fifos[fifo])
+        };
+        let mut id = first;
+        loop {
+            visit(self.held_at(fabric, port, input, id, id == first));
+            if id == last {
+                return;
+            }
+            id = packets[id as usize].next;
+        }
+    }
+
+    fn held_at(&self, fabric: &Fabric, port: u32, input: u32, id: u32, first: bool) -> Waiting {
+        let hot = &fabric.pool.hot[id as usize];
+        let used = self.queues[port as usize * self.vcs + hot.next_vc as usize].used;
+        // The packet under way leaves: what it takes up does not block for ever.
+        Waiting {
+            id,
+            input: Some(input),
+            first,
+            blocked: used + fabric.room_needed(hot) > fabric.plan.output_buffer,
+        }
     }
 }

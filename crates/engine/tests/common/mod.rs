@@ -22,9 +22,9 @@ pub const NETWORKS: &[&str] = &[
     "kind = \"dragonfly\"\np = 2\na = 2\nh = 1\ngroups = 3",
     "kind = \"dragonfly\"\np = 2\na = 4\nh = 0\ngroups = 1",
     "kind = \"xgft\"\ndown = [2, 3, 2]\nup = [2, 1]\nlinks = [1, 2]",
-    "kind = \"torus\"\ndims = [5, 4]",
-    "kind = \"mesh\"\ndims = [3, 3]\nlinks = 2",
-    "kind = \"hyperx\"\ndims = [3, 2]\nconcentration = 2",
+    "kind = \"torus\"\ndims = [4, 3]",
+    "kind = \"mesh\"\ndims = [3, 2]\nlinks = 2",
+    "kind = \"hyperx\"\ndims = [3, 2]",
     ODD,
 ];
 
@@ -40,8 +40,8 @@ pub const FEW_NETWORKS: &[&str] = &[
     "kind = \"dragonfly\"\np = 2\na = 3\nh = 1\ngroups = 4",
     "kind = \"xgft\"\ndown = [2, 2, 2]\nup = [2, 1]\nlinks = [2, 1]",
     "kind = \"torus\"\ndims = [4, 3]",
-    "kind = \"mesh\"\ndims = [3, 3]",
-    "kind = \"hyperx\"\ndims = [3, 3]",
+    "kind = \"mesh\"\ndims = [3, 2]",
+    "kind = \"hyperx\"\ndims = [3, 2]",
     ODD,
 ];
 
