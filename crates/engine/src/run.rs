@@ -11,8 +11,8 @@ use crate::report::{Output, Progress, RunError};
 use crate::scenario::Scenario;
 use crate::switch::Switch;
 use crate::switch::arch::Architecture;
+use crate::switch::cioq::state::State;
 use crate::switch::cioq::{Arbitration, Cioq, Voq};
-use crate::switch::cioq_state::State;
 use crate::units::Time;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,9 +23,23 @@ const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Who watches a run; it stops the run by returning false.
 pub type Watcher<'a> = &'a mut (dyn FnMut(Progress) -> bool + Send);
 
-/// All that is wrong with a scenario, the network's part included.
+/// Largest network, in switches and in endpoints, of which the check follows every way of every packet.
+const PROVEN_MAX: usize = 32;
+
+/// All that is wrong with a scenario, the network's part included. Of a small network that is also whether its routing may
+/// deadlock ([`crate::deadlock`]), unless the routing says that it may.
 pub fn check(scenario: &Scenario) -> Vec<Problem> {
-    build::plan(scenario).err().unwrap_or_default()
+    let plan = match build::plan(scenario) {
+        Ok(plan) => plan,
+        Err(problems) => return problems,
+    };
+    let small = plan.graph.switches.len().max(plan.graph.endpoints.len()) <= PROVEN_MAX;
+    if !small || scenario.routing.binding().may_deadlock() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
+    let fault = crate::deadlock::check(&plan.graph, &*plan.router, &names).err();
+    fault.map(|fault| Problem::new("routing.kind", fault.to_string(), "another routing")).into_iter().collect()
 }
 
 /// What a scenario builds, before anything runs: sizes, distances, latency of the empty network, virtual channels,

@@ -309,3 +309,17 @@ fn bubbles_need_room_for_two_packets_of_one_length() {
     assert_eq!(wrong("2 packets", "48 flits"), [""; 0]);
     assert_eq!(wrong("47 flits", "50 flits"), ["routing.deadlock", "switch.output_buffer"]);
 }
+
+#[test]
+fn the_check_of_a_small_network_follows_its_routing_and_lets_a_wanted_deadlock_be() {
+    assert_eq!(tailback_engine::run::check(&ring(MADE, &[])), []);
+    for routing in routings(NETWORKS[8]) {
+        let text = file(
+            NETWORKS[8],
+            &routing,
+            "kind = \"none\"",
+            "[[traffic]]\npattern = \"uniform\"\nload = 0.1\n",
+        );
+        assert_eq!(tailback_engine::run::check(&read(&text)), [], "{routing}");
+    }
+}

@@ -10,6 +10,7 @@ pub mod packet;
 pub mod partition;
 pub mod plan;
 pub mod stall;
+pub mod table;
 pub mod wheel;
 
 /// Simulated time in ticks of the run ([`plan::Plan::tick`] picoseconds each).

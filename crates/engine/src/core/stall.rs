@@ -71,14 +71,15 @@ fn starved<A: Architecture>(
     let mut buffers = BTreeMap::new();
     for partition in partitions {
         let fabric = &partition.fabric;
-        partition.each_waiting(&mut |at, waiting| {
-            let hot = &fabric.pool.hot[waiting.id as usize];
-            let (port, vc) = (at.base + u32::from(hot.out), hot.next_vc);
+        partition.switches().each_queued(fabric, &mut |port, vc, first| {
+            // The inlet of a port tells where it is.
+            let at = &fabric.inlets[port];
+            let key = (at.switch, (port - at.base) as u16, vc);
+            let out = plan.graph.switches[key.0 as usize][usize::from(key.1)];
             let coming = fabric.credit(port, vc) + fabric.owed(port, vc);
-            let out = plan.graph.switches[at.switch as usize][usize::from(hot.out)];
-            if waiting.input.is_none() && matches!(out.peer, Peer::Switch { .. }) && coming < hot.flits() {
+            if matches!(out.peer, Peer::Switch { .. }) && coming < fabric.pool.hot[first].flits() {
                 let held = plan.links[usize::from(out.class)].buffer[usize::from(vc)] - coming;
-                buffers.insert((at.switch, hot.out, vc), Buffer { held, ..Buffer::default() });
+                buffers.insert(key, Buffer { held, ..Buffer::default() });
             }
         });
     }
@@ -93,9 +94,9 @@ fn fill<A: Architecture>(
 ) {
     for partition in partitions {
         let fabric = &partition.fabric;
-        partition.each_waiting(&mut |at, waiting| {
-            let Some(input) = waiting.input else { return };
-            let peer = plan.graph.switches[at.switch as usize][(input - at.base) as usize].peer;
+        partition.switches().each_waiting(fabric, &mut |waiting| {
+            let at = &fabric.inlets[waiting.input];
+            let peer = plan.graph.switches[at.switch as usize][(waiting.input - at.base) as usize].peer;
             let Peer::Switch { switch, port } = peer else { return };
             let packet = fabric.pool.get(waiting.id);
             let hot = &packet.hot;

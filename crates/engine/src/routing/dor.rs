@@ -61,6 +61,10 @@ impl Bind for Dor {
         dangerous.then(problem).into_iter().collect()
     }
 
+    fn may_deadlock(&self) -> bool {
+        self.may_deadlock
+    }
+
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         let lattice = Lattice::new(topology, graph, self.deadlock == Deadlock::DateLine)?;
         Some(Box::new(DimensionOrder { lattice, deadlock: self.deadlock }))

@@ -113,6 +113,10 @@ pub trait Bind {
     fn problems(&self, _topology: &Topology) -> Vec<Problem> {
         Vec::new()
     }
+    /// Whether a deadlock is wanted.
+    fn may_deadlock(&self) -> bool {
+        false
+    }
     /// The router on `topology`, whose graph is `graph`; none if the topology is not one of `topologies`.
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>>;
 }

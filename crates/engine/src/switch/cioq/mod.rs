@@ -1,4 +1,10 @@
 //! Combined input/output-queued switch.
+mod cells;
+mod crossbar;
+mod output;
+pub mod state;
+mod waiting;
+
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
