@@ -295,7 +295,9 @@ fn no_bubbles(traffic: &[BoundClass], output_buffer: u32, packet_flits: u16) -> 
             Sizes::Mix { sizes, .. } => sizes.to_vec(),
             Sizes::Steps { from, step, .. } => vec![*from, from + step],
         };
-        let of = |flits: u32| [(flits >= most).then_some(most), (flits % most > 0).then_some(flits % most)];
+        let of = |flits: u32| {
+            [(flits >= most).then_some(most), (!flits.is_multiple_of(most)).then_some(flits % most)]
+        };
         lengths.extend(sizes.into_iter().flat_map(of).flatten());
     }
     let mut problems = Vec::new();
