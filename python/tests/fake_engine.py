@@ -1,7 +1,8 @@
 """Stands in for `tailback._engine` in tests of the Python side: quick, and it fails on demand.
 
 A scenario with `fail` fails, one with `stop` is interrupted as by Ctrl-C, one with `crash` breaks; each line
-that holds `wrong` is a mistake. Overrides do not change the answer, except for the title.
+that holds `wrong` is a mistake; `# network FILE` names a file of its own. Overrides do not change the answer,
+except for the title.
 """
 
 import json
@@ -60,6 +61,16 @@ def describe(text, overrides):
             "links": [{"class": "host", "links": 1056, "latency_ns": 5.0, "input_flits": {"per_vc": 60}}],
         }
     )
+
+
+def load(text, overrides):
+    _demand_right(text, overrides)
+    row = {"traffic": "hot", "throughput_bound": 0.5, "bottleneck": "switch 1 port 2 (x) to switch 2"}
+    return json.dumps({"bounds": [row], "channel_loads": [{"traffic": "hot", "link_class": "x"}]})
+
+
+def files(text, overrides):
+    return [("topology.text", line.split()[-1]) for line in text.split("\n") if line.startswith("# network")]
 
 
 def schema():

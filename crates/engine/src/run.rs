@@ -4,6 +4,7 @@ use crate::core::fabric::Fabric;
 use crate::core::kernel::{Ending, Kernel, View};
 use crate::core::partition::Partition;
 use crate::core::plan::Plan;
+use crate::core::stall;
 use crate::probe::summary::Measured;
 use crate::problem::Problem;
 use crate::report::{Output, Progress, RunError};
@@ -22,9 +23,26 @@ const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Who watches a run; it stops the run by returning false.
 pub type Watcher<'a> = &'a mut (dyn FnMut(Progress) -> bool + Send);
 
-/// All that is wrong with a scenario, the network's part included.
+/// Largest network, in switches and in endpoints, of which the check follows every way of every packet.
+const PROVEN_MAX: usize = 32;
+
+/// All that is wrong with a scenario, the network's part included. Of a small network that is also whether its routing may
+/// deadlock ([`crate::deadlock`]), unless the routing says that it may.
 pub fn check(scenario: &Scenario) -> Vec<Problem> {
-    build::plan(scenario).err().unwrap_or_default()
+    let plan = match build::plan(scenario) {
+        Ok(plan) => plan,
+        Err(problems) => return problems,
+    };
+    let small = plan.graph.switches.len().max(plan.graph.endpoints.len()) <= PROVEN_MAX;
+    if !small || scenario.routing.binding().may_deadlock() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
+    let fault = crate::deadlock::check(&plan.graph, &*plan.router, &names).err();
+    fault
+        .map(|fault| Problem::new("routing.kind", fault.to_string(), "another routing"))
+        .into_iter()
+        .collect()
 }
 
 /// What a scenario builds, before anything runs: sizes, distances, latency of the empty network, virtual channels,
@@ -32,6 +50,16 @@ pub fn check(scenario: &Scenario) -> Vec<Problem> {
 pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
     let plan = build::plan(scenario).map_err(RunError::Problems)?;
     Ok(crate::describe::whole(scenario, &plan))
+}
+
+/// What each channel carries under every class of traffic, and the throughput that follows, by the routing alone
+/// ([`crate::describe::load`]).
+pub fn load(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
+    let plan = build::plan(scenario).map_err(RunError::Problems)?;
+    let told = |message| {
+        vec![Problem::new("routing.kind", message, "describe without --traffic, or another routing")]
+    };
+    crate::describe::load::linear(&plan).map_err(|message| RunError::Problems(told(message)))
 }
 
 /// Runs a scenario. `watch` is called a few times a second; if it stops the run, what was measured by then is
@@ -99,11 +127,12 @@ fn run_with<A: Architecture>(
         end = view.now;
         if view.is_check {
             look(plan, view);
+            failure = deadlocked(scenario, plan, view);
         } else if seen.elapsed() < WATCH_EVERY {
             return true;
         }
         seen = Instant::now();
-        failure = limit.and_then(|limit| over_memory(view, limit));
+        failure = failure.take().or_else(|| limit.and_then(|limit| over_memory(view, limit)));
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);
         let go_on = watch(Progress { simulated: time(view.now), end: time(plan.end), packet_hops });
@@ -142,6 +171,22 @@ fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
             partition.fabric.probe.snapshots.push(occupancy);
         }
     }
+}
+
+/// A message if packets wait for one another in a circle.
+fn deadlocked<A: Architecture>(scenario: &Scenario, plan: &Plan, view: &View<A>) -> Option<String> {
+    let circle = stall::find(plan, view.partitions);
+    let now = Time(view.now * plan.tick).0 as f64 / 1e6;
+    let routing = serde_json::to_string(&scenario.routing).unwrap_or_default();
+    (!circle.is_empty()).then(|| {
+        format!(
+            "deadlock: at {now:.3} us, {} channels wait for one another in a circle and can never move again:\n{}\n\
+             the routing is {routing}; on {}, it does not keep channels from waiting in a circle",
+            circle.len(),
+            stall::told(plan, &circle),
+            scenario.topology.kind(),
+        )
+    })
 }
 
 /// The law that every packet made is somewhere: arrived, removed by a switch, or held.

@@ -3,11 +3,13 @@ use super::Tick;
 use super::plan::{Channels, LinkPlan, Plan, RecordPlan, cut, shares};
 use crate::problem::Problem;
 use crate::scenario::{PerClass, Scenario, SendQueues};
-use crate::switch::parameters::Buffer;
+use crate::switch::parameters::{Buffer, Parameters, Path};
 use crate::topology::Wiring;
-use crate::traffic::bind::bind_all;
+use crate::traffic::bind::{BoundClass, bind_all};
 use crate::traffic::generator;
+use crate::traffic::sizes::Sizes;
 use crate::units::{Duration, Rate, Scale, Time};
+use std::collections::BTreeSet;
 
 /// Most virtual channels of a port.
 const VCS_MAX: usize = 256;
@@ -23,17 +25,10 @@ struct Wire {
 
 /// What sizes and cycles of a scenario are measured by.
 pub fn scale(scenario: &Scenario) -> Scale {
-    let bare = Scale { flit_bits: 1, packet_flits: 1, host: rate(scenario, "host") };
+    let bare = Scale { flit_bits: 1, packet_flits: 1, host: scenario.bandwidth_of("host") };
     let flit_bits = scenario.packet.flit.flits(&bare);
     let scale = Scale { flit_bits, ..bare };
     Scale { packet_flits: scenario.packet.max.flits(&scale), ..scale }
-}
-
-fn rate(scenario: &Scenario, class: &str) -> Rate {
-    match &scenario.link.bandwidth {
-        PerClass::One(rate) => *rate,
-        PerClass::Table(table) => table.get(class).copied().unwrap_or(Rate(100_000_000_000)),
-    }
 }
 
 /// Makes the plan of a scenario without problems of its own; what only shows on the network is told here.
@@ -60,11 +55,12 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .iter()
         .map(|name| Wire {
             name: name.to_string(),
-            rate: rate(scenario, name),
-            latency: scenario.link.classes.get(*name).unwrap_or(&scenario.link.latency).time(&scale),
+            rate: scenario.bandwidth_of(name),
+            latency: scenario.latency_of(name).time(&scale),
         })
         .collect();
     let switch = scenario.switch.design().parameters();
+    let output_buffer = switch.output_buffer.map(|size| size.flits(&scale).min(u32::MAX as u64 / 4) as u32);
     let tick = tick(scenario, &wires, &scale);
     problems.extend(too_long(scenario, &wires, &scale, tick));
     if !problems.is_empty() {
@@ -87,6 +83,9 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
         .collect();
     problems.extend(small_buffers(scenario, &links, packet_flits));
+    if router.bubbles() {
+        problems.extend(no_bubbles(&traffic, &switch, output_buffer, packet_flits));
+    }
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -103,7 +102,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let ticks = |span: Duration| span.time(&scale).0 / tick;
     let run = &scenario.run;
     let window = (ticks(run.warmup), ticks(run.warmup) + ticks(run.duration));
-    let clock = |class: &crate::traffic::bind::BoundClass| generator::Clock {
+    let clock = |class: &BoundClass| generator::Clock {
         slot_num: links[0].time[1] as u64,
         slot_den: 1,
         start: class.start.0 / tick,
@@ -124,7 +123,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         router,
         channels,
         crossbar,
-        output_buffer: switch.output_buffer.map(|size| size.flits(&scale).min(u32::MAX as u64 / 4) as u32),
+        output_buffer,
         packet_flits,
         control_flits: scenario.packet.control.flits(&scale) as u16,
         drain_time: times(drain, &scale, tick),
@@ -305,4 +304,50 @@ fn crowded(link: &LinkPlan, port: u64, packet_flits: u16) -> Option<Problem> {
         );
         Problem::new("switch.input_buffer", message, format!("at least {least} flits"))
     })
+}
+
+/// What bubble flow control cannot work with: output queues of less than two packets, and data packets of several lengths, which
+/// would break the room for one into pieces.
+fn no_bubbles(
+    traffic: &[BoundClass],
+    switch: &Parameters,
+    output_buffer: Option<u32>,
+    packet_flits: u16,
+) -> Vec<Problem> {
+    let (most, mut lengths) = (u32::from(packet_flits), BTreeSet::new());
+    for class in traffic {
+        let sizes = match &class.sizes {
+            Sizes::Fixed(flits) => vec![*flits],
+            Sizes::Mix { sizes, .. } => sizes.to_vec(),
+            Sizes::Steps { from, step, .. } => vec![*from, from + step],
+        };
+        let of = |flits: u32| {
+            [(flits >= most).then_some(most), (!flits.is_multiple_of(most)).then_some(flits % most)]
+        };
+        lengths.extend(sizes.into_iter().flat_map(of).flatten());
+    }
+    let mut problems = Vec::new();
+    if lengths.len() > 1 {
+        let message = format!(
+            "bubbles need data packets of one length, but there will be packets of {lengths:?} flits"
+        );
+        let help = "messages of one size, or of whole packets; or deadlock = \"date-line\"";
+        problems.push(Problem::new("routing.deadlock", message, help));
+    }
+    if switch.fabric == Path::Unlimited {
+        // Who waits for a bubble there would stand before those who need none.
+        let message = "bubbles need a switch where packets of one input do not wait for those of another";
+        problems.push(Problem::new(
+            "switch.kind",
+            message,
+            "cioq or input-queued; or deadlock = \"date-line\"",
+        ));
+    }
+    if let Some(output_buffer) = output_buffer.filter(|&flits| flits < 2 * most) {
+        let message = format!(
+            "an output queue of {output_buffer} flits has no room for the two packets that bubbles need"
+        );
+        problems.push(Problem::new("switch.output_buffer", message, format!("at least {} flits", 2 * most)));
+    }
+    problems
 }

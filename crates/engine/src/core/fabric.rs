@@ -1,11 +1,12 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::packet::{NIL, Packet, Pool};
+use super::packet::{Hot, NIL, Packet, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
 use super::{NEVER, Tick};
 use crate::graph::Peer;
 use crate::probe::Probe;
+use crate::routing::BUBBLE;
 use std::sync::Arc;
 
 /// Where a channel ends.
@@ -132,6 +133,12 @@ impl Returns {
         self.insert(credit)
     }
 
+    /// Flits of a virtual channel that come back by `at`.
+    fn flits(&self, vc: u8, at: Tick) -> u32 {
+        let coming = self.credits[self.taken..].iter().take_while(|credit| credit.at() <= at);
+        coming.filter(|credit| credit.vc() == vc as u32).map(|credit| credit.flits()).sum()
+    }
+
     #[cold]
     fn forget_taken(&mut self) {
         self.credits.drain(..self.taken);
@@ -239,6 +246,8 @@ pub struct Fabric {
     pub tracked: Vec<bool>,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
+    /// Flits promised to packets that wait for a channel, by virtual channel; empty if the routing has no reserved level.
+    promised: Table<u32>,
     timing: Table<Timing>,
     lanes: Table<Lane>,
     /// Flits that the virtual channels of each channel share in the buffer ahead; empty if none do.
@@ -266,6 +275,7 @@ impl Fabric {
             watching: false,
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
+            promised: Table::default(),
             timing: timings(&plan).into(),
             lanes: Table::default(),
             pools: Table::default(),
@@ -274,6 +284,9 @@ impl Fabric {
             plan,
         };
         fabric.wire(number);
+        if fabric.plan.router.reserved_level().is_some() {
+            fabric.promised = vec![0; fabric.lanes.len()].into();
+        }
         fabric
     }
 
@@ -393,7 +406,7 @@ impl Fabric {
         lane.head != NIL
     }
 
-    /// The first packet of a queue in front of a channel.
+    /// The first packet of a queue in front of a channel; `NIL` if it is empty.
     #[inline]
     pub fn head(&self, channel: u32, vc: u8) -> u32 {
         self.lanes[channel * self.vcs + vc as u32].head
@@ -403,6 +416,51 @@ impl Fabric {
     #[inline]
     pub fn queued(&self, channel: u32, vc: u8) -> u32 {
         self.lanes[channel * self.vcs + vc as u32].used
+    }
+
+    /// Flits that must fit in the first buffer after the crossbar for a packet to cross: its own, and a largest packet's more
+    /// where it needs a bubble.
+    #[inline]
+    pub fn room_needed(&self, hot: &Hot) -> u32 {
+        hot.flits() + if hot.state & BUBBLE != 0 { self.plan.packet_flits as u32 } else { 0 }
+    }
+
+    /// Flits of credit, those that are back by now included, that were promised to no packet.
+    pub fn room(&self, channel: u32, vc: u8) -> u32 {
+        let lane = channel * self.vcs + vc as u32;
+        let back: u32 = self.channels[channel].returns.flits(vc, self.now);
+        (self.lanes[lane].credit + back).saturating_sub(self.promised[lane])
+    }
+
+    /// Promises the room ahead to a packet that has just been routed, if it was routed to the reserved level.
+    #[inline]
+    pub fn promise(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.promised.is_empty() && self.is_reserved(vc) {
+            self.promised[channel * self.vcs + vc as u32] += flits;
+        }
+    }
+
+    /// Takes back what was promised to a packet that is dropped.
+    pub fn forget(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.promised.is_empty() && self.is_reserved(vc) {
+            self.promised[channel * self.vcs + vc as u32] -= flits;
+        }
+    }
+
+    fn is_reserved(&self, vc: u8) -> bool {
+        let level = vc - self.plan.channels.base_of[vc as usize];
+        self.plan.router.reserved_level() == Some(level)
+    }
+
+    /// Credits on their way back to a channel, in flits.
+    pub fn owed(&self, channel: u32, vc: u8) -> u32 {
+        let record = &self.channels[channel];
+        let exchanged = match record.far {
+            Far::Line(line) => self.lines[line].in_credits.as_slice(),
+            _ => &[],
+        };
+        let exchanged = exchanged.iter().filter(|credit| credit.vc() == vc as u32);
+        record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>()
     }
 
     /// Takes in the credits that have come back by now.
@@ -493,6 +551,10 @@ impl Fabric {
         if let Far::Endpoint(endpoint) = far {
             self.wheel.push(tail, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
             return;
+        }
+        if !self.promised.is_empty() {
+            let promised = &mut self.promised[channel * self.vcs + vc as u32];
+            *promised = promised.saturating_sub(flits);
         }
         hot.tail = tail;
         if self.pools.is_empty() {

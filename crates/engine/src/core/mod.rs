@@ -9,6 +9,7 @@ pub mod kernel;
 pub mod packet;
 pub mod partition;
 pub mod plan;
+pub mod stall;
 pub mod table;
 pub mod trace;
 pub mod wheel;

@@ -9,15 +9,21 @@ use crate::problem::Problem;
 use crate::topology::Topology;
 use crate::units::{Scale, Size};
 
+pub mod adaptive;
+pub mod dor;
 mod dragonfly;
+mod lattice;
 pub mod minimal;
 pub mod nca;
 pub mod par;
+mod paths;
+mod phases;
+pub mod shortest;
 pub mod ugal;
 pub mod valiant;
 
 /// What a packet carries for its routing, by value. All zero when the packet is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Route {
     /// An intermediate switch, group or other target; the routing's own.
     pub via: u32,
@@ -28,6 +34,10 @@ pub struct Route {
     /// Switches left so far; counted by the engine.
     pub hops: u8,
 }
+
+/// Bit of [`Route::state`] by which a routing asks for bubble flow control at this hop: the packet enters the first
+/// buffer ahead (the output queue, where a switch has one) only when a largest packet more than itself fits.
+pub const BUBBLE: u8 = 0x80;
 
 /// The next hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,6 +58,11 @@ pub trait Senses {
     /// 1 us are a thousand times those of a short one at any load. Counted in, they send nearly all packets on detours
     /// (a dragonfly of 1056 endpoints under uniform load 0.5 then accepts 0.31).
     fn occupancy(&mut self, port: u16) -> u32;
+    /// Flits for which there is credit on a port's channel at a level, without what was promised to packets that wait here.
+    /// Only a router with a [`Router::reserved_level`] is told, of that level.
+    fn room(&mut self, _port: u16, _level: u8) -> u32 {
+        0
+    }
 }
 
 /// A routing algorithm bound to a network.
@@ -55,6 +70,23 @@ pub trait Router: Send + Sync {
     /// Deadlock levels (virtual channels of one class, network and queue) needed on a channel of this link class.
     /// The host class (0) carries level 0 only.
     fn levels(&self, link_class: u8) -> u8;
+
+    /// Why packets cannot wait for one another in a circle, in words for `describe`.
+    fn freedom(&self) -> String {
+        "levels only rise along every way".to_string()
+    }
+
+    /// Whether hops may ask for a [`BUBBLE`]. Those that do not then stay in the ring of the hop before, which the bubbles
+    /// keep moving.
+    fn bubbles(&self) -> bool {
+        false
+    }
+
+    /// A level that a packet may take only where there is [`Senses::room`] for it, which is then promised to it: nothing
+    /// waits for room on it. Heads are routed in the order of their ports, each knowing what the ones before were promised.
+    fn reserved_level(&self) -> Option<u8> {
+        None
+    }
 
     /// Called once at the source, before the packet enters its first switch, to draw what is drawn there
     /// (a Valiant intermediate, an order of dimensions). It senses the first switch. Not called for a packet that a
@@ -77,6 +109,14 @@ pub trait Router: Send + Sync {
 pub trait Bind {
     /// Kinds of topology that it routes.
     fn topologies(&self) -> &'static [&'static str];
+    /// Mistakes in the parameters, on this topology; paths are relative to `routing`.
+    fn problems(&self, _topology: &Topology) -> Vec<Problem> {
+        Vec::new()
+    }
+    /// Whether a deadlock is wanted.
+    fn may_deadlock(&self) -> bool {
+        false
+    }
     /// The router on `topology`, whose graph is `graph`; none if the topology is not one of `topologies`.
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>>;
 }
@@ -89,6 +129,9 @@ crate::kinds::kinds! {
         Ugal(ugal::Ugal) = "ugal",
         Par(par::Par) = "par",
         Nca(nca::Nca) = "nca",
+        Dor(dor::Dor) = "dor",
+        Shortest(shortest::Shortest) = "shortest",
+        Adaptive(adaptive::Adaptive) = "adaptive",
     }
     /// What the routing provides, whichever kind it is.
     pub fn binding -> dyn Bind;
@@ -138,10 +181,12 @@ fn flits(size: Size, scale: &Scale) -> u64 {
     size.flits(scale).min(u64::from(u32::MAX) * 2)
 }
 
-/// Whether a detour of twice the length is worth taking: UGAL's comparison with the hop counts replaced by their ratio.
-/// Each occupancy stands for the delay of one hop, so the product with the hops left estimates the delay of the path.
-fn diverts(minimal: u32, detour: u32, threshold: u64) -> bool {
-    u64::from(minimal) > 2 * u64::from(detour) + threshold
+/// Whether the first port of the minimal way is occupied so much more than that of a detour that the detour is taken:
+/// `q_min·h_min > q_val·h_val + threshold·h_min`. An occupancy stands for the delay of a hop, so that its product with the
+/// hops ahead estimates the delay of the way.
+fn diverts(minimal: u32, detour: u32, (h_min, h_val): (u32, u32), threshold: u64) -> bool {
+    u64::from(minimal) * u64::from(h_min)
+        > u64::from(detour) * u64::from(h_val) + threshold * u64::from(h_min)
 }
 
 #[cfg(test)]
@@ -158,6 +203,10 @@ pub(crate) mod tests {
         use nca::Up::{Deterministic, LeastLoaded};
         let mut routings = Routing::defaults();
         routings.extend([Deterministic, LeastLoaded].map(|up| Routing::Nca(nca::Nca { up })));
+        let up_down = shortest::Deadlock::UpDown;
+        routings.push(Routing::Shortest(shortest::Shortest { deadlock: up_down, ..Default::default() }));
+        let bubble = dor::Deadlock::Bubble;
+        routings.push(Routing::Dor(dor::Dor { deadlock: bubble, may_deadlock: false }));
         routings.retain(|routing| routing.suits(topology));
         routings
     }
@@ -167,6 +216,8 @@ pub(crate) mod tests {
     pub(crate) struct Fixed {
         pub(crate) draws: std::collections::VecDeque<u32>,
         pub(crate) occupied: std::collections::BTreeMap<u16, u32>,
+        /// Room on the reserved level, by port.
+        pub(crate) room: std::collections::BTreeMap<u16, u32>,
         /// Ports that were asked for.
         pub(crate) sensed: Vec<u16>,
     }
@@ -181,6 +232,10 @@ pub(crate) mod tests {
         fn occupancy(&mut self, port: u16) -> u32 {
             self.sensed.push(port);
             self.occupied.get(&port).copied().unwrap_or(0)
+        }
+
+        fn room(&mut self, port: u16, _: u8) -> u32 {
+            self.room.get(&port).copied().unwrap_or(0)
         }
     }
 

@@ -3,7 +3,7 @@
 //! A packet joins the queue of its virtual channel at its output when its head arrives. With bounded output queues it
 //! leaves its input buffer then, and waits there first if the queue is full; without, it stands in the queue while it
 //! stays in the input buffer. Where nothing is contended its channel starts in the same tick: one event per hop.
-use super::arch::Architecture;
+use super::arch::{Architecture, Waiting};
 use super::bits::Set;
 use super::parameters::Arbitration;
 use crate::core::fabric::Fabric;
@@ -404,6 +404,38 @@ impl<const V: usize> Architecture for Unlimited<V> {
         while let Some(port) = self.pending.pop() {
             self.outputs[port].listed = false;
             self.settle_output(fabric, port, agent);
+        }
+    }
+
+    fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
+        for (port, output) in (0..).zip(self.outputs.iter()) {
+            let mut queued = output.queued;
+            while let Some(vc) = queued.first() {
+                queued.remove(vc);
+                visit(port, vc as u8, fabric.head(port, vc as u8));
+            }
+        }
+    }
+
+    fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(Waiting)) {
+        for (port, output) in (0..).zip(self.outputs.iter()) {
+            let mut vcs = if self.output_buffer.is_some() { output.blocked } else { output.queued };
+            while let Some(vc) = vcs.first() {
+                vcs.remove(vc);
+                let mut id = match self.output_buffer {
+                    Some(_) => self.blocked[port * self.vcs + vc as u32].head,
+                    None => fabric.head(port, vc as u8),
+                };
+                while id != NIL {
+                    let hot = &fabric.pool.hot[id];
+                    if hot.sibling != NIL {
+                        let full = |buffer| fabric.queued(port, vc as u8) + hot.flits() > buffer;
+                        let blocked = self.output_buffer.is_none_or(full);
+                        visit(Waiting { id, input: hot.sibling, first: true, blocked });
+                    }
+                    id = hot.next;
+                }
+            }
         }
     }
 

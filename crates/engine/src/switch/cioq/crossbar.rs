@@ -278,7 +278,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
         let used = fabric.queued(port, hot.next_vc);
-        used + under_way + hot.flits() <= buffer
+        used + under_way + fabric.room_needed(hot) <= buffer
     }
 
     /// Moves a packet over the crossbar: on to its channel if that is free, else into its output queue.

@@ -3,6 +3,7 @@ mod cells;
 mod crossbar;
 mod output;
 pub mod state;
+mod waiting;
 
 use crate::switch::parameters::{Arbitration, Buffer, Kind, Parameters, Path, Voq};
 use crate::units::{Duration, Size};
