@@ -42,6 +42,8 @@ IDS = (
     "lhrp-fig12",
     "lhrp-fig13",
     "lhrp-wc",
+    "peer-torus",
+    "peer-fat-tree",
 )
 
 
