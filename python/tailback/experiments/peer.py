@@ -70,8 +70,8 @@ def cases(peer: Peer) -> Callable[[bool], list[Case]]:
     """Every load that BookSim2 was run at. A flit takes 1 ns on a channel, so that a cycle is a nanosecond.
 
     BookSim2's router takes two cycles from the arrival of a head to the start of the link (the pipeline); its
-    link of one cycle is our flit time without latency; its injection takes a cycle more than ours: the 0.5 ns of
-    the host links at both ends.
+    link of one cycle is our flit time without latency; its injection takes a cycle more than ours: the 0.5 ns
+    of the host links at both ends.
     """
 
     def listed(full: bool) -> list[Case]:

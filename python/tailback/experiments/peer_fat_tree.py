@@ -45,8 +45,8 @@ EXPERIMENT = Experiment(
     title="A fat tree of 256 endpoints beside BookSim2",
     setup=(
         "Uniform traffic of 32-flit packets, endpoints themselves included; nearest common ancestor with a "
-        "random way up, input queues of 512 flits without virtual output queues, one virtual channel, links of "
-        "1 cycle."
+        "random way up, input queues of 512 flits without virtual output queues, one virtual channel, links "
+        "of 1 cycle."
     ),
     cases=peer.cases(_PEER),
     draw=peer.draw(_PEER),

@@ -35,8 +35,8 @@ EXPERIMENT = Experiment(
     title="A 16 x 16 torus beside BookSim2",
     setup=(
         "Uniform traffic of 1-flit packets, endpoints themselves included; dimension order with a date line, "
-        "input queues without virtual output queues, links of 1 cycle. BookSim2: 8 virtual channels of 8 flits; "
-        "here 2 of 32."
+        "input queues without virtual output queues, links of 1 cycle. BookSim2: 8 virtual channels of 8 "
+        "flits; here 2 of 32."
     ),
     cases=peer.cases(_PEER),
     draw=peer.draw(_PEER),
