@@ -9,10 +9,10 @@ use crate::probe::summary::Measured;
 use crate::problem::Problem;
 use crate::report::{Output, Progress, RunError};
 use crate::scenario::Scenario;
-use crate::switch::Switch;
 use crate::switch::arch::Architecture;
 use crate::switch::cioq::state::State;
-use crate::switch::cioq::{Arbitration, Cioq, Voq};
+use crate::switch::parameters::{Arbitration, Path, Voq};
+use crate::switch::unlimited::Unlimited;
 use crate::units::Time;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,7 +39,10 @@ pub fn check(scenario: &Scenario) -> Vec<Problem> {
     }
     let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
     let fault = crate::deadlock::check(&plan.graph, &*plan.router, &names).err();
-    fault.map(|fault| Problem::new("routing.kind", fault.to_string(), "another routing")).into_iter().collect()
+    fault
+        .map(|fault| Problem::new("routing.kind", fault.to_string(), "another routing"))
+        .into_iter()
+        .collect()
 }
 
 /// What a scenario builds, before anything runs: sizes, distances, latency of the empty network, virtual channels,
@@ -63,26 +66,38 @@ pub fn load(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
 /// returned, marked as interrupted.
 pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     let plan = Arc::new(build::plan(scenario).map_err(RunError::Problems)?);
-    let Switch::Cioq(cioq) = &scenario.switch;
-    let voq = voq(cioq, &plan);
-    let tracked = cioq.arbitration == Arbitration::Age;
+    let switch = scenario.switch.design().parameters();
+    let tracked = switch.arbitration == Arbitration::Age;
     let radix = plan.graph.switches.iter().map(Vec::len).max().unwrap_or(0);
     // The common case has one word per set of ports and of virtual channels.
-    match (radix, plan.channels.count()) {
-        (..=63, ..=64) => {
-            let make = |fabric: &Fabric| State::<1, 1>::new(&plan, &fabric.share, &voq, cioq.arbitration);
+    let small = radix < 64 && plan.channels.count() <= 64;
+    let rule = switch.arbitration;
+    match (&switch.fabric, small) {
+        (Path::Crossbar { voq, .. }, true) => {
+            let voq = voqs(voq, &plan);
+            let make = |fabric: &Fabric| State::<1, 1>::new(&plan, &fabric.share, &voq, rule);
             run_with(scenario, &plan, make, tracked, watch)
         }
-        _ => {
-            let make = |fabric: &Fabric| State::<17, 4>::new(&plan, &fabric.share, &voq, cioq.arbitration);
+        (Path::Crossbar { voq, .. }, false) => {
+            let voq = voqs(voq, &plan);
+            let make = |fabric: &Fabric| State::<17, 4>::new(&plan, &fabric.share, &voq, rule);
+            run_with(scenario, &plan, make, tracked, watch)
+        }
+        (Path::Unlimited, true) => {
+            let make = |fabric: &Fabric| Unlimited::<1>::new(&plan, &fabric.share, rule);
+            run_with(scenario, &plan, make, tracked, watch)
+        }
+        (Path::Unlimited, false) => {
+            let make = |fabric: &Fabric| Unlimited::<4>::new(&plan, &fabric.share, rule);
             run_with(scenario, &plan, make, tracked, watch)
         }
     }
 }
 
-fn voq(cioq: &Cioq, plan: &Plan) -> Vec<bool> {
+/// Which traffic classes have virtual output queues.
+fn voqs(voq: &Voq, plan: &Plan) -> Vec<bool> {
     let classes = plan.channels.classes.iter();
-    match &cioq.voq {
+    match voq {
         Voq::All(all) => classes.map(|_| *all).collect(),
         Voq::Classes(names) => classes.map(|class| names.iter().any(|name| name == class.name)).collect(),
     }

@@ -11,6 +11,7 @@ pub mod partition;
 pub mod plan;
 pub mod stall;
 pub mod table;
+pub mod trace;
 pub mod wheel;
 
 /// Simulated time in ticks of the run ([`plan::Plan::tick`] picoseconds each).

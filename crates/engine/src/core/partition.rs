@@ -328,6 +328,9 @@ impl<A: Architecture> Partition<A> {
     /// Takes a packet out of the network and sends the answer to its source from the virtual input.
     fn remove(&mut self, local: u32, input: u32, packet: &Packet, id: u32, reply: &Reply, dropped: bool) {
         let fabric = &mut self.fabric;
+        if fabric.probe.traces() {
+            fabric.trace_end(local, packet, if dropped { "dropped" } else { "consumed" });
+        }
         let (flits, now) = (packet.hot.flits(), fabric.now);
         // Flits that are in the buffer are credited now, the others as they arrive.
         let flit = fabric.plan.links[0].time[1] as Tick;

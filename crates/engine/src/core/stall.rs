@@ -84,7 +84,9 @@ fn starved<A: Architecture>(
             let key = (at.switch, (port - at.base) as u16, vc);
             let out = plan.graph.switches[key.0 as usize][usize::from(key.1)];
             let coming = fabric.credit(port, vc) + fabric.owed(port, vc);
-            if matches!(out.peer, Peer::Switch { .. }) && coming < fabric.pool.hot[first].flits() {
+            // What holds a buffer that virtual channels share cannot be told apart.
+            let pooled = plan.links[usize::from(out.class)].pool > 0;
+            if !pooled && matches!(out.peer, Peer::Switch { .. }) && coming < fabric.pool.hot[first].flits() {
                 let held = plan.links[usize::from(out.class)].buffer[usize::from(vc)] - coming;
                 buffers.insert(key, Buffer { held, ..Buffer::default() });
             }

@@ -2,7 +2,7 @@
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Traffic};
 use crate::problem::Problem;
-use crate::switch::{Switch, cioq::Buffer};
+use crate::switch::parameters::Buffer;
 use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::HashSet;
 
@@ -141,7 +141,7 @@ fn packet(scenario: &Scenario, tell: Tell) -> Option<Scale> {
 }
 
 fn switch(scenario: &Scenario, scale: &Scale, tell: Tell) {
-    let Switch::Cioq(cioq) = &scenario.switch;
+    let switch = scenario.switch.design().parameters();
     let mut check = |key: &str, size: Size| {
         let flits = size.flits(scale);
         if flits < scale.packet_flits {
@@ -150,8 +150,10 @@ fn switch(scenario: &Scenario, scale: &Scale, tell: Tell) {
             tell(Problem::new(format!("switch.{key}"), message, help));
         }
     };
-    check("output_buffer", cioq.output_buffer);
-    if let Buffer::PerVc(size) | Buffer::PerPort(size) = cioq.input_buffer {
+    if let Some(size) = switch.output_buffer {
+        check("output_buffer", size);
+    }
+    if let Buffer::PerVc(size) | Buffer::PerPort(size) | Buffer::Shared(size) = switch.input_buffer {
         check("input_buffer", size);
     }
 }

@@ -186,12 +186,26 @@ pub fn result(output: &Output) -> String {
     format!("{summary}\n{:?}", output.tables)
 }
 
+/// Every kind of switch, in its variants.
+#[allow(dead_code)]
+pub const SWITCHES: &[&str] = &[
+    "kind = \"cioq\"",
+    "kind = \"input-queued\"",
+    "kind = \"output-queued\"",
+    "kind = \"shared-buffer\"",
+    "kind = \"input-queued\"\nvoq = false\nspeedup = 2",
+    "kind = \"shared-buffer\"\ninput_buffer = { per = \"port\", size = \"100 packets\", shared = true }",
+];
+
 /// Every kind of every seam that the lists above must have.
 pub fn lists_are_complete() {
     for kind in Topology::KINDS {
         for networks in [NETWORKS, FEW_NETWORKS] {
             assert!(networks.iter().any(|network| topology(network).kind() == *kind), "no small {kind}");
         }
+    }
+    for kind in tailback_engine::switch::Switch::KINDS {
+        assert!(SWITCHES.iter().any(|switch| switch.contains(&format!("\"{kind}\""))), "no {kind}");
     }
     for kind in CongestionControl::KINDS {
         let has = |text: &&str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;

@@ -102,7 +102,8 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) seed: u64,
     /// Time of a packet over the crossbar, by its flits.
     pub(super) crossbar: Table<u32>,
-    pub(super) output_buffer: u32,
+    /// Flits of an output queue; none if packets go from the inputs to their channels.
+    pub(super) output_buffer: Option<u32>,
     pub(super) open: Vec<super::crossbar::Open>,
 }
 
@@ -272,11 +273,14 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
+        if self.output_buffer.is_none() {
+            return self.each_starved(fabric, visit);
+        }
         for (port, output) in (0..).zip(self.outputs.iter()) {
             let mut queued = output.queued;
             while let Some(vc) = queued.first() {
                 queued.remove(vc);
-                visit(port, vc as u8, fabric.first_queued(port, vc as u8));
+                visit(port, vc as u8, fabric.head(port, vc as u8));
             }
         }
     }
