@@ -46,21 +46,28 @@ pub fn find<A: Architecture>(plan: &Plan, partitions: &[impl DerefMut<Target = P
         return Vec::new();
     }
     fill(plan, partitions, &mut buffers);
-    loop {
-        let before = buffers.len();
-        let moves: Vec<Key> = buffers
-            .iter()
-            .filter(|(_, buffer)| {
-                let frees = |wants: &Option<Key>| wants.is_none_or(|key| !buffers.contains_key(&key));
-                buffer.held > buffer.present || buffer.first.iter().any(|(_, wants)| frees(wants))
-            })
-            .map(|(key, _)| *key)
-            .collect();
-        moves.iter().for_each(|key| _ = buffers.remove(key));
-        if buffers.len() == before {
-            return circle(&buffers);
+    circle(&stuck(buffers))
+}
+
+/// The buffers that nothing will ever leave: all but those that may move, and those that wait for one that does.
+fn stuck(mut buffers: BTreeMap<Key, Buffer>) -> BTreeMap<Key, Buffer> {
+    let mut moving = Vec::new();
+    let mut waiting: BTreeMap<Key, Vec<Key>> = BTreeMap::new();
+    for (&key, buffer) in &buffers {
+        let free = |(_, wants): &(Packet, Option<Key>)| wants.is_none_or(|key| !buffers.contains_key(&key));
+        if buffer.held > buffer.present || buffer.first.iter().any(free) {
+            moving.push(key);
+        }
+        for wants in buffer.first.iter().filter_map(|&(_, wants)| wants) {
+            waiting.entry(wants).or_default().push(key);
         }
     }
+    while let Some(key) = moving.pop() {
+        if buffers.remove(&key).is_some() {
+            moving.extend(waiting.remove(&key).unwrap_or_default());
+        }
+    }
+    buffers
 }
 
 /// The buffers ahead of output queues whose first packet lacks credit, now and with all that is on its way.

@@ -120,7 +120,9 @@ impl Loads {
         let switch = self.first.partition_point(|&first| first <= most.1) - 1;
         let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
         let name = plan.graph.channel(switch as u32, (most.1 - self.first[switch]) as u16, &names);
-        ((1.0 / most.0).min(1.0), name, most.0)
+        // Sums of many fractions are off by their rounding.
+        let rounded = |value: f64| (value * 1e12).round() / 1e12;
+        (rounded((1.0 / most.0).min(1.0)), name, rounded(most.0))
     }
 
     /// Link class ("ejection" for the channels to endpoints), its channels, and their mean and greatest load.
@@ -150,6 +152,10 @@ fn injected(plan: &Plan, destinations: &dyn Destinations, dst: u32) -> Result<Ve
             continue;
         }
         let (switch, port) = plan.graph.endpoints[src as usize];
+        // Routers do not tell the endpoints of a switch apart by their ports: all enter by the first.
+        let ports = &plan.graph.switches[switch as usize];
+        let first = ports.iter().position(|port| matches!(port.peer, Peer::Endpoint(_)));
+        let port = first.map_or(port, |first| first as u16);
         every_outcome(|senses| {
             let mut route = Route::default();
             plan.router.inject(src, dst, &mut route, senses);

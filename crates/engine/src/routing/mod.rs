@@ -94,7 +94,8 @@ pub trait Router: Send + Sync {
     fn inject(&self, _src: u32, _dst: u32, _route: &mut Route, _senses: &mut dyn Senses) {}
 
     /// The next hop of a packet for endpoint `dst` that is in `switch`, having come by `in_port` (none for a packet
-    /// that the switch itself made). May be called only once per hop; must reach `dst` in bounded hops.
+    /// that the switch itself made). May be called only once per hop; must reach `dst` in bounded hops. The endpoints of a
+    /// switch must not be told apart by `in_port`.
     fn route(
         &self,
         switch: u32,

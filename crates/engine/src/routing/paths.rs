@@ -58,8 +58,10 @@ pub(super) struct Paths {
     /// Switches with endpoints, ascending, and the row of each in `distances`.
     targets: Vec<u32>,
     row: Vec<u32>,
-    /// By target, then (switch, whether the packet has gone down): links that remain.
+    /// By target, then switch, then (up*/down* only) whether the packet has gone down: links that remain.
     distances: Vec<u16>,
+    /// Entries of a switch in a row: 1, or 2.
+    width: usize,
     root: u32,
     longest: u16,
 }
@@ -82,25 +84,17 @@ impl Paths {
             first.push(ways.len() as u32);
         }
         let seats = graph.endpoints.clone();
-        let mut paths = Self {
-            rule,
-            choose,
-            seats,
-            ways,
-            first,
-            targets,
-            row,
-            distances: Vec::new(),
-            root: 0,
-            longest: 0,
-        };
+        let width = if rule == Deadlock::UpDown { 2 } else { 1 };
+        let distances = Vec::with_capacity(targets.len() * switches * width);
+        let mut paths =
+            Self { rule, choose, seats, ways, first, targets, row, distances, width, root: 0, longest: 0 };
         if rule == Deadlock::UpDown {
             paths.orient();
         }
         for at in 0..paths.targets.len() {
             paths.add_row(paths.targets[at]);
         }
-        let free = paths.distances.iter().step_by(2);
+        let free = paths.distances.iter().step_by(width);
         paths.longest = free.copied().filter(|&distance| distance != FAR).max().unwrap_or(0);
         paths
     }
@@ -145,33 +139,21 @@ impl Paths {
     /// Adds the distances to a target: breadth first against the direction of travel. A channel's way back is the same
     /// link, so the ways of a switch are those that lead to it, turned round.
     fn add_row(&mut self, target: u32) {
-        let start = self.distances.len();
-        self.distances.resize(start + 2 * self.row.len(), FAR);
-        let place = |(switch, down): (u32, bool)| start + 2 * switch as usize + usize::from(down);
-        let mut next = VecDeque::from([(target, false), (target, true)]);
+        let (start, width) = (self.distances.len(), self.width);
+        self.distances.resize(start + width * self.row.len(), FAR);
+        let place = |(switch, down): (u32, bool)| start + width * switch as usize + usize::from(down);
+        let mut next = VecDeque::from([(target, false)]);
+        next.extend((width == 2).then_some((target, true)));
         next.iter().for_each(|&state| self.distances[place(state)] = 0);
         while let Some(state) = next.pop_front() {
             let beyond = self.distances[place(state)].saturating_add(1);
             for at in self.ways(state.0) {
                 // Going back over this way, a packet came the other way round.
                 let (from, went_up) = (self.ways[at].to, !self.ways[at].up);
-                let before: &[bool] = match (self.rule, state.1) {
-                    (Deadlock::Hops, false) => &[false],
-                    (Deadlock::Hops, true) => &[],
-                    (Deadlock::UpDown, false) => {
-                        if went_up {
-                            &[false]
-                        } else {
-                            &[]
-                        }
-                    }
-                    (Deadlock::UpDown, true) => {
-                        if went_up {
-                            &[]
-                        } else {
-                            &[false, true]
-                        }
-                    }
+                let before: &[bool] = match (self.rule, state.1, went_up) {
+                    (Deadlock::Hops, ..) | (Deadlock::UpDown, false, true) => &[false],
+                    (Deadlock::UpDown, true, false) => &[false, true],
+                    (Deadlock::UpDown, ..) => &[],
                 };
                 for &down in before {
                     let known = &mut self.distances[place((from, down))];
@@ -185,8 +167,8 @@ impl Paths {
     }
 
     fn left(&self, switch: u32, down: bool, to: u32) -> u16 {
-        let row = self.row[to as usize] as usize * 2 * self.row.len();
-        self.distances[row + 2 * switch as usize + usize::from(down)]
+        let row = self.row[to as usize] as usize * self.width * self.row.len();
+        self.distances[row + self.width * switch as usize + usize::from(down)]
     }
 
     /// Whether a way is one of the shortest, for a packet that is `left` links from `to`.

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 const CLASSES_MAX: usize = 256;
 
 /// Most switches.
-const SWITCHES_MAX: usize = 1 << 14;
+const SWITCHES_MAX: usize = 1 << 13;
 
 /// A network without mistakes.
 #[derive(Debug, PartialEq)]
