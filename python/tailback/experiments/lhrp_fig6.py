@@ -51,7 +51,7 @@ def cases(full: bool) -> list[Case]:
         )
         for protocol in protocols()
         if protocol not in ("srp", "lhrp+srp")
-        for seed in range(1, 11 if full else 5)
+        for seed in range(1, 11 if full else 2)
     ]
 
 

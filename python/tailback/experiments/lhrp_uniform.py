@@ -7,7 +7,7 @@ from dataclasses import replace
 from tailback.experiments.lhrp_paper import FULL, Times, protocols, scenario, times, uniform, uniform_cost
 from tailback.experiments.model import Case, Search
 
-LOADS = (0.2, 0.5, 0.7, 0.8, 0.9)
+LOADS = (0.2, 0.5, 0.8)
 LOADS_FULL = (
     0.1,
     0.2,
