@@ -161,7 +161,11 @@ fn between<A: Architecture>(
     let go_on = check(&mut View { partitions, now, is_check });
     if is_check {
         let due: i64 = partitions.iter().map(|partition| partition.fabric.probe.due()).sum();
-        if now >= plan.end || now >= plan.window.1 && due == 0 {
+        let over = match jobs_done(plan, partitions) {
+            Some(done) => done,
+            None => now >= plan.window.1 && due == 0,
+        };
+        if now >= plan.end || over {
             return Err(Ending::Complete);
         }
     }
@@ -179,6 +183,14 @@ fn between<A: Architecture>(
         if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
     // Nothing happens before `first`: the window may start there.
     Ok(first.max(now).saturating_add(plan.lookahead).min(next_check))
+}
+
+/// Whether all jobs have come to their end; none if there are no jobs.
+fn jobs_done<A: Architecture>(plan: &Plan, partitions: &[MutexGuard<'_, Partition<A>>]) -> Option<bool> {
+    if plan.jobs.iter().all(|job| job.idle) {
+        return None;
+    }
+    Some(partitions.iter().filter_map(|partition| partition.nics.hosts()).all(|hosts| hosts.is_done()))
 }
 
 fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {

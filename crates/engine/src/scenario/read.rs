@@ -9,6 +9,7 @@ use crate::routing::Routing;
 use crate::switch::Switch;
 use crate::topology::Topology;
 use crate::units::{Duration, Size};
+use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::ops::Range;
 
@@ -69,7 +70,9 @@ impl Scenario {
 
     /// Fills in the defaults that depend on other keys.
     fn complete(&mut self) {
-        self.run.drain.get_or_insert(self.run.duration);
+        let [warmup, _, drain] = self.run_spans();
+        self.run.warmup.get_or_insert(warmup);
+        self.run.drain.get_or_insert(drain);
     }
 }
 
@@ -84,7 +87,8 @@ fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Opt
         return None;
     }
     check_sweep(&mut root, found);
-    name_traffic(&mut root);
+    name(&mut root, "traffic");
+    name(&mut root, "job");
     for (key, value) in overrides {
         if let Err(problem) = tree::set(&mut root, key, value) {
             found.add(None, || problem);
@@ -104,16 +108,16 @@ fn drop_nulls(value: &mut serde_json::Value) {
     }
 }
 
-/// Gives every class of traffic the name it has by default, so that overrides and messages can use it.
-fn name_traffic(root: &mut Node) {
-    let Some(Value::List(classes)) = root.get_mut("traffic").map(|node| &mut node.value) else { return };
+/// Gives every class of traffic, and every job, the name it has by default, so that overrides and messages can use it.
+fn name(root: &mut Node, key: &str) {
+    let Some(Value::List(classes)) = root.get_mut(key).map(|node| &mut node.value) else { return };
     for (index, class) in classes.iter_mut().enumerate() {
         let Value::Table(entries) = &mut class.value else { continue };
         entries.retain(|entry| {
             entry.key != "name" || !matches!(&entry.node.value, Value::Text(name) if name.is_empty())
         });
         if entries.iter().all(|entry| entry.key != "name") {
-            let node = Node::placeless(Value::Text(format!("traffic{index}")));
+            let node = Node::placeless(Value::Text(format!("{key}{index}")));
             entries.push(Entry { key: "name".to_string(), span: None, node });
         }
     }
@@ -171,7 +175,11 @@ fn unreadable(json: &serde_json::Value) -> Option<String> {
         let classes = json["traffic"].as_array()?;
         classes.iter().position(fails::<Traffic>).map(|index| format!("traffic.{index}"))
     };
-    seam.or_else(class)
+    let job = || {
+        let jobs = json["job"].as_array()?;
+        jobs.iter().position(fails::<Job>).map(|index| format!("job.{index}"))
+    };
+    seam.or_else(class).or_else(job)
 }
 
 /// Adds the mistakes across keys, but for those in tables that have other mistakes, which may be their cause.
@@ -230,9 +238,13 @@ impl Lines {
 }
 
 impl Scenario {
-    /// Spans of time that a run adds up.
-    pub(super) fn run_spans(&self) -> [Duration; 3] {
-        [self.run.warmup, self.run.duration, self.run.drain.unwrap_or(self.run.duration)]
+    /// Warm-up, window and drain, with their defaults.
+    pub(crate) fn run_spans(&self) -> [Duration; 3] {
+        let (warmup, drain) = match self.traffic.is_empty() {
+            true => (Duration::Ps(0), Duration::Ps(0)),
+            false => (Duration::Ps(20_000_000), self.run.duration),
+        };
+        [self.run.warmup.unwrap_or(warmup), self.run.duration, self.run.drain.unwrap_or(drain)]
     }
 }
 
