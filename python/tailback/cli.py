@@ -152,12 +152,20 @@ def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) 
 
 
 @app.command()
-def describe(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
+def describe(
+    file: ScenarioFile,
+    changes: Changes = None,
+    traffic: Annotated[
+        bool,
+        typer.Option("--traffic", help="Only channel loads and the throughput bound of each traffic class."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Tells what a scenario builds: endpoints, switches, links, diameter, zero-load latency, VCs, memory."""
     with _reporting():
         scenario = _load(file, changes)
     with _reporting(scenario):
-        facts = scenario.describe()
+        facts = scenario.linear_load() if traffic else scenario.describe()
     if as_json:
         _print_json(facts)
     else:

@@ -66,6 +66,12 @@ class Scenario:
             described: dict[str, Any] = json.loads(_engine.describe(*self._input()))
         return described
 
+    def linear_load(self) -> dict[str, Any]:
+        """What each channel carries under the traffic, by the routing alone, and the throughput that follows."""
+        with engine_errors():
+            loads: dict[str, Any] = json.loads(_engine.load(*self._input()))
+        return loads
+
     def complete(self) -> str:
         """The scenario as TOML with every default filled in."""
         with engine_errors():
@@ -102,7 +108,13 @@ class Scenario:
                 raise mistake(f"the change of {key!a} is not valid text", "write it in UTF-8")
         if not _encodable(self.text):
             raise mistake("the scenario is not valid text", "write it in UTF-8")
-        return self.text, list(self.overrides)
+        overrides = list(self.overrides)
+        with engine_errors():
+            files = _engine.files(self.text, overrides)
+        # The engine reads no files: what the scenario names is handed in.
+        for key, path in files:
+            overrides.append((key, _as_text(_read_text(Path(self.source).parent / path, "network"))))
+        return self.text, overrides
 
 
 def _encodable(text: str) -> bool:
@@ -113,19 +125,19 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: Path, what: str = "scenario") -> str:
     try:
         if path.is_dir():
-            raise mistake(f"{path} is a directory, not a scenario file", "name a file such as hotspot.toml")
+            raise mistake(f"{path} is a directory, not a {what} file", f"name the file of a {what}")
         with path.open("rb") as file:
             data = file.read(_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise mistake(f"{path} cannot be read: {reason}", "name a scenario file (TOML)") from None
+        raise mistake(f"{path} cannot be read: {reason}", f"name a {what} file") from None
     if len(data) > _BYTES_MAX:
-        raise mistake(f"{path} is too large for a scenario (over {_BYTES_MAX >> 20} MiB)")
+        raise mistake(f"{path} is too large for a {what} (over {_BYTES_MAX >> 20} MiB)")
     if b"\0" in data:
-        raise mistake(f"{path} is a binary file, not a scenario", "a scenario is a text file (TOML)")
+        raise mistake(f"{path} is a binary file, not a {what}", f"a {what} is a text file")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -136,6 +148,11 @@ def _read_text(path: Path) -> str:
 def _as_toml(value: object) -> str:
     """A value as `--set` takes it: a text stands without quotes unless it is inside a list or a table."""
     return value if isinstance(value, str) else _inline(value)
+
+
+def _as_text(text: str) -> str:
+    """A text as `--set` takes it whatever it holds."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _inline(value: object) -> str:

@@ -62,6 +62,16 @@ def describe(text, overrides):
     )
 
 
+def load(text, overrides):
+    _demand_right(text, overrides)
+    row = {"traffic": "hot", "throughput_bound": 0.5, "bottleneck": "switch 1 port 2 (x) to switch 2"}
+    return json.dumps({"bounds": [row], "channel_loads": [{"traffic": "hot", "link_class": "x"}]})
+
+
+def files(text, overrides):
+    return []
+
+
 def schema():
     return json.dumps({"$schema": "x", "type": "object"})
 

@@ -9,13 +9,21 @@ fn main() {
         eprintln!("usage: run FILE [key=value]…");
         std::process::exit(2);
     };
-    let overrides: Vec<(String, String)> = arguments
+    let mut overrides: Vec<(String, String)> = arguments
         .filter_map(|argument| argument.split_once('=').map(|(key, value)| (key.into(), value.into())))
         .collect();
-    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| {
-        eprintln!("{file}: {error}");
-        std::process::exit(2);
-    });
+    let read = |file: &std::path::Path| {
+        std::fs::read_to_string(file).unwrap_or_else(|error| {
+            eprintln!("{}: {error}", file.display());
+            std::process::exit(2);
+        })
+    };
+    let file = std::path::Path::new(&file);
+    let text = read(file);
+    for (key, path) in Scenario::files(&text, &overrides) {
+        let network = read(&file.parent().unwrap_or(file).join(path));
+        overrides.push((key, Scenario::quoted(&network)));
+    }
     let outcome = Scenario::parse(&text, &overrides).map_err(RunError::Problems).and_then(|scenario| {
         let start = Instant::now();
         let output = tailback_engine::run::run(&scenario, &mut |_| true)?;

@@ -1,6 +1,7 @@
 //! What a network is like before anything runs on it: sizes, distances, bisection; and, in the files below, latency,
 //! memory, and all of it of a scenario.
 mod latency;
+pub mod load;
 mod memory;
 mod whole;
 pub use whole::whole;
@@ -119,9 +120,9 @@ fn distances(graph: &Graph) -> Distances {
     all
 }
 
-/// Halves the network at its blocks: all topologies number them such that the halves are joined by the fewest links
-/// that a cut between blocks can have. For a dragonfly that is ⌊g/2⌋·⌈g/2⌉ times the parallel links; for a fat tree
-/// half of the links between its upper two levels.
+/// Halves the network at its blocks, which are numbered in the natural order of each topology. Closed forms: a dragonfly
+/// is cut at ⌊g/2⌋·⌈g/2⌉ times the parallel links, a fat tree at half of the links between its upper two levels, a torus
+/// at twice, a mesh at once the links across its longest dimension, a HyperX at k²/4 links a row of its last.
 fn bisection(graph: &Graph) -> Option<Bisection> {
     let blocks = graph.blocks.iter().max()? + 1;
     if blocks < 2 {
@@ -210,6 +211,24 @@ mod tests {
         // 15 of 256 leaves are in the same pod, 240 in others.
         assert!((d.hops_mean - (15.0 * 2.0 + 240.0 * 4.0) / 256.0).abs() < 1e-12);
         assert_eq!(d.bisection.unwrap().links, 2048);
+    }
+
+    #[test]
+    fn lattices_match_their_closed_forms() {
+        let facts = |text: &str| {
+            let d = of(text);
+            (d.endpoints, d.ports_max, d.diameter, d.hops_mean, d.bisection.unwrap().links)
+        };
+        // 9 routers on the way in a 16 by 16 torus, a quarter of the size a dimension.
+        assert_eq!(facts("kind = 'torus'\ndims = [16, 16]"), (256, 5, 16, 8.0, 32));
+        assert_eq!(
+            facts("kind = 'torus'\ndims = [8, 4]\nconcentration = 2\nlinks = 2"),
+            (64, 10, 6, 3.0, 16)
+        );
+        // (k² − 1)/(3k) hops a dimension.
+        assert_eq!(facts("kind = 'mesh'\ndims = [4, 4]"), (16, 5, 6, 2.5, 4));
+        // (k − 1)/k hops a dimension.
+        assert_eq!(facts("kind = 'hyperx'\ndims = [4, 8]"), (32, 11, 2, 1.625, 64));
     }
 
     #[test]

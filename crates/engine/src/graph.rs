@@ -54,6 +54,17 @@ impl Graph {
             Port { class, peer: Peer::Switch { switch: a.0, port: a.1 } };
     }
 
+    /// The channel out of a port in words; `link_classes` names the classes.
+    pub fn channel(&self, switch: u32, port: u16, link_classes: &[impl AsRef<str>]) -> String {
+        let Port { class, peer } = self.switches[switch as usize][usize::from(port)];
+        let to = match peer {
+            Peer::Switch { switch, .. } => format!("switch {switch}"),
+            Peer::Endpoint(endpoint) => format!("endpoint {endpoint}"),
+            Peer::None => "nowhere".to_string(),
+        };
+        format!("switch {switch} port {port} ({}) to {to}", link_classes[usize::from(class)].as_ref())
+    }
+
     /// The block of an endpoint's switch.
     pub fn block_of(&self, endpoint: u32) -> u32 {
         self.blocks[self.endpoints[endpoint as usize].0 as usize]

@@ -8,6 +8,7 @@ pub mod describe;
 pub mod graph;
 mod kinds;
 pub mod nic;
+mod outcomes;
 pub mod probe;
 pub mod problem;
 pub mod protocol;

@@ -36,6 +36,16 @@ pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
     Ok(crate::describe::whole(scenario, &plan))
 }
 
+/// What each channel carries under every class of traffic, and the throughput that follows, by the routing alone
+/// ([`crate::describe::load`]).
+pub fn load(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
+    let plan = build::plan(scenario).map_err(RunError::Problems)?;
+    let told = |message| {
+        vec![Problem::new("routing.kind", message, "describe without --traffic, or another routing")]
+    };
+    crate::describe::load::linear(&plan).map_err(|message| RunError::Problems(told(message)))
+}
+
 /// Runs a scenario. `watch` is called a few times a second; if it stops the run, what was measured by then is
 /// returned, marked as interrupted.
 pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {

@@ -42,10 +42,15 @@ pub struct Link {
     pub classes: BTreeMap<String, Duration>,
 }
 
+impl Link {
+    /// Bandwidth of the classes that nothing is said of.
+    pub(crate) const BANDWIDTH: Rate = Rate(100_000_000_000);
+}
+
 impl Default for Link {
     fn default() -> Self {
         Self {
-            bandwidth: PerClass::One(Rate(100_000_000_000)),
+            bandwidth: PerClass::One(Self::BANDWIDTH),
             latency: Duration::Ps(10_000),
             classes: BTreeMap::new(),
         }

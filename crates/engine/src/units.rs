@@ -16,7 +16,7 @@ pub use dimension::{Dimension, QUANTITY_MAX, QuantityError};
 pub struct Time(pub u64);
 
 /// A span of time as written: absolute, or in cycles (flit times of the host link).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Duration {
     /// Picoseconds.
     Ps(u64),
@@ -29,7 +29,7 @@ pub enum Duration {
 pub struct Rate(pub u64);
 
 /// An amount of data as written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Size {
     /// Bits.
     Bits(u64),

@@ -44,6 +44,10 @@ fn minimal(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<L
     }
     let (here, there) = (graph.blocks[from as usize], graph.blocks[to as usize]);
     match topology {
+        Topology::Torus(torus) => [apart(&torus.dims, from, to, |size, d| d.min(size - d))].into(),
+        Topology::Mesh(mesh) => [apart(&mesh.dims, from, to, |_, d| d)].into(),
+        Topology::Hyperx(hyperx) => [apart(&hyperx.dims, from, to, |_, d| d.min(1))].into(),
+        Topology::File(_) | Topology::Xgft(_) => shortest(graph, from, to),
         Topology::SingleSwitch(_) => unreachable!("all endpoints are on one switch"),
         Topology::FatTree(tree) if tree.levels == 2 || here == there => [(2, 0)].into(),
         Topology::FatTree(_) => [(2, 2)].into(),
@@ -55,8 +59,53 @@ fn minimal(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<L
     }
 }
 
+/// Links between two switches of a lattice of two dimensions, by what `links(size, difference of coordinates)` says.
+fn apart(dims: &[u32], from: u32, to: u32, links: impl Fn(u32, u32) -> u32) -> Links {
+    let (x, y) = ((from % dims[0]).abs_diff(to % dims[0]), (from / dims[0]).abs_diff(to / dims[0]));
+    (links(dims[0], x).into(), links(dims[1], y).into())
+}
+
+/// Every shortest path between two switches, one link further at a time.
+fn shortest(graph: &Graph, from: u32, to: u32) -> BTreeSet<Links> {
+    let mut ends: BTreeSet<(u32, Links)> = [(from, (0, 0))].into();
+    loop {
+        let found: BTreeSet<Links> =
+            ends.iter().filter(|(at, _)| *at == to).map(|(_, links)| *links).collect();
+        if !found.is_empty() {
+            return found;
+        }
+        let onwards = |&(at, (one, two)): &(u32, Links)| {
+            let ports = graph.switches[at as usize].iter();
+            let next = ports.filter_map(move |port| match port.peer {
+                Peer::Switch { switch, .. } if port.class == 1 => Some((switch, (one + 1, two))),
+                Peer::Switch { switch, .. } => Some((switch, (one, two + 1))),
+                _ => None,
+            });
+            next.collect::<Vec<_>>()
+        };
+        ends = ends.iter().flat_map(onwards).collect();
+    }
+}
+
+/// The paths over one intermediate switch or group.
+fn valiant(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<Links> {
+    if matches!(topology, Topology::Dragonfly(_)) {
+        return by_group(graph, src, dst);
+    }
+    let (from, to) = (graph.endpoints[src as usize].0, graph.endpoints[dst as usize].0);
+    let switch = |endpoint: u32| graph.endpoints[endpoint as usize].0;
+    // An endpoint stands for its switch: only switches with endpoints are led over.
+    let others = (0..graph.endpoints.len() as u32).filter(|&via| switch(via) != from && switch(via) != to);
+    let over = |via: u32| {
+        let [first, second] = [(src, via), (via, dst)].map(|(a, b)| minimal(topology, graph, a, b));
+        let sums = first.iter().flat_map(|a| second.iter().map(|b| (a.0 + b.0, a.1 + b.1)));
+        sums.collect::<Vec<_>>()
+    };
+    if from == to { BTreeSet::new() } else { others.flat_map(over).collect() }
+}
+
 /// The paths over one intermediate group, left from where it is entered.
-fn valiant(graph: &Graph, src: u32, dst: u32) -> BTreeSet<Links> {
+fn by_group(graph: &Graph, src: u32, dst: u32) -> BTreeSet<Links> {
     let (from, to) = (graph.endpoints[src as usize].0, graph.endpoints[dst as usize].0);
     let (here, there) = (graph.blocks[from as usize], graph.blocks[to as usize]);
     let mut paths = BTreeSet::new();
@@ -110,9 +159,12 @@ fn check(network: &str, routing: &str, message: u64, pipeline: u64) {
     let mut seen = BTreeSet::new();
     for (at, &(src, dst)) in pairs.iter().enumerate() {
         let mut legal = minimal(&topology, &graph, src, dst);
-        let there = |endpoint: u32| graph.block_of(endpoint);
+        let there = |endpoint: u32| match topology {
+            Topology::Dragonfly(_) => graph.block_of(endpoint),
+            _ => graph.endpoints[endpoint as usize].0,
+        };
         if routing.contains("valiant") && there(src) != there(dst) {
-            let detours = valiant(&graph, src, dst);
+            let detours = valiant(&topology, &graph, src, dst);
             if !detours.is_empty() {
                 legal = detours;
             }

@@ -87,10 +87,26 @@ fn describe(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String
     value.map(|value| json(&value)).map_err(run_error)
 }
 
+/// What each channel carries under the scenario's traffic, and the throughput that follows, as JSON.
+#[pyfunction]
+fn load(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
+    let value = free(py, || {
+        let loads = parse(text, &overrides).and_then(|scenario| engine::load(&scenario));
+        loads.map_err(|error| located(error, text, &overrides))
+    })?;
+    value.map(|value| json(&value)).map_err(run_error)
+}
+
 /// The scenario as TOML with every default filled in.
 #[pyfunction]
 fn complete(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
     free(py, || parse(text, &overrides).map(|scenario| scenario.to_toml()))?.map_err(run_error)
+}
+
+/// The files that a scenario names: for each the key of the override that hands its text in, and its path.
+#[pyfunction]
+fn files(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<Vec<(String, String)>> {
+    free(py, || Scenario::files(text, &overrides))
 }
 
 /// The JSON Schema of scenario files.
@@ -161,6 +177,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(describe, module)?)?;
     module.add_function(wrap_pyfunction!(complete, module)?)?;
+    module.add_function(wrap_pyfunction!(files, module)?)?;
+    module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

@@ -26,17 +26,10 @@ struct Wire {
 
 /// What sizes and cycles of a scenario are measured by.
 pub fn scale(scenario: &Scenario) -> Scale {
-    let bare = Scale { flit_bits: 1, packet_flits: 1, host: rate(scenario, "host") };
+    let bare = Scale { flit_bits: 1, packet_flits: 1, host: scenario.bandwidth_of("host") };
     let flit_bits = scenario.packet.flit.flits(&bare);
     let scale = Scale { flit_bits, ..bare };
     Scale { packet_flits: scenario.packet.max.flits(&scale), ..scale }
-}
-
-fn rate(scenario: &Scenario, class: &str) -> Rate {
-    match &scenario.link.bandwidth {
-        PerClass::One(rate) => *rate,
-        PerClass::Table(table) => table.get(class).copied().unwrap_or(Rate(100_000_000_000)),
-    }
 }
 
 /// Makes the plan of a scenario without problems of its own; what only shows on the network is told here.
@@ -63,8 +56,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .iter()
         .map(|name| Wire {
             name: name.to_string(),
-            rate: rate(scenario, name),
-            latency: scenario.link.classes.get(*name).unwrap_or(&scenario.link.latency).time(&scale),
+            rate: scenario.bandwidth_of(name),
+            latency: scenario.latency_of(name).time(&scale),
         })
         .collect();
     let Switch::Cioq(switch) = &scenario.switch;

@@ -29,6 +29,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "minimal_hops_max": hops.map(|hops| hops.max),
         "sampled": graph.hops_sampled || ways.as_ref().is_some_and(|ways| ways.sampled),
         "bisection": graph.bisection,
+        "deadlock_freedom": plan.router.freedom(),
         "flit_bits": plan.scale.flit_bits,
         "packet_flits_max": plan.packet_flits,
         "tick_ps": plan.tick,

@@ -5,6 +5,7 @@ use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
 use crate::report::{Column, Output, Table};
 use crate::scenario::Scenario;
+use crate::topology::Topology;
 use crate::workload::outcome::Outcome;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -128,7 +129,7 @@ impl Measured<'_> {
         for (row, link) in self.plan.links.iter().enumerate().skip(1) {
             channel_shares.insert(link.name.clone(), self.shares(row));
         }
-        json!({
+        let mut summary = json!({
             "title": self.scenario.title,
             "seed": self.scenario.run.seed,
             "version": env!("CARGO_PKG_VERSION"),
@@ -147,7 +148,11 @@ impl Measured<'_> {
             "injection_shares": self.shares(rows),
             "ejection_shares": self.shares(rows + 1),
             "channel_shares": channel_shares,
-        })
+        });
+        if let Topology::File(file) = &self.scenario.topology {
+            summary["network_hash"] = format!("{:016x}", file.hash()).into();
+        }
+        summary
     }
 
     fn class_summary(&self, class: &Class) -> Value {

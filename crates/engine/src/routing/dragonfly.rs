@@ -3,7 +3,7 @@
 //! A packet heads for a *link*: one of the global links of the group it is in, counted from 0 such that the parallel links
 //! to one group are consecutive. The link gives both the next group and the switch to leave from (the gateway), so
 //! `Route::via` (link + 1, 0 while none is chosen) is the whole plan until the packet enters another group.
-use super::{Hop, Route, Senses};
+use super::{Hop, Route, Senses, diverts};
 use crate::graph::Graph;
 use crate::topology::dragonfly::{Arrangement, Dragonfly};
 
@@ -42,6 +42,10 @@ pub(super) struct Geometry {
     /// By link, for any group: arrangements look alike from every group.
     gateways: Vec<Gateway>,
 }
+
+/// Ratio of the hops of a minimal way and of a detour, as UGAL and PAR compare them: a Valiant way is two minimal ones, a
+/// local detour two local hops for one.
+pub(super) const WEIGHTS: (u32, u32) = (1, 2);
 
 /// Link class of the host links, as in every topology.
 const HOST: u8 = 0;
@@ -154,6 +158,28 @@ impl Geometry {
     pub(super) fn port_towards(&self, from: u32, link: u32) -> u16 {
         let gateway = self.gateways[link as usize];
         if gateway.index == from { gateway.port } else { self.local_port(from, gateway.index) }
+    }
+
+    /// Compares the link that the packet heads for with a Valiant one, in the switch `(group, index)` of its source
+    /// group, and heads for that if it looks faster. The other port is looked at only if it can change the decision.
+    pub(super) fn reconsider(
+        &self,
+        (group, index): (u32, u32),
+        to: u32,
+        threshold: u64,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) {
+        let port = self.port_towards(index, route.via - 1);
+        let minimal = senses.occupancy(port);
+        if u64::from(minimal) <= threshold {
+            return;
+        }
+        let Some(detour) = self.detour(group, to, senses) else { return };
+        let other = self.port_towards(index, detour);
+        if other != port && diverts(minimal, senses.occupancy(other), WEIGHTS, threshold) {
+            route.divert(detour);
+        }
     }
 
     /// Leaves the group over `link`, from its gateway. The level of a global channel is the global hops taken before.

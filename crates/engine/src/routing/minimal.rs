@@ -1,6 +1,6 @@
 //! Minimal routing, on every topology.
 use super::dragonfly::Geometry;
-use super::{Bind, Hop, Route, Router, Senses, nca};
+use super::{Bind, Hop, Route, Router, Senses, dor, nca, shortest};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
@@ -10,7 +10,8 @@ use crate::units::Scale;
 /// # What it does
 /// Dragonfly: local, global, local, each only where needed; among parallel global links the source draws one with equal
 /// probability, whether or not it leaves from the packet's own switch (so that all links carry the same load). Levels:
-/// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Single switch: straight out.
+/// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Torus, mesh, HyperX: as
+/// `dor`. File: as `shortest` by hops. Single switch: straight out.
 ///
 /// # Paper
 /// J. Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1.
@@ -26,7 +27,11 @@ impl Bind for Minimal {
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of, graph)))),
-            Topology::FatTree(_) => nca::Nca::default().router(topology, graph, scale),
+            Topology::FatTree(_) | Topology::Xgft(_) => nca::Nca::default().router(topology, graph, scale),
+            Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_) => {
+                dor::Dor::default().router(topology, graph, scale)
+            }
+            Topology::File(_) => shortest::Shortest::default().router(topology, graph, scale),
             Topology::SingleSwitch(_) => {
                 Some(Box::new(Out(graph.endpoints.iter().map(|&(_, port)| port).collect())))
             }
@@ -60,6 +65,10 @@ struct Out(Vec<u16>);
 impl Router for Out {
     fn levels(&self, _: u8) -> u8 {
         1
+    }
+
+    fn freedom(&self) -> String {
+        "there are no channels between switches".to_string()
     }
 
     fn route(&self, _: u32, _: Option<u16>, dst: u32, _: &mut Route, _: &mut dyn Senses) -> Hop {

@@ -9,15 +9,20 @@ use crate::problem::Problem;
 use crate::topology::Topology;
 use crate::units::{Scale, Size};
 
+pub mod dor;
 mod dragonfly;
+mod lattice;
 pub mod minimal;
 pub mod nca;
 pub mod par;
+mod paths;
+mod phases;
+pub mod shortest;
 pub mod ugal;
 pub mod valiant;
 
 /// What a packet carries for its routing, by value. All zero when the packet is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Route {
     /// An intermediate switch, group or other target; the routing's own.
     pub via: u32,
@@ -56,6 +61,11 @@ pub trait Router: Send + Sync {
     /// The host class (0) carries level 0 only.
     fn levels(&self, link_class: u8) -> u8;
 
+    /// Why packets cannot wait for one another in a circle, in words for `describe`.
+    fn freedom(&self) -> String {
+        "levels only rise along every way".to_string()
+    }
+
     /// Called once at the source, before the packet enters its first switch, to draw what is drawn there
     /// (a Valiant intermediate, an order of dimensions). It senses the first switch. Not called for a packet that a
     /// switch makes, which keeps a route of all zeros: every router must be able to route that.
@@ -89,6 +99,8 @@ crate::kinds::kinds! {
         Ugal(ugal::Ugal) = "ugal",
         Par(par::Par) = "par",
         Nca(nca::Nca) = "nca",
+        Dor(dor::Dor) = "dor",
+        Shortest(shortest::Shortest) = "shortest",
     }
     /// What the routing provides, whichever kind it is.
     pub fn binding -> dyn Bind;
@@ -138,10 +150,12 @@ fn flits(size: Size, scale: &Scale) -> u64 {
     size.flits(scale).min(u64::from(u32::MAX) * 2)
 }
 
-/// Whether a detour of twice the length is worth taking: UGAL's comparison with the hop counts replaced by their ratio.
-/// Each occupancy stands for the delay of one hop, so the product with the hops left estimates the delay of the path.
-fn diverts(minimal: u32, detour: u32, threshold: u64) -> bool {
-    u64::from(minimal) > 2 * u64::from(detour) + threshold
+/// Whether the first port of the minimal way is occupied so much more than that of a detour that the detour is taken:
+/// `q_min·h_min > q_val·h_val + threshold·h_min`. An occupancy stands for the delay of a hop, so that its product with the
+/// hops ahead estimates the delay of the way.
+fn diverts(minimal: u32, detour: u32, (h_min, h_val): (u32, u32), threshold: u64) -> bool {
+    u64::from(minimal) * u64::from(h_min)
+        > u64::from(detour) * u64::from(h_val) + threshold * u64::from(h_min)
 }
 
 #[cfg(test)]
@@ -158,6 +172,8 @@ pub(crate) mod tests {
         use nca::Up::{Deterministic, LeastLoaded};
         let mut routings = Routing::defaults();
         routings.extend([Deterministic, LeastLoaded].map(|up| Routing::Nca(nca::Nca { up })));
+        let up_down = shortest::Deadlock::UpDown;
+        routings.push(Routing::Shortest(shortest::Shortest { deadlock: up_down, ..Default::default() }));
         routings.retain(|routing| routing.suits(topology));
         routings
     }

@@ -1,14 +1,14 @@
 //! Nearest-common-ancestor routing on a fat tree: up as far as needed, and down the only way.
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
-use crate::topology::{Topology, fat_tree::FatTree};
+use crate::topology::{Topology, xgft::Xgft};
 use crate::units::Scale;
 
-/// Up to a nearest common ancestor of source and destination, then down by the only way there is.
+/// Up to a nearest common ancestor of source and destination, then down by the only switches there are.
 ///
 /// # What it does
 /// The port is chosen at each level on the way up. One level: a packet never goes up after it went down, so no cycle of
-/// channels can form.
+/// channels can form. Of parallel links down one is drawn with equal probability.
 ///
 /// # Paper
 /// F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997.
@@ -29,8 +29,8 @@ pub enum Up {
     /// With equal probability, for each packet and level.
     #[default]
     Random,
-    /// By the destination: its lowest digit to base `arity` in a leaf switch (modulo the number of ports up, if
-    /// tapered), its next digit in a middle switch. All packets to an endpoint come down one way (D-mod-k).
+    /// By the destination: its lowest digit (its number among the children of its leaf switch) in a leaf switch, its next
+    /// digit in a switch of the next level, modulo the number of ports up. All packets to an endpoint come down one way (D-mod-k).
     Deterministic,
     /// The port of least occupancy, of several the one drawn with equal probability.
     LeastLoaded,
@@ -38,82 +38,78 @@ pub enum Up {
 
 impl Bind for Nca {
     fn topologies(&self) -> &'static [&'static str] {
-        &["fat-tree"]
+        &["fat-tree", "xgft"]
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
-        let Topology::FatTree(tree) = topology else { return None };
-        Some(Box::new(Tree::new(self.up, tree, graph)))
+        let endpoints = graph.endpoints.len();
+        match topology {
+            Topology::FatTree(tree) => Some(Box::new(Tree::new(self.up, &tree.general(), endpoints))),
+            Topology::Xgft(tree) => Some(Box::new(Tree::new(self.up, tree, endpoints))),
+            _ => None,
+        }
     }
 }
 
-/// Where an endpoint is, and the ports that lead to it.
+/// The ports of the switches of a level.
 #[derive(Debug, Clone, Copy)]
-struct Seat {
-    leaf: u32,
-    pod: u16,
-    /// Port of the leaf switch.
-    port: u16,
-    /// Index of the leaf switch in its pod: the port down of the switches above it.
-    seat: u16,
-    /// Deterministic choice among the ports up of a leaf switch.
+struct Level {
+    /// Parallel links to each child.
+    links: u16,
+    /// First port up, and ports up.
+    first_up: u16,
     up: u16,
 }
 
-/// Nearest-common-ancestor routing on a tree of two or three levels.
+/// Nearest-common-ancestor routing on a tree of any number of levels.
 struct Tree {
     up: Up,
-    /// Ports down of every switch, and ports up of a middle switch.
-    k: u16,
-    /// Ports up of a leaf switch.
-    uplinks: u16,
-    seats: Vec<Seat>,
-    /// The pod of each leaf and middle switch. In two levels there is one pod, in which the spines are.
-    pods: Vec<u16>,
-    leaves: u32,
+    levels: Vec<Level>,
+    /// The level of every switch (from 0) and the number of its subtree in the level.
+    places: Vec<(u32, u32)>,
+    /// For each endpoint and level, the number of the subtree that it is in, and of the child that leads to it.
+    seats: Vec<(u32, u16)>,
 }
 
 impl Tree {
-    fn new(up: Up, tree: &FatTree, graph: &Graph) -> Self {
-        let (k, uplinks, leaves) = (tree.arity, tree.uplinks(), tree.leaves());
-        let pod = |leaf: u32| if tree.levels == 3 { leaf / k } else { 0 };
-        let seat = |&(leaf, port): &(u32, u16)| Seat {
-            leaf,
-            pod: pod(leaf) as u16,
-            port,
-            seat: (leaf - pod(leaf) * k) as u16,
-            up: port % uplinks as u16,
+    fn new(up: Up, tree: &Xgft, endpoints: usize) -> Self {
+        let level = |at: usize| {
+            let links = tree.parallel(at);
+            let up = tree.up.get(at).copied().unwrap_or(0) * tree.parallel(at + 1);
+            Level { links: links as u16, first_up: (tree.down[at] * links) as u16, up: up as u16 }
         };
-        // Spines are treated as the middle switches of the only pod, which no packet ever leaves upwards.
-        let above = if tree.levels == 3 { tree.middles() } else { tree.tops() };
-        let pod_above = |index: u32| if tree.levels == 3 { index / uplinks } else { 0 };
+        let seat = |mut rest: u32| {
+            tree.down.iter().map(move |&children| {
+                let child = (rest % children) as u16;
+                rest /= children;
+                (rest, child)
+            })
+        };
         Self {
             up,
-            k: k as u16,
-            uplinks: uplinks as u16,
-            seats: graph.endpoints.iter().map(seat).collect(),
-            pods: (0..leaves).map(pod).chain((0..above).map(pod_above)).map(|pod| pod as u16).collect(),
-            leaves,
+            levels: (0..tree.down.len()).map(level).collect(),
+            places: tree.places().into_iter().map(|(level, subtree, _)| (level - 1, subtree)).collect(),
+            seats: (0..endpoints as u32).flat_map(seat).collect(),
         }
     }
 
-    /// One of the `n` ports up, which follow the ports down; `digit` is the deterministic choice.
+    /// One of the ports up; `digit` is the deterministic choice.
     #[inline]
-    fn upwards(&self, n: u16, digit: u16, senses: &mut dyn Senses) -> u16 {
-        self.k
+    fn upwards(&self, level: Level, digit: u16, senses: &mut dyn Senses) -> u16 {
+        level.first_up
             + match self.up {
-                Up::Random => senses.below(n.into()) as u16,
-                Up::Deterministic => digit,
-                Up::LeastLoaded => self.least_loaded(n, senses),
+                Up::Random => senses.below(level.up.into()) as u16,
+                Up::Deterministic => digit % level.up,
+                Up::LeastLoaded => self.least_loaded(level, senses),
             }
     }
 
-    /// The least occupied of the `n` ports up. Equals are sampled in one pass: the i-th replaces the choice with
+    /// The least occupied of the ports up. Equals are sampled in one pass: the i-th replaces the choice with
     /// probability 1/i.
-    fn least_loaded(&self, n: u16, senses: &mut dyn Senses) -> u16 {
+    fn least_loaded(&self, level: Level, senses: &mut dyn Senses) -> u16 {
         let (mut choice, mut least, mut equals) = (0, u32::MAX, 0);
-        for port in 0..n {
-            let occupancy = senses.occupancy(self.k + port);
+        for port in 0..level.up {
+            let occupancy = senses.occupancy(level.first_up + port);
             if occupancy < least {
                 (choice, least, equals) = (port, occupancy, 1);
             } else if occupancy == least {
@@ -132,18 +128,18 @@ impl Router for Tree {
         1
     }
 
+    fn freedom(&self) -> String {
+        "ways lead up, then down, and never up again".to_string()
+    }
+
     fn route(&self, switch: u32, _: Option<u16>, dst: u32, _: &mut Route, senses: &mut dyn Senses) -> Hop {
-        let Seat { leaf, pod, port, seat, up } = self.seats[dst as usize];
-        let port = if switch == leaf {
-            port
-        } else if switch < self.leaves {
-            self.upwards(self.uplinks, up, senses)
-        } else {
-            match self.pods.get(switch as usize) {
-                Some(&here) if here == pod => seat,
-                Some(_) => self.upwards(self.k, seat, senses),
-                None => pod,
-            }
+        let (at, subtree) = self.places[switch as usize];
+        let level = self.levels[at as usize];
+        let (there, child) = self.seats[dst as usize * self.levels.len() + at as usize];
+        let port = match level.links {
+            _ if subtree != there => self.upwards(level, child, senses),
+            1 => child,
+            links => child * links + senses.below(links.into()) as u16,
         };
         Hop { port, level: 0 }
     }

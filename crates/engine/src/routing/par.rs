@@ -1,5 +1,5 @@
 //! PAR-6/2: progressive adaptive routing on a dragonfly.
-use super::dragonfly::Geometry;
+use super::dragonfly::{Geometry, WEIGHTS};
 use super::{Bind, Hop, Route, Router, Senses, diverts, flits};
 use crate::graph::Graph;
 use crate::topology::Topology;
@@ -56,21 +56,6 @@ struct DragonflyPar {
 }
 
 impl DragonflyPar {
-    /// Compares the link the packet heads for with a Valiant one, in the switch of `index` of the source group.
-    fn reconsider(&self, group: u32, index: u32, to: u32, route: &mut Route, senses: &mut dyn Senses) {
-        let geometry = &self.geometry;
-        let port = geometry.port_towards(index, route.via - 1);
-        let minimal = senses.occupancy(port);
-        if u64::from(minimal) <= self.threshold {
-            return;
-        }
-        let Some(detour) = geometry.detour(group, to, senses) else { return };
-        let other = geometry.port_towards(index, detour);
-        if other != port && diverts(minimal, senses.occupancy(other), self.threshold) {
-            route.divert(detour);
-        }
-    }
-
     /// The local port to take from the switch of index `from` to that of index `to`, directly or by a third switch.
     fn local_port(&self, from: u32, to: u32, senses: &mut dyn Senses) -> u16 {
         let geometry = &self.geometry;
@@ -87,7 +72,7 @@ impl DragonflyPar {
         third += u32::from(third >= from.min(to));
         third += u32::from(third >= from.max(to));
         let other = geometry.local_port(from, third);
-        if diverts(direct, senses.occupancy(other), self.threshold) { other } else { port }
+        if diverts(direct, senses.occupancy(other), WEIGHTS, self.threshold) { other } else { port }
     }
 }
 
@@ -116,7 +101,7 @@ impl Router for DragonflyPar {
                 route.via = geometry.link(group, seat.group, senses) + 1;
             }
             if route.global_hops() == 0 && !route.diverted() {
-                self.reconsider(group, index, seat.group, route, senses);
+                geometry.reconsider((group, index), seat.group, self.threshold, route, senses);
             }
         }
         let to = if arrived { seat.index } else { geometry.gateway(route.via - 1) };

@@ -1,5 +1,8 @@
-//! UGAL-L on a dragonfly: minimal or Valiant, whichever looks shorter from the first switch.
+//! UGAL-L: minimal or Valiant, whichever looks shorter from the first switch.
 use super::dragonfly::Geometry;
+use super::lattice::Lattice;
+use super::paths::{Choose, Deadlock, Paths};
+use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses, diverts, flits};
 use crate::graph::Graph;
 use crate::topology::Topology;
@@ -8,18 +11,21 @@ use crate::units::{Scale, Size};
 /// Minimal or Valiant, decided once, in the first switch, by the occupancy of its own ports.
 ///
 /// # What it does
-/// The first switch of a packet for another group draws one minimal link and one Valiant link, and compares the ports
-/// they begin with: minimal if `q_min ≤ 2·q_val + threshold`. The occupancy q is what waits for the port in
+/// Dragonfly: the first switch of a packet for another group draws one minimal link and one Valiant link, and compares
+/// the ports they begin with: minimal if `q_min ≤ 2·q_val + threshold`. The occupancy q is what waits for the port in
 /// this switch; the weight 2 is the ratio of the hop counts, a Valiant path being two minimal ones. The occupancy of
 /// the Valiant port is looked at only if q_min is over the threshold. The decision stands. Traffic inside a group goes
 /// minimally. Levels: global hops taken, 3 local and 2 global.
+/// Torus, mesh, HyperX, file: the first switch of a packet for another switch compares the minimal way with the way over one
+/// random switch: minimal if `q_min·h_min ≤ q_val·h_val + threshold·h_min`, with the hops h of the two ways. Levels: those
+/// of `valiant`.
 ///
 /// # Paper
 /// A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford 2005; on a dragonfly (UGAL-L): J.
 /// Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.
 ///
 /// # Differences from the paper
-/// The paper has no threshold; it is that of `par`, so that the two differ only in where they decide.
+/// The thesis has no threshold; ours is that of `par`, so that the two differ only in where they decide.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ugal {
@@ -35,13 +41,21 @@ impl Default for Ugal {
 
 impl Bind for Ugal {
     fn topologies(&self) -> &'static [&'static str] {
-        &["dragonfly"]
+        &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
-        let Topology::Dragonfly(of) = topology else { return None };
-        let geometry = Geometry::new(of, graph);
-        Some(Box::new(DragonflyUgal { geometry, threshold: flits(self.threshold, scale) }))
+        let threshold = flits(self.threshold, scale);
+        match topology {
+            Topology::Dragonfly(of) => {
+                Some(Box::new(DragonflyUgal { geometry: Geometry::new(of, graph), threshold }))
+            }
+            Topology::File(_) => {
+                let ways = Paths::new(graph, Deadlock::Hops, Choose::Random);
+                Some(Box::new(PhasedUgal { ways, threshold }))
+            }
+            _ => Some(Box::new(PhasedUgal { ways: Lattice::new(topology, graph)?, threshold })),
+        }
     }
 }
 
@@ -59,18 +73,8 @@ impl DragonflyUgal {
         if group == to {
             return;
         }
-        let link = geometry.link(group, to, senses);
-        route.via = link + 1;
-        let port = geometry.port_towards(index, link);
-        let minimal = senses.occupancy(port);
-        if u64::from(minimal) <= self.threshold {
-            return;
-        }
-        let Some(detour) = geometry.detour(group, to, senses) else { return };
-        let other = geometry.port_towards(index, detour);
-        if other != port && diverts(minimal, senses.occupancy(other), self.threshold) {
-            route.divert(detour);
-        }
+        route.via = geometry.link(group, to, senses) + 1;
+        geometry.reconsider((group, index), to, self.threshold, route, senses);
     }
 }
 
@@ -92,6 +96,54 @@ impl Router for DragonflyUgal {
             self.choose(switch, self.geometry.seat(dst).group, route, senses);
         }
         self.geometry.direct(switch, dst, route, senses)
+    }
+}
+
+/// UGAL-L where Valiant leads over a random switch.
+struct PhasedUgal<P> {
+    ways: P,
+    threshold: u64,
+}
+
+impl<P: Phases> PhasedUgal<P> {
+    /// The first hop of a packet for another switch; notes the intermediate switch if it takes one.
+    fn choose(&self, switch: u32, last: u32, route: &mut Route, senses: &mut dyn Senses) -> Hop {
+        let (ways, before) = (&self.ways, *route);
+        let direct = ways.next(switch, last, 0, route, senses);
+        let minimal = senses.occupancy(direct.port);
+        if u64::from(minimal) <= self.threshold {
+            return direct;
+        }
+        let Some(via) = ways.intermediate(switch, last, senses) else { return direct };
+        let mut other = Route { via: via + 1, ..before };
+        let detour = ways.next(switch, via, 0, &mut other, senses);
+        let hops = (ways.distance(switch, last), ways.distance(switch, via) + ways.distance(via, last));
+        if !diverts(minimal, senses.occupancy(detour.port), hops, self.threshold) {
+            return direct;
+        }
+        *route = other;
+        detour
+    }
+}
+
+impl<P: Phases> Router for PhasedUgal<P> {
+    fn levels(&self, link_class: u8) -> u8 {
+        self.ways.levels(link_class, 2)
+    }
+
+    fn route(
+        &self,
+        switch: u32,
+        _: Option<u16>,
+        dst: u32,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
+        let (last, _) = self.ways.seat(dst);
+        if self.ways.is_first(route) && switch != last {
+            return self.choose(switch, last, route, senses);
+        }
+        self.ways.by_way(switch, dst, route, senses)
     }
 }
 
@@ -125,5 +177,18 @@ mod tests {
         assert_eq!(hops(44, 10, &[0]), (2, 2));
         // Local to the gateway of group 2, global, local, global, local, out.
         assert_eq!(hops(45, 10, &[0]), (6, 2));
+    }
+
+    #[test]
+    fn on_a_lattice_the_occupancies_are_weighted_by_the_hops_of_both_ways() {
+        let topology: Topology = toml::from_str("kind = 'hyperx'\ndims = [4]").unwrap();
+        let graph = topology.graph();
+        let router = Ugal::default().router(&topology, &graph, &SCALE).unwrap();
+        // From switch 0 to 1, one hop by port 1; or by switch 2, two hops, the first by port 2.
+        for (minimal, hops) in [(44, 2), (45, 3)] {
+            let occupied = [(1, minimal), (2, 10)].into();
+            let mut senses = Fixed { draws: [0].into(), occupied, ..Fixed::default() };
+            assert_eq!(follow(&graph, &*router, 0, 1, &mut senses).len(), hops);
+        }
     }
 }

@@ -1,17 +1,24 @@
-//! Valiant routing on a dragonfly: by way of a random group.
+//! Valiant routing: by way of a random group or switch.
 use super::dragonfly::Geometry;
+use super::lattice::Lattice;
+use super::paths::{Choose, Deadlock, Paths};
+use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
 
-/// By way of a random intermediate group, which spreads any traffic between groups evenly over the global links.
+/// By way of a random intermediate group or switch, which spreads any traffic evenly over the network.
 ///
 /// # What it does
-/// The source draws one of the global links of its group that do not lead to the destination's group, and the packet
+/// Dragonfly: the source draws one of the global links of its group that do not lead to the destination's group, and the packet
 /// goes minimally to it, over it, and from there to the destination: the intermediate group is neither the source's nor
 /// the destination's. Traffic inside a group, traffic in a network of two groups, and packets that switches make go
 /// minimally. Levels: global hops taken, 3 local and 2 global.
+/// Torus, mesh, HyperX, file: the source draws a switch with endpoints that is neither its own nor the destination's, and the
+/// packet goes there and then to the destination, both minimally. Traffic inside a switch stays there, and packets that
+/// switches make go directly. Levels: twice those of `dor`, or of `shortest` by hops.
+/// A fat tree has no Valiant routing of its own: `nca` with a random way up is by way of a random ancestor already.
 ///
 /// # Paper
 /// L. Valiant, G. Brebner, "Universal schemes for parallel communication", STOC 1981; on a dragonfly: J. Kim and
@@ -22,12 +29,15 @@ pub struct Valiant {}
 
 impl Bind for Valiant {
     fn topologies(&self) -> &'static [&'static str] {
-        &["dragonfly"]
+        &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
-        let Topology::Dragonfly(of) = topology else { return None };
-        Some(Box::new(DragonflyValiant(Geometry::new(of, graph))))
+        match topology {
+            Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of, graph)))),
+            Topology::File(_) => Some(Box::new(ByWay(Paths::new(graph, Deadlock::Hops, Choose::Random)))),
+            _ => Some(Box::new(ByWay(Lattice::new(topology, graph)?))),
+        }
     }
 }
 
@@ -57,6 +67,31 @@ impl Router for DragonflyValiant {
         senses: &mut dyn Senses,
     ) -> Hop {
         self.0.direct(switch, dst, route, senses)
+    }
+}
+
+/// Valiant routing over a random switch.
+struct ByWay<P>(P);
+
+impl<P: Phases> Router for ByWay<P> {
+    fn levels(&self, link_class: u8) -> u8 {
+        self.0.levels(link_class, 2)
+    }
+
+    fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {
+        let (from, to) = (self.0.seat(src).0, self.0.seat(dst).0);
+        route.via = self.0.intermediate(from, to, senses).map_or(0, |switch| switch + 1);
+    }
+
+    fn route(
+        &self,
+        switch: u32,
+        _: Option<u16>,
+        dst: u32,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
+        self.0.by_way(switch, dst, route, senses)
     }
 }
 
@@ -101,6 +136,18 @@ mod tests {
             }
             assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 3]);
         }
+    }
+
+    #[test]
+    fn a_packet_on_a_lattice_goes_by_the_switch_drawn_with_levels_of_its_own_after_it() {
+        let topology: Topology = toml::from_str("kind = 'hyperx'\ndims = [3, 3]").unwrap();
+        let graph = topology.graph();
+        let router = Valiant {}.router(&topology, &graph, &SCALE).unwrap();
+        // From (0, 0) to (1, 0); draw 6 skips both and is switch 8, at (2, 2).
+        let mut senses = Fixed { draws: [6].into(), ..Fixed::default() };
+        let hops: Vec<(u16, u8)> =
+            follow(&graph, &*router, 0, 1, &mut senses).iter().map(|hop| (hop.port, hop.level)).collect();
+        assert_eq!(hops, [(2, 0), (4, 0), (2, 1), (3, 1), (0, 0)]);
     }
 
     #[test]

@@ -3,7 +3,7 @@ use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Traffic};
 use crate::problem::Problem;
 use crate::switch::{Switch, cioq::Buffer};
-use crate::units::{QUANTITY_MAX, Rate, Scale, Size};
+use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::{BTreeSet, HashSet};
 
 /// Where the problems go.
@@ -63,33 +63,36 @@ pub fn across(scenario: &Scenario, tell: Tell) {
 }
 
 impl Scenario {
+    /// Bandwidth of the channels of a link class: as `[link]` says, else as the topology says, else the default.
+    pub fn bandwidth_of(&self, class: &str) -> Rate {
+        let own = self.wire_of(class).0;
+        match &self.link.bandwidth {
+            PerClass::Table(table) => table.get(class).copied().or(own).unwrap_or(Link::BANDWIDTH),
+            PerClass::One(rate) => own.unwrap_or(*rate),
+        }
+    }
+
+    /// Latency of the channels of a link class: as `[link]` says of it, else as the topology says, else `latency`.
+    pub fn latency_of(&self, class: &str) -> Duration {
+        let own = || self.wire_of(class).1;
+        self.link.classes.get(class).copied().or_else(own).unwrap_or(self.link.latency)
+    }
+
+    fn wire_of(&self, class: &str) -> (Option<Rate>, Option<Duration>) {
+        let wiring = self.topology.wiring();
+        let number = wiring.link_classes().iter().position(|name| *name == class);
+        number.map_or((None, None), |number| wiring.wire(number as u8))
+    }
+
     /// What sizes and cycles are measured by; none if a packet has no whole number of flits, or none at all.
     pub fn scale(&self) -> Option<Scale> {
         let Size::Bits(flit_bits @ 1..) = self.packet.flit else { return None };
-        let unit = Scale { flit_bits, packet_flits: 1, host: self.link.bandwidth_of("host") };
+        let unit = Scale { flit_bits, packet_flits: 1, host: self.bandwidth_of("host") };
         let packet_flits = match self.packet.max {
             Size::Packets(_) => return None,
             size => size.flits(&unit),
         };
         (1..=PACKET_FLITS_MAX).contains(&packet_flits).then_some(Scale { packet_flits, ..unit })
-    }
-}
-
-impl Link {
-    /// Bandwidth of the channels of a link class.
-    pub fn bandwidth_of(&self, class: &str) -> Rate {
-        match &self.bandwidth {
-            PerClass::One(rate) => *rate,
-            PerClass::Table(table) => table.get(class).copied().unwrap_or(match Link::default().bandwidth {
-                PerClass::One(rate) => rate,
-                PerClass::Table(_) => Rate(1),
-            }),
-        }
-    }
-
-    /// Latency of the channels of a link class.
-    pub fn latency_of(&self, class: &str) -> crate::units::Duration {
-        self.classes.get(class).copied().unwrap_or(self.latency)
     }
 }
 

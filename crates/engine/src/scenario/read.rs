@@ -35,6 +35,26 @@ impl Scenario {
         }
     }
 
+    /// The files that a scenario names: for each the key of the override that hands its text in, and its path as it is
+    /// written. Whoever calls the engine reads them; the engine has no input of its own.
+    pub fn files(text: &str, overrides: &[(String, String)]) -> Vec<(String, String)> {
+        let root = tree_of(text, overrides, &mut Found::default());
+        let topology = root.as_ref().and_then(|root| root.get("topology"));
+        let word = |key: &str| match topology?.get(key).map(|node| &node.value) {
+            Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        };
+        match (word("kind").as_deref(), word("path"), word("text")) {
+            (Some("file"), Some(path), None) => vec![("topology.text".to_string(), path)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// A text as the value of an override.
+    pub fn quoted(text: &str) -> String {
+        toml::Value::String(text.to_string()).to_string()
+    }
+
     /// Gives problems that showed only after reading (on the built network, say) their places in the file and with the
     /// overrides that the scenario was read from.
     pub fn located(text: &str, overrides: &[(String, String)], problems: Vec<Problem>) -> Vec<Problem> {

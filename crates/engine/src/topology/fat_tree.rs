@@ -1,19 +1,15 @@
 //! Fat tree: a k-ary n-tree of two or three levels of switches, optionally tapered.
+use super::xgft::Xgft;
 use super::{Wiring, nonzero, product, too_large};
-use crate::graph::{Graph, Peer, Port};
+use crate::graph::Graph;
 use crate::problem::Problem;
-
-/// Link class of the links between leaf switches and the next level.
-pub const LEVEL1: u8 = 1;
-/// Link class of the links between middle and top switches.
-pub const LEVEL2: u8 = 2;
 
 /// A k-ary n-tree: `arity` endpoints per leaf switch, two or three `levels` of switches.
 ///
 /// # What it does
 /// With k = `arity`, two levels have k leaf switches (k endpoints each) and k spines, k² endpoints in all: k = 16 is the
 /// 256-endpoint tree of paper SRP. Three levels have k pods, each of k leaf and k middle switches, and k² top switches, k³
-/// endpoints in all: k = 16 is its 4096-endpoint tree of 256 + 256 + 256 switches. Leaf and middle switches have k ports
+/// endpoints in all: k = 16 is its 4096-endpoint tree of 256 + 256 + 256 switches. (Other trees: kind "xgft".) Leaf and middle switches have k ports
 /// down, then their ports up; the switches at the top have k ports down only. Middle switch j of every pod is joined to
 /// top switches j·k to j·k + k − 1. Switches are numbered leaf, middle, top. Any endpoint is reached by going up to a
 /// nearest common ancestor and down again.
@@ -44,24 +40,11 @@ fn untapered() -> u32 {
 }
 
 impl FatTree {
-    /// Ports up of a leaf switch.
-    pub fn uplinks(&self) -> u32 {
-        self.arity / self.taper
-    }
-
-    /// Number of leaf switches.
-    pub fn leaves(&self) -> u32 {
-        if self.levels == 3 { self.arity * self.arity } else { self.arity }
-    }
-
-    /// Number of middle switches; 0 with two levels.
-    pub fn middles(&self) -> u32 {
-        if self.levels == 3 { self.arity * self.uplinks() } else { 0 }
-    }
-
-    /// Number of switches at the top: spines, or top switches.
-    pub fn tops(&self) -> u32 {
-        if self.levels == 3 { self.arity * self.uplinks() } else { self.uplinks() }
+    /// The tree with the numbers of each level.
+    pub(crate) fn general(&self) -> Xgft {
+        let (k, up) = (self.arity, self.arity / self.taper);
+        let up = if self.levels == 3 { vec![up, k] } else { vec![up] };
+        Xgft { down: vec![k; self.levels as usize], up, links: Vec::new() }
     }
 }
 
@@ -102,42 +85,7 @@ impl Wiring for FatTree {
     }
 
     fn graph(&self) -> Graph {
-        let (k, up) = (self.arity, self.uplinks());
-        let (leaves, middles, tops) = (self.leaves(), self.middles(), self.tops());
-        let mut graph = Graph::default();
-        let open = |class: u8, n: u32| vec![Port { class, peer: Peer::None }; n as usize];
-        for leaf in 0..leaves {
-            graph.switches.push(Vec::with_capacity((k + up) as usize));
-            graph.blocks.push(if self.levels == 3 { leaf / k } else { leaf });
-            for _ in 0..k {
-                graph.attach(leaf, 0);
-            }
-            graph.switches[leaf as usize].extend(open(LEVEL1, up));
-        }
-        for middle in 0..middles {
-            graph.switches.push([open(LEVEL1, k), open(LEVEL2, k)].concat());
-            graph.blocks.push(middle / up);
-        }
-        for top in 0..tops {
-            graph.switches.push(open(if self.levels == 3 { LEVEL2 } else { LEVEL1 }, k));
-            graph.blocks.push(top % k);
-        }
-        for leaf in 0..leaves {
-            // The first switch above this leaf: a spine, or the first middle switch of its pod.
-            let (above, seat) =
-                if self.levels == 3 { (leaves + leaf / k * up, leaf % k) } else { (leaves, leaf) };
-            for j in 0..up {
-                graph.join((leaf, (k + j) as u16), (above + j, seat as u16), LEVEL1);
-            }
-        }
-        for middle in 0..middles {
-            let (pod, j) = (middle / up, middle % up);
-            for i in 0..k {
-                let top = leaves + middles + j * k + i;
-                graph.join((leaves + middle, (k + i) as u16), (top, pod as u16), LEVEL2);
-            }
-        }
-        graph
+        self.general().graph()
     }
 }
 
@@ -145,6 +93,7 @@ impl Wiring for FatTree {
 mod tests {
     use super::super::tests::check_wiring;
     use super::*;
+    use crate::graph::Peer;
 
     fn tree(levels: u32, arity: u32, taper: u32) -> FatTree {
         FatTree { levels, arity, taper }

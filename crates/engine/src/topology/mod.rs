@@ -1,15 +1,26 @@
 //! The topology seam: how switches and endpoints are wired. One kind a file; the list of kinds is [`Topology`].
 use crate::graph::Graph;
 use crate::problem::Problem;
+use crate::units::{Duration, Rate};
 
 pub mod dragonfly;
 pub mod fat_tree;
+pub mod file;
+pub mod hyperx;
+pub(crate) mod lattice;
+pub mod mesh;
 pub mod single_switch;
+pub mod torus;
+pub mod xgft;
 
 /// What every topology provides. A topology is plain parameters; it is asked once, before a run.
 pub trait Wiring {
     /// Names of the link classes, the host links first (always called `host`).
     fn link_classes(&self) -> &'static [&'static str];
+    /// Bandwidth and latency of a link class, where the topology itself tells them.
+    fn wire(&self, _link_class: u8) -> (Option<Rate>, Option<Duration>) {
+        (None, None)
+    }
     /// Mistakes in the parameters; paths are relative to `topology`, such as `groups`.
     fn problems(&self) -> Vec<Problem>;
     /// Number of endpoints and of switches, without building the graph (which may be impossible or huge).
@@ -23,6 +34,11 @@ crate::kinds::kinds! {
     pub enum Topology by "kind" {
         Dragonfly(dragonfly::Dragonfly) = "dragonfly",
         FatTree(fat_tree::FatTree) = "fat-tree",
+        Xgft(xgft::Xgft) = "xgft",
+        Torus(torus::Torus) = "torus",
+        Mesh(mesh::Mesh) = "mesh",
+        Hyperx(hyperx::Hyperx) = "hyperx",
+        File(file::File) = "file",
         SingleSwitch(single_switch::SingleSwitch) = "single-switch",
     }
     /// What the topology provides, whichever kind it is.
@@ -32,6 +48,10 @@ crate::kinds::kinds! {
 impl Wiring for Topology {
     fn link_classes(&self) -> &'static [&'static str] {
         self.wiring().link_classes()
+    }
+
+    fn wire(&self, link_class: u8) -> (Option<Rate>, Option<Duration>) {
+        self.wiring().wire(link_class)
     }
 
     fn problems(&self) -> Vec<Problem> {
@@ -94,7 +114,36 @@ pub(crate) mod tests {
             Topology::Dragonfly(dragonfly::Dragonfly { p, a, h, groups, arrangement, global_links })
         };
         let tree = |levels, arity, taper| Topology::FatTree(fat_tree::FatTree { levels, arity, taper });
+        let torus = |dims: &[u32], concentration, links| {
+            Topology::Torus(torus::Torus { dims: dims.to_vec(), concentration, links })
+        };
+        let mesh = |dims: &[u32], concentration, links| {
+            Topology::Mesh(mesh::Mesh { dims: dims.to_vec(), concentration, links })
+        };
+        let hyperx = |dims: &[u32], concentration, links| {
+            Topology::Hyperx(hyperx::Hyperx { dims: dims.to_vec(), concentration, links })
+        };
+        let text = "a b\nb c\nc d\nd e\ne a\na c\nb f\nf g\ng e";
+        let odd = file::File::new(text, file::Format::Edges, 1);
+        let xgft = |down: &[u32], up: &[u32], links: &[u32]| {
+            Topology::Xgft(xgft::Xgft { down: down.to_vec(), up: up.to_vec(), links: links.to_vec() })
+        };
         vec![
+            xgft(&[2, 2, 2], &[2, 1], &[2, 1]),
+            xgft(&[1, 2, 2, 2], &[2, 1, 2], &[]),
+            xgft(&[3], &[], &[]),
+            Topology::File(odd),
+            torus(&[4, 4], 1, 1),
+            torus(&[5, 3], 1, 1),
+            torus(&[2, 4], 2, 1),
+            torus(&[6], 1, 2),
+            torus(&[2, 1, 3], 1, 1),
+            mesh(&[4, 3], 1, 1),
+            mesh(&[2, 3], 2, 2),
+            mesh(&[2, 2, 3], 1, 1),
+            hyperx(&[3, 4], 1, 1),
+            hyperx(&[4], 2, 2),
+            hyperx(&[2, 2, 2], 1, 1),
             dragonfly(1, 4, 1, 5, Absolute, None),
             dragonfly(1, 4, 1, 5, PalmTree, None),
             dragonfly(2, 3, 1, 4, PalmTree, None),
@@ -161,7 +210,10 @@ pub(crate) mod tests {
         let tree = read("kind = 'fat-tree'\nlevels = 2\narity = 16").unwrap();
         assert_eq!(tree.counts(), (256, 32));
         assert!(read("kind = 'single-switch'\nendpoints = 4\nports = 4").is_err());
-        assert_eq!(Topology::KINDS, ["dragonfly", "fat-tree", "single-switch"]);
+        assert_eq!(
+            Topology::KINDS,
+            ["dragonfly", "fat-tree", "xgft", "torus", "mesh", "hyperx", "file", "single-switch"]
+        );
         assert_eq!(toml::from_str::<Topology>(&toml::to_string(&tree).unwrap()).unwrap(), tree);
     }
 }

@@ -84,6 +84,11 @@ impl Destinations for Choices {
         }
     }
 
+    fn share(&self, source: u32, destination: u32) -> f64 {
+        let set = self.set(source);
+        set.iter().filter(|&&member| member == destination).count() as f64 / set.len() as f64
+    }
+
     fn only(&self, source: u32) -> Option<u32> {
         let set = self.set(source);
         set.iter().all(|member| *member == set[0]).then_some(set[0])

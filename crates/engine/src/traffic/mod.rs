@@ -60,6 +60,8 @@ pub trait Destinations: Send + Sync + std::fmt::Debug {
     fn destinations(&self) -> &[u32];
     /// The destination of the next message of `source`, which must be one of the sources.
     fn draw(&self, source: u32, random: &mut Stream) -> u32;
+    /// The probability that a message of `source` goes to `destination`.
+    fn share(&self, source: u32, destination: u32) -> f64;
     /// The only destination `source` ever sends to, if there is one.
     fn only(&self, source: u32) -> Option<u32>;
 }

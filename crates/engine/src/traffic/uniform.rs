@@ -55,6 +55,16 @@ impl Destinations for Others {
         self.members[pick as usize]
     }
 
+    fn share(&self, source: u32, destination: u32) -> f64 {
+        let n = self.members.len() as f64;
+        match (self.to_self, choices::has(&self.ranks, destination)) {
+            (_, false) => 0.0,
+            (true, true) => 1.0 / n,
+            (false, true) if source == destination => 0.0,
+            (false, true) => 1.0 / (n - 1.0),
+        }
+    }
+
     fn only(&self, source: u32) -> Option<u32> {
         match self.members[..] {
             [only] => Some(only),

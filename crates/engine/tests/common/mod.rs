@@ -21,19 +21,36 @@ pub const NETWORKS: &[&str] = &[
     "kind = \"dragonfly\"\np = 1\na = 3\nh = 2\ngroups = 4\narrangement = \"palm-tree\"",
     "kind = \"dragonfly\"\np = 2\na = 2\nh = 1\ngroups = 3",
     "kind = \"dragonfly\"\np = 2\na = 4\nh = 0\ngroups = 1",
+    "kind = \"xgft\"\ndown = [2, 3, 2]\nup = [2, 1]\nlinks = [1, 2]",
+    "kind = \"torus\"\ndims = [5, 4]",
+    "kind = \"mesh\"\ndims = [3, 3]\nlinks = 2",
+    "kind = \"hyperx\"\ndims = [3, 2]\nconcentration = 2",
+    ODD,
 ];
+
+/// A ring of five switches with two chords, a leaf and links of two kinds; no endpoint is at switch d.
+const ODD: &str = "kind = \"file\"\nformat = \"edges\"\ntext = '''\nhost p q r s t u\np a\nq b\nr c\ns e\nt e\nu f\n\
+                   a, b, 100 Gb/s, 50 ns\nb, c, 100 Gb/s, 50 ns\nc, d, 100 Gb/s, 1 us\nd, e, 100 Gb/s, 50 ns, 2\n\
+                   e, a, 100 Gb/s, 1 us\na, c, 100 Gb/s, 1 us\nb, d, 100 Gb/s, 50 ns\nf, d, 100 Gb/s, 50 ns\n'''";
 
 /// One network of each kind that takes several partitions.
 pub const FEW_NETWORKS: &[&str] = &[
     "kind = \"single-switch\"\nendpoints = 6",
     "kind = \"fat-tree\"\nlevels = 3\narity = 2",
     "kind = \"dragonfly\"\np = 2\na = 3\nh = 1\ngroups = 4",
+    "kind = \"xgft\"\ndown = [2, 2, 2]\nup = [2, 1]\nlinks = [2, 1]",
+    "kind = \"torus\"\ndims = [4, 3]",
+    "kind = \"mesh\"\ndims = [3, 3]",
+    "kind = \"hyperx\"\ndims = [3, 3]",
+    ODD,
 ];
 
 /// `[routing]` tables that are not a kind with its default parameters.
 const VARIANTS: &[&str] = &[
     "kind = \"nca\"\nup = \"deterministic\"",
     "kind = \"nca\"\nup = \"least-loaded\"",
+    "kind = \"shortest\"\ndeadlock = \"up-down\"",
+    "kind = \"shortest\"\nchoose = \"by-destination\"",
     "kind = \"par\"\nthreshold = \"0 flits\"",
     "kind = \"ugal\"\nthreshold = \"0 flits\"",
 ];

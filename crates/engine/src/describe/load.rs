@@ -1,0 +1,174 @@
+//! Linear load: what each channel carries under oblivious routing, without simulation.
+//!
+//! The loads follow from the routing itself: all that may come of its draws is followed with its probability, for every
+//! pair of endpoints that exchange traffic. Where no channel is asked for more than it can carry, the network is stable
+//! under any good flow control; so the most loaded channel bounds the throughput (W. Dally, B. Towles, "Principles and
+//! Practices of Interconnection Networks", 2004, section 3.3.1).
+use crate::core::plan::Plan;
+use crate::graph::Peer;
+use crate::outcomes::every_outcome;
+use crate::routing::Route;
+use crate::traffic::Destinations;
+use serde_json::{Value, json};
+
+/// Channels on the way of a packet before it counts as lost.
+const HOPS_MAX: usize = 255;
+
+/// Loads of all channels, in multiples of what they can carry, when every source sends all that its own channel carries.
+struct Loads {
+    /// By switch and port: `channels[first[switch] + port]`.
+    channels: Vec<f64>,
+    first: Vec<usize>,
+}
+
+/// Packets for one destination in a switch: where they are, and their part of the traffic.
+type Packets = ((u32, Option<u16>, Route), f64);
+
+/// For each class of traffic: the throughput bound, the bottleneck, and the loads by link class. Data packets alone count,
+/// and each class alone.
+///
+/// # Errors
+/// If the routing looks at the load of the network: what it does then is not known without simulation.
+pub fn linear(plan: &Plan) -> Result<Value, String> {
+    let mut bounds = Vec::new();
+    let mut rows = Vec::new();
+    for traffic in &plan.traffic {
+        let class = traffic.class();
+        let loads = Loads::new(plan, &*class.destinations)?;
+        let (bound, bottleneck, most) = loads.bottleneck(plan);
+        bounds.push(json!({
+            "traffic": class.name,
+            "throughput_bound": bound,
+            "bottleneck": bottleneck,
+            "load_of_bottleneck": most,
+        }));
+        rows.extend(loads.by_class(plan).into_iter().map(|(link, channels, mean, max)| {
+            json!({ "traffic": class.name, "link_class": link, "channels": channels, "load_mean": mean, "load_max": max })
+        }));
+    }
+    Ok(json!({ "bounds": bounds, "channel_loads": rows }))
+}
+
+impl Loads {
+    fn new(plan: &Plan, destinations: &dyn Destinations) -> Result<Self, String> {
+        let mut first = vec![0];
+        for ports in &plan.graph.switches {
+            first.push(first[first.len() - 1] + ports.len());
+        }
+        let mut loads = Self { channels: vec![0.0; first[first.len() - 1]], first };
+        for &dst in destinations.destinations() {
+            let packets = injected(plan, destinations, dst)?;
+            loads.follow(plan, dst, packets)?;
+        }
+        loads.scale(plan);
+        Ok(loads)
+    }
+
+    /// Follows all packets for a destination, a hop at a time; packets in the same state are followed as one.
+    fn follow(&mut self, plan: &Plan, dst: u32, mut packets: Vec<Packets>) -> Result<(), String> {
+        for _ in 0..HOPS_MAX {
+            let mut next = Vec::new();
+            for ((switch, input, before), part) in merged(packets) {
+                let mut known = true;
+                every_outcome(|senses| {
+                    let mut route = before;
+                    let hop = plan.router.route(switch, input, dst, &mut route, senses);
+                    let Some(probability) = senses.probability() else { return known = false };
+                    route.hops += 1;
+                    self.channels[self.first[switch as usize] + usize::from(hop.port)] += part * probability;
+                    let port = plan.graph.switches[switch as usize][usize::from(hop.port)];
+                    if let Peer::Switch { switch, port } = port.peer {
+                        next.push(((switch, Some(port), route), part * probability));
+                    }
+                });
+                if !known {
+                    return Err(LOOKS.to_string());
+                }
+            }
+            if next.is_empty() {
+                return Ok(());
+            }
+            packets = next;
+        }
+        Err(format!("packets for endpoint {dst} do not arrive"))
+    }
+
+    /// From flits per time of an injection channel to parts of what each channel carries.
+    fn scale(&mut self, plan: &Plan) {
+        let flits = usize::from(plan.packet_flits);
+        let host = f64::from(plan.links[0].time[flits]);
+        for (switch, ports) in plan.graph.switches.iter().enumerate() {
+            for (port, of) in ports.iter().enumerate() {
+                let time = match of.peer {
+                    Peer::Endpoint(_) => plan.drain_time[flits],
+                    _ => plan.links[usize::from(of.class)].time[flits],
+                };
+                self.channels[self.first[switch] + port] *= f64::from(time) / host;
+            }
+        }
+    }
+
+    /// The greatest load of a source that no channel is overloaded by, the channel that bounds it, and its load.
+    fn bottleneck(&self, plan: &Plan) -> (f64, String, f64) {
+        let mut most = (0.0, 0);
+        for (at, &load) in self.channels.iter().enumerate() {
+            // Equal but for rounding: the first.
+            if load > most.0 * (1.0 + 1e-9) {
+                most = (load, at);
+            }
+        }
+        let switch = self.first.partition_point(|&first| first <= most.1) - 1;
+        let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
+        let name = plan.graph.channel(switch as u32, (most.1 - self.first[switch]) as u16, &names);
+        ((1.0 / most.0).min(1.0), name, most.0)
+    }
+
+    /// Link class ("ejection" for the channels to endpoints), its channels, and their mean and greatest load.
+    fn by_class(&self, plan: &Plan) -> Vec<(String, u64, f64, f64)> {
+        let mut rows: Vec<_> = plan.links.iter().map(|link| (link.name.clone(), 0, 0.0, 0.0f64)).collect();
+        rows[0].0 = "ejection".to_string();
+        let ports = plan.graph.switches.iter().flatten();
+        for (port, &load) in ports.zip(&self.channels).filter(|(port, _)| port.peer != Peer::None) {
+            let row = &mut rows[usize::from(port.class)];
+            *row = (std::mem::take(&mut row.0), row.1 + 1, row.2 + load, row.3.max(load));
+        }
+        rows.iter_mut().for_each(|row| row.2 /= (row.1 as f64).max(1.0));
+        rows
+    }
+}
+
+const LOOKS: &str = "the routing looks at the load of the network, so that its channel loads are not known without \
+                     simulation; oblivious are minimal, dor, nca (random or deterministic), valiant and shortest";
+
+/// What all sources send to a destination, each in its first switch.
+fn injected(plan: &Plan, destinations: &dyn Destinations, dst: u32) -> Result<Vec<Packets>, String> {
+    let mut packets = Vec::new();
+    let mut known = true;
+    for &src in destinations.sources() {
+        let share = destinations.share(src, dst);
+        if share == 0.0 {
+            continue;
+        }
+        let (switch, port) = plan.graph.endpoints[src as usize];
+        every_outcome(|senses| {
+            let mut route = Route::default();
+            plan.router.inject(src, dst, &mut route, senses);
+            match senses.probability() {
+                Some(probability) => packets.push(((switch, Some(port), route), share * probability)),
+                None => known = false,
+            }
+        });
+    }
+    if known { Ok(packets) } else { Err(LOOKS.to_string()) }
+}
+
+/// Packets in the same state as one; in an order that depends on nothing else, as sums of fractions do on theirs.
+fn merged(mut packets: Vec<Packets>) -> Vec<Packets> {
+    packets.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    packets.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0.0 };
+        same
+    });
+    packets
+}

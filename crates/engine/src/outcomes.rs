@@ -1,0 +1,111 @@
+//! Every outcome of what a routing may draw or sense.
+use crate::routing::Senses;
+
+/// An occupancy that exceeds every comparison with an empty port.
+const FULL: u32 = u32::MAX;
+
+/// Calls `act` once for every sequence of answers that its senses can give it.
+pub(crate) fn every_outcome(mut act: impl FnMut(&mut Script)) {
+    let mut script = Script::default();
+    loop {
+        act(&mut script);
+        if !script.advance() {
+            return;
+        }
+    }
+}
+
+/// Senses that answer from a list of choices, and note how many ways each could have gone.
+#[derive(Default)]
+pub(crate) struct Script {
+    /// The choice made at each question, and the number of answers it has.
+    choices: Vec<(u32, u32)>,
+    asked: usize,
+    /// Ports already looked at: a port does not change while a packet is routed.
+    seen: Vec<(u16, u32)>,
+}
+
+impl Script {
+    /// The probability of the answers given so far, if they are those of chance alone; none if the state of the network
+    /// was asked for.
+    pub(crate) fn probability(&self) -> Option<f64> {
+        let of = |product: f64, &(_, n): &(u32, u32)| product / f64::from(n);
+        self.seen.is_empty().then(|| self.choices[..self.asked].iter().fold(1.0, of))
+    }
+
+    fn choose(&mut self, n: u32) -> u32 {
+        if self.asked == self.choices.len() {
+            self.choices.push((0, n));
+        }
+        let (choice, of) = self.choices[self.asked];
+        assert_eq!(of, n, "a router must depend on nothing but what it is given");
+        self.asked += 1;
+        choice
+    }
+
+    /// Moves on to the next sequence of choices, last question first; false when there is none.
+    fn advance(&mut self) -> bool {
+        self.choices.truncate(self.asked);
+        self.asked = 0;
+        self.seen.clear();
+        while let Some((choice, of)) = self.choices.last_mut() {
+            *choice += 1;
+            if *choice < *of {
+                return true;
+            }
+            self.choices.pop();
+        }
+        false
+    }
+}
+
+impl Senses for Script {
+    fn below(&mut self, n: u32) -> u32 {
+        assert!(n > 0, "nothing to draw from");
+        self.choose(n)
+    }
+
+    fn occupancy(&mut self, port: u16) -> u32 {
+        if let Some(&(_, occupancy)) = self.seen.iter().find(|(seen, _)| *seen == port) {
+            return occupancy;
+        }
+        let occupancy = self.choose(2) * FULL;
+        self.seen.push((port, occupancy));
+        occupancy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sequence_of_answers_is_tried_once() {
+        let mut tried = Vec::new();
+        every_outcome(|senses| {
+            let first = senses.below(3);
+            let port = if first == 2 { senses.occupancy(7) } else { 0 };
+            assert_eq!(senses.occupancy(7), senses.occupancy(7));
+            tried.push((first, port > 0));
+        });
+        assert_eq!(tried, [(0, false), (0, false), (1, false), (1, false), (2, false), (2, true)]);
+    }
+
+    #[test]
+    fn the_outcomes_of_chance_have_their_probabilities() {
+        let (mut sum, mut unknown) = (0.0, 0);
+        every_outcome(|senses| {
+            if senses.below(4) == 3 {
+                _ = senses.below(2);
+            } else if senses.below(3) == 0 {
+                _ = senses.occupancy(1);
+            }
+            match senses.probability() {
+                Some(probability) => sum += probability,
+                None => unknown += 1,
+            }
+        });
+        // Three ways of two twelfths each look at the network, each with two answers.
+        assert!((sum - 0.75).abs() < 1e-12 && unknown == 6, "{sum} {unknown}");
+    }
+}

@@ -1,0 +1,261 @@
+//! Shortest ways on any graph, and what keeps them from deadlock.
+//!
+//! What is kept is a table of distances, from each switch to each switch with endpoints: a hop goes to a neighbour that is
+//! one nearer. Of `Route::state` one bit is used, [`DOWN`].
+use super::phases::Phases;
+use super::{Hop, Route, Senses};
+use crate::graph::{Graph, Peer};
+use std::collections::VecDeque;
+
+/// How deadlock is avoided.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deadlock {
+    /// Each hop takes the next level: as many levels as the longest way has links between switches.
+    #[default]
+    Hops,
+    /// One level: up towards a root switch, then down, never up again. Ways may be longer than the shortest.
+    UpDown,
+}
+
+/// How one of several ways of equal length is chosen.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choose {
+    /// With equal probability, at each hop.
+    #[default]
+    Random,
+    /// By the number of the destination's switch: all packets to an endpoint take one way from a switch.
+    ByDestination,
+}
+
+/// The packet has gone down (up*/down*).
+const DOWN: u8 = 4;
+/// No way leads there.
+const FAR: u16 = u16::MAX;
+
+/// A channel to another switch.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    port: u16,
+    to: u32,
+    up: bool,
+}
+
+/// Shortest ways on a graph.
+#[derive(Debug)]
+pub(super) struct Paths {
+    rule: Deadlock,
+    choose: Choose,
+    seats: Vec<(u32, u16)>,
+    /// The channels of each switch: those of switch s are `ways[first[s]..first[s + 1]]`.
+    ways: Vec<Way>,
+    first: Vec<u32>,
+    /// Switches with endpoints, ascending, and the row of each in `distances`.
+    targets: Vec<u32>,
+    row: Vec<u32>,
+    /// By target, then (switch, whether the packet has gone down): links that remain.
+    distances: Vec<u16>,
+    root: u32,
+    longest: u16,
+}
+
+impl Paths {
+    pub(super) fn new(graph: &Graph, rule: Deadlock, choose: Choose) -> Self {
+        let switches = graph.switches.len();
+        let mut targets: Vec<u32> = graph.endpoints.iter().map(|&(switch, _)| switch).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let mut row = vec![u32::MAX; switches];
+        targets.iter().zip(0..).for_each(|(&target, number)| row[target as usize] = number);
+        let (mut ways, mut first) = (Vec::new(), vec![0]);
+        for ports in &graph.switches {
+            for (port, at) in ports.iter().enumerate() {
+                if let Peer::Switch { switch, .. } = at.peer {
+                    ways.push(Way { port: port as u16, to: switch, up: false });
+                }
+            }
+            first.push(ways.len() as u32);
+        }
+        let seats = graph.endpoints.clone();
+        let mut paths = Self {
+            rule,
+            choose,
+            seats,
+            ways,
+            first,
+            targets,
+            row,
+            distances: Vec::new(),
+            root: 0,
+            longest: 0,
+        };
+        if rule == Deadlock::UpDown {
+            paths.orient();
+        }
+        for at in 0..paths.targets.len() {
+            paths.add_row(paths.targets[at]);
+        }
+        let free = paths.distances.iter().step_by(2);
+        paths.longest = free.copied().filter(|&distance| distance != FAR).max().unwrap_or(0);
+        paths
+    }
+
+    fn ways(&self, switch: u32) -> std::ops::Range<usize> {
+        self.first[switch as usize] as usize..self.first[switch as usize + 1] as usize
+    }
+
+    /// Links from `from` to every switch.
+    fn depths(&self, from: u32) -> Vec<u16> {
+        let mut depths = vec![FAR; self.row.len()];
+        depths[from as usize] = 0;
+        let mut next = VecDeque::from([from]);
+        while let Some(switch) = next.pop_front() {
+            for way in &self.ways[self.ways(switch)] {
+                if depths[way.to as usize] == FAR {
+                    depths[way.to as usize] = depths[switch as usize] + 1;
+                    next.push_back(way.to);
+                }
+            }
+        }
+        depths
+    }
+
+    /// Chooses the root, of least greatest distance, and gives every channel its direction: up is nearer to the root, of
+    /// equally near switches the one of lower number.
+    fn orient(&mut self) {
+        let count = self.row.len() as u32;
+        // Of a large network every n-th switch is tried.
+        let tried = (0..count).step_by((count as usize).div_ceil(ROOTS_TRIED).max(1));
+        let greatest = |root: &u32| self.depths(*root).into_iter().max();
+        self.root = tried.min_by_key(greatest).unwrap_or(0);
+        let depths = self.depths(self.root);
+        for switch in 0..count {
+            for at in self.ways(switch) {
+                let to = self.ways[at].to;
+                self.ways[at].up = (depths[to as usize], to) < (depths[switch as usize], switch);
+            }
+        }
+    }
+
+    /// Adds the distances to a target: breadth first against the direction of travel. A channel's way back is the same
+    /// link, so the ways of a switch are those that lead to it, turned round.
+    fn add_row(&mut self, target: u32) {
+        let start = self.distances.len();
+        self.distances.resize(start + 2 * self.row.len(), FAR);
+        let place = |(switch, down): (u32, bool)| start + 2 * switch as usize + usize::from(down);
+        let mut next = VecDeque::from([(target, false), (target, true)]);
+        next.iter().for_each(|&state| self.distances[place(state)] = 0);
+        while let Some(state) = next.pop_front() {
+            let beyond = self.distances[place(state)].saturating_add(1);
+            for at in self.ways(state.0) {
+                // Going back over this way, a packet came the other way round.
+                let (from, went_up) = (self.ways[at].to, !self.ways[at].up);
+                let before: &[bool] = match (self.rule, state.1) {
+                    (Deadlock::Hops, false) => &[false],
+                    (Deadlock::Hops, true) => &[],
+                    (Deadlock::UpDown, false) => {
+                        if went_up {
+                            &[false]
+                        } else {
+                            &[]
+                        }
+                    }
+                    (Deadlock::UpDown, true) => {
+                        if went_up {
+                            &[]
+                        } else {
+                            &[false, true]
+                        }
+                    }
+                };
+                for &down in before {
+                    let known = &mut self.distances[place((from, down))];
+                    if *known == FAR {
+                        *known = beyond;
+                        next.push_back((from, down));
+                    }
+                }
+            }
+        }
+    }
+
+    fn left(&self, switch: u32, down: bool, to: u32) -> u16 {
+        let row = self.row[to as usize] as usize * 2 * self.row.len();
+        self.distances[row + 2 * switch as usize + usize::from(down)]
+    }
+
+    /// Whether a way is one of the shortest, for a packet that is `left` links from `to`.
+    fn is_shortest(&self, way: Way, down: bool, left: u16, to: u32) -> bool {
+        let legal = self.rule == Deadlock::Hops || !(down && way.up);
+        let goes_down = self.rule == Deadlock::UpDown && !way.up;
+        legal && self.left(way.to, goes_down, to) == left - 1
+    }
+
+    /// Why packets cannot wait for one another in a circle.
+    pub(super) fn freedom(&self) -> String {
+        match self.rule {
+            Deadlock::Hops => {
+                format!("every hop takes the next of {} levels, which only rise", self.longest.max(1))
+            }
+            Deadlock::UpDown => format!(
+                "up*/down*: ways lead up towards switch {}, then down, and never up again; the longest has {} links",
+                self.root, self.longest
+            ),
+        }
+    }
+}
+
+/// Most switches tried as the root.
+const ROOTS_TRIED: usize = 256;
+
+impl Phases for Paths {
+    fn levels(&self, link_class: u8, phases: u8) -> u8 {
+        match self.rule {
+            _ if link_class == 0 => 1,
+            Deadlock::Hops => self.longest.max(1).saturating_mul(phases.into()).min(u8::MAX.into()) as u8,
+            Deadlock::UpDown => phases,
+        }
+    }
+
+    fn seat(&self, dst: u32) -> (u32, u16) {
+        self.seats[dst as usize]
+    }
+
+    fn next(&self, from: u32, to: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop {
+        let down = route.state & DOWN != 0;
+        let left = self.left(from, down, to);
+        let ways = &self.ways[self.ways(from)];
+        let fits = |way: &&Way| self.is_shortest(**way, down, left, to);
+        let count = ways.iter().filter(fits).count() as u32;
+        let choice = match self.choose {
+            _ if count < 2 => 0,
+            Choose::Random => senses.below(count),
+            Choose::ByDestination => to % count,
+        };
+        let Some(way) = ways.iter().filter(fits).nth(choice as usize) else {
+            unreachable!("a network is connected, so a neighbour is nearer")
+        };
+        if self.rule == Deadlock::UpDown && !way.up {
+            route.state |= DOWN;
+        }
+        let level = if self.rule == Deadlock::Hops { route.hops } else { phase };
+        Hop { port: way.port, level }
+    }
+
+    fn turn(&self, route: &mut Route) {
+        route.state &= !DOWN;
+    }
+
+    fn distance(&self, from: u32, to: u32) -> u32 {
+        self.left(from, false, to).into()
+    }
+
+    fn switches(&self) -> &[u32] {
+        &self.targets
+    }
+}
