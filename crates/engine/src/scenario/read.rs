@@ -9,6 +9,7 @@ use crate::routing::Routing;
 use crate::switch::Switch;
 use crate::topology::Topology;
 use crate::units::{Duration, Size};
+use crate::workload::goal::{self, Goal};
 use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::ops::Range;
@@ -35,8 +36,9 @@ impl Scenario {
         }
     }
 
-    /// The files that a scenario names: for each the key of the override that hands its text in, and its path as it is
-    /// written. Whoever calls the engine reads them; the engine has no input of its own.
+    /// The files that a scenario names: for each the key of the override that hands its contents in, and its path as it is
+    /// written. Whoever calls the engine reads them; the engine has no input of its own. A key that ends in `.data` takes
+    /// the file's bytes in base64, any other its text.
     pub fn files(text: &str, overrides: &[(String, String)]) -> Vec<(String, String)> {
         let root = tree_of(text, overrides, &mut Found::default());
         let topology = root.as_ref().and_then(|root| root.get("topology"));
@@ -44,10 +46,20 @@ impl Scenario {
             Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
             _ => None,
         };
-        match (word("kind").as_deref(), word("path"), word("text")) {
+        let mut files = match (word("kind").as_deref(), word("path"), word("text")) {
             (Some("file"), Some(path), None) => vec![("topology.text".to_string(), path)],
             _ => Vec::new(),
+        };
+        files.extend(root.as_ref().map(traces).unwrap_or_default());
+        files
+    }
+
+    /// The contents of a file as the value of the override `key`; none if they should be text and are not.
+    pub fn contents(key: &str, bytes: Vec<u8>) -> Option<String> {
+        if key.ends_with(".data") {
+            return Some(Self::quoted(&goal::base64::encode(&bytes)));
         }
+        String::from_utf8(bytes).ok().map(|text| Self::quoted(&text))
     }
 
     /// A text as the value of an override.
@@ -94,6 +106,22 @@ impl Scenario {
         self.run.warmup.get_or_insert(warmup);
         self.run.drain.get_or_insert(drain);
     }
+}
+
+/// The traces that jobs name and that are not there, as [`Scenario::files`] gives them.
+fn traces(root: &Node) -> Vec<(String, String)> {
+    let Some(Value::List(jobs)) = root.get("job").map(|node| &node.value) else { return Vec::new() };
+    let trace = |(index, job): (usize, &Node)| {
+        let word = |key: &str| match job.get(key).map(|node| &node.value) {
+            Some(Value::Text(text)) if !text.is_empty() => Some(text.as_str()),
+            _ => None,
+        };
+        let path = word("path")?;
+        let is_there = word("text").or(word("data")).is_some();
+        let key = Goal::key_of(path, word("format"));
+        (!is_there).then(|| (format!("job.{index}.{key}"), path.to_string()))
+    };
+    jobs.iter().enumerate().filter_map(trace).collect()
 }
 
 /// The tree of a file with its overrides; none if it is not TOML.

@@ -87,13 +87,18 @@ pub struct Ledger {
 impl Ledger {
     /// An operation ended that took a time.
     pub fn done(&mut self, kind: Kind, time: Time) {
+        self.overlapping(kind, time);
+        if kind != Kind::Compute {
+            self.communicating += time.0;
+        }
+    }
+
+    /// An operation ended that took a time, in which the rank may have done others too.
+    pub fn overlapping(&mut self, kind: Kind, time: Time) {
         let count = &mut self.operations[kind as usize];
         count.count += 1;
         count.total += u128::from(time.0);
         count.longest = count.longest.max(time.0);
-        if kind != Kind::Compute {
-            self.communicating += time.0;
-        }
     }
 
     /// Adds what another partition counted.

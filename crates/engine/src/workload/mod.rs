@@ -12,6 +12,7 @@ mod allreduce;
 mod alltoall;
 pub mod bind;
 mod fixed_pairs;
+pub mod goal;
 mod grid;
 mod halo3d26;
 pub mod host;
@@ -120,6 +121,7 @@ crate::kinds::kinds! {
         RingExchange(ring_exchange::RingExchange) = "ring-exchange",
         Sweep3d(sweep3d::Sweep3d) = "sweep3d",
         Random(random::Random) = "random",
+        Goal(goal::Goal) = "goal",
     }
     /// What the workload provides, whichever kind it is.
     pub fn bound -> dyn Bind;
