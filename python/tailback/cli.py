@@ -13,9 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from tailback import __version__, _engine, catalogue, console
+from tailback.alone import compared
 from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
 from tailback.result import PLOTS, Result, prepare
-from tailback.scenario import Scenario
+from tailback.scenario import Scenario, Watch
 
 app = typer.Typer(
     help="Simulates lossless HPC and AI interconnects, and what keeps congestion from spreading in them.",
@@ -49,6 +50,9 @@ def run(
         ),
     ] = None,
     as_json: AsJson = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Runs each job alone too, and tells how much slower it is.")
+    ] = False,
 ) -> None:
     """Simulates a scenario, prints its tables and keeps the result (with --json: only if -o is given)."""
     scenario = None
@@ -59,6 +63,8 @@ def run(
             folder = str(_unused(Path("results"), Path(file).stem or "run"))
         target = _checked(scenario, folder)
         result = _run_with_bar(scenario, Path(file).stem)
+        if alone and not result.interrupted:
+            result = _compared(scenario, result)
         if target is not None:
             result.save(target)
     if as_json:
@@ -308,6 +314,16 @@ def _run_with_bar(scenario: Scenario, name: str) -> Result:
             return scenario.run(lambda progress: bars.show(bar, progress))
         except Interrupted as stop:
             return stop.result
+
+
+def _compared(scenario: Scenario, result: Result) -> Result:
+    with console.Bars() as bars:
+
+        def watch(name: str) -> Watch:
+            bar = bars.add(f"{name} alone")
+            return lambda progress: bars.show(bar, progress)
+
+        return compared(scenario, result, watch)
 
 
 def _unused(parent: Path, name: str) -> Path:

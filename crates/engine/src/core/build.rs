@@ -153,7 +153,6 @@ fn runs(run: &crate::scenario::Run, name: &String) -> bool {
 }
 
 /// Traffic and jobs, each in its place: traffic first, but for what takes the rest, which also leaves the jobs alone.
-#[expect(clippy::type_complexity, reason = "a pair used once")]
 fn bind_load(
     scenario: &Scenario,
     scale: &Scale,

@@ -29,6 +29,9 @@ pub struct BoundClass {
     pub stop: Option<Time>,
 }
 
+/// Who else uses endpoints: is told which are used, and tells which it uses too.
+pub type Others<'a> = &'a mut dyn FnMut(&mut [bool]) -> Result<(), Vec<Problem>>;
+
 /// Binds all classes to the network, in their order, or tells all that is wrong with them. Every random choice has a stream
 /// of (seed, purpose, class name): the endpoints of a sample, and what the pattern draws.
 ///
@@ -40,7 +43,7 @@ pub fn bind_all(
     seed: u64,
     scale: &Scale,
     graph: &Graph,
-    others: &mut dyn FnMut(&mut [bool]) -> Result<(), Vec<Problem>>,
+    others: Others,
 ) -> Result<Vec<BoundClass>, Vec<Problem>> {
     let context = Context { seed, scale, graph };
     let mut problems = repeated_names(classes);

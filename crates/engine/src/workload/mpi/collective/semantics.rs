@@ -50,7 +50,7 @@ impl Walker {
         });
         self.wanted = wanted;
         let mut moved = self.wanted.len() < before;
-        if !(self.waits && !self.wanted.is_empty())
+        if (!self.waits || self.wanted.is_empty())
             && let Some(step) = self.plan.step(self.step)
         {
             self.step += 1;
