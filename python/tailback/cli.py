@@ -15,7 +15,7 @@ import typer
 from tailback import __version__, _engine, catalogue, console
 from tailback.alone import compared
 from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
-from tailback.result import PLOTS, Result, prepare
+from tailback.result import PLOTS, Result, prepare, replace_text
 from tailback.scenario import Scenario, Watch
 
 app = typer.Typer(
@@ -236,6 +236,27 @@ def demo(
     if not finished:
         console.errors().print("interrupted: the results are partial")
         raise typer.Exit(FAILED)
+
+
+@app.command()
+def ptrans(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where the trace is written.", show_default=False)
+    ],
+    rows: Annotated[int, typer.Option(help="Rows of the grid of tasks.")] = 24,
+    columns: Annotated[int, typer.Option(help="Columns of the grid of tasks.")] = 24,
+    matrix: Annotated[int, typer.Option(help="Rows and columns of the matrix.")] = 4800,
+    block: Annotated[int, typer.Option(help="Rows and columns of a block.")] = 64,
+    chunk: Annotated[int, typer.Option(help="Largest message in bytes.")] = 65536,
+    compute: Annotated[int, typer.Option(help="Computing between messages in ns.")] = 1000,
+    iterations: Annotated[int, typer.Option(help="How often the matrix is transposed.")] = 1,
+) -> None:
+    """Writes a trace of a matrix transposition (PTRANS) for a job with workload = "vef"."""
+    from tailback.ptrans import Ptrans  # late: most commands do not need it
+
+    with _reporting():
+        sizes = Ptrans(rows, columns, matrix, block, 8, chunk, compute, iterations)
+        replace_text(Path(file), "\n".join(sizes.trace()) + "\n")
 
 
 @app.command()

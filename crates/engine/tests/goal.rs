@@ -243,9 +243,14 @@ fn the_files_of_traces_are_named_with_the_keys_that_take_them() {
     let text = job("path = \"a.goal\"")
         + &job("path = \"b.bin\"")
         + &job("path = \"c\"\ntext = \"x\"")
-        + &job("path = \"d\"\nformat = \"binary\"");
+        + &job("path = \"d\"\nformat = \"binary\"\nplacement = { path = \"e\" }");
     let files = Scenario::files(&text, &[]);
-    let expected = [("job.0.text", "a.goal"), ("job.1.data", "b.bin"), ("job.3.data", "d")];
+    let expected = [
+        ("job.0.text", "a.goal"),
+        ("job.1.data", "b.bin"),
+        ("job.3.data", "d"),
+        ("job.3.placement.text", "e"),
+    ];
     assert_eq!(files, expected.map(|(key, path)| (key.to_string(), path.to_string())));
 }
 

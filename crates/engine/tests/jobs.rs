@@ -78,6 +78,11 @@ const WORKLOADS: &[(&str, u32, &str)] = &[
     ("incast", 13, "message = \"160 B\"\niterations = 5\ncompute = \"2 us\""),
     ("fixed-pairs", 14, "message = \"30 kB\"\niterations = 3"),
     ("fixed-pairs", 14, "message = \"3 kB\"\niterations = 3\nsynchronise = true"),
+    (
+        "fixed-pairs",
+        14,
+        "message = \"3 kB\"\niterations = 3\nsynchronise = true\nmpi = { barrier = \"1 us\" }",
+    ),
     ("periodic-aggressor", 20, "incast = 7\nmessage = \"12 kB\"\nreplicas = [1, 1, 1]\nperiods = 2"),
     ("halo3d26", 18, "cells = [6, 8, 10]\nfields = 9\ncompute = \"1 us\"\niterations = 2\nallreduce = true"),
     ("alltoall", 13, "message = \"700 B\""),
@@ -92,6 +97,8 @@ const WORKLOADS: &[(&str, u32, &str)] = &[
     ("ring-exchange", 24, "message = \"10 kB\"\niterations = 2"),
     ("sweep3d", 12, "message = \"1 kB\"\nblocks = 3"),
     ("random", 21, "message = \"11 kB\"\niterations = 4"),
+    ("goal", 2, "text = \"num_ranks 2 rank 0 { send 9b to 1 } rank 1 { recv 9b from 0 }\""),
+    ("vef", 2, "text = \"VEF 2 1 0 0 0 TRUE\\n0 0 1 9000 0 0 -1\""),
 ];
 
 #[test]
@@ -107,6 +114,24 @@ fn every_workload_runs_to_its_end_with_every_send_matched_and_the_same_bytes_in_
         is_matched(&whole);
         let parts = run_with(&text, &[("run.partitions", "4")]);
         assert_eq!(common::result(&whole), common::result(&parts), "{kind}");
+    }
+}
+
+/// Nobody leaves an out-of-band barrier before its latency has passed, and the last one to come leaves just then.
+#[test]
+fn a_barrier_out_of_band_takes_its_latency_from_the_last_rank_on() {
+    let pairs = "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nranks = 2\nsynchronise = true\nmessage = \"1 kB\"\n\
+                 iterations = 1\nmpi = { barrier = \"1 us\", overhead = \"0 ns\" }\n";
+    for partitions in ["1", "4"] {
+        let output = run_with(&network(pairs), &[("run.partitions", partitions)]);
+        let job = of(&output, "it");
+        let operations = &job["operations"];
+        assert_eq!(operations["barrier"]["count"], 2);
+        // The sender waits for the receiver, whose message takes longer to arrive than to be sent.
+        let (send, receive) = (&operations["send"]["max_ns"], &operations["receive"]["max_ns"]);
+        assert_eq!(job["time_ns"].as_f64().unwrap(), receive.as_f64().unwrap() + 1000.0);
+        let waited = receive.as_f64().unwrap() - send.as_f64().unwrap() + 1000.0;
+        assert_eq!(operations["barrier"]["max_ns"].as_f64().unwrap(), waited);
     }
 }
 

@@ -95,6 +95,9 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         None => graph.endpoints.len().div_ceil(PARTITION_ENDPOINTS).max(scenario.run.threads as usize),
     };
     let (parts, lookahead) = cut(&graph, &links, wanted);
+    // In a window no barrier may be both entered and left.
+    let barriers = jobs.iter().filter_map(|job| job.application.barrier());
+    let lookahead = barriers.map(|latency| (latency.0 / tick).max(1)).fold(lookahead, Tick::min);
     let (shares, home, endpoint_home) = shares(&graph, &parts);
     let ticks = |span: Duration| span.time(&scale).0 / tick;
     let run = &scenario.run;

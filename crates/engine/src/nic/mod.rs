@@ -33,6 +33,8 @@ pub trait Nics: Send {
     fn memory(&self) -> u64;
     /// The ranks of jobs on these endpoints.
     fn hosts(&self) -> Option<&Hosts>;
+    /// The barrier of a job is over at a time.
+    fn release(&mut self, fabric: &mut Fabric, job: usize, at: crate::units::Time);
 }
 
 /// One endpoint.
@@ -704,6 +706,16 @@ impl<S: Source> Nics for NicSet<S> {
 
     fn hosts(&self) -> Option<&Hosts> {
         self.hosts.as_deref()
+    }
+
+    fn release(&mut self, fabric: &mut Fabric, job: usize, at: crate::units::Time) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let tick = at.0.div_ceil(self.plan.tick);
+        for endpoint in hosts.release(job, at) {
+            let node = &mut self.nodes[endpoint as usize];
+            node.next_born = node.next_born.min(tick);
+            fabric.wake(fabric.ports + endpoint, tick);
+        }
     }
 }
 

@@ -108,20 +108,25 @@ impl Scenario {
     }
 }
 
-/// The traces that jobs name and that are not there, as [`Scenario::files`] gives them.
+/// The traces and allocations that jobs name and that are not there, as [`Scenario::files`] gives them.
 fn traces(root: &Node) -> Vec<(String, String)> {
     let Some(Value::List(jobs)) = root.get("job").map(|node| &node.value) else { return Vec::new() };
-    let trace = |(index, job): (usize, &Node)| {
-        let word = |key: &str| match job.get(key).map(|node| &node.value) {
+    let missing = |table: &Node, name: String| {
+        let word = |key: &str| match table.get(key).map(|node| &node.value) {
             Some(Value::Text(text)) if !text.is_empty() => Some(text.as_str()),
             _ => None,
         };
         let path = word("path")?;
         let is_there = word("text").or(word("data")).is_some();
         let key = Goal::key_of(path, word("format"));
-        (!is_there).then(|| (format!("job.{index}.{key}"), path.to_string()))
+        (!is_there).then(|| (format!("{name}.{key}"), path.to_string()))
     };
-    jobs.iter().enumerate().filter_map(trace).collect()
+    let of_job = |(index, job): (usize, &Node)| {
+        let placement =
+            job.get("placement").and_then(|table| missing(table, format!("job.{index}.placement")));
+        [missing(job, format!("job.{index}")), placement]
+    };
+    jobs.iter().enumerate().flat_map(of_job).flatten().collect()
 }
 
 /// The tree of a file with its overrides; none if it is not TOML.

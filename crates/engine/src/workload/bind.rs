@@ -1,6 +1,5 @@
 //! From the `[[job]]` tables to jobs placed in a network.
 use super::job::Job;
-use super::placement::Placement;
 use super::{Application, Bind as _, Setting};
 use crate::graph::Graph;
 use crate::problem::Problem;
@@ -57,7 +56,7 @@ pub fn bind_all(jobs: &[Job], context: Context, used: &mut [bool]) -> Result<Vec
     let mut problems = Vec::new();
     for listed in [true, false] {
         for (job, bound) in jobs.iter().zip(&mut bound) {
-            if matches!(job.placement, Placement::List(_)) != listed {
+            if job.placement.is_given() != listed {
                 continue;
             }
             match bind(job, context, used) {

@@ -21,6 +21,8 @@ pub(super) enum What {
     Injected { to: u32, tag: u32 },
     /// It asked for this.
     Timer(u32),
+    /// The barrier is over.
+    Barrier,
     /// It sends a message.
     Send { to: u32, bytes: u64, tag: u32 },
 }
@@ -140,6 +142,7 @@ impl Hosts {
                 What::Injected { to, tag } => {
                     self.tell(endpoint, slot, at, |rank, act| rank.on_injected(to, tag, act));
                 }
+                What::Barrier => self.tell(endpoint, slot, at, |rank, act| rank.on_barrier(act)),
                 What::Timer(key) => self.tell(endpoint, slot, at, |rank, act| rank.on_timer(key, act)),
             }
         }
@@ -205,6 +208,22 @@ impl Hosts {
         let class = (self.plan.traffic.len() + job as usize) as u8;
         let dst = self.plan.jobs[job as usize].endpoints[to as usize];
         self.out.push(Outgoing { born, dst, flits: flits as u32, class, tag });
+    }
+
+    /// The barrier of a job is over at a time; the endpoints here with a rank of it are to be woken then.
+    pub fn release(&mut self, job: usize, at: Time) -> Vec<u32> {
+        let ledger = &mut self.ledgers[job];
+        (ledger.entered, ledger.last_entry) = (0, 0);
+        let mut endpoints = Vec::new();
+        for endpoint in 0..self.agendas.len() {
+            for slot in self.first[endpoint]..self.first[endpoint + 1] {
+                if self.slots[slot as usize].job as usize == job {
+                    self.agendas[endpoint].add(at, slot, What::Barrier);
+                    endpoints.push(endpoint as u32);
+                }
+            }
+        }
+        endpoints
     }
 
     /// What was counted of each job.

@@ -82,6 +82,10 @@ pub struct Ledger {
     pub delivered: u64,
     /// Bytes posted.
     pub bytes: u64,
+    /// Ranks that are in the barrier, and when the last of them came to it, in ps.
+    pub entered: u32,
+    /// See `entered`.
+    pub last_entry: u64,
 }
 
 impl Ledger {

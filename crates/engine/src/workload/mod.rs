@@ -28,6 +28,7 @@ pub mod placement;
 mod random;
 mod ring_exchange;
 mod sweep3d;
+pub mod vef;
 
 use host::Agenda;
 use ledger::Ledger;
@@ -62,6 +63,12 @@ pub trait Bind {
 pub trait Application: Send + Sync + Debug {
     /// The rank of this number, not yet started.
     fn rank(&self, number: u32) -> Box<dyn Rank>;
+
+    /// From the last rank's coming to an out-of-band barrier to all ranks' leaving it; none if there are no such barriers.
+    /// Over 0.
+    fn barrier(&self) -> Option<Time> {
+        None
+    }
 }
 
 /// One rank: a state machine that is told what happens at its endpoint and answers by [`Actions`].
@@ -74,6 +81,8 @@ pub trait Rank: Send {
     fn on_delivered(&mut self, from: u32, tag: u32, act: &mut Actions);
     /// The time of [`Actions::timer`] has come.
     fn on_timer(&mut self, _key: u32, _act: &mut Actions) {}
+    /// All ranks of the job have come to the barrier ([`Actions::barrier`]), and its latency has passed.
+    fn on_barrier(&mut self, _act: &mut Actions) {}
     /// When it came to its end, if it has.
     fn end(&self) -> Option<Time>;
     /// At its end: messages that it never received, and its sends and receives that are not complete.
@@ -105,6 +114,13 @@ impl Actions<'_> {
     pub fn timer(&mut self, at: Time, key: u32) {
         self.agenda.add(at, self.slot, host::What::Timer(key));
     }
+
+    /// Comes to a barrier at a time that is not past. It is out of band: no packets, but a latency that the application
+    /// states ([`Application::barrier`]).
+    pub fn barrier(&mut self, at: Time) {
+        self.ledger.entered += 1;
+        self.ledger.last_entry = self.ledger.last_entry.max(at.0);
+    }
 }
 
 crate::kinds::kinds! {
@@ -122,6 +138,7 @@ crate::kinds::kinds! {
         Sweep3d(sweep3d::Sweep3d) = "sweep3d",
         Random(random::Random) = "random",
         Goal(goal::Goal) = "goal",
+        Vef(vef::Vef) = "vef",
     }
     /// What the workload provides, whichever kind it is.
     pub fn bound -> dyn Bind;

@@ -2,6 +2,7 @@
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
+use crate::units::shorten;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +23,52 @@ pub enum Placement {
     /// A list: the endpoint of each rank.
     #[serde(untagged)]
     List(Vec<u32>),
+    /// `{ path = "allocation.txt", line = 2 }`: a line of a file.
+    #[serde(untagged)]
+    File(Allocation),
+}
+
+/// A line of an allocation file, as CODES has them: for each job a line with the endpoint of each rank. Whoever calls the
+/// engine reads the file and hands it in as `text`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Allocation {
+    /// The file, relative to the scenario's.
+    pub path: String,
+    /// Which of its lines, from 0.
+    #[serde(default)]
+    pub line: u32,
+    /// What stands in it.
+    #[serde(default)]
+    pub text: String,
+}
+
+impl Allocation {
+    /// The endpoints of the line.
+    fn list(&self) -> Result<Vec<u32>, Problem> {
+        let count = self.text.lines().count();
+        let Some(line) = self.text.lines().nth(self.line as usize) else {
+            let message =
+                format!("there is no line {}: {} has {count}, counted from 0", self.line, self.path);
+            return Err(Problem::new("placement.line", message, "the line of this job"));
+        };
+        let number = |word: &str| {
+            word.parse().map_err(|_| {
+                let message =
+                    format!("line {} of {}: \"{}\" is no endpoint", self.line, self.path, shorten(word));
+                Problem::new("placement.text", message, "numbers of endpoints, with spaces between")
+            })
+        };
+        line.split_ascii_whitespace().map(number).collect()
+    }
 }
 
 impl Placement {
+    /// Whether it names the endpoints itself.
+    pub fn is_given(&self) -> bool {
+        matches!(self, Placement::List(_) | Placement::File(_))
+    }
+
     /// The endpoint of each of `ranks` ranks, or what is wrong. `free` tells which endpoints may be used; `random` is the
     /// stream of the job.
     pub fn place(
@@ -34,8 +78,11 @@ impl Placement {
         free: &[bool],
         random: Stream,
     ) -> Result<Vec<u32>, Problem> {
-        if let Placement::List(list) = self {
-            return listed(list, ranks, graph.endpoints.len() as u32);
+        let endpoints = graph.endpoints.len() as u32;
+        match self {
+            Placement::List(list) => return listed(list, ranks, endpoints),
+            Placement::File(file) => return listed(&file.list()?, ranks, endpoints),
+            _ => {}
         }
         let mut order: Vec<u32> =
             (0..free.len() as u32).filter(|&endpoint| free[endpoint as usize]).collect();
@@ -55,7 +102,7 @@ impl Placement {
     /// Brings free endpoints, ascending, into the order in which they are taken.
     fn arrange(&self, order: &mut [u32], graph: &Graph, mut random: Stream) {
         match self {
-            Placement::Linear | Placement::List(_) => {}
+            Placement::Linear | Placement::List(_) | Placement::File(_) => {}
             Placement::RandomNodes => random.shuffle(order),
             Placement::RandomSwitches => {
                 let turn = turns(graph.switches.len(), random);
@@ -141,6 +188,11 @@ mod tests {
         assert_eq!(problem.message, "the job needs 30 endpoints and 24 are free: 6 too few");
         let problem = place(&Placement::List(vec![1, 2]), 3, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "the list has 2 endpoints for 3 ranks: 1 too few");
+        let file = |line| Placement::File(Allocation { path: "a".into(), line, text: "3 1\n7 x\n".into() });
+        assert_eq!(place(&file(0), 2, &[true; 24]).unwrap(), [3, 1]);
+        assert_eq!(place(&file(1), 2, &[true; 24]).unwrap_err().message, "line 1 of a: \"x\" is no endpoint");
+        let problem = place(&file(2), 2, &[true; 24]).unwrap_err();
+        assert_eq!(problem.message, "there is no line 2: a has 2, counted from 0");
         assert!(place(&Placement::List(vec![1, 24]), 2, &[true; 24]).is_err());
         assert!(place(&Placement::List(vec![1, 1]), 2, &[true; 24]).is_err());
     }

@@ -232,15 +232,17 @@ impl Worker {
     /// Operations that may begin now wait for their processor.
     fn free(&mut self, nodes: &[u32], act: &mut Actions) {
         for &node in nodes {
-            let Node { what, cpu, .. } = self.graph().nodes[node as usize];
+            let Node { what, cpu, label } = self.graph().nodes[node as usize];
             let occupied = match what {
                 What::Compute(time) => time,
                 What::Delay(_) => 0,
+                // A receive of a message with a number of its own stands for one that is posted in advance.
+                What::Receive { .. } if matches!(label, Label::Exact { .. }) => 0,
                 What::Send { .. } | What::Receive { .. } => self.costs.overhead,
             };
             self.under_way.insert(node, act.now);
             let free_at = &mut self.free_at[cpu as usize];
-            let begin = if matches!(what, What::Delay(_)) { act.now } else { act.now.max(*free_at) };
+            let begin = if occupied == 0 { act.now } else { act.now.max(*free_at) };
             free_at.0 = free_at.0.max(begin.0 + occupied);
             act.timer(begin, node << 1);
         }
@@ -250,6 +252,7 @@ impl Worker {
     fn begin(&mut self, node: u32, act: &mut Actions) {
         let Node { what, label, .. } = self.graph().nodes[node as usize];
         let (tag, instance) = label.parts();
+        let is_exact = matches!(label, Label::Exact { .. });
         let ready = Time(act.now.0 + self.costs.overhead);
         match what {
             What::Send { to, bytes } => {
@@ -258,6 +261,7 @@ impl Worker {
             }
             What::Receive { from } => {
                 let from = (from != ANY).then_some(from);
+                let ready = if is_exact { act.now } else { ready };
                 self.mail.receive(ready, Wanted { from, tag, instance }, node, &self.costs, act);
             }
             What::Compute(time) => {

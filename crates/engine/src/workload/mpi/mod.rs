@@ -4,7 +4,7 @@
 //! they are done, so that a rank costs little whatever it does. [`process`] does the operations, [`collective`] cuts those
 //! of all ranks into messages, [`mailbox`] matches messages with receives.
 use super::{Application, Rank};
-use crate::units::{Duration, Rate, Scale, Size};
+use crate::units::{Duration, Rate, Scale, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -37,6 +37,9 @@ pub struct Mpi {
     /// Rate at which an eager message is copied before it is sent; without it, in no time. Source: CODES, 0.55 ns for a
     /// byte, rounded to 14.5 Gb/s.
     pub copy: Option<Rate>,
+    /// Time of a barrier that goes by a network of its own, from the last rank's coming to all ranks' leaving; without it, a
+    /// barrier is made of messages, by dissemination. Over 0.
+    pub barrier: Option<Duration>,
     /// How an allreduce is cut into messages.
     pub allreduce: AllreduceChoice,
     /// The largest allreduce that `allreduce = "automatic"` does by recursive doubling. Source: CODES, 2048 B.
@@ -58,6 +61,7 @@ impl Default for Mpi {
             overhead: Duration::Ps(10_000),
             delay: Duration::Ps(3_500_000),
             copy: Some(Rate(14_500_000_000)),
+            barrier: None,
             allreduce: AllreduceChoice::Automatic,
             allreduce_short: Size::Bits(2048 * 8),
             allgather: AllgatherChoice::Automatic,
@@ -101,6 +105,7 @@ pub struct Costs {
     overhead: u64,
     delay: u64,
     copy: Option<Rate>,
+    barrier: Option<Time>,
     allreduce: AllreduceChoice,
     allreduce_short: u64,
     allgather: AllgatherChoice,
@@ -117,6 +122,7 @@ impl Costs {
             overhead: mpi.overhead.time(scale).0,
             delay: mpi.delay.time(scale).0,
             copy: mpi.copy,
+            barrier: mpi.barrier.map(|time| Time(time.time(scale).0.max(1))),
             allreduce: mpi.allreduce,
             allreduce_short: scale.bytes(mpi.allreduce_short),
             allgather: mpi.allgather,
@@ -187,6 +193,10 @@ struct Program<S> {
 impl<S: Script + 'static> Application for Program<S> {
     fn rank(&self, number: u32) -> Box<dyn Rank> {
         Box::new(process::Process::new(self.script.clone(), number, self.ranks, self.costs))
+    }
+
+    fn barrier(&self) -> Option<Time> {
+        self.costs.barrier
     }
 }
 

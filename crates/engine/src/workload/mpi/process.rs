@@ -153,6 +153,12 @@ impl Process {
                 let left = self.requests[range].iter().filter(|request| request.is_none()).count() as u32;
                 self.state = State::Waiting { first, count, left };
             }
+            Op::Collective(Call { operation: collective::Operation::Barrier, .. })
+                if self.costs.barrier.is_some() =>
+            {
+                self.started(OWN);
+                act.barrier(self.clock);
+            }
             Op::Collective(call) => {
                 let plan = Plan::new(call, self.rank, self.ranks, &self.costs);
                 self.collectives = (self.collectives + 1) % SEQUENCES;
@@ -251,6 +257,12 @@ impl Rank for Process {
 
     fn on_timer(&mut self, _key: u32, act: &mut Actions) {
         self.finish(act);
+        self.run(act);
+    }
+
+    fn on_barrier(&mut self, act: &mut Actions) {
+        self.own_left -= 1;
+        self.own_latest = act.now;
         self.run(act);
     }
 
