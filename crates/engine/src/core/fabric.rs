@@ -1,11 +1,11 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::packet::{Packet, Pool};
+use super::packet::{NIL, Packet, Pool};
 use super::plan::{LinkPlan, Plan, Share};
+use super::table::Table;
 use super::wheel::{Kind, Wheel};
 use super::{NEVER, Tick};
 use crate::graph::Peer;
 use crate::probe::Probe;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Where a channel ends.
@@ -30,7 +30,7 @@ pub struct Channel {
     /// Earliest wake that is armed.
     pub wake_at: Tick,
     /// Credits on their way back, by time.
-    returns: VecDeque<Credit>,
+    returns: Returns,
     /// Where it ends.
     pub far: Far,
     /// Flits of the packet under way until `free_at`.
@@ -51,18 +51,18 @@ struct Timing {
     /// From its end to the arrival of its tail.
     tail: u32,
     /// Time of a packet by its flits.
-    table: Vec<u32>,
+    table: Table<u32>,
 }
 
 impl Timing {
     fn new(table: &[u32], head: u32, tail: u32) -> Self {
         let even = table.iter().enumerate().all(|(flits, &time)| time == flits as u32 * table[1]);
-        Self { flit: if even { table[1] } else { 0 }, head, tail, table: table.to_vec() }
+        Self { flit: if even { table[1] } else { 0 }, head, tail, table: table.to_vec().into() }
     }
 
     #[inline]
     fn time(&self, flits: u32) -> Tick {
-        (if self.flit > 0 { self.flit * flits } else { self.table[flits as usize] }) as Tick
+        (if self.flit > 0 { self.flit * flits } else { self.table[flits] }) as Tick
     }
 }
 
@@ -88,11 +88,63 @@ impl Credit {
     fn at(self) -> Tick {
         self.0 >> 20
     }
-    fn vc(self) -> usize {
-        (self.0 >> 12 & 0xff) as usize
+    fn vc(self) -> u32 {
+        (self.0 >> 12 & 0xff) as u32
     }
     fn flits(self) -> u32 {
         (self.0 & 0xfff) as u32
+    }
+}
+
+/// The credits on their way back over a channel, by time.
+#[derive(Default)]
+struct Returns {
+    /// Those before `taken` have come.
+    credits: Vec<Credit>,
+    taken: usize,
+}
+
+impl Returns {
+    #[inline]
+    fn first(&self) -> Option<Credit> {
+        self.credits.get(self.taken).copied()
+    }
+
+    #[inline]
+    fn take_first(&mut self) {
+        self.taken += 1;
+        if self.taken == self.credits.len() {
+            self.credits.clear();
+            self.taken = 0;
+        }
+    }
+
+    /// Adds a credit. Returns whether it is the first.
+    #[inline]
+    fn add(&mut self, credit: Credit) -> bool {
+        if self.taken >= 16 && self.credits.len() == self.credits.capacity() {
+            self.forget_taken();
+        }
+        if self.credits.last().is_none_or(|last| last.at() <= credit.at()) {
+            self.credits.push(credit);
+            return self.credits.len() == self.taken + 1;
+        }
+        self.insert(credit)
+    }
+
+    #[cold]
+    fn forget_taken(&mut self) {
+        self.credits.drain(..self.taken);
+        self.taken = 0;
+    }
+
+    /// Credits come in order but for packets that were dropped: those are moved forward to their place.
+    #[cold]
+    fn insert(&mut self, credit: Credit) -> bool {
+        let later = self.credits[self.taken..].iter().rev().take_while(|other| other.at() > credit.at());
+        let place = self.credits.len() - later.count();
+        self.credits.insert(place, credit);
+        place == self.taken
     }
 }
 
@@ -114,6 +166,37 @@ pub struct Line {
     pub in_credits: Vec<Credit>,
     /// Whether the arrival of the first packet is in the wheel.
     pub armed: bool,
+}
+
+/// A virtual channel at the sending side of a channel: its credits, and the packets that wait for it.
+#[derive(Clone, Copy)]
+struct Lane {
+    /// Flits that fit in the buffer ahead.
+    credit: u32,
+    /// Flits of the packets that wait.
+    used: u32,
+    head: u32,
+    tail: u32,
+}
+
+/// The receiving side of a channel: an input of a switch. Half a cache line.
+#[derive(Clone, Copy)]
+pub struct Inlet {
+    /// When its path into the crossbar is free.
+    pub free_at: Tick,
+    /// Local switch.
+    pub local: u32,
+    /// Global switch.
+    pub switch: u32,
+    /// First local port of the switch.
+    pub base: u32,
+    /// Ticks from the release of a buffer to the return of its credit.
+    delay: u32,
+    upstream: Upstream,
+    /// The last time of arbitration in which an output proposed to it.
+    pub claimed: u32,
+    /// Output that its round robin starts from.
+    pub turn: u16,
 }
 
 /// Where the credits of an input go.
@@ -139,23 +222,26 @@ pub struct Fabric {
     /// Packets held.
     pub pool: Pool,
     /// Channels: output ports of the switches, then injection channels of the endpoints.
-    pub channels: Vec<Channel>,
+    pub channels: Table<Channel>,
+    /// Inputs of the switches.
+    pub inlets: Table<Inlet>,
     /// Number of switch ports.
     pub ports: u32,
     /// Lines to other partitions.
-    pub lines: Vec<Line>,
+    pub lines: Table<Line>,
     /// What is measured.
     pub probe: Probe,
     /// Whether any class is tracked.
     pub tracking: bool,
+    /// Whether packets that leave a switch are looked at: a class is tracked, or the time of ports recorded.
+    pub watching: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
-    timing: Vec<Timing>,
-    credits: Vec<u32>,
-    upstream: Vec<(Upstream, u32)>,
-    vcs: usize,
+    timing: Table<Timing>,
+    lanes: Table<Lane>,
+    vcs: u32,
 }
 
 impl Fabric {
@@ -169,17 +255,18 @@ impl Fabric {
             measuring: false,
             wheel: Wheel::new(wheel_span(&plan)),
             pool: Pool::default(),
-            channels: Vec::new(),
+            channels: Table::default(),
+            inlets: Table::default(),
             ports,
-            lines: Vec::new(),
+            lines: Table::default(),
             probe: Probe::new(&plan, &share),
             tracking: false,
+            watching: false,
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
-            timing: timings(&plan),
-            credits: Vec::new(),
-            upstream: Vec::new(),
-            vcs,
+            timing: timings(&plan).into(),
+            lanes: Table::default(),
+            vcs: vcs as u32,
             share,
             plan,
         };
@@ -189,7 +276,8 @@ impl Fabric {
 
     fn wire(&mut self, number: u32) {
         let plan = self.plan.clone();
-        for &switch in &self.share.switches.clone() {
+        for (local, &switch) in self.share.switches.clone().iter().enumerate() {
+            let base = self.share.ports[local];
             for port in &plan.graph.switches[switch as usize] {
                 let here = self.channels.len() as u32;
                 let far = match port.peer {
@@ -209,7 +297,16 @@ impl Fabric {
                     Far::Endpoint(endpoint) => Upstream::Channel(self.ports + endpoint),
                     Far::Nowhere => Upstream::Nowhere,
                 };
-                self.upstream.push((upstream, plan.links[port.class as usize].credit() as u32));
+                self.inlets.push(Inlet {
+                    free_at: 0,
+                    local: local as u32,
+                    switch,
+                    base,
+                    delay: plan.links[port.class as usize].credit() as u32,
+                    upstream,
+                    claimed: 0,
+                    turn: 0,
+                });
                 self.add_channel(port.class, far);
             }
         }
@@ -223,7 +320,9 @@ impl Fabric {
     fn add_channel(&mut self, link: u8, far: Far) {
         let unlimited = matches!(far, Far::Endpoint(_));
         let buffer = &self.plan.links[link as usize].buffer;
-        self.credits.extend(buffer.iter().map(|&flits| if unlimited { u32::MAX / 2 } else { flits }));
+        let credit = |&flits: &u32| if unlimited { u32::MAX / 2 } else { flits };
+        let lane = |flits| Lane { credit: credit(flits), used: 0, head: NIL, tail: NIL };
+        self.lanes.extend(buffer.iter().map(lane));
         let rows = self.plan.links.len();
         let row = match far {
             Far::Endpoint(_) => rows + 1,
@@ -233,7 +332,7 @@ impl Fabric {
         self.channels.push(Channel {
             free_at: 0,
             wake_at: NEVER,
-            returns: VecDeque::new(),
+            returns: Returns::default(),
             far,
             sending: 0,
             starved: false,
@@ -244,33 +343,70 @@ impl Fabric {
     /// Flits that fit in the buffer ahead on this virtual channel. Credits must have been taken in before.
     #[inline]
     pub fn credit(&self, channel: u32, vc: u8) -> u32 {
-        self.credits[channel as usize * self.vcs + vc as usize]
+        self.lanes[channel * self.vcs + vc as u32].credit
+    }
+
+    /// Puts a packet into the queue of its virtual channel, in front of a channel.
+    #[inline]
+    pub fn enqueue(&mut self, channel: u32, vc: u8, id: u32, flits: u32) {
+        let lane = &mut self.lanes[channel * self.vcs + vc as u32];
+        lane.used += flits;
+        let last = std::mem::replace(&mut lane.tail, id);
+        if last == NIL {
+            lane.head = id;
+        } else {
+            self.pool.hot[last].next = id;
+        }
+        self.pool.hot[id].next = NIL;
+    }
+
+    /// Takes the first packet out of a queue that has one, if there is credit for it. Returns its number, and whether
+    /// others remain.
+    #[inline]
+    pub fn dequeue(&mut self, channel: u32, vc: u8) -> Option<(u32, bool)> {
+        let lane = &mut self.lanes[channel * self.vcs + vc as u32];
+        let (id, hot) = (lane.head, &self.pool.hot[lane.head]);
+        if lane.credit < hot.flits() {
+            return None;
+        }
+        lane.used -= hot.flits();
+        lane.head = hot.next;
+        if lane.head == NIL {
+            lane.tail = NIL;
+        }
+        Some((id, lane.head != NIL))
+    }
+
+    /// Flits in a queue in front of a channel.
+    #[inline]
+    pub fn queued(&self, channel: u32, vc: u8) -> u32 {
+        self.lanes[channel * self.vcs + vc as u32].used
     }
 
     /// Takes in the credits that have come back by now.
     #[inline]
     pub fn take_credits(&mut self, channel: u32) {
-        let record = &mut self.channels[channel as usize];
-        while let Some(&credit) = record.returns.front() {
+        let returns = &mut self.channels[channel].returns;
+        while let Some(credit) = returns.first() {
             if credit.at() > self.now {
                 return;
             }
-            record.returns.pop_front();
-            self.credits[channel as usize * self.vcs + credit.vc()] += credit.flits();
+            returns.take_first();
+            self.lanes[channel * self.vcs + credit.vc()].credit += credit.flits();
         }
     }
 
     /// When a sender that lacks credit should look again; `NEVER` if none is on its way: the next one wakes it.
     pub fn next_credit(&mut self, channel: u32) -> Tick {
-        let record = &mut self.channels[channel as usize];
+        let record = &mut self.channels[channel];
         record.starved = true;
-        record.returns.front().map_or(NEVER, |credit| credit.at())
+        record.returns.first().map_or(NEVER, |credit| credit.at())
     }
 
     /// Arms a wake of a channel's sender at `at`, unless an earlier one is armed.
     #[inline]
     pub fn wake(&mut self, channel: u32, at: Tick) {
-        let record = &mut self.channels[channel as usize];
+        let record = &mut self.channels[channel];
         if at >= record.wake_at {
             return;
         }
@@ -284,82 +420,86 @@ impl Fabric {
 
     /// Starts a packet on a free channel; its tail has the time `hot.tail` here, its virtual channel is `hot.next_vc`.
     pub fn transmit(&mut self, channel: u32, id: u32) {
-        let record = &mut self.channels[channel as usize];
-        let hot = &mut self.pool.hot[id as usize];
-        let (flits, now) = (hot.flits(), self.now);
+        let record = &mut self.channels[channel];
+        let hot = &mut self.pool.hot[id];
+        let (flits, vc, now) = (hot.flits(), hot.next_vc, self.now);
         debug_assert!(record.free_at <= now);
-        let timing = &self.timing[record.row as usize];
+        let timing = &self.timing[record.row as u32];
         let end = (now + timing.time(flits)).max(hot.tail);
+        let (head, tail) = (now + timing.head as Tick, end + timing.tail as Tick);
         record.free_at = end;
         record.sending = flits as u16;
         record.starved = false;
-        hot.vc = hot.next_vc;
-        if channel < self.ports {
-            self.probe.packet_hops += 1;
-            if self.tracking && self.tracked[self.plan.channels.class_of[hot.vc as usize] as usize] {
-                let cold = &mut self.pool.cold[id as usize];
-                cold.waited += (now - cold.arrived) as u32;
-            }
-            if self.probe.ports_recorded() {
-                self.probe.active(channel, now, end);
-            }
-        }
+        hot.vc = vc;
         if self.measuring {
             self.probe.sent(record.row as usize, hot.kind(), flits);
         }
-        if let Far::Endpoint(endpoint) = record.far {
-            self.wheel.push(end + timing.tail as Tick, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
+        if channel < self.ports {
+            self.probe.packet_hops += 1;
+            if self.watching {
+                self.watch(channel, id, end);
+            }
+        }
+        let hot = &mut self.pool.hot[id];
+        let far = self.channels[channel].far;
+        if let Far::Endpoint(endpoint) = far {
+            self.wheel.push(tail, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
             return;
         }
-        let credits = &mut self.credits[channel as usize * self.vcs + hot.vc as usize];
+        let credits = &mut self.lanes[channel * self.vcs + vc as u32].credit;
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
-        hot.tail = end + timing.tail as Tick;
-        let head = now + timing.head as Tick;
-        match record.far {
+        hot.tail = tail;
+        match far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => {
-                let mut packet = self.pool.get(id);
-                packet.cold.arrived = head;
-                self.lines[line as usize].out_packets.push(packet);
+                let line = &mut self.lines[line];
+                line.out_packets.push(Packet { hot: *hot, cold: self.pool.cold[id] });
+                if let Some(packet) = line.out_packets.last_mut() {
+                    packet.cold.arrived = head;
+                }
                 self.pool.remove(id);
             }
             Far::Endpoint(_) | Far::Nowhere => unreachable!("routing chose a port that leads nowhere"),
         }
     }
 
+    /// Keeps what only some runs ask for: a packet's queueing time, and the time of every port.
+    #[cold]
+    fn watch(&mut self, port: u32, id: u32, end: Tick) {
+        let class = self.plan.channels.class_of[self.pool.hot[id].vc as usize];
+        if self.tracked[class as usize] {
+            let cold = &mut self.pool.cold[id];
+            cold.waited += (self.now - cold.arrived) as u32;
+        }
+        if self.probe.ports_recorded() {
+            self.probe.active(port, self.now, end);
+        }
+    }
+
     /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
     #[inline]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
-        let (upstream, delay) = self.upstream[input as usize];
+        let Inlet { upstream, delay, .. } = self.inlets[input];
         let credit = Credit::new(at + delay as Tick, vc, flits);
         match upstream {
             Upstream::Channel(channel) => self.return_credit(channel, credit),
-            Upstream::Line(line) => self.lines[line as usize].out_credits.push(credit),
+            Upstream::Line(line) => self.lines[line].out_credits.push(credit),
             Upstream::Nowhere => {}
         }
     }
 
+    #[inline]
     fn return_credit(&mut self, channel: u32, credit: Credit) {
-        let record = &mut self.channels[channel as usize];
-        // Credits come in order but for packets that were dropped: those are moved forward to their place.
-        let mut place = record.returns.len();
-        while place > 0 && record.returns[place - 1].at() > credit.at() {
-            place -= 1;
-        }
-        if place == record.returns.len() {
-            record.returns.push_back(credit);
-        } else {
-            record.returns.insert(place, credit);
-        }
-        if record.starved && place == 0 {
+        let record = &mut self.channels[channel];
+        if record.returns.add(credit) && record.starved {
             self.wake(channel, credit.at());
         }
     }
 
     /// Takes in what came over the lines with the last exchange.
     pub fn take_lines(&mut self) {
-        for at in 0..self.lines.len() {
+        for at in 0..self.lines.len() as u32 {
             let line = &mut self.lines[at];
             if !line.armed && line.taken < line.in_packets.len() {
                 line.armed = true;
@@ -380,7 +520,7 @@ impl Fabric {
 
     /// Takes the packet that arrives over a line now; returns its arrival as an event.
     pub fn take_packet(&mut self, at: u32) -> u64 {
-        let line = &mut self.lines[at as usize];
+        let line = &mut self.lines[at];
         let packet = &line.in_packets[line.taken];
         debug_assert_eq!(packet.cold.arrived, self.now);
         let event = (line.port as u64) << 32 | self.pool.insert(packet) as u64;
@@ -399,7 +539,7 @@ impl Fabric {
     pub fn memory(&self) -> u64 {
         let packet = std::mem::size_of::<Packet>();
         let lines = self.lines.iter().map(|line| line.out_packets.capacity() + line.in_packets.capacity());
-        let returns = self.channels.iter().map(|channel| channel.returns.capacity() * 8);
+        let returns = self.channels.iter().map(|channel| channel.returns.credits.capacity() * 8);
         ((self.pool.hot.capacity() + lines.sum::<usize>()) * packet + returns.sum::<usize>()) as u64
     }
 

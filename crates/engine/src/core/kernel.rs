@@ -142,7 +142,7 @@ fn number_lines<A: Architecture>(partitions: &mut [Mutex<Partition<A>>]) {
         })
         .collect();
     for partition in partitions {
-        for line in &mut partition.get_mut().expect("no thread runs").fabric.lines {
+        for line in partition.get_mut().expect("no thread runs").fabric.lines.iter_mut() {
             line.peer.1 = numbers[line.peer.0 as usize][&line.peer.1];
         }
     }
@@ -217,11 +217,11 @@ fn jobs_done<A: Architecture>(plan: &Plan, partitions: &[MutexGuard<'_, Partitio
 
 fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
     for here in 0..partitions.len() {
-        for at in 0..partitions[here].fabric.lines.len() {
+        for at in 0..partitions[here].fabric.lines.len() as u32 {
             let (there, number) = partitions[here].fabric.lines[at].peer;
             if (there as usize) > here {
                 let [a, b] = partitions.get_disjoint_mut([here, there as usize]).expect("two partitions");
-                a.fabric.lines[at].exchange(&mut b.fabric.lines[number as usize]);
+                a.fabric.lines[at].exchange(&mut b.fabric.lines[number]);
             }
         }
     }

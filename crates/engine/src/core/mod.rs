@@ -9,6 +9,7 @@ pub mod kernel;
 pub mod packet;
 pub mod partition;
 pub mod plan;
+pub mod table;
 pub mod wheel;
 
 /// Simulated time in ticks of the run ([`plan::Plan::tick`] picoseconds each).

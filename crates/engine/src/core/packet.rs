@@ -1,5 +1,6 @@
 //! Packets, and the pool that holds those of a partition.
 use super::Tick;
+use super::table::Table;
 use crate::routing::Route;
 
 /// No packet.
@@ -136,9 +137,9 @@ pub struct Packet {
 #[derive(Default)]
 pub struct Pool {
     /// Hot parts.
-    pub hot: Vec<Hot>,
+    pub hot: Table<Hot>,
     /// Cold parts.
-    pub cold: Vec<Cold>,
+    pub cold: Table<Cold>,
     free: Vec<u32>,
 }
 
@@ -146,8 +147,8 @@ impl Pool {
     /// Takes a packet in.
     pub fn insert(&mut self, packet: &Packet) -> u32 {
         if let Some(id) = self.free.pop() {
-            self.hot[id as usize] = packet.hot;
-            self.cold[id as usize] = packet.cold;
+            self.hot[id] = packet.hot;
+            self.cold[id] = packet.cold;
             return id;
         }
         self.hot.push(packet.hot);
@@ -162,7 +163,7 @@ impl Pool {
 
     /// The packet by value.
     pub fn get(&self, id: u32) -> Packet {
-        Packet { hot: self.hot[id as usize], cold: self.cold[id as usize] }
+        Packet { hot: self.hot[id], cold: self.cold[id] }
     }
 
     /// Packets held now.

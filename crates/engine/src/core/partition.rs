@@ -1,7 +1,8 @@
 //! A partition: its switches, its endpoints, and the loop over their events.
-use super::fabric::Fabric;
+use super::fabric::{Fabric, Inlet};
 use super::packet::Packet;
 use super::plan::Plan;
+use super::table::Table;
 use super::wheel::Kind;
 use super::{NEVER, Tick};
 use crate::nic::{Nics, respond};
@@ -21,24 +22,22 @@ pub struct Partition<A: Architecture> {
     agent: Box<dyn Agent>,
     last_hop: bool,
     plan: Arc<Plan>,
-    /// Where each port is.
-    ports: Vec<Place>,
+    /// Local endpoint on each port, or `NO_ENDPOINT`.
+    endpoints: Table<u32>,
+    channels: Box<[Channel; 256]>,
     events: Vec<u64>,
     arrivals: Vec<u64>,
     inspected: Vec<u64>,
 }
 
-/// Where a port is.
-#[derive(Clone, Copy)]
-struct Place {
-    /// Local switch.
-    local: u32,
-    /// Global switch.
-    switch: u32,
-    /// First local port of the switch.
-    base: u32,
-    /// Local endpoint on the port, or `NO_ENDPOINT`.
-    endpoint: u32,
+/// What an arriving packet's virtual channel tells of it.
+#[derive(Clone, Copy, Default)]
+struct Channel {
+    network: u8,
+    /// First virtual channel of its class and network.
+    base: u8,
+    /// Whether its arrival is noted.
+    tracked: bool,
 }
 
 /// No endpoint is attached to the port.
@@ -46,7 +45,7 @@ const NO_ENDPOINT: u32 = u32::MAX;
 
 /// What tells a packet from others in any partitioning: numbers in the pool do not.
 fn identity(pool: &super::packet::Pool, id: u32) -> (u32, u32, u16) {
-    let cold = &pool.cold[id as usize];
+    let cold = &pool.cold[id];
     (cold.src, cold.message, cold.sequence)
 }
 
@@ -85,25 +84,31 @@ impl<A: Architecture> Partition<A> {
             *tracked = arrivals_tracked || class.times_out && interest.time_to_wait.is_some();
         }
         fabric.tracking = fabric.tracked.contains(&true);
-        let mut ports = Vec::with_capacity(fabric.ports as usize);
-        for (local, &switch) in fabric.share.switches.iter().enumerate() {
+        fabric.watching = fabric.tracking || fabric.probe.ports_recorded();
+        let mut channels = Box::new([Channel::default(); 256]);
+        let plan = &fabric.plan.channels;
+        for (vc, channel) in channels.iter_mut().take(plan.count()).enumerate() {
+            let tracked = fabric.tracked[plan.class_of[vc] as usize];
+            *channel = Channel { network: plan.network_of[vc], base: plan.base_of[vc], tracked };
+        }
+        let mut endpoints = Table::default();
+        for &switch in &fabric.share.switches {
             for port in &fabric.plan.graph.switches[switch as usize] {
-                let endpoint = match port.peer {
+                endpoints.push(match port.peer {
                     crate::graph::Peer::Endpoint(endpoint) => fabric.plan.endpoint_home[endpoint as usize],
                     _ => NO_ENDPOINT,
-                };
-                let base = fabric.share.ports[local];
-                ports.push(Place { local: local as u32, switch, base, endpoint });
+                });
             }
         }
         Self {
             last_hop: interest.last_hop,
             plan: fabric.plan.clone(),
+            channels,
             fabric,
             nics,
             switches,
             agent,
-            ports,
+            endpoints,
             events: Vec::new(),
             arrivals: Vec::new(),
             inspected: Vec::new(),
@@ -134,30 +139,19 @@ impl<A: Architecture> Partition<A> {
         self.fabric.now = end;
     }
 
-    fn take(&mut self, kind: Kind) {
-        self.fabric.wheel.take(kind, &mut self.events);
-        self.fabric.probe.events += self.events.len() as u64;
+    /// Takes the events of a kind; `self.events` is to be given the list back.
+    fn take(&mut self, kind: Kind) -> Vec<u64> {
+        let mut events = std::mem::take(&mut self.events);
+        self.fabric.wheel.take(kind, &mut events);
+        self.fabric.probe.events += events.len() as u64;
+        events
     }
 
     /// One tick. The order of the phases is what makes the order inside a phase meaningless.
     fn tick(&mut self) {
         self.arrive();
-        self.take(Kind::Wake);
-        for at in 0..self.events.len() {
-            let port = self.events[at] as u32;
-            let channel = &mut self.fabric.channels[port as usize];
-            if channel.wake_at == self.fabric.now {
-                channel.wake_at = NEVER;
-                self.switches.wake(port);
-            }
-        }
-        self.take(Kind::Timer);
-        let pool = &self.fabric.pool;
-        self.events.sort_unstable_by_key(|&event| ((event >> 32) as u32, identity(pool, event as u32)));
-        for at in 0..self.events.len() {
-            let event = self.events[at];
-            self.switches.expire(&mut self.fabric, (event >> 32) as u32, event as u32);
-        }
+        self.wake_ports();
+        self.expire();
         self.accept();
         loop {
             self.answer_drops();
@@ -166,56 +160,81 @@ impl<A: Architecture> Partition<A> {
                 break;
             }
         }
-        self.take(Kind::Delivery);
-        for at in 0..self.events.len() {
-            let event = self.events[at];
+        let events = self.take(Kind::Delivery);
+        for &event in &events {
             self.nics.deliver(&mut self.fabric, (event >> 32) as u32, event as u32);
         }
-        self.take(Kind::Endpoint);
-        for at in 0..self.events.len() {
-            let endpoint = self.events[at] as u32;
-            let channel = (self.fabric.ports + endpoint) as usize;
-            if self.fabric.channels[channel].wake_at == self.fabric.now {
-                self.fabric.channels[channel].wake_at = NEVER;
-                self.nics.wake(&mut self.fabric, endpoint);
-            }
-        }
+        self.events = events;
+        self.wake_endpoints();
     }
 
     /// Collects and routes the heads that arrive in this tick, on the state as of its beginning.
     fn arrive(&mut self) {
-        self.take(Kind::Line);
+        let lines = self.take(Kind::Line);
         let mut arrivals = std::mem::take(&mut self.arrivals);
         self.fabric.wheel.take(Kind::Arrival, &mut arrivals);
         self.fabric.probe.events += arrivals.len() as u64;
-        for at in 0..self.events.len() {
-            let event = self.fabric.take_packet(self.events[at] as u32);
-            arrivals.push(event);
-        }
+        arrivals.extend(lines.iter().map(|&line| self.fabric.take_packet(line as u32)));
+        self.events = lines;
         for &event in &arrivals {
             self.route((event >> 32) as u32, event as u32);
         }
         self.arrivals = arrivals;
     }
 
+    fn wake_ports(&mut self) {
+        let events = self.take(Kind::Wake);
+        for &port in &events {
+            let channel = &mut self.fabric.channels[port as u32];
+            if channel.wake_at == self.fabric.now {
+                channel.wake_at = NEVER;
+                self.switches.wake(port as u32);
+            }
+        }
+        self.events = events;
+    }
+
+    fn expire(&mut self) {
+        let mut events = self.take(Kind::Timer);
+        let pool = &self.fabric.pool;
+        events.sort_unstable_by_key(|&event| ((event >> 32) as u32, identity(pool, event as u32)));
+        for &event in &events {
+            self.switches.expire(&mut self.fabric, (event >> 32) as u32, event as u32);
+        }
+        self.events = events;
+    }
+
+    fn wake_endpoints(&mut self) {
+        let events = self.take(Kind::Endpoint);
+        for &endpoint in &events {
+            let channel = &mut self.fabric.channels[self.fabric.ports + endpoint as u32];
+            if channel.wake_at == self.fabric.now {
+                channel.wake_at = NEVER;
+                self.nics.wake(&mut self.fabric, endpoint as u32);
+            }
+        }
+        self.events = events;
+    }
+
+    #[inline]
     fn route(&mut self, input: u32, id: u32) {
-        let place = self.ports[input as usize];
+        let Inlet { switch, base, .. } = self.fabric.inlets[input];
         let (plan, now) = (&*self.plan, self.fabric.now);
-        let hot = &self.fabric.pool.hot[id as usize];
-        let (dst, vc) = (hot.dst, hot.vc as usize);
-        let mut route = hot.route(plan.channels.network_of[vc]);
-        let port = (input - place.base) as u16;
+        let hot = &self.fabric.pool.hot[id];
+        let (dst, channel) = (hot.dst, self.channels[hot.vc as usize]);
+        let mut route = hot.route(channel.network);
+        let port = (input - base) as u16;
         // A head arrives at an input at most once a tick: that is the key of its chance.
-        let chance = (place.switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
-        let mut here = Here { switches: &self.switches, base: place.base, chance };
-        let hop = plan.router.route(place.switch, Some(port), dst, &mut route, &mut here);
+        let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
+        let mut here = Here { switches: &self.switches, base, chance };
+        let hop = plan.router.route(switch, Some(port), dst, &mut route, &mut here);
         route.hops = route.hops.wrapping_add(1);
-        let hot = &mut self.fabric.pool.hot[id as usize];
+        let hot = &mut self.fabric.pool.hot[id];
         hot.set_route(route);
         hot.out = hop.port;
-        hot.next_vc = plan.channels.base_of[vc] + hop.level;
-        if self.fabric.tracking && self.fabric.tracked[plan.channels.class_of[vc] as usize] {
-            self.fabric.pool.cold[id as usize].arrived = now;
+        hot.next_vc = channel.base + hop.level;
+        if channel.tracked {
+            self.fabric.pool.cold[id].arrived = now;
         }
     }
 
@@ -224,7 +243,7 @@ impl<A: Architecture> Partition<A> {
         let arrivals = std::mem::take(&mut self.arrivals);
         for &event in &arrivals {
             let (input, id) = ((event >> 32) as u32, event as u32);
-            let local = self.ports[input as usize].local;
+            let local = self.fabric.inlets[input].local;
             if self.last_hop && self.is_inspected(local, id) {
                 self.inspected.push(event);
             } else {
@@ -245,21 +264,21 @@ impl<A: Architecture> Partition<A> {
     }
 
     fn is_inspected(&self, local: u32, id: u32) -> bool {
-        let hot = &self.fabric.pool.hot[id as usize];
+        let hot = &self.fabric.pool.hot[id];
         let port = self.fabric.share.ports[local as usize] + hot.out as u32;
-        self.ports[port as usize].endpoint != NO_ENDPOINT && hot.kind() != super::packet::Kind::Ack
+        self.endpoints[port] != NO_ENDPOINT && hot.kind() != super::packet::Kind::Ack
     }
 
     fn inspect(&mut self, input: u32, id: u32) {
-        let local = self.ports[input as usize].local;
+        let local = self.fabric.inlets[input].local;
         let packet = self.fabric.pool.get(id);
         let port = self.fabric.share.ports[local as usize] + packet.hot.out as u32;
-        let channel = &self.fabric.channels[port as usize];
+        let channel = &self.fabric.channels[port];
         let under_way = if channel.free_at > self.fabric.now { channel.sending as u32 } else { 0 };
         let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
         let arrival = Arrival {
             now: self.fabric.now,
-            endpoint: self.ports[port as usize].endpoint,
+            endpoint: self.endpoints[port],
             level: self.switches.waiting(port) + under_way,
             droppable: self.fabric.plan.channels.classes[class as usize].droppable,
         };
@@ -284,7 +303,7 @@ impl<A: Architecture> Partition<A> {
             let droppable = self.fabric.plan.channels.classes[class as usize].droppable;
             assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             let reply = self.agent.on_expire(&packet);
-            let local = self.ports[input as usize].local;
+            let local = self.fabric.inlets[input].local;
             self.remove(local, input, &packet, id, &reply, true);
         }
         dropped.clear();

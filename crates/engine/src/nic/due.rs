@@ -1,6 +1,7 @@
 //! Data whose granted time comes: sent in the order of those times, ahead of all that has to ask or to speculate.
 use super::queue::SendQueue;
 use crate::core::Tick;
+use crate::core::table::Table;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,12 +24,12 @@ impl Due {
     }
 
     /// The queue whose time came first, if one has come; it stays the first until it is taken.
-    pub fn first<Q>(&mut self, queues: &[SendQueue<Q>], now: Tick) -> Option<u32> {
+    pub fn first<Q>(&mut self, queues: &Table<SendQueue<Q>>, now: Tick) -> Option<u32> {
         while let Some(&Reverse((at, _, number))) = self.times.peek() {
             if at > now {
                 return None;
             }
-            if queues[number as usize].noted == Some(at) {
+            if queues[number].noted == Some(at) {
                 return Some(number);
             }
             // A packet with an earlier time was added later.
@@ -38,9 +39,9 @@ impl Due {
     }
 
     /// Takes the first queue out.
-    pub fn take<Q>(&mut self, queues: &mut [SendQueue<Q>]) {
+    pub fn take<Q>(&mut self, queues: &mut Table<SendQueue<Q>>) {
         if let Some(Reverse((_, _, number))) = self.times.pop() {
-            queues[number as usize].noted = None;
+            queues[number].noted = None;
         }
     }
 

@@ -5,6 +5,7 @@ pub mod queue;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
+use crate::core::table::Table;
 use crate::core::{NEVER, Tick};
 use crate::protocol::{Pull, Received, Reply, Reserve, Sent, Source};
 use crate::rng::{mix, scale};
@@ -48,8 +49,7 @@ struct Node {
     /// Queues with data whose time comes.
     due: Due,
     /// Destinations with a queue, and their queues.
-    destinations: Vec<u32>,
-    queues: Vec<u32>,
+    queues: Vec<(u32, u32)>,
     /// Its generators: a range of `NicSet::generators`.
     generators: std::ops::Range<u32>,
     /// Creation of the next message.
@@ -75,11 +75,11 @@ struct Feed {
 pub struct NicSet<S: Source> {
     source: S,
     plan: Arc<Plan>,
-    nodes: Vec<Node>,
-    sinks: Vec<S::Sink>,
-    queues: Vec<SendQueue<S::Queue>>,
+    nodes: Table<Node>,
+    sinks: Table<S::Sink>,
+    queues: Table<SendQueue<S::Queue>>,
     free: Vec<u32>,
-    feeds: Vec<Feed>,
+    feeds: Table<Feed>,
     /// Flits that are missing of messages of several packets, by (source, message).
     assembly: HashMap<(u32, u32), u32, FixedState>,
     replies: Vec<Reply>,
@@ -124,13 +124,20 @@ impl std::hash::Hasher for Mixer {
     }
 }
 
-/// Chance at the source; it senses no occupancy.
-struct AtSource(u64);
+/// Chance at the source, drawn from what tells the packet from others; it senses no occupancy.
+struct AtSource {
+    seed: u64,
+    key: [u64; 2],
+    drawn: u64,
+}
 
 impl Senses for AtSource {
     fn below(&mut self, n: u32) -> u32 {
-        self.0 = mix(self.0, 1);
-        scale(self.0, n)
+        self.drawn = match self.drawn {
+            0 => mix(mix(self.seed, mix(self.key[0], self.key[1])), 1),
+            before => mix(before, 1),
+        };
+        scale(self.drawn, n)
     }
     fn occupancy(&mut self, _port: u16) -> u32 {
         0
@@ -157,7 +164,6 @@ impl<S: Source> NicSet<S> {
                 ready: VecDeque::new(),
                 asleep: BinaryHeap::new(),
                 due: Due::default(),
-                destinations: Vec::new(),
                 queues: Vec::new(),
                 generators: first..feeds.len() as u32,
                 next_born: NEVER,
@@ -168,10 +174,10 @@ impl<S: Source> NicSet<S> {
         Self {
             source,
             sinks: nodes.iter().map(|_| S::Sink::default()).collect(),
-            nodes,
-            queues: Vec::new(),
+            nodes: nodes.into(),
+            queues: Table::default(),
             free: Vec::new(),
-            feeds,
+            feeds: feeds.into(),
             assembly: HashMap::default(),
             replies: Vec::new(),
             droppable: plan
@@ -189,11 +195,11 @@ impl<S: Source> NicSet<S> {
     }
 
     fn find(&self, endpoint: u32, dst: u32) -> Option<u32> {
-        let node = &self.nodes[endpoint as usize];
+        let node = &self.nodes[endpoint];
         if self.fifo {
-            return node.queues.first().copied();
+            return node.queues.first().map(|&(_, queue)| queue);
         }
-        node.destinations.iter().position(|&other| other == dst).map(|at| node.queues[at])
+        node.queues.iter().find(|&&(other, _)| other == dst).map(|&(_, queue)| queue)
     }
 
     /// The send queue for a destination, made if there is none.
@@ -208,16 +214,15 @@ impl<S: Source> NicSet<S> {
                 self.queues.len() as u32 - 1
             }
         };
-        self.queues[queue as usize].dst = dst;
-        let node = &mut self.nodes[endpoint as usize];
-        node.destinations.push(dst);
-        node.queues.push(queue);
+        self.queues[queue].dst = dst;
+        let node = &mut self.nodes[endpoint];
+        node.queues.push((dst, queue));
         queue
     }
 
     /// Forgets a queue that is empty and whose state is as that of a new one.
     fn forget(&mut self, endpoint: u32, queue: u32, now: Tick) {
-        let record = &mut self.queues[queue as usize];
+        let record = &mut self.queues[queue];
         if self.fifo
             || record.ready
             || record.noted.is_some()
@@ -228,33 +233,35 @@ impl<S: Source> NicSet<S> {
         }
         record.state = S::Queue::default();
         record.wake_at = None;
-        let node = &mut self.nodes[endpoint as usize];
-        let at =
-            node.queues.iter().position(|&other| other == queue).expect("a queue is in its endpoint's list");
-        node.destinations.swap_remove(at);
+        let node = &mut self.nodes[endpoint];
+        let at = node
+            .queues
+            .iter()
+            .position(|&(_, other)| other == queue)
+            .expect("a queue is in its endpoint's list");
         node.queues.swap_remove(at);
         self.free.push(queue);
     }
 
     fn make_ready(&mut self, endpoint: u32, queue: u32) {
-        let record = &mut self.queues[queue as usize];
+        let record = &mut self.queues[queue];
         if !record.ready {
             record.ready = true;
             record.wake_at = None;
-            self.nodes[endpoint as usize].ready.push_back(queue);
+            self.nodes[endpoint].ready.push_back(queue);
         }
     }
 
     /// Takes the messages created by now from the generators.
     fn fill(&mut self, fabric: &mut Fabric, endpoint: u32) {
         let now = fabric.now;
-        if self.nodes[endpoint as usize].next_born > now {
+        if self.nodes[endpoint].next_born > now {
             return;
         }
         let mut next_born = self.run_jobs(fabric, endpoint);
-        for at in self.nodes[endpoint as usize].generators.clone() {
+        for at in self.nodes[endpoint].generators.clone() {
             loop {
-                let feed = &self.feeds[at as usize];
+                let feed = &self.feeds[at];
                 if feed.born > now {
                     next_born = next_born.min(feed.born);
                     break;
@@ -262,34 +269,34 @@ impl<S: Source> NicSet<S> {
                 // A class with one destination waits in its generator: its queue holds one message at a time.
                 if let Some(dst) = feed.only
                     && let Some(queue) = self.find(endpoint, dst)
-                    && self.queues[queue as usize].has_message()
+                    && self.queues[queue].has_message()
                 {
                     break;
                 }
-                let feed = &mut self.feeds[at as usize];
+                let feed = &mut self.feeds[at];
                 let message = feed.pop(&self.plan.traffic[feed.class as usize]);
                 if message.born >= feed.counted {
                     fabric.probe.offered(&message);
                 }
                 let queue = self.queue(endpoint, message.dst);
-                self.queues[queue as usize].push(message);
+                self.queues[queue].push(message);
                 self.make_ready(endpoint, queue);
             }
         }
-        self.nodes[endpoint as usize].next_born = next_born;
+        self.nodes[endpoint].next_born = next_born;
     }
 
     /// Sends the next packet, if the channel is free, and arms the next wake.
     fn serve(&mut self, fabric: &mut Fabric, endpoint: u32) {
         self.fill(fabric, endpoint);
         let (channel, now) = (fabric.ports + endpoint, fabric.now);
-        let node = &mut self.nodes[endpoint as usize];
+        let node = &mut self.nodes[endpoint];
         while let Some(&Reverse((at, _, queue))) = node.asleep.peek() {
             if at > now {
                 break;
             }
             node.asleep.pop();
-            let record = &mut self.queues[queue as usize];
+            let record = &mut self.queues[queue];
             if record.wake_at == Some(at) {
                 record.wake_at = None;
                 if !record.ready {
@@ -298,9 +305,9 @@ impl<S: Source> NicSet<S> {
                 }
             }
         }
-        let starved = fabric.channels[channel as usize].free_at <= now && self.send_one(fabric, endpoint);
-        let node = &self.nodes[endpoint as usize];
-        let free_at = fabric.channels[channel as usize].free_at;
+        let starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
+        let node = &self.nodes[endpoint];
+        let free_at = fabric.channels[channel].free_at;
         let mut wake = node.next_born;
         if let Some(Reverse((at, ..))) = node.asleep.peek() {
             wake = wake.min(*at);
@@ -324,44 +331,44 @@ impl<S: Source> NicSet<S> {
         let channel = fabric.ports + endpoint;
         fabric.take_credits(channel);
         let mut starved = false;
-        if let Some(packet) = self.nodes[endpoint as usize].control.front() {
+        if let Some(packet) = self.nodes[endpoint].control.front() {
             if fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits() {
-                let packet = self.nodes[endpoint as usize].control.pop_front().expect("seen");
-                self.inject(fabric, endpoint, packet);
+                let mut packet = self.nodes[endpoint].control.pop_front().expect("seen");
+                self.inject(fabric, endpoint, &mut packet);
                 return false;
             }
             starved = true;
         }
         // Classes that lack credit; bit n is class n.
         let mut lacking = 0u64;
-        while let Some(queue) = self.nodes[endpoint as usize].due.first(&self.queues, fabric.now) {
-            let pull = self.source.pull(&self.queues[queue as usize], fabric.now);
+        while let Some(queue) = self.nodes[endpoint].due.first(&self.queues, fabric.now) {
+            let pull = self.source.pull(&self.queues[queue], fabric.now);
             let again = matches!(pull, Pull::Again(_));
             if again && !self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
                 starved = true;
                 break;
             }
-            let due = &mut self.nodes[endpoint as usize].due;
+            let due = &mut self.nodes[endpoint].due;
             due.take(&mut self.queues);
-            due.note(queue, &mut self.queues[queue as usize], self.droppable);
+            due.note(queue, &mut self.queues[queue], self.droppable);
             self.make_ready(endpoint, queue);
             if again {
                 return false;
             }
         }
-        for _ in 0..self.nodes[endpoint as usize].ready.len() {
-            let queue = self.nodes[endpoint as usize].ready.pop_front().expect("counted");
-            match self.source.pull(&self.queues[queue as usize], fabric.now) {
+        for _ in 0..self.nodes[endpoint].ready.len() {
+            let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
+            match self.source.pull(&self.queues[queue], fabric.now) {
                 Pull::Wait => {
-                    self.queues[queue as usize].ready = false;
+                    self.queues[queue].ready = false;
                     self.forget(endpoint, queue, fabric.now);
                 }
                 Pull::At(at) => {
-                    let record = &mut self.queues[queue as usize];
+                    let record = &mut self.queues[queue];
                     record.ready = false;
                     record.wake_at = Some(at);
                     let dst = record.dst;
-                    self.nodes[endpoint as usize].asleep.push(Reverse((at, dst, queue)));
+                    self.nodes[endpoint].asleep.push(Reverse((at, dst, queue)));
                 }
                 pull => {
                     if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
@@ -369,7 +376,7 @@ impl<S: Source> NicSet<S> {
                         return false;
                     }
                     starved = true;
-                    self.nodes[endpoint as usize].ready.push_back(queue);
+                    self.nodes[endpoint].ready.push_back(queue);
                 }
             }
         }
@@ -409,31 +416,31 @@ impl<S: Source> NicSet<S> {
             return false;
         }
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
-        self.inject(fabric, endpoint, packet);
-        let end = fabric.channels[channel as usize].free_at;
+        self.inject(fabric, endpoint, &mut packet);
+        let end = fabric.channels[channel].free_at;
         if first && packet.cold.class as usize >= self.first_job {
             self.job_injected(endpoint, &packet, end);
         }
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };
-        let record = &mut self.queues[queue as usize];
+        let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
-        self.nodes[endpoint as usize].due.note(queue, record, self.droppable);
+        self.nodes[endpoint].due.note(queue, record, self.droppable);
         // A class that waits in its generator may go on now.
-        self.nodes[endpoint as usize].next_born = self.nodes[endpoint as usize].next_born.min(fabric.now);
+        self.nodes[endpoint].next_born = self.nodes[endpoint].next_born.min(fabric.now);
         true
     }
 
     /// A queue that has sent goes to the end of the round robin.
     fn requeue(&mut self, endpoint: u32, queue: u32, pull: Pull, now: Tick) {
-        let record = &mut self.queues[queue as usize];
+        let record = &mut self.queues[queue];
         if record.is_empty() && self.source.pull(record, now) == Pull::Wait {
             record.ready = false;
             self.forget(endpoint, queue, now);
         } else if matches!(pull, Pull::Reserve(Reserve { then: Some(_), .. })) {
             // The first packet takes its turn together with the reservation.
-            self.nodes[endpoint as usize].ready.push_front(queue);
+            self.nodes[endpoint].ready.push_front(queue);
         } else {
-            self.nodes[endpoint as usize].ready.push_back(queue);
+            self.nodes[endpoint].ready.push_back(queue);
         }
     }
 
@@ -448,7 +455,7 @@ impl<S: Source> NicSet<S> {
 
     /// The packet that a queue wants to send; nothing is changed yet.
     fn draft(&self, fabric: &Fabric, endpoint: u32, queue: u32, pull: Pull) -> Packet {
-        let record = &self.queues[queue as usize];
+        let record = &self.queues[queue];
         let mut packet = Packet::default();
         packet.hot.dst = record.dst;
         packet.cold.src = fabric.share.endpoints[endpoint as usize];
@@ -463,7 +470,7 @@ impl<S: Source> NicSet<S> {
                 packet.cold.sequence = record.sequence;
                 packet.cold.class = message.class();
                 packet.cold.tag = record.tag();
-                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint as usize].next_message);
+                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
             }
             Pull::Again(_) => {
                 let again = record.due().expect("a packet was due");
@@ -483,7 +490,7 @@ impl<S: Source> NicSet<S> {
             }
             Pull::Reserve(reserve) => {
                 packet.hot.set_size(Kind::Reservation, self.plan.control_flits);
-                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint as usize].next_message);
+                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
                 packet.cold.sequence = record.sequence;
                 packet.cold.words = [reserve.flits as u64, key(packet.cold.message, packet.cold.sequence)];
                 packet.cold.born = fabric.now;
@@ -506,8 +513,8 @@ impl<S: Source> NicSet<S> {
         packet: &mut Packet,
     ) -> bool {
         let mut first = false;
-        let record = &mut self.queues[queue as usize];
-        let node = &mut self.nodes[endpoint as usize];
+        let record = &mut self.queues[queue];
+        let node = &mut self.nodes[endpoint];
         match pull {
             Pull::Next(_) => {
                 record.assign(&mut node.next_message, 1);
@@ -539,22 +546,22 @@ impl<S: Source> NicSet<S> {
     /// Lets the routing choose, and sets the virtual channel of the injection channel.
     fn route_at_source(&self, fabric: &Fabric, packet: &mut Packet, class: u8) {
         let cold = &packet.cold;
-        let key =
-            mix((cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now);
+        let key = [(cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now];
         let mut route = Route::default();
-        let mut senses = AtSource(mix(self.plan.seed, key));
+        let mut senses = AtSource { seed: self.plan.seed, key, drawn: 0 };
         self.plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
         packet.hot.set_route(route);
         packet.hot.next_vc = self.plan.channels.index(class, route.network, 0, 0);
     }
 
-    fn inject(&mut self, fabric: &mut Fabric, endpoint: u32, mut packet: Packet) {
+    #[inline]
+    fn inject(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &mut Packet) {
         packet.cold.injected = fabric.now;
         packet.hot.tail = fabric.now;
         if packet.hot.kind() == Kind::Data {
             fabric.probe.injected(packet.cold.class, fabric.now);
         }
-        let id = fabric.pool.insert(&packet);
+        let id = fabric.pool.insert(packet);
         fabric.transmit(fabric.ports + endpoint, id);
         fabric.probe.made += 1;
     }
@@ -576,19 +583,33 @@ impl<S: Source> NicSet<S> {
         whole
     }
 
-    fn answer(&mut self, fabric: &Fabric, endpoint: u32, packet: &Packet) {
+    fn answer(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         let mut replies = std::mem::take(&mut self.replies);
         let class = self.plan.channels.class_of[packet.hot.vc as usize];
         let droppable = self.plan.channels.classes[class as usize].droppable;
         let received = Received { packet, droppable, now: fabric.now };
-        self.source.reply(&mut self.sinks[endpoint as usize], &received, &mut replies);
+        self.source.reply(&mut self.sinks[endpoint], &received, &mut replies);
         for reply in replies.drain(..) {
             let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
             answer.cold.marked = reply.kind == Kind::Ack && droppable;
             self.route_at_source(fabric, &mut answer, reply.class);
-            self.nodes[endpoint as usize].control.push_back(answer);
+            self.send_control(fabric, endpoint, answer);
         }
         self.replies = replies;
+    }
+
+    /// Sends a control packet at once if the channel is free and has credit, else behind those that wait.
+    #[inline]
+    fn send_control(&mut self, fabric: &mut Fabric, endpoint: u32, mut packet: Packet) {
+        let channel = fabric.ports + endpoint;
+        if self.nodes[endpoint].control.is_empty() && fabric.channels[channel].free_at <= fabric.now {
+            fabric.take_credits(channel);
+            if fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits() {
+                self.inject(fabric, endpoint, &mut packet);
+                return;
+            }
+        }
+        self.nodes[endpoint].control.push_back(packet);
     }
 
     fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
@@ -596,7 +617,7 @@ impl<S: Source> NicSet<S> {
         if kind == Kind::Nack || kind == Kind::Ack && packet.cold.marked {
             let before = packet.cold.sequence as u32 * self.plan.packet_flits as u32;
             let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
-            self.nodes[endpoint as usize].retained -= flits;
+            self.nodes[endpoint].retained -= flits;
         }
         if !self.source.hears(kind) {
             return;
@@ -608,12 +629,12 @@ impl<S: Source> NicSet<S> {
             None if plain => return,
             None => self.queue(endpoint, packet.cold.src),
         };
-        let record = &mut self.queues[queue as usize];
+        let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
-        self.nodes[endpoint as usize].due.note(queue, record, self.droppable);
+        self.nodes[endpoint].due.note(queue, record, self.droppable);
         if !record.has_message() {
             // A class that waits in its generator may go on now.
-            let node = &mut self.nodes[endpoint as usize];
+            let node = &mut self.nodes[endpoint];
             node.next_born = node.next_born.min(fabric.now);
         }
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
@@ -640,7 +661,7 @@ pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet 
 impl<S: Source> Nics for NicSet<S> {
     fn start(&mut self, fabric: &mut Fabric) {
         for endpoint in 0..self.nodes.len() as u32 {
-            self.nodes[endpoint as usize].next_born = 0;
+            self.nodes[endpoint].next_born = 0;
             self.serve(fabric, endpoint);
         }
     }
@@ -655,7 +676,7 @@ impl<S: Source> Nics for NicSet<S> {
         fabric.probe.arrived(&packet, fabric.now);
         let mut told = false;
         if packet.hot.kind() == Kind::Data {
-            if self.source.accept(&mut self.sinks[endpoint as usize], &packet) {
+            if self.source.accept(&mut self.sinks[endpoint], &packet) {
                 let whole = self.receive(fabric, &packet);
                 told = whole && packet.cold.class as usize >= self.first_job;
             } else {
@@ -668,7 +689,7 @@ impl<S: Source> Nics for NicSet<S> {
         if told {
             self.job_delivered(fabric, endpoint, &packet);
         }
-        let node = &self.nodes[endpoint as usize];
+        let node = &self.nodes[endpoint];
         if told || !node.control.is_empty() || !node.ready.is_empty() {
             self.serve(fabric, endpoint);
         }
@@ -680,7 +701,7 @@ impl<S: Source> Nics for NicSet<S> {
 
     fn count_offered(&mut self, fabric: &mut Fabric) {
         let now = fabric.now;
-        for feed in &mut self.feeds {
+        for feed in self.feeds.iter_mut() {
             let mut ahead = Feed { generator: feed.generator.clone(), ..*feed };
             while ahead.born < now {
                 let message = ahead.pop(&self.plan.traffic[feed.class as usize]);
@@ -712,7 +733,7 @@ impl<S: Source> Nics for NicSet<S> {
         let Some(hosts) = &mut self.hosts else { return };
         let tick = at.0.div_ceil(self.plan.tick);
         for endpoint in hosts.release(job, at) {
-            let node = &mut self.nodes[endpoint as usize];
+            let node = &mut self.nodes[endpoint];
             node.next_born = node.next_born.min(tick);
             fabric.wake(fabric.ports + endpoint, tick);
         }
@@ -729,7 +750,7 @@ impl<S: Source> NicSet<S> {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
             fabric.probe.offered(&message);
             let queue = self.queue(endpoint, out.dst);
-            self.queues[queue as usize].push_tagged(message, out.tag);
+            self.queues[queue].push_tagged(message, out.tag);
             self.make_ready(endpoint, queue);
         }
         self.hosts = Some(hosts);
@@ -744,7 +765,7 @@ impl<S: Source> NicSet<S> {
             && let Some(hosts) = &mut self.hosts
         {
             hosts.injected(endpoint, cold.class, hot.dst, cold.tag, end);
-            let node = &mut self.nodes[endpoint as usize];
+            let node = &mut self.nodes[endpoint];
             node.next_born = node.next_born.min(end);
         }
     }
@@ -757,7 +778,7 @@ impl<S: Source> NicSet<S> {
             hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.cold.tag, fabric.now);
         }
         let next = self.run_jobs(fabric, endpoint);
-        let node = &mut self.nodes[endpoint as usize];
+        let node = &mut self.nodes[endpoint];
         node.next_born = node.next_born.min(next);
     }
 }

@@ -2,7 +2,6 @@
 pub mod arch;
 mod bits;
 pub mod cioq;
-pub mod cioq_state;
 
 crate::kinds::kinds! {
     /// `[switch]`: the list of kinds, one line each.

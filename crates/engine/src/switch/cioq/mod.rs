@@ -1,4 +1,9 @@
 //! Combined input/output-queued switch.
+mod cells;
+mod crossbar;
+mod output;
+pub mod state;
+
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,182 @@
+//! The cells in which packets wait for the crossbar, and the plain queues of classes without virtual output queues.
+use super::state::{Seat, State};
+use crate::core::Tick;
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Hot, NIL};
+use crate::core::table::Table;
+use crate::core::wheel::Kind;
+use crate::switch::arch::Architecture;
+
+impl<const W: usize, const V: usize> State<W, V> {
+    /// A packet that arrived in this tick and was not granted, or has company, enters its cell.
+    pub(super) fn enter_fresh(&mut self, fabric: &mut Fabric, seat: &Seat, port: u32) {
+        let output = &mut self.outputs[port];
+        let (id, input) = (std::mem::replace(&mut output.fresh, NIL), output.fresh_input as u32);
+        self.enter(fabric, seat, input, id);
+    }
+
+    /// Puts a packet into its cell, or behind others into the input's plain queue.
+    pub(super) fn enter(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
+        let hot = &fabric.pool.hot[id];
+        if self.is_voq(seat, self.class_of[hot.next_vc as usize], input) {
+            self.enter_cell(fabric, seat, input, id, true);
+            return;
+        }
+        let fifo = (seat.input + input) * self.vcs + hot.vc as u32;
+        let last = std::mem::replace(&mut self.fifos[fifo], id);
+        match last {
+            NIL => self.enter_cell(fabric, seat, input, id, false),
+            last => fabric.pool.hot[last].next = id,
+        }
+    }
+
+    /// Puts a packet that is at the head of its queue, or joins one, into its cell.
+    fn enter_cell(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, voq: bool) {
+        let packets = &mut fabric.pool.hot;
+        let hot = &mut packets[id];
+        let (number, vc, class) = (hot.out as u32, hot.vc, self.class_of[hot.next_vc as usize]);
+        let output = &mut self.outputs[seat.port + number];
+        output.asking += 1;
+        let cell = &mut self.cells[output.cell + class as u32 * (seat.radix + 1) + input];
+        let first = *cell;
+        if first == NIL {
+            // In a plain queue, `next` is the packet behind it.
+            if voq {
+                hot.next = id;
+            }
+            hot.sibling = NIL;
+            *cell = id;
+            output.requests[class as usize].insert(input as usize);
+            output.classes |= 1 << class;
+        } else if join(packets, cell, first, id, vc, voq) {
+            return;
+        }
+        if self.time_to_wait.is_some() {
+            self.on_head(fabric, seat, input, id, class);
+        }
+        self.activate(seat.port + number);
+    }
+
+    /// A packet came to the head of its queue: arms its deadline, or drops it if that has passed.
+    fn on_head(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, class: u8) {
+        let Some(limit) = self.time_to_wait else { return };
+        if input == seat.radix || !fabric.plan.channels.classes[class as usize].times_out {
+            return;
+        }
+        let cold = &fabric.pool.cold[id];
+        let deadline = cold.arrived + limit.saturating_sub(cold.waited as Tick);
+        let port = seat.port + input;
+        if deadline > fabric.now {
+            fabric.wheel.push(deadline, Kind::Timer, (port as u64) << 32 | id as u64);
+        } else {
+            self.expire(fabric, port, id);
+        }
+    }
+
+    /// Takes the head of the queue with this last packet out of its cell. Returns the head.
+    #[inline]
+    pub(super) fn leave_cell(
+        &mut self,
+        fabric: &mut Fabric,
+        seat: &Seat,
+        port: u32,
+        class: u8,
+        input: u32,
+        last: u32,
+    ) -> u32 {
+        let is_voq = self.is_voq(seat, class, input);
+        let output = &mut self.outputs[port];
+        output.asking -= 1;
+        let cell = &mut self.cells[output.cell + class as u32 * (seat.radix + 1) + input];
+        let packets = &mut fabric.pool.hot;
+        let (tail, sibling) = (packets[last].next, packets[last].sibling);
+        let head = if is_voq { tail } else { last };
+        let alone = *cell == last && sibling == NIL;
+        if head != last {
+            let next = packets[head].next;
+            packets[last].next = next;
+            // The queue goes to the end of the cell, so that queues take turns.
+            if !alone {
+                unlink(packets, cell, last, sibling);
+                append(packets, cell, last);
+            }
+            if self.time_to_wait.is_some() {
+                self.on_head(fabric, seat, input, next, class);
+            }
+        } else if alone {
+            *cell = NIL;
+            let requests = &mut output.requests[class as usize];
+            requests.remove(input as usize);
+            output.classes &= !((requests.is_empty() as u8) << class);
+        } else {
+            unlink(packets, cell, last, sibling);
+        }
+        if !is_voq {
+            self.advance_fifo(fabric, seat, input, head);
+        }
+        head
+    }
+
+    /// The head of a plain queue left: the next packet enters its own cell.
+    fn advance_fifo(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, left: u32) {
+        let vc = fabric.pool.hot[left].vc;
+        let fifo = &mut self.fifos[(seat.input + input) * self.vcs + vc as u32];
+        if *fifo == left {
+            *fifo = NIL;
+        } else {
+            let next = fabric.pool.hot[left].next;
+            self.enter_cell(fabric, seat, input, next, false);
+        }
+    }
+}
+
+/// Joins a packet to the queue of its virtual channel in a cell that is not empty, or starts a queue. Returns whether
+/// it joined one, and is not at its head.
+fn join(packets: &mut Table<Hot>, cell: &mut u32, first: u32, id: u32, vc: u8, voq: bool) -> bool {
+    let (mut before, mut at) = (NIL, first);
+    while at != NIL {
+        if voq && packets[at].vc == vc {
+            // It becomes the queue's last.
+            let tail = packets[at];
+            packets[id].next = tail.next;
+            packets[id].sibling = tail.sibling;
+            packets[at].next = id;
+            match before {
+                NIL => *cell = id,
+                before => packets[before].sibling = id,
+            }
+            return true;
+        }
+        before = at;
+        at = packets[at].sibling;
+    }
+    if voq {
+        packets[id].next = id;
+    }
+    packets[id].sibling = NIL;
+    packets[before].sibling = id;
+    false
+}
+
+/// Takes a queue, known by its last packet and that packet's `sibling`, out of the list of its cell.
+fn unlink(packets: &mut Table<Hot>, cell: &mut u32, last: u32, sibling: u32) {
+    if *cell == last {
+        *cell = sibling;
+        return;
+    }
+    let mut before = *cell;
+    while packets[before].sibling != last {
+        before = packets[before].sibling;
+    }
+    packets[before].sibling = sibling;
+}
+
+/// Puts a queue at the end of a cell that has others.
+fn append(packets: &mut Table<Hot>, cell: &mut u32, queue: u32) {
+    packets[queue].sibling = NIL;
+    let mut end = *cell;
+    while packets[end].sibling != NIL {
+        end = packets[end].sibling;
+    }
+    packets[end].sibling = queue;
+}

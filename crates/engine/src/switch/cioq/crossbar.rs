@@ -1,0 +1,314 @@
+//! Arbitration for the crossbar: every output proposes to an input, every input takes one proposal.
+use super::Arbitration;
+use super::state::{Output, State};
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Hot, NIL};
+use crate::core::{NEVER, Tick};
+use crate::protocol::Agent;
+use crate::rng::mix;
+
+/// A candidate for the crossbar.
+#[derive(Clone, Copy)]
+pub(super) struct Proposal {
+    /// The packet.
+    id: u32,
+    /// Last packet of its queue; none if it has just arrived.
+    queue: u32,
+    input: u32,
+    class: u8,
+}
+
+/// An output to be looked at, and what kept it from being matched.
+pub(super) struct Open {
+    pub port: u32,
+    /// When the first busy candidate input is free.
+    pub input_free: Tick,
+    /// An output queue was full.
+    pub full: bool,
+    found: Option<Proposal>,
+}
+
+impl Open {
+    fn new(port: u32) -> Self {
+        Self { port, input_free: NEVER, full: false, found: None }
+    }
+}
+
+impl<const W: usize, const V: usize> State<W, V> {
+    /// Arbitrates at all pending outputs, then does what they left to do.
+    ///
+    /// Outputs of switches where no input has two proposals are settled in one sweep over the partition.
+    pub(super) fn settle_pass(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
+        let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
+        self.pass = self.pass.wrapping_add(1);
+        let mut contested = Vec::new();
+        for &port in &pending {
+            self.outputs[port].listed = false;
+            let mut open = Open::new(port);
+            self.propose(fabric, &mut open);
+            if let Some(found) = &open.found
+                && self.claim(fabric, port, found)
+            {
+                contested.push(self.outputs[port].switch);
+            }
+            all.push(open);
+        }
+        pending.clear();
+        self.pending = pending;
+        for switch in contested {
+            self.settle_contested(fabric, switch, &mut all, agent);
+        }
+        for open in &all {
+            if let Some(found) = open.found {
+                self.cross(fabric, open.port, found, agent);
+            }
+            self.finish(fabric, open, agent);
+        }
+        all.clear();
+        self.open = all;
+    }
+
+    /// Notes a proposal to an input. Returns whether it makes the switch a contested one.
+    #[inline(always)]
+    fn claim(&mut self, fabric: &mut Fabric, port: u32, found: &Proposal) -> bool {
+        let output = &self.outputs[port];
+        let claimed = if found.input == output.radix as u32 {
+            &mut self.records[output.switch].claimed
+        } else {
+            &mut fabric.inlets[output.base + found.input].claimed
+        };
+        let before = std::mem::replace(claimed, self.pass);
+        before == self.pass
+            && std::mem::replace(&mut self.records[output.switch].contested, self.pass) != self.pass
+    }
+
+    /// Settles a switch where an input has two proposals: the loser tries again, until none has.
+    #[inline(never)]
+    fn settle_contested(
+        &mut self,
+        fabric: &mut Fabric,
+        switch: u32,
+        all: &mut Vec<Open>,
+        agent: &mut dyn Agent,
+    ) {
+        let mut mine = Vec::new();
+        for at in (0..all.len()).rev() {
+            if self.outputs[all[at].port].switch == switch {
+                mine.push(all.swap_remove(at));
+            }
+        }
+        loop {
+            let conflict = self.choose(fabric, &mut mine);
+            for open in &mut mine {
+                if let Some(found) = open.found.take() {
+                    self.cross(fabric, open.port, found, agent);
+                }
+            }
+            if !conflict {
+                break;
+            }
+            mine.iter_mut().for_each(|open| self.propose(fabric, open));
+        }
+        for open in &mine {
+            self.finish(fabric, open, agent);
+        }
+    }
+
+    /// Leaves one proposal per input: the best class, then round robin over the outputs. Returns whether an input had
+    /// more than one.
+    fn choose(&self, fabric: &Fabric, all: &mut [Open]) -> bool {
+        let rank = |open: &Open, found: &Proposal| {
+            let output = &self.outputs[open.port];
+            let (number, radix) = (open.port - output.base, output.radix as u32);
+            let turn = self.turn(fabric, output, found.input) as u32;
+            (found.class, (number + radix - turn) % radix)
+        };
+        let mut conflict = false;
+        for at in 0..all.len() {
+            let Some(mine) = all[at].found else { continue };
+            let own = rank(&all[at], &mine);
+            let rivals = |other: &Open| other.found.filter(|found| found.input == mine.input);
+            let beaten = |other: &Open| rivals(other).is_some_and(|found| rank(other, &found) < own);
+            if all.iter().any(beaten) {
+                all[at].found = None;
+                conflict = true;
+            }
+        }
+        conflict
+    }
+
+    /// When an input's path into the crossbar is free.
+    #[inline(always)]
+    fn free_at(&self, fabric: &Fabric, output: &Output<W, V>, input: u32) -> Tick {
+        if input == output.radix as u32 {
+            self.records[output.switch].free_at
+        } else {
+            fabric.inlets[output.base + input].free_at
+        }
+    }
+
+    /// The output that an input's round robin starts from.
+    fn turn(&self, fabric: &Fabric, output: &Output<W, V>, input: u32) -> u16 {
+        if input == output.radix as u32 {
+            self.records[output.switch].turn
+        } else {
+            fabric.inlets[output.base + input].turn
+        }
+    }
+
+    /// The candidate of an output that can take one over the crossbar now.
+    #[inline(always)]
+    fn propose(&self, fabric: &Fabric, open: &mut Open) {
+        let output = &self.outputs[open.port];
+        if output.crossbar_free > fabric.now {
+            return;
+        }
+        if output.fresh != NIL {
+            open.found = self.propose_fresh(fabric, output, open);
+        } else if output.classes != 0 {
+            (open.input_free, open.full) = (NEVER, false);
+            open.found = self.pick(fabric, output, open);
+        }
+    }
+
+    /// The packet that has just arrived at an output without others, if its input is free and there is space ahead.
+    #[inline(always)]
+    fn propose_fresh(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
+        let (id, input) = (output.fresh, output.fresh_input as u32);
+        let free = self.free_at(fabric, output, input);
+        open.input_free = free;
+        if free > fabric.now {
+            return None;
+        }
+        let hot = &fabric.pool.hot[id];
+        if !self.fits(fabric, open.port, output, hot) {
+            open.full = true;
+            return None;
+        }
+        Some(Proposal { id, queue: NIL, input, class: self.class_of[hot.next_vc as usize] })
+    }
+
+    /// The best class's candidate, then by the arbiter's rule among free inputs with space ahead.
+    fn pick(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
+        let mut asking = output.classes;
+        while asking != 0 {
+            let class = asking.trailing_zeros() as u8;
+            asking &= asking - 1;
+            let requests = &output.requests[class as usize];
+            let Some(first) = requests.next_from(output.turns[class as usize] as usize) else { continue };
+            let (mut input, mut best) = (first, None::<(u64, Proposal)>);
+            loop {
+                if let Some(found) = self.ready(fabric, output, class, input as u32, open) {
+                    if self.arbitration == Arbitration::RoundRobin {
+                        return Some(found);
+                    }
+                    let rank = self.rank(fabric, open.port, found);
+                    if best.is_none_or(|(least, _)| rank < least) {
+                        best = Some((rank, found));
+                    }
+                }
+                input = requests.next_from(input + 1).unwrap_or(first);
+                if input == first {
+                    break;
+                }
+            }
+            if let Some((_, found)) = best {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The order of candidates of equal class: arrival for age, a hash for random arbitration.
+    #[inline(never)]
+    fn rank(&self, fabric: &Fabric, port: u32, found: Proposal) -> u64 {
+        if self.arbitration == Arbitration::Age {
+            return fabric.pool.cold[found.id].arrived;
+        }
+        let output = &self.outputs[port];
+        let switch = fabric.share.switches[output.switch as usize];
+        let key = (switch as u64) << 32 | ((port - output.base) as u64) << 16 | found.input as u64;
+        mix(mix(self.seed, key), fabric.now)
+    }
+
+    /// The first queue of a cell whose head fits in its output queue, if the input is free.
+    #[inline(always)]
+    fn ready(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        class: u8,
+        input: u32,
+        open: &mut Open,
+    ) -> Option<Proposal> {
+        let free = self.free_at(fabric, output, input);
+        if free > fabric.now {
+            open.input_free = open.input_free.min(free);
+            return None;
+        }
+        let radix = output.radix as u32;
+        let voq = self.voq[class as usize] || input == radix;
+        let mut queue = self.cells[output.cell + class as u32 * (radix + 1) + input];
+        while queue != NIL {
+            let last = &fabric.pool.hot[queue];
+            let (id, sibling) = (if voq { last.next } else { queue }, last.sibling);
+            if self.fits(fabric, open.port, output, &fabric.pool.hot[id]) {
+                return Some(Proposal { id, queue, input, class });
+            }
+            open.full = true;
+            queue = sibling;
+        }
+        None
+    }
+
+    /// Whether a packet fits in its output queue. The packet under way keeps its space until its tail has left.
+    #[inline(always)]
+    fn fits(&self, fabric: &Fabric, port: u32, output: &Output<W, V>, hot: &Hot) -> bool {
+        let channel = &fabric.channels[port];
+        let busy = channel.free_at > fabric.now;
+        if !busy && output.queued.is_empty() {
+            return true;
+        }
+        let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
+        let used = fabric.queued(port, hot.next_vc);
+        used + under_way + hot.flits() <= self.output_buffer
+    }
+
+    /// Moves a packet over the crossbar: on to its channel if that is free, else into its output queue.
+    #[inline(always)]
+    fn cross(&mut self, fabric: &mut Fabric, port: u32, found: Proposal, agent: &mut dyn Agent) {
+        let Proposal { id, queue, input, class } = found;
+        let hot = &mut fabric.pool.hot[id];
+        let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
+        let end = (fabric.now + self.crossbar[flits] as Tick).max(hot.tail);
+        hot.tail = end;
+        let output = &mut self.outputs[port];
+        output.crossbar_free = end;
+        output.turns[class as usize] = (input + 1) as u16;
+        let (idle, base, switch) = (output.queued.is_empty(), output.base, output.switch);
+        let (radix, turn) = (output.radix as u32, (port - base + 1) as u16);
+        if queue == NIL {
+            output.fresh = NIL;
+        } else {
+            let seat = self.records[switch].seat;
+            self.leave_cell(fabric, &seat, port, class, input, queue);
+        }
+        if input == radix {
+            let record = &mut self.records[switch];
+            (record.free_at, record.turn) = (end, turn);
+        } else {
+            let inlet = &mut fabric.inlets[base + input];
+            (inlet.free_at, inlet.turn) = (end, turn);
+            fabric.release(base + input, vc, flits, end);
+        }
+        if idle && fabric.channels[port].free_at <= fabric.now {
+            fabric.take_credits(port);
+            if fabric.credit(port, next_vc) >= flits {
+                self.send(fabric, port, id, next_vc, agent);
+                return;
+            }
+        }
+        self.outputs[port].queued.insert(next_vc as usize);
+        fabric.enqueue(port, next_vc, id, flits);
+    }
+}

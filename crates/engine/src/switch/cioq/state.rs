@@ -1,0 +1,279 @@
+//! State of the combined input/output-queued switch.
+//!
+//! Packets that wait for the crossbar stand in cells, one per (output, traffic class, input). A cell is a list of
+//! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
+//! by its last. So memory follows the packets, not the product of ports and virtual channels.
+use super::Arbitration;
+use crate::core::fabric::Fabric;
+use crate::core::packet::NIL;
+use crate::core::plan::{Plan, Share};
+use crate::core::table::Table;
+use crate::core::{NEVER, Tick};
+use crate::protocol::{Agent, Interest};
+use crate::switch::arch::Architecture;
+use crate::switch::bits::Set;
+
+/// Most traffic classes of a scheme.
+pub(super) const CLASSES_MAX: usize = 6;
+
+/// A switch of the partition.
+pub(super) struct Record {
+    /// Where its ports and inputs are.
+    pub seat: Seat,
+    /// When the virtual input's path into the crossbar is free, and the output its round robin starts from.
+    pub free_at: Tick,
+    pub turn: u16,
+    /// Last pass in which two outputs proposed to one of its inputs.
+    pub contested: u32,
+    /// Last pass in which an output proposed to the virtual input.
+    pub claimed: u32,
+}
+
+/// Where the ports and inputs of a switch are in the tables of its partition.
+#[derive(Clone, Copy)]
+pub(super) struct Seat {
+    /// First local port.
+    pub port: u32,
+    /// Number of ports; also the number of the virtual input.
+    pub radix: u32,
+    /// First of its inputs, the virtual ones included.
+    pub input: u32,
+    /// Local switch.
+    pub switch: u32,
+}
+
+/// Output side of a port: `W` words of inputs, `V` words of virtual channels. What every packet touches comes first.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub(super) struct Output<const W: usize, const V: usize> {
+    /// When the crossbar path to the output is free.
+    pub crossbar_free: Tick,
+    /// Non-empty output queues.
+    pub queued: Set<V>,
+    /// Flits waiting: in the cells of this output and in its output queues, without the packet under way.
+    pub waiting: u32,
+    /// Packets in the cells.
+    pub asking: u32,
+    /// A packet that arrived in this tick when the cells were empty: it enters its cell only if it is not granted.
+    pub fresh: u32,
+    pub fresh_input: u16,
+    /// Local switch, its first port, and the number of its ports.
+    pub switch: u32,
+    pub base: u32,
+    pub radix: u16,
+    /// First of the cells: (class, input) in order.
+    pub cell: u32,
+    /// Whether it is to be looked at in this tick.
+    pub listed: bool,
+    /// Virtual channel of the packet under way.
+    pub leaving: u8,
+    /// Next virtual channel in the channel's round robin.
+    pub turn: u8,
+    /// Classes that have requests, one bit each.
+    pub classes: u8,
+    /// Next input in round robin, per class.
+    pub turns: [u16; CLASSES_MAX],
+    /// Inputs with a packet for this output, per class.
+    pub requests: [Set<W>; CLASSES_MAX],
+}
+
+/// All combined input/output-queued switches of a partition; `W` words hold a switch's inputs, `V` a port's virtual
+/// channels.
+pub struct State<const W: usize, const V: usize> {
+    pub(super) records: Table<Record>,
+    pub(super) outputs: Table<Output<W, V>>,
+    pub(super) cells: Table<u32>,
+    /// Outputs to look at in this tick.
+    pub(super) pending: Vec<u32>,
+    /// Counts the passes over pending outputs.
+    pub(super) pass: u32,
+    /// Last packet of each (input, virtual channel) of the classes without virtual output queues.
+    pub(super) fifos: Table<u32>,
+    pub(super) voq: [bool; CLASSES_MAX],
+    pub(super) class_sets: [Set<V>; CLASSES_MAX],
+    /// The traffic class of each virtual channel.
+    pub(super) class_of: Box<[u8; 256]>,
+    pub(super) arbitration: Arbitration,
+    pub(super) time_to_wait: Option<Tick>,
+    pub(super) departures: bool,
+    /// Packets may bypass their cells: all classes have virtual output queues, and none looks at its deadline.
+    bypass: bool,
+    pub(super) vcs: u32,
+    pub(super) seed: u64,
+    /// Time of a packet over the crossbar, by its flits.
+    pub(super) crossbar: Table<u32>,
+    pub(super) output_buffer: u32,
+    pub(super) open: Vec<super::crossbar::Open>,
+}
+
+impl<const W: usize, const V: usize> State<W, V> {
+    /// The switches of a partition, empty.
+    pub fn new(plan: &Plan, share: &Share, voq: &[bool], arbitration: Arbitration) -> Self {
+        let (classes, vcs) = (plan.channels.classes.len(), plan.channels.count());
+        assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
+        let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
+        for (switch, span) in share.ports.windows(2).enumerate() {
+            let radix = span[1] - span[0];
+            assert!((radix as usize) < W * 64, "a switch state too small for its plan");
+            let seat = Seat { port: span[0], radix, input: inputs, switch: switch as u32 };
+            records.push(Record { seat, free_at: 0, turn: 0, contested: 0, claimed: 0 });
+            let row = classes as u32 * (radix + 1);
+            let output = |number| Output::new(&seat, cells + number * row);
+            outputs.extend((0..radix).map(output));
+            inputs += radix + 1;
+            cells += radix * row;
+        }
+        let fifos = if voq.iter().all(|&voq| voq) { 0 } else { inputs as usize * vcs };
+        let mut class_sets = [Set::default(); CLASSES_MAX];
+        let mut class_of = Box::new([0; 256]);
+        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
+            class_sets[class as usize].insert(vc);
+            class_of[vc] = class;
+        }
+        let mut voqs = [true; CLASSES_MAX];
+        voqs[..classes].copy_from_slice(voq);
+        Self {
+            records: records.into(),
+            outputs: outputs.into(),
+            cells: vec![NIL; cells as usize].into(),
+            pending: Vec::new(),
+            pass: 0,
+            fifos: vec![NIL; fifos].into(),
+            voq: voqs,
+            class_sets,
+            class_of,
+            arbitration,
+            time_to_wait: None,
+            departures: false,
+            bypass: false,
+            vcs: vcs as u32,
+            seed: plan.seed,
+            crossbar: plan.crossbar.clone().into(),
+            output_buffer: plan.output_buffer,
+            open: Vec::new(),
+        }
+    }
+
+    /// Has an output looked at in this tick.
+    #[inline(always)]
+    pub(super) fn activate(&mut self, port: u32) {
+        let output = &mut self.outputs[port];
+        if !output.listed {
+            output.listed = true;
+            self.pending.push(port);
+        }
+    }
+
+    /// Whether packets of a class from an input stand in virtual output queues.
+    #[inline(always)]
+    pub(super) fn is_voq(&self, seat: &Seat, class: u8, input: u32) -> bool {
+        self.voq[class as usize] || input == seat.radix
+    }
+
+    /// The cell of a class and an input at an output.
+    #[inline(always)]
+    pub(super) fn cell(&self, seat: &Seat, port: u32, class: u8, input: u32) -> u32 {
+        self.outputs[port].cell + class as u32 * (seat.radix + 1) + input
+    }
+}
+
+impl<const W: usize, const V: usize> Output<W, V> {
+    fn new(seat: &Seat, cell: u32) -> Self {
+        Self {
+            crossbar_free: 0,
+            queued: Set::default(),
+            waiting: 0,
+            asking: 0,
+            fresh: NIL,
+            fresh_input: 0,
+            switch: seat.switch,
+            base: seat.port,
+            radix: seat.radix as u16,
+            cell,
+            listed: false,
+            leaving: 0,
+            turn: 0,
+            classes: 0,
+            turns: [0; CLASSES_MAX],
+            requests: [Set::default(); CLASSES_MAX],
+        }
+    }
+}
+
+impl<const W: usize, const V: usize> Architecture for State<W, V> {
+    #[inline(always)]
+    fn waiting(&self, port: u32) -> u32 {
+        self.outputs[port].waiting
+    }
+
+    #[inline]
+    fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32) {
+        let seat = self.records[switch].seat;
+        let input = input.map_or(seat.radix, |port| port - seat.port);
+        let hot = &fabric.pool.hot[id];
+        let port = seat.port + hot.out as u32;
+        let output = &mut self.outputs[port];
+        output.waiting += hot.flits();
+        if self.bypass && output.asking == 0 && output.fresh == NIL {
+            (output.fresh, output.fresh_input) = (id, input as u16);
+            self.activate(port);
+            return;
+        }
+        if output.fresh != NIL {
+            self.enter_fresh(fabric, &seat, port);
+        }
+        self.enter(fabric, &seat, input, id);
+    }
+
+    #[inline]
+    fn wake(&mut self, port: u32) {
+        self.activate(port);
+    }
+
+    fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
+        let seat = self.records[self.outputs[input].switch].seat;
+        let (input, hot) = (input - seat.port, fabric.pool.hot[id]);
+        let class = self.class_of[hot.next_vc as usize];
+        // The number may belong to a packet by now that has no deadline.
+        if hot.out as u32 >= seat.radix || !fabric.plan.channels.classes[class as usize].times_out {
+            return;
+        }
+        let port = seat.port + hot.out as u32;
+        let mut queue = self.cells[self.cell(&seat, port, class, input)];
+        while queue != NIL {
+            let at = &fabric.pool.hot[queue];
+            let head = if self.voq[class as usize] { at.next } else { queue };
+            if head == id {
+                break;
+            }
+            queue = at.sibling;
+        }
+        let cold = &fabric.pool.cold[id];
+        let limit = self.time_to_wait.unwrap_or(NEVER);
+        // The packet went on, or its number belongs to another by now.
+        if queue == NIL || cold.waited as Tick + (fabric.now - cold.arrived) < limit {
+            return;
+        }
+        self.outputs[port].waiting -= hot.flits();
+        fabric.dropped.push((seat.port + input, id));
+        self.leave_cell(fabric, &seat, port, class, input, queue);
+    }
+
+    fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
+        while !self.pending.is_empty() {
+            self.settle_pass(fabric, agent);
+        }
+    }
+
+    fn occupancy(&self, switch: u32) -> u64 {
+        let seat = &self.records[switch].seat;
+        let ports = seat.port as usize..(seat.port + seat.radix) as usize;
+        self.outputs.as_slice()[ports].iter().map(|output| output.waiting as u64).sum()
+    }
+
+    fn prepare(&mut self, interest: &Interest) {
+        self.time_to_wait = interest.time_to_wait;
+        self.departures = interest.departures;
+        self.bypass = self.voq == [true; CLASSES_MAX] && interest.time_to_wait.is_none();
+    }
+}
