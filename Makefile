@@ -1,9 +1,10 @@
 # make demo      builds everything and runs the main job
 # make test      formatting, lints, engine tests, Python tests
 # make test-all  the long tests too
+# make docs      the pages in docs/protocols
 # make bench     speed and memory of the engine; BENCH=--quick, --instructions, --markdown
 # Needs Rust, Python 3.11 or newer and a C toolchain; all else goes into .venv.
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint docs bench clean
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
@@ -35,6 +36,9 @@ lint: .venv/.packages
 	$(BIN)/ruff check python
 	$(BIN)/ruff format --check python
 	$(BIN)/mypy
+
+docs: .venv/.engine
+	$(BIN)/python -m tailback.docs docs/protocols
 
 bench:
 	cargo run --locked --release --package tailback-engine --example bench -- $(BENCH)

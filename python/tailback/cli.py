@@ -223,6 +223,35 @@ def plot(
 
 
 @app.command()
+def trace(
+    file: ScenarioFile,
+    changes: Changes = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where the figure goes, .png or .svg (default: <name>.svg).",
+        ),
+    ] = None,
+) -> None:
+    """Draws every packet of a run of at most 20 messages as a time diagram."""
+    from tailback import figures  # late: it loads matplotlib
+    from tailback import trace as work
+
+    target = Path(output or f"{Path(file).stem or 'trace'}.svg")
+    scenario = None
+    with _reporting():
+        if target.suffix not in figures.KINDS:
+            raise mistake(f"{target} is neither a PNG nor an SVG", "name a file that ends with .png or .svg")
+        scenario = _load(file, changes)
+    with _reporting(scenario):
+        figures.save_as(work.diagram(work.run(scenario)), target)
+    console.output().print(console.printable(str(target)), soft_wrap=True)
+
+
+@app.command()
 def demo(
     folder: Annotated[
         str, typer.Option("-o", "--output", metavar="DIR", help="Where results and the figure go.")

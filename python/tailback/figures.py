@@ -36,19 +36,27 @@ def draw_all(results: Mapping[str, Result], folder: Path) -> list[Path]:
     return files
 
 
+KINDS: dict[str, dict[str, str | None]] = {".png": {"Software": None}, ".svg": {"Date": None}}
+"""File kinds, with what is left out so that the same figure gives the same bytes."""
+
+
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Writes a figure as PNG and SVG; the same figure gives the same bytes."""
-    files = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
-    undated = ({"Software": None}, {"Date": None})
+    """Writes a figure as PNG and SVG."""
+    files = [stem.with_name(f"{stem.name}{kind}") for kind in KINDS]
+    for file in files:
+        save_as(figure, file)
+    return files
+
+
+def save_as(figure: Figure, file: Path) -> None:
+    """Writes a figure as the kind that the file's name tells."""
     try:
-        stem.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         with style.styled():
-            for file, metadata in zip(files, undated, strict=True):
-                figure.savefig(file, metadata=metadata)
+            figure.savefig(file, metadata=KINDS[file.suffix])
     except OSError as error:
         reason = error.strerror or str(error)
-        raise mistake(f"{stem.parent} cannot be written: {reason}", "choose another folder with -o") from None
-    return files
+        raise mistake(f"{file.parent} cannot be written: {reason}", "choose another folder with -o") from None
 
 
 def _rows(result: Result, table: str) -> int:

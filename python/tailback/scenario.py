@@ -69,7 +69,7 @@ class Scenario:
         return described
 
     def linear_load(self) -> dict[str, Any]:
-        """What each channel carries under the traffic, by the routing alone, and the throughput that follows."""
+        """What each channel carries under the traffic, by the routing alone, and the bound that follows."""
         with engine_errors():
             loads: dict[str, Any] = json.loads(_engine.load(*self._input()))
         return loads

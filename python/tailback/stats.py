@@ -35,6 +35,10 @@ class Interval:
         """The interval in another unit."""
         return Interval(self.mean * factor, self.half * abs(factor), self.values, self.confidence)
 
+    def shifted(self, by: float) -> Interval:
+        """The interval with something added."""
+        return Interval(self.mean + by, self.half, self.values, self.confidence)
+
     def __str__(self) -> str:
         """Mean ± half, both to a sensible number of digits."""
         if math.isnan(self.mean):

@@ -18,7 +18,18 @@ if not BUILT:
 import tailback  # noqa: E402
 from tailback import _engine, cli  # noqa: E402
 
-STOOD_IN = ("EngineError", "check", "complete", "describe", "files", "kinds", "load", "run", "schema", "version")
+STOOD_IN = (
+    "EngineError",
+    "check",
+    "complete",
+    "describe",
+    "files",
+    "kinds",
+    "load",
+    "run",
+    "schema",
+    "version",
+)
 
 
 @pytest.fixture(autouse=True)

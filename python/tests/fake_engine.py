@@ -1,7 +1,8 @@
 """Stands in for `tailback._engine` in tests of the Python side: quick, and it fails on demand.
 
 A scenario with `fail` fails, one with `stop` is interrupted as by Ctrl-C, one with `crash` breaks; each line
-that holds `wrong` is a mistake. Overrides do not change the answer, except for the title.
+that holds `wrong` is a mistake; `# network FILE` names a file of its own. Overrides do not change the answer,
+except for the title.
 """
 
 import json
@@ -69,7 +70,7 @@ def load(text, overrides):
 
 
 def files(text, overrides):
-    return []
+    return [("topology.text", line.split()[-1]) for line in text.split("\n") if line.startswith("# network")]
 
 
 def schema():

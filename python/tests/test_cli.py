@@ -159,6 +159,13 @@ def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
     assert "Number of groups." in out
 
 
+def test_describe_shows_channel_loads_and_bounds(command, scenario_file):
+    status, out, _ = command("describe", scenario_file(GOOD), "--traffic")
+    assert status == 0
+    assert "throughput bound" in out
+    assert "switch 1 port 2 (x) to switch 2" in out
+
+
 def test_describe_shows_facts_and_tables(command, scenario_file):
     status, out, _ = command("describe", scenario_file(GOOD))
     assert status == 0

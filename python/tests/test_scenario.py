@@ -63,3 +63,18 @@ def test_a_failed_run_raises_its_reason():
 def test_a_byte_order_mark_is_no_part_of_a_scenario(tmp_path):
     (tmp_path / "a.toml").write_bytes(b"\xef\xbb\xbftitle = 'x'")
     assert scenarios.Scenario.load(tmp_path / "a.toml").text == "title = 'x'"
+
+
+def test_the_network_a_scenario_names_is_read_from_beside_it(scenario_file):
+    scenario_file('h0 "s"\n\x7f\n', "ring.txt")
+    scenario = tailback.Scenario.load(scenario_file("# network ring.txt\n"))
+    assert scenario.complete().endswith('# topology.text = "h0 \\"s\\"\\n\\u007f\\n"\n')
+
+
+def test_a_network_that_cannot_be_read_is_a_mistake(scenario_file):
+    scenario = tailback.Scenario.load(scenario_file("# network none.txt\n"))
+    with pytest.raises(tailback.InputError, match=r"none\.txt cannot be read"):
+        scenario.check()
+    scenario_file(b"a\0b", "none.txt")
+    with pytest.raises(tailback.InputError, match="binary file, not a network"):
+        scenario.run()

@@ -4,11 +4,12 @@
 //! is empty or as good as full. What a packet may wait for while it holds a channel makes the channel dependency graph,
 //! whose nodes are (channel, level); without a cycle in it no set of packets can wait for one another for ever (W. Dally,
 //! C. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
-//! 36(5), 1987). The check is exhaustive, so it is meant for small networks of each kind.
+//! 36(5), 1987). With bubble flow control a ring may be a cycle, but what enters rings must not make one. Levels on which nothing
+//! waits are no part of the graph: all that may be adaptive must have an escape in the rest (J. Duato, 1996). The check is exhaustive, so it is meant for small networks of each kind.
 use crate::graph::{Graph, Peer};
 use crate::outcomes::every_outcome;
-use crate::routing::{Hop, Route, Router};
-use std::collections::{BTreeSet, HashSet};
+use crate::routing::{BUBBLE, Hop, Route, Router};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Channels between switches that a packet may take before it counts as lost.
 pub const HOPS_MAX: u8 = 64;
@@ -77,6 +78,8 @@ struct Explorer<'a> {
     levels: u32,
     /// What may wait for what: (node held, node wanted).
     dependencies: BTreeSet<(u32, u32)>,
+    /// Nodes that follow each other in a ring that bubbles keep moving.
+    rings: BTreeSet<(u32, u32)>,
     used: BTreeSet<u32>,
     stats: Stats,
 }
@@ -91,8 +94,8 @@ impl<'a> Explorer<'a> {
         }
         let levels = (0..link_classes.len() as u8).map(|class| router.levels(class)).max().unwrap_or(1);
         let stats = Stats { levels: vec![0; link_classes.len()], ..Stats::default() };
-        let (dependencies, used) = (BTreeSet::new(), BTreeSet::new());
-        Self { graph, router, link_classes, first, levels: levels.into(), dependencies, used, stats }
+        let (dependencies, rings, used) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        Self { graph, router, link_classes, first, levels: levels.into(), dependencies, rings, used, stats }
     }
 
     /// Follows every packet for `dst` through every choice, each state once.
@@ -105,9 +108,15 @@ impl<'a> Explorer<'a> {
             every_outcome(|senses| {
                 let mut route = state.route;
                 let hop = router.route(state.switch, state.in_port, dst, &mut route, senses);
-                hops.push((hop, route));
+                let promised =
+                    router.reserved_level() != Some(hop.level) || senses.has_room(hop.port, hop.level);
+                hops.push((hop, route, promised));
             });
-            for (hop, route) in hops {
+            for (hop, route, promised) in hops {
+                if !promised {
+                    let way = format!("in switch {}, a packet for endpoint {dst}", state.switch);
+                    return Err(Fault::Way(format!("{way} takes port {} at a level without room", hop.port)));
+                }
                 if let Some(next) = self.step(&state, dst, hop, route)?
                     && seen.insert(next)
                 {
@@ -164,8 +173,11 @@ impl<'a> Explorer<'a> {
                 let channel = self.first[state.switch as usize] + u32::from(hop.port);
                 let wanted = channel * self.levels + u32::from(hop.level);
                 self.used.insert(wanted);
-                if let Some(held) = state.held {
-                    self.dependencies.insert((held, wanted));
+                // Room on a reserved level is there when it is taken: it is not waited for.
+                if let Some(held) = state.held.filter(|_| self.router.reserved_level() != Some(hop.level)) {
+                    let goes_on = self.router.bubbles() && route.state & BUBBLE == 0;
+                    let of = if goes_on { &mut self.rings } else { &mut self.dependencies };
+                    of.insert((held, wanted));
                 }
                 Ok(Some(State { switch, in_port: Some(port), route, held: Some(wanted) }))
             }
@@ -174,11 +186,32 @@ impl<'a> Explorer<'a> {
 
     fn finish(mut self) -> Result<Stats, Fault> {
         self.stats.channels = self.used.len();
-        self.stats.dependencies = self.dependencies.len();
+        self.stats.dependencies = self.dependencies.len() + self.rings.len();
+        self.contract();
         match cycle(&self.dependencies) {
             Some(nodes) => Err(Fault::Cycle(nodes.into_iter().map(|node| self.name(node)).collect())),
             None => Ok(self.stats),
         }
+    }
+
+    /// Takes every ring with bubbles for one node: its packets move on whatever happens elsewhere, so it can only be waited
+    /// for as a whole, by what enters it.
+    fn contract(&mut self) {
+        let mut ring: BTreeMap<u32, u32> = BTreeMap::new();
+        let root = |ring: &BTreeMap<u32, u32>, mut node: u32| {
+            while let Some(&next) = ring.get(&node) {
+                node = next;
+            }
+            node
+        };
+        for &(a, b) in &self.rings {
+            let (a, b) = (root(&ring, a), root(&ring, b));
+            if a != b {
+                ring.insert(a.max(b), a.min(b));
+            }
+        }
+        let merged = self.dependencies.iter().map(|&(a, b)| (root(&ring, a), root(&ring, b)));
+        self.dependencies = merged.collect();
     }
 
     /// A node in words.
@@ -312,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn routings_that_need_levels_have_cycles_without_them() {
+    fn routings_that_need_levels_or_bubbles_have_cycles_without_them() {
         for text in [
             "kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5",
             "kind = 'torus'\ndims = [4, 4]",
@@ -324,6 +357,7 @@ mod tests {
             for routing in variants(&topology) {
                 let router = routing.bind(&topology, &graph, &SCALE).unwrap();
                 let needs = (1..topology.link_classes().len() as u8).any(|class| router.levels(class) > 1);
+                let needs = needs || router.bubbles();
                 let found = check(&graph, &Flat(router), topology.link_classes());
                 let what = format!("{} on {text}: {found:?}", routing.kind());
                 assert_eq!(matches!(found, Err(Fault::Cycle(_))), needs, "{what}");

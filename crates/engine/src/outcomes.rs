@@ -23,6 +23,8 @@ pub(crate) struct Script {
     asked: usize,
     /// Ports already looked at: a port does not change while a packet is routed.
     seen: Vec<(u16, u32)>,
+    /// Channels whose room was asked for: port and level.
+    rooms: Vec<((u16, u8), u32)>,
 }
 
 impl Script {
@@ -30,7 +32,13 @@ impl Script {
     /// was asked for.
     pub(crate) fn probability(&self) -> Option<f64> {
         let of = |product: f64, &(_, n): &(u32, u32)| product / f64::from(n);
-        self.seen.is_empty().then(|| self.choices[..self.asked].iter().fold(1.0, of))
+        (self.seen.is_empty() && self.rooms.is_empty())
+            .then(|| self.choices[..self.asked].iter().fold(1.0, of))
+    }
+
+    /// Whether it was told that there is room on this channel.
+    pub(crate) fn has_room(&self, port: u16, level: u8) -> bool {
+        self.rooms.contains(&((port, level), FULL))
     }
 
     fn choose(&mut self, n: u32) -> u32 {
@@ -48,6 +56,7 @@ impl Script {
         self.choices.truncate(self.asked);
         self.asked = 0;
         self.seen.clear();
+        self.rooms.clear();
         while let Some((choice, of)) = self.choices.last_mut() {
             *choice += 1;
             if *choice < *of {
@@ -72,6 +81,15 @@ impl Senses for Script {
         let occupancy = self.choose(2) * FULL;
         self.seen.push((port, occupancy));
         occupancy
+    }
+
+    fn room(&mut self, port: u16, level: u8) -> u32 {
+        if let Some(&(_, room)) = self.rooms.iter().find(|(asked, _)| *asked == (port, level)) {
+            return room;
+        }
+        let room = self.choose(2) * FULL;
+        self.rooms.push(((port, level), room));
+        room
     }
 }
 

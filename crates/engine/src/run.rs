@@ -4,14 +4,15 @@ use crate::core::fabric::Fabric;
 use crate::core::kernel::{Ending, Kernel, View};
 use crate::core::partition::Partition;
 use crate::core::plan::Plan;
+use crate::core::stall;
 use crate::probe::summary::Measured;
 use crate::problem::Problem;
 use crate::report::{Output, Progress, RunError};
 use crate::scenario::Scenario;
-use crate::switch::Switch;
 use crate::switch::arch::Architecture;
 use crate::switch::cioq::state::State;
-use crate::switch::cioq::{Arbitration, Cioq, Voq};
+use crate::switch::parameters::{Arbitration, Path, Voq};
+use crate::switch::unlimited::Unlimited;
 use crate::units::Time;
 use crate::workload::host::Hosts;
 use crate::workload::outcome::{self, Outcome};
@@ -24,9 +25,26 @@ const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Who watches a run; it stops the run by returning false.
 pub type Watcher<'a> = &'a mut (dyn FnMut(Progress) -> bool + Send);
 
-/// All that is wrong with a scenario, the network's part included.
+/// Largest network, in switches and in endpoints, of which the check follows every way of every packet.
+const PROVEN_MAX: usize = 32;
+
+/// All that is wrong with a scenario, the network's part included. Of a small network that is also whether its routing may
+/// deadlock ([`crate::deadlock`]), unless the routing says that it may.
 pub fn check(scenario: &Scenario) -> Vec<Problem> {
-    build::plan(scenario).err().unwrap_or_default()
+    let plan = match build::plan(scenario) {
+        Ok(plan) => plan,
+        Err(problems) => return problems,
+    };
+    let small = plan.graph.switches.len().max(plan.graph.endpoints.len()) <= PROVEN_MAX;
+    if !small || scenario.routing.binding().may_deadlock() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
+    let fault = crate::deadlock::check(&plan.graph, &*plan.router, &names).err();
+    fault
+        .map(|fault| Problem::new("routing.kind", fault.to_string(), "another routing"))
+        .into_iter()
+        .collect()
 }
 
 /// What a scenario builds, before anything runs: sizes, distances, latency of the empty network, virtual channels,
@@ -50,26 +68,38 @@ pub fn load(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
 /// returned, marked as interrupted.
 pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     let plan = Arc::new(build::plan(scenario).map_err(RunError::Problems)?);
-    let Switch::Cioq(cioq) = &scenario.switch;
-    let voq = voq(cioq, &plan);
-    let tracked = cioq.arbitration == Arbitration::Age;
+    let switch = scenario.switch.design().parameters();
+    let tracked = switch.arbitration == Arbitration::Age;
     let radix = plan.graph.switches.iter().map(Vec::len).max().unwrap_or(0);
     // The common case has one word per set of ports and of virtual channels.
-    match (radix, plan.channels.count()) {
-        (..=63, ..=64) => {
-            let make = |fabric: &Fabric| State::<1, 1>::new(&plan, &fabric.share, &voq, cioq.arbitration);
+    let small = radix < 64 && plan.channels.count() <= 64;
+    let rule = switch.arbitration;
+    match (&switch.fabric, small) {
+        (Path::Crossbar { voq, .. }, true) => {
+            let voq = voqs(voq, &plan);
+            let make = |fabric: &Fabric| State::<1, 1>::new(&plan, &fabric.share, &voq, rule);
             run_with(scenario, &plan, make, tracked, watch)
         }
-        _ => {
-            let make = |fabric: &Fabric| State::<17, 4>::new(&plan, &fabric.share, &voq, cioq.arbitration);
+        (Path::Crossbar { voq, .. }, false) => {
+            let voq = voqs(voq, &plan);
+            let make = |fabric: &Fabric| State::<17, 4>::new(&plan, &fabric.share, &voq, rule);
+            run_with(scenario, &plan, make, tracked, watch)
+        }
+        (Path::Unlimited, true) => {
+            let make = |fabric: &Fabric| Unlimited::<1>::new(&plan, &fabric.share, rule);
+            run_with(scenario, &plan, make, tracked, watch)
+        }
+        (Path::Unlimited, false) => {
+            let make = |fabric: &Fabric| Unlimited::<4>::new(&plan, &fabric.share, rule);
             run_with(scenario, &plan, make, tracked, watch)
         }
     }
 }
 
-fn voq(cioq: &Cioq, plan: &Plan) -> Vec<bool> {
+/// Which traffic classes have virtual output queues.
+fn voqs(voq: &Voq, plan: &Plan) -> Vec<bool> {
     let classes = plan.channels.classes.iter();
-    match &cioq.voq {
+    match voq {
         Voq::All(all) => classes.map(|_| *all).collect(),
         Voq::Classes(names) => classes.map(|class| names.iter().any(|name| name == class.name)).collect(),
     }
@@ -99,11 +129,12 @@ fn run_with<A: Architecture>(
         end = view.now;
         if view.is_check {
             look(plan, view);
+            failure = deadlocked(scenario, plan, view);
         } else if seen.elapsed() < WATCH_EVERY {
             return true;
         }
         seen = Instant::now();
-        failure = limit.and_then(|limit| over_memory(view, limit));
+        failure = failure.take().or_else(|| limit.and_then(|limit| over_memory(view, limit)));
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);
         if view.is_check {
@@ -158,6 +189,22 @@ fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
             partition.fabric.probe.snapshots.push(occupancy);
         }
     }
+}
+
+/// A message if packets wait for one another in a circle.
+fn deadlocked<A: Architecture>(scenario: &Scenario, plan: &Plan, view: &View<A>) -> Option<String> {
+    let circle = stall::find(plan, view.partitions);
+    let now = Time(view.now * plan.tick).0 as f64 / 1e6;
+    let routing = serde_json::to_string(&scenario.routing).unwrap_or_default();
+    (!circle.is_empty()).then(|| {
+        format!(
+            "deadlock: at {now:.3} us, {} channels wait for one another in a circle and can never move again:\n{}\n\
+             the routing is {routing}; on {}, it does not keep channels from waiting in a circle",
+            circle.len(),
+            stall::told(plan, &circle),
+            scenario.topology.kind(),
+        )
+    })
 }
 
 /// The law that every packet made is somewhere: arrived, removed by a switch, or held.

@@ -252,6 +252,8 @@ pub struct Record {
     pub ports: bool,
     /// Throughput of every source in the window.
     pub sources: bool,
+    /// Every packet on every channel, and its end in a switch, from start to end: for runs of a few messages.
+    pub packets: bool,
     /// Times at which the occupancy of every switch is recorded.
     pub occupancy: Vec<Duration>,
 }

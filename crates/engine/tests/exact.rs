@@ -146,12 +146,12 @@ fn latency(output: &tailback_engine::report::Output, class: usize) -> u64 {
     (ns * 1000.0).round() as u64
 }
 
-fn check(network: &str, routing: &str, message: u64, pipeline: u64) {
+fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64) {
     let topology = topology(network);
     let graph = topology.graph();
     let pairs = pairs(&graph);
     let text = format!(
-        "[topology]\n{network}\n[link]\n{}[routing]\n{routing}\n[switch]\nkind = \"cioq\"\npipeline = \"{pipeline} ps\"\n{}",
+        "[topology]\n{network}\n[link]\n{}[routing]\n{routing}\n[switch]\n{switch}\npipeline = \"{pipeline} ps\"\n{}",
         links(network),
         alone(&pairs, &format!("{message} flits"))
     );
@@ -189,7 +189,7 @@ fn latency_without_load_is_the_closed_form_on_every_topology_and_routing() {
     lists_are_complete();
     for (network, routing) in routed(NETWORKS) {
         for flits in [1, 4, 24] {
-            check(network, &routing, flits, 0);
+            check(network, &routing, SWITCHES[0], flits, 0);
         }
     }
 }
@@ -197,7 +197,24 @@ fn latency_without_load_is_the_closed_form_on_every_topology_and_routing() {
 #[test]
 fn the_pipeline_adds_its_latency_in_every_switch() {
     for (network, routing) in routed(NETWORKS) {
-        check(network, &routing, 4, 26_000);
+        check(network, &routing, SWITCHES[0], 4, 26_000);
+    }
+}
+
+#[test]
+fn latency_without_load_is_the_same_through_every_kind_of_switch() {
+    for (at, (network, routing)) in routed(NETWORKS).into_iter().enumerate() {
+        check(network, &routing, SWITCHES[1 + at % (SWITCHES.len() - 1)], [1, 4, 24][at % 3], 1_000);
+    }
+}
+
+#[test]
+#[ignore = "long: the whole product"]
+fn latency_without_load_is_the_closed_form_on_every_topology_and_routing_and_switch() {
+    for (network, routing) in routed(NETWORKS) {
+        for switch in SWITCHES {
+            [1, 4, 24].iter().for_each(|&flits| check(network, &routing, switch, flits, 7_000));
+        }
     }
 }
 

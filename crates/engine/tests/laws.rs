@@ -13,13 +13,22 @@ const HOT: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources =
                    [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.8\n\
                    message = { sizes = [\"4 flits\", \"60 flits\"], shares = [0.5, 0.5], by = \"volume\" }\n";
 
-const LONG: &str = "[switch]\nkind = \"cioq\"\ninput_buffer = \"2 packets\"\noutput_buffer = \"1 packet\"\n\
-                    [run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n";
+/// Switches with the smallest buffers.
+const SMALL: &[&str] = &[
+    "kind = \"cioq\"\ninput_buffer = \"2 packets\"\noutput_buffer = \"1 packet\"",
+    "kind = \"input-queued\"\ninput_buffer = \"2 packets\"",
+    "kind = \"output-queued\"\ninput_buffer = \"2 packets\"\noutput_buffer = \"1 packet\"",
+    "kind = \"shared-buffer\"\ninput_buffer = \"2 packets\"",
+    "kind = \"input-queued\"\ninput_buffer = \"1 packet\"\nvoq = false",
+    "kind = \"shared-buffer\"\ninput_buffer = { per = \"port\", size = \"40 packets\", shared = true }",
+];
+
+const LONG: &str = "[run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n";
 
 /// Everything moves to the end: with the smallest buffers, data still arrives in the second half of a long run.
-fn moves(network: &str, routing: &str, protocol: &str) {
+fn moves(network: &str, routing: &str, protocol: &str, switch: &str) {
     for (traffic, classes) in [(FULL, &["full"][..]), (HOT, &["hot", "victim"])] {
-        let text = file(network, routing, protocol, &format!("{LONG}{traffic}"));
+        let text = file(network, routing, protocol, &format!("[switch]\n{switch}\n{LONG}{traffic}"));
         let output = run(&text);
         for class in classes {
             let accepted = number(&output, class, "accepted");
@@ -45,7 +54,7 @@ fn drops(protocol: &str) -> bool {
 }
 
 /// Sends bursts from everywhere at once, and waits until all is over.
-fn bursts(network: &str, routing: &str, protocol: &str, message: &str, flits: u64, endpoint: &str) -> Output {
+fn bursts(network: &str, routing: &str, protocol: &str, message: &str, flits: u64, rest: &str) -> Output {
     let class = |name: &str, pattern: &str, start: u64| {
         format!(
             "[[traffic]]\nname = \"{name}\"\npattern = {pattern}\nshare = true\nprocess = \"one-shot\"\n\
@@ -53,8 +62,7 @@ fn bursts(network: &str, routing: &str, protocol: &str, message: &str, flits: u6
         )
     };
     let hotspot = "\"hotspot\"\nsources = 4\ndestinations = 1";
-    let mut rest =
-        format!("[endpoint]\n{endpoint}\n[run]\nwarmup = \"0 us\"\nduration = \"2 us\"\ndrain = \"2 ms\"\n");
+    let mut rest = format!("{rest}\n[run]\nwarmup = \"0 us\"\nduration = \"2 us\"\ndrain = \"2 ms\"\n");
     for at in 0..6 {
         rest += &class(&format!("hot{at}"), hotspot, 20 * at);
         rest += &class(&format!("all{at}"), "\"uniform\"", 20 * at);
@@ -96,7 +104,7 @@ fn everything_arrives_once(network: &str, routing: &str, protocol: &str) -> f64 
     let mut dropped = 0.0;
     for (message, flits) in [("4 flits", 4), ("100 flits", 100)] {
         // Every scheme but none keeps its state by destination.
-        let endpoints = ["", "acknowledge = false", "queues = \"fifo\""];
+        let endpoints = ["", "[endpoint]\nacknowledge = false", "[endpoint]\nqueues = \"fifo\""];
         let suited = if protocol.contains("none") { &endpoints[..] } else { &endpoints[..2] };
         for endpoint in suited {
             let output = bursts(network, routing, protocol, message, flits, endpoint);
@@ -111,7 +119,7 @@ fn no_load_stops_a_network_for_ever() {
     lists_are_complete();
     // Every routing on every network, and the protocols in turn.
     for (at, (network, routing)) in routed(NETWORKS).into_iter().enumerate() {
-        moves(network, &routing, PROTOCOLS[at % PROTOCOLS.len()]);
+        moves(network, &routing, PROTOCOLS[at % PROTOCOLS.len()], SMALL[at / 2 % SMALL.len()]);
     }
 }
 
@@ -119,7 +127,19 @@ fn no_load_stops_a_network_for_ever() {
 #[ignore = "long: the whole product"]
 fn no_load_stops_any_network_under_any_protocol_for_ever() {
     for (network, routing) in routed(NETWORKS) {
-        PROTOCOLS.iter().for_each(|protocol| moves(network, &routing, protocol));
+        for protocol in PROTOCOLS {
+            SMALL.iter().for_each(|switch| moves(network, &routing, protocol, switch));
+        }
+    }
+}
+
+#[test]
+fn no_load_stops_any_kind_of_switch_under_any_protocol_for_ever() {
+    for (at, switch) in SMALL.iter().enumerate().skip(1) {
+        for (turn, protocol) in PROTOCOLS.iter().enumerate().filter(|(turn, _)| turn % 2 == at % 2) {
+            let (network, routing) = &routed(FEW_NETWORKS)[turn % routed(FEW_NETWORKS).len()];
+            moves(network, routing, protocol, switch);
+        }
     }
 }
 
@@ -128,6 +148,26 @@ fn every_message_is_delivered_exactly_once() {
     for (at, (network, routing)) in routed(FEW_NETWORKS).into_iter().enumerate() {
         everything_arrives_once(network, &routing, PROTOCOLS[at % PROTOCOLS.len()]);
     }
+}
+
+#[test]
+fn every_message_is_delivered_exactly_once_through_every_kind_of_switch() {
+    let mut dropped = [0.0; SMALL.len()];
+    for (at, switch) in SMALL.iter().enumerate().skip(1) {
+        for (turn, protocol) in PROTOCOLS.iter().enumerate() {
+            let network = FEW_NETWORKS[(at + turn) % FEW_NETWORKS.len()];
+            let output = bursts(
+                network,
+                "kind = \"minimal\"",
+                protocol,
+                "100 flits",
+                100,
+                &format!("[switch]\n{switch}"),
+            );
+            dropped[at] += number(&output, "all", "dropped_packets");
+        }
+    }
+    assert!(dropped[1..].iter().all(|&packets| packets > 0.0), "a kind dropped nothing: {dropped:?}");
 }
 
 #[test]

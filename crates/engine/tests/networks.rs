@@ -4,9 +4,10 @@ use common::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tailback_engine::deadlock;
-use tailback_engine::report::RunError;
+use tailback_engine::report::{Column, RunError};
 use tailback_engine::routing::Routing;
 use tailback_engine::run::load;
+use tailback_engine::scenario::Scenario;
 use tailback_engine::topology::Wiring;
 use tailback_engine::units::{Rate, Scale};
 
@@ -58,7 +59,6 @@ fn thirty_random_networks_hold_under_full_load() {
 
 #[test]
 fn a_network_from_a_file_is_kept_with_its_scenario() {
-    use tailback_engine::scenario::Scenario;
     let text = "[topology]\nkind = \"file\"\npath = \"ring.txt\"\n[routing]\nkind = \"shortest\"\n\
                 [[traffic]]\npattern = \"uniform\"\nload = 0.1\n";
     let problems = Scenario::parse(text, &[]).unwrap_err();
@@ -178,5 +178,148 @@ fn runs_saturate_at_the_bound() {
         let (under, over) = (at(0.93), at(1.1));
         assert!(under > 0.93 * 0.98, "{network} accepts {under} of its bound");
         assert!(over < 1.002, "{network} accepts {over} of its bound");
+    }
+}
+
+/// Packets of three flits half-way round a ring, in buffers for two of them.
+fn ring(deadlock: &str, changes: &[(&str, &str)]) -> Scenario {
+    let text = format!(
+        "[topology]\nkind = \"torus\"\ndims = [8]\n[link]\nlatency = \"10 ns\"\n[packet]\nmax = \"3 flits\"\n\
+         [switch]\nkind = \"cioq\"\ninput_buffer = \"2 packets\"\noutput_buffer = \"2 packets\"\n\
+         [routing]\nkind = \"dor\"\n{deadlock}\n[endpoint]\nacknowledge = false\n\
+         [[traffic]]\nname = \"t\"\npattern = \"tornado\"\nload = 1.0\nmessage = \"3 flits\"\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+    );
+    read_with(&text, changes)
+}
+
+const MADE: &str = "deadlock = \"none\"\nmay_deadlock = true";
+
+#[test]
+fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {
+    let fails =
+        |changes: &[(&str, &str)]| match tailback_engine::run::run(&ring(MADE, changes), &mut |_| true) {
+            Err(RunError::Failed(text)) => text,
+            other => panic!("no deadlock was told: {other:?}"),
+        };
+    let told = fails(&[("run.partitions", "1")]);
+    assert!(told.starts_with("deadlock: at ") && told.contains("\"dor\""), "{told}");
+    assert!(told.contains("8 channels wait for one another in a circle"), "{told}");
+    for switch in 0..8 {
+        let channel = format!(
+            "switch {switch} port 1 (x) to switch {}, data level 0: full; its packet",
+            (switch + 1) % 8
+        );
+        assert!(told.contains(&channel), "{told}");
+    }
+    for (partitions, threads) in [("2", "1"), ("3", "2"), ("8", "2")] {
+        assert_eq!(told, fails(&[("run.partitions", partitions), ("run.threads", threads)]));
+    }
+}
+
+#[test]
+fn a_made_deadlock_is_told_within_twice_the_longest_queueing_delay() {
+    // Little enough that the ring fills up only after a while.
+    let load = [("traffic.t.load", "0.12")];
+    let (mut seen, mut moved) = (Vec::<(u64, u64)>::new(), 0);
+    let outcome = tailback_engine::run::run(&ring(MADE, &load), &mut |progress| {
+        if seen.last().is_none_or(|&(_, hops)| hops < progress.packet_hops) {
+            moved = progress.simulated.0;
+        }
+        seen.push((progress.simulated.0, progress.packet_hops));
+        true
+    });
+    assert!(matches!(outcome, Err(RunError::Failed(_))), "{outcome:?}");
+    let (told, before) = (seen[seen.len() - 1].0, seen[seen.len() - 2].0);
+    // The same run, stopped before it is told: what was delivered by then.
+    let output = tailback_engine::run::run(&ring(MADE, &load), &mut |at| at.simulated.0 < before).unwrap();
+    let Column::Text(kinds) = column(&output, "histograms", "latency") else {
+        panic!("no names of latencies")
+    };
+    let bins =
+        kinds.iter().zip(reals(&output, "histograms", "low_ns")).filter(|(kind, _)| *kind == "network");
+    let longest = bins.map(|(_, low)| low * 1000.0).fold(0.0, f64::max);
+    let empty = 5.0 * 11_000.0 + 2_000.0;
+    assert!(
+        longest > empty && (told - moved) as f64 <= 2.0 * (longest - empty),
+        "{told} - {moved}: {longest} ps"
+    );
+}
+
+#[test]
+fn rings_without_what_keeps_them_from_deadlock_are_refused_unless_wanted() {
+    let text = "[topology]\nkind = \"torus\"\ndims = [4]\n[routing]\nkind = \"dor\"\ndeadlock = \"none\"\n\
+                [[traffic]]\npattern = \"uniform\"\nload = 0.1\n";
+    let problems = Scenario::parse(text, &[]).unwrap_err();
+    assert_eq!(
+        (problems.len(), problems[0].path.as_str(), problems[0].line),
+        (1, "routing.deadlock", Some(6))
+    );
+    assert!(Scenario::parse(&text.replace("[4]", "[3, 2]"), &[]).is_ok());
+}
+
+#[test]
+fn date_lines_and_bubbles_keep_the_ring_moving() {
+    for deadlock in ["", "deadlock = \"bubble\""] {
+        let output = tailback_engine::run::run(&ring(deadlock, &[]), &mut |_| true).unwrap();
+        let accepted = number(&output, "t", "accepted");
+        assert!(accepted > 0.03, "{deadlock}: {accepted}");
+    }
+}
+
+#[test]
+fn bubbles_hold_under_full_load_in_any_torus() {
+    for (network, buffer) in [
+        ("dims = [6]", "1 packet"),
+        ("dims = [4, 5]\nlinks = 2", "2 packets"),
+        ("dims = [4, 4, 2]", "30 flits"),
+    ] {
+        for message in ["24 flits", "72 flits", "5 flits"] {
+            let rest = format!(
+                "[switch]\nkind = \"cioq\"\ninput_buffer = \"{buffer}\"\noutput_buffer = \"2 packets\"\n\
+                 [[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 1.0\nmessage = \"{message}\"\n\
+                 [run]\nwarmup = \"20 us\"\nduration = \"10 us\"\ndrain = \"0 us\"\n"
+            );
+            let text = file(
+                &format!("kind = \"torus\"\n{network}"),
+                "kind = \"dor\"\ndeadlock = \"bubble\"",
+                "kind = \"none\"",
+                &rest,
+            );
+            assert!(number(&run(&text), "t", "accepted") > 0.1, "{text}");
+        }
+    }
+}
+
+#[test]
+fn bubbles_need_room_for_two_packets_of_one_length() {
+    let wrong = |buffer: &str, message: &str| {
+        let rest = format!(
+            "[switch]\nkind = \"cioq\"\noutput_buffer = \"{buffer}\"\n[[traffic]]\npattern = \"uniform\"\nload = 0.1\nmessage = \"{message}\"\n"
+        );
+        let text = file(
+            "kind = \"torus\"\ndims = [4]",
+            "kind = \"dor\"\ndeadlock = \"bubble\"",
+            "kind = \"none\"",
+            &rest,
+        );
+        let problems = tailback_engine::run::check(&read(&text));
+        problems.into_iter().map(|problem| problem.path).collect::<Vec<_>>()
+    };
+    assert_eq!(wrong("2 packets", "48 flits"), [""; 0]);
+    assert_eq!(wrong("47 flits", "50 flits"), ["routing.deadlock", "switch.output_buffer"]);
+}
+
+#[test]
+fn the_check_of_a_small_network_follows_its_routing_and_lets_a_wanted_deadlock_be() {
+    assert_eq!(tailback_engine::run::check(&ring(MADE, &[])), []);
+    for routing in routings(NETWORKS[8]) {
+        let text = file(
+            NETWORKS[8],
+            &routing,
+            "kind = \"none\"",
+            "[[traffic]]\npattern = \"uniform\"\nload = 0.1\n",
+        );
+        assert_eq!(tailback_engine::run::check(&read(&text)), [], "{routing}");
     }
 }

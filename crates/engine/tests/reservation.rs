@@ -1,6 +1,8 @@
 //! The laws of the protocols that reserve or speculate, on whole networks.
 use proptest::prelude::*;
 use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use tailback_engine::report::{Column, Output};
 use tailback_engine::run::{check, run};
 use tailback_engine::scenario::Scenario;
 
@@ -46,11 +48,15 @@ fn mixed(load: f64, sizes: &str) -> String {
 }
 
 fn summary(text: &str, overrides: &[(&str, &str)]) -> Value {
+    output(text, overrides).summary
+}
+
+fn output(text: &str, overrides: &[(&str, &str)]) -> Output {
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let scenario =
         Scenario::parse(text, &overrides).unwrap_or_else(|problems| panic!("{text}\n{problems:?}"));
-    run(&scenario, &mut |_| true).unwrap_or_else(|error| panic!("{text}\n{error:?}")).summary
+    run(&scenario, &mut |_| true).unwrap_or_else(|error| panic!("{text}\n{error:?}"))
 }
 
 /// Every message was delivered whole, every flit once, and nothing is left in the network.
@@ -82,6 +88,90 @@ proptest! {
         let text = scenario(network, scheme, &mixed(load, &sizes), acknowledge, seed);
         if let Err(wrong) = all_arrived(&summary(&text, &[])) {
             return Err(TestCaseError::fail(format!("{wrong}\n{text}")));
+        }
+    }
+}
+
+/// Rows of the table `packets`, by the columns that the laws speak of.
+struct Step {
+    event: String,
+    kind: String,
+    class: String,
+    /// Source and destination of the packet.
+    ends: (i64, i64),
+    granted_ns: f64,
+    words: (i64, i64),
+}
+
+fn steps(output: &Output) -> Vec<Step> {
+    let table = output.tables.iter().find(|table| table.name == "packets").expect("packets are recorded");
+    let column = |name: &str| &table.columns.iter().find(|(own, _)| own == name).expect("a column").1;
+    let (Column::Text(events), Column::Text(kinds), Column::Text(classes), Column::Real(granted)) =
+        (column("event"), column("kind"), column("traffic_class"), column("granted_ns"))
+    else {
+        panic!("the columns have other types")
+    };
+    let int = |name: &str, row: usize| match column(name) {
+        Column::Int(values) => values[row],
+        _ => panic!("{name} holds no whole numbers"),
+    };
+    let step = |row: usize| Step {
+        event: events[row].clone(),
+        kind: kinds[row].clone(),
+        class: classes[row].clone(),
+        ends: (int("source", row), int("destination", row)),
+        granted_ns: granted[row],
+        words: (int("word0", row), int("word1", row)),
+    };
+    (0..events.len()).map(step).collect()
+}
+
+/// What was granted: by destination, every interval once, as time and flits. A grant's flits are those of the
+/// reservation with its key, of the same source; a refusal carries its own.
+fn granted(steps: &[Step]) -> BTreeMap<i64, BTreeMap<(i64, u64), i64>> {
+    let asked: HashMap<((i64, i64), i64), i64> = steps
+        .iter()
+        .filter(|step| step.kind == "reservation")
+        .map(|step| ((step.ends, step.words.1), step.words.0))
+        .collect();
+    let mut granted: BTreeMap<i64, BTreeMap<(i64, u64), i64>> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.event == "sent" && !step.granted_ns.is_nan()) {
+        let flits = match step.kind.as_str() {
+            "grant" => asked[&((step.ends.1, step.ends.0), step.words.1)],
+            _ => step.words.1,
+        };
+        let start = (step.granted_ns * 1000.0).round() as u64;
+        granted.entry(step.ends.0).or_default().insert((step.ends.1, start), flits);
+    }
+    granted
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+
+    #[test]
+    fn granted_intervals_never_overlap_and_only_what_may_be_dropped_is(
+        scheme in prop::sample::select(SCHEMES),
+        network in prop::sample::select(NETWORKS),
+        load in 0.2..0.9f64,
+        (small, large) in (1u32..20, 8u32..200),
+        seed in 1u64..1000,
+    ) {
+        let sizes = format!("{{ sizes = [\"{small} flits\", \"{large} flits\"], shares = [0.5, 0.5] }}");
+        let text = scenario(network, scheme, &mixed(load, &sizes), true, seed);
+        let steps = steps(&output(&text, &[("record.packets", "true")]));
+        for step in steps.iter().filter(|step| step.event == "dropped") {
+            prop_assert!(step.class.starts_with("speculative") && step.kind == "data", "{text}");
+        }
+        for (destination, intervals) in granted(&steps) {
+            let mut in_order: Vec<(u64, i64)> =
+                intervals.into_iter().map(|((_, start), flits)| (start, flits)).collect();
+            in_order.sort_unstable();
+            for pair in in_order.windows(2) {
+                // A flit takes 1000 ps.
+                let end = pair[0].0 + pair[0].1 as u64 * 1000;
+                prop_assert!(end <= pair[1].0, "{destination}: {pair:?}\n{text}");
+            }
         }
     }
 }

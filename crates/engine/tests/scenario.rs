@@ -226,7 +226,7 @@ series = true
 8:8 packet.flit | expected a size such as "4 flits", found the integer 100
 9:7 packet.max | the unit "KB" could be 1000 or 1024 bytes | kB or KiB?
 12:11 switch.speedup | expected a whole number from 1 to 1000, found the text "infinite"
-13:16 switch.input_buffer | expected "credit round trip", a size such as "4 flits" or a table of per, size, found the text "credit roundtrip"
+13:16 switch.input_buffer | expected "credit round trip", a size such as "4 flits" or a table of per, size, shared, found the text "credit roundtrip"
 14:7 switch.voq | expected true or false or a list (each text in quotes), found the integer 1
 16:10 endpoint.queues | unknown value "lifo" | did you mean fifo? one of: per destination, fifo
 17:2 routing.kind | this key is missing | one of: …

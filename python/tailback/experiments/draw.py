@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailback import style
+from tailback.experiments.model import Data, Measure
 from tailback.stats import Interval
 
 LABELS = {
@@ -71,3 +74,46 @@ def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
     """Given ticks on a logarithmic horizontal axis, written plainly."""
     axes.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a figure: what it is called, the number of its look, and the labels of its runs."""
+
+    label: str
+    number: int
+    where: Mapping[str, Any]
+
+
+def protocol_lines(data: Data, **where: Any) -> list[Line]:
+    """A line per protocol among the runs with these labels."""
+    kinds = data.values("protocol", **where)
+    return [Line(LABELS[kind], look(kind), {**where, "protocol": kind}) for kind in kinds]
+
+
+def value_lines(data: Data, label: str, name: str = "{}", **where: Any) -> list[Line]:
+    """A line per value of a label, called `name` with the value in it."""
+    found = data.values(label, **where)
+    return [Line(name.format(value), number, {**where, label: value}) for number, value in enumerate(found)]
+
+
+def curves(
+    axes: Axes, data: Data, measure: Measure, along: str, lines: Sequence[Line], scale: float = 1.0
+) -> None:
+    """A measured quantity along a label; loads, which are below 1 or so, are shown in percent."""
+    for line in lines:
+        steps, points = data.curve(measure, along, **line.where)
+        shown = [100 * step for step in steps] if along == "load" else steps
+        curve(axes, shown, [point.scaled(scale) for point in points], line.label, line.number)
+
+
+OFFERED = "offered load [% of injection bandwidth]"
+
+
+def over_load(data: Data, measure: Measure, lines: Sequence[Line], y: str, scale: float = 100.0) -> Figure:
+    """One panel over the offered load."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        curves(axes, data, measure, "load", lines, scale)
+        axes.set_ylim(bottom=0)
+        return finish(figure, axes, OFFERED, y)

@@ -72,8 +72,8 @@ def _name(threshold: object) -> str:
 def draw(data: Data) -> Figure:
     """Accepted throughput of long messages, and latency of the hot spot, a line per threshold."""
     with style.styled():
-        made, (above, below) = style.figure(2, height=2.8)
-        below.sharex(below)
+        made = Figure(figsize=(7.2, 5.6), layout="constrained")
+        above, below = made.subplots(2, 1)
         for number, threshold in enumerate(data.values("threshold", traffic="uniform")):
             loads, points = data.curve(accepted("uniform"), "load", threshold=threshold, traffic="uniform")
             shown = [point.scaled(100) for point in points]

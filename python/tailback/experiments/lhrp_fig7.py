@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import lhrp_uniform
 from tailback.experiments.draw import LABELS, curve, finish, look
-from tailback.experiments.lhrp_paper import FULL, PAPER, Times, protocols, scenario, uniform, uniform_cost
+from tailback.experiments.lhrp_paper import PAPER, protocols
 from tailback.experiments.measure import latency
 from tailback.experiments.model import Claim, Data, Experiment, Search, hard, unjudged, value
 from tailback.saturation import Saturation
 from tailback.stats import Interval
 
-_SEARCH = Times(10, 10, 0)
-
 
 def searches(full: bool) -> list[Search]:
     """The saturation of every protocol."""
-    span = replace(FULL, drain=0) if full else _SEARCH
-    return [
-        Search(
-            {"protocol": protocol},
-            scenario(f"uniform, 4 flits, {protocol}", protocol, uniform(0.5, "4 flits"), span, 1),
-            "traffic.uniform.load",
-            *((0.35, 0.67) if protocol == "srp" else (0.58, 0.9)),
-            0.02 if not full else 0.005,
-            2 if full else 1,
-            cost=(7 if full else 5) * uniform_cost(0.75, 4, span),
-        )
-        for protocol in protocols()
-        if protocol != "lhrp+srp"
-    ]
+    kinds = [protocol for protocol in protocols() if protocol != "lhrp+srp"]
+    return [lhrp_uniform.search(kind, full, lhrp_uniform.brackets(kind)) for kind in kinds]
 
 
 def draw(data: Data) -> Figure:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tailback.experiments.lhrp_paper import protocols, scenario, times, uniform, uniform_cost
-from tailback.experiments.model import Case
+from tailback.experiments.lhrp_paper import FULL, Times, protocols, scenario, times, uniform, uniform_cost
+from tailback.experiments.model import Case, Search
 
 LOADS = (0.2, 0.5, 0.7, 0.8, 0.9)
 LOADS_FULL = (
@@ -31,14 +31,35 @@ LOADS_FULL = (
 SHARES_LOAD = 0.8
 
 
-def case(protocol: str, load: float, full: bool, seed: int = 1) -> Case:
+def case(protocol: str, load: float, full: bool, seed: int = 1, flits: int = 4) -> Case:
     """One protocol at one load."""
     span = replace(times(full), drain=10)
     return Case(
-        {"protocol": protocol, "load": load, "seed": seed},
-        scenario(f"uniform, 4 flits, {protocol}", protocol, uniform(load, "4 flits"), span, seed),
-        uniform_cost(min(load, 0.8), 4, span),
+        {"protocol": protocol, "load": load, "seed": seed, "flits": flits},
+        scenario(
+            f"uniform, {flits} flits, {protocol}", protocol, uniform(load, f"{flits} flits"), span, seed
+        ),
+        uniform_cost(min(load, 0.8), flits, span),
     )
+
+
+def search(protocol: str, full: bool, between: tuple[float, float], flits: int = 4) -> Search:
+    """The saturation of a protocol; searches that are alike share their runs."""
+    span = replace(FULL, drain=0) if full else Times(10, 10 if flits <= 24 else 30, 0)
+    return Search(
+        {"protocol": protocol, "flits": flits},
+        scenario(f"uniform, {flits} flits, {protocol}", protocol, uniform(0.5, f"{flits} flits"), span, 1),
+        "traffic.uniform.load",
+        *between,
+        0.005 if full else 0.02,
+        2 if full else 1,
+        cost=(7 if full else 5) * uniform_cost(sum(between) / 2, flits, span),
+    )
+
+
+def brackets(protocol: str) -> tuple[float, float]:
+    """Loads between which a protocol saturates under 4-flit messages."""
+    return (0.35, 0.67) if protocol == "srp" else (0.58, 0.9)
 
 
 def cases(full: bool) -> list[Case]:

@@ -92,3 +92,33 @@ def mean_series(
     sums = np.where(known, stacked, 0.0).sum(axis=0)
     counts = known.sum(axis=0)
     return columns[0][0][:length], np.where(counts > 0, sums / np.maximum(counts, 1), math.nan)
+
+
+def packets_share(traffic: str, count: str) -> Measure:
+    """Packets of a count, such as "dropped" or "speculative", as a share of the sources' channels."""
+
+    def measure(result: Result) -> float:
+        facts = _facts(result, traffic)
+        return float(facts[f"{count}_packets"] / max(1, facts["packets"]) * facts["offered"])
+
+    return measure
+
+
+def per_packet(traffic: str, count: str) -> Measure:
+    """Packets of a count, such as "duplicate" or "reordered", over those created."""
+    return lambda result: float(
+        _facts(result, traffic)[f"{count}_packets"] / max(1, _facts(result, traffic)["packets"])
+    )
+
+
+def utilisation(channels: dict[str, int]) -> Measure:
+    """Mean share of time in which a channel carries flits of any kind; `channels` by link class."""
+
+    def measure(result: Result) -> float:
+        facts = result.summary
+        classes = {**facts["channel_shares"], "injection": facts["injection_shares"]}
+        classes["ejection"] = facts["ejection_shares"]
+        busy = sum(count * sum(classes[name].values()) for name, count in channels.items())
+        return float(busy / sum(channels.values()))
+
+    return measure

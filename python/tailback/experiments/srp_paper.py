@@ -111,9 +111,9 @@ def scenario(
     return Scenario.loads("\n".join(lines) + "\n")
 
 
-def nodes(senders: int, seed: int) -> tuple[int, list[int], list[int]]:
+def nodes(senders: int, seed: int, endpoints: int = ENDPOINTS) -> tuple[int, list[int], list[int]]:
     """A hot endpoint, its senders, and all others, drawn by the seed; fewer senders are among the more."""
-    drawn = random.Random(seed).sample(range(ENDPOINTS), ENDPOINTS)
+    drawn = random.Random(seed).sample(range(endpoints), endpoints)
     return drawn[0], sorted(drawn[1 : senders + 1]), sorted(drawn[senders + 1 :])
 
 

@@ -3,14 +3,15 @@ use super::Tick;
 use super::plan::{Channels, LinkPlan, Plan, RecordPlan, cut, shares};
 use crate::problem::Problem;
 use crate::scenario::{PerClass, Scenario, SendQueues};
-use crate::switch::Switch;
-use crate::switch::cioq::Buffer;
+use crate::switch::parameters::{Buffer, Parameters, Path};
 use crate::topology::Wiring;
 use crate::traffic::bind::{BoundClass, bind_all};
 use crate::traffic::generator;
+use crate::traffic::sizes::Sizes;
 use crate::units::{Duration, Rate, Scale, Time};
 use crate::workload::bind::{BoundJob, Context};
 use crate::{graph::Graph, workload};
+use std::collections::BTreeSet;
 
 /// Most virtual channels of a port.
 const VCS_MAX: usize = 256;
@@ -60,7 +61,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
             latency: scenario.latency_of(name).time(&scale),
         })
         .collect();
-    let Switch::Cioq(switch) = &scenario.switch;
+    let switch = scenario.switch.design().parameters();
+    let output_buffer = switch.output_buffer.map(|size| size.flits(&scale).min(u32::MAX as u64 / 4) as u32);
     let tick = tick(scenario, &wires, &scale);
     problems.extend(too_long(scenario, &wires, &scale, tick));
     if !problems.is_empty() {
@@ -83,11 +85,18 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
         .collect();
     problems.extend(small_buffers(scenario, &links, packet_flits));
+    if router.bubbles() {
+        problems.extend(no_bubbles(&traffic, &switch, output_buffer, packet_flits));
+        if !jobs.is_empty() {
+            let message = "bubbles need data packets of one length, but jobs send messages of many";
+            problems.push(Problem::new("routing.deadlock", message, "deadlock = \"date-line\""));
+        }
+    }
     if !problems.is_empty() {
         return Err(problems);
     }
     let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
-    let crossbar = times(Rate(fastest.saturating_mul(switch.speedup as u64)), &scale, tick);
+    let crossbar = times(Rate(fastest.saturating_mul(switch.speedup() as u64)), &scale, tick);
     let drained =
         scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
     let wanted = match scenario.run.partitions {
@@ -103,7 +112,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let run = &scenario.run;
     let [warmup, duration, drain] = scenario.run_spans().map(ticks);
     let window = (warmup, warmup + duration);
-    let clock = |class: &crate::traffic::bind::BoundClass| generator::Clock {
+    let clock = |class: &BoundClass| generator::Clock {
         slot_num: links[0].time[1] as u64,
         slot_den: 1,
         start: class.start.0 / tick,
@@ -124,7 +133,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         router,
         channels,
         crossbar,
-        output_buffer: switch.output_buffer.flits(&scale).min(u32::MAX as u64 / 4) as u32,
+        output_buffer,
         packet_flits,
         control_flits: scenario.packet.control.flits(&scale) as u16,
         drain_time: times(drained, &scale, tick),
@@ -133,6 +142,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
             series: scenario.record.series.map(|bin| ticks(bin).max(1)),
             ports: scenario.record.ports,
             sources: scenario.record.sources,
+            packets: scenario.record.packets,
             occupancy,
         },
         scale,
@@ -175,9 +185,9 @@ fn bind_load(
 /// The tick: the greatest common divisor of latencies and of flit times over the speedup; 1 ps if a flit time is not
 /// a whole number of picoseconds.
 fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
-    let Switch::Cioq(switch) = &scenario.switch;
+    let switch = scenario.switch.design().parameters();
     let mut common = gcd(0, switch.pipeline.time(scale).0);
-    let speedup = switch.speedup as u128;
+    let speedup = switch.speedup() as u128;
     let drain = scenario.endpoint.drain_rate.unwrap_or(wires[0].rate);
     for rate in wires.iter().map(|wire| wire.rate).chain([drain]) {
         let (bits, rate) = (scale.flit_bits as u128 * 1_000_000_000_000, rate.0 as u128 * speedup);
@@ -216,7 +226,7 @@ fn too_long(scenario: &Scenario, wires: &[Wire], scale: &Scale, tick: u64) -> Ve
         let what = format!("the latency of the {} links", wire.name);
         check(format!("link.{key}"), &what, wire.latency.0.into(), 30, LONGER_TICK);
     }
-    let Switch::Cioq(switch) = &scenario.switch;
+    let switch = scenario.switch.design().parameters();
     let pipeline = switch.pipeline.time(scale).0;
     check("switch.pipeline".into(), "the pipeline", pipeline.into(), 30, LONGER_TICK);
     if let Some(drain) = scenario.endpoint.drain_rate {
@@ -263,6 +273,11 @@ fn link(
         }
         Buffer::PerVc(size) => size.flits(scale),
         Buffer::PerPort(size) => size.flits(scale) / vcs.max(1),
+        Buffer::Shared(_) => scale.packet_flits,
+    };
+    let pool = match buffer {
+        Buffer::Shared(size) => size.flits(scale).saturating_sub(vcs * scale.packet_flits),
+        _ => 0,
     };
     let flits = flits.min(u32::MAX as u64 / 4) as u32;
     LinkPlan {
@@ -270,12 +285,13 @@ fn link(
         time: times(wire.rate, scale, tick),
         latency: (wire.latency.0 / tick) as u32,
         pipeline: (pipeline.0 / tick) as u32,
+        pool: pool.min(u32::MAX as u64 / 4) as u32,
         buffer: (0..channels.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
     }
 }
 
 fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> Vec<Problem> {
-    let Switch::Cioq(switch) = &scenario.switch;
+    let switch = scenario.switch.design().parameters();
     let mut problems = Vec::new();
     for link in links {
         let buffer = link.buffer.iter().copied().filter(|&flits| flits > 0).min().unwrap_or(0);
@@ -291,14 +307,78 @@ fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> 
             ));
         }
     }
-    let output = switch.output_buffer.flits(&scale(scenario));
-    if output < packet_flits as u64 {
+    if let Buffer::Shared(size) = switch.input_buffer {
+        let port = size.flits(&scale(scenario));
+        problems.extend(links.iter().filter_map(|link| crowded(link, port, packet_flits)));
+    }
+    let output = switch.output_buffer.map(|size| size.flits(&scale(scenario)));
+    if let Some(output) = output.filter(|&output| output < packet_flits as u64) {
         let message = format!("an output queue of {output} flits is smaller than a packet");
         problems.push(Problem::new(
             "switch.output_buffer",
             message,
             format!("at least {packet_flits} flits"),
         ));
+    }
+    problems
+}
+
+/// A shared buffer without room for a packet of every virtual channel.
+fn crowded(link: &LinkPlan, port: u64, packet_flits: u16) -> Option<Problem> {
+    let vcs = link.buffer.iter().filter(|&&flits| flits > 0).count() as u64;
+    let least = vcs * packet_flits as u64;
+    (port < least).then(|| {
+        let message = format!(
+            "a shared buffer of {port} flits has no room for a packet of each of the {vcs} virtual channels of the \
+             {} links",
+            link.name
+        );
+        Problem::new("switch.input_buffer", message, format!("at least {least} flits"))
+    })
+}
+
+/// What bubble flow control cannot work with: output queues of less than two packets, and data packets of several lengths, which
+/// would break the room for one into pieces.
+fn no_bubbles(
+    traffic: &[BoundClass],
+    switch: &Parameters,
+    output_buffer: Option<u32>,
+    packet_flits: u16,
+) -> Vec<Problem> {
+    let (most, mut lengths) = (u32::from(packet_flits), BTreeSet::new());
+    for class in traffic {
+        let sizes = match &class.sizes {
+            Sizes::Fixed(flits) => vec![*flits],
+            Sizes::Mix { sizes, .. } => sizes.to_vec(),
+            Sizes::Steps { from, step, .. } => vec![*from, from + step],
+        };
+        let of = |flits: u32| {
+            [(flits >= most).then_some(most), (!flits.is_multiple_of(most)).then_some(flits % most)]
+        };
+        lengths.extend(sizes.into_iter().flat_map(of).flatten());
+    }
+    let mut problems = Vec::new();
+    if lengths.len() > 1 {
+        let message = format!(
+            "bubbles need data packets of one length, but there will be packets of {lengths:?} flits"
+        );
+        let help = "messages of one size, or of whole packets; or deadlock = \"date-line\"";
+        problems.push(Problem::new("routing.deadlock", message, help));
+    }
+    if switch.fabric == Path::Unlimited {
+        // Who waits for a bubble there would stand before those who need none.
+        let message = "bubbles need a switch where packets of one input do not wait for those of another";
+        problems.push(Problem::new(
+            "switch.kind",
+            message,
+            "cioq or input-queued; or deadlock = \"date-line\"",
+        ));
+    }
+    if let Some(output_buffer) = output_buffer.filter(|&flits| flits < 2 * most) {
+        let message = format!(
+            "an output queue of {output_buffer} flits has no room for the two packets that bubbles need"
+        );
+        problems.push(Problem::new("switch.output_buffer", message, format!("at least {} flits", 2 * most)));
     }
     problems
 }

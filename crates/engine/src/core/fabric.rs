@@ -1,11 +1,12 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::packet::{NIL, Packet, Pool};
+use super::packet::{Hot, NIL, Packet, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
 use super::{NEVER, Tick};
 use crate::graph::Peer;
 use crate::probe::Probe;
+use crate::routing::BUBBLE;
 use std::sync::Arc;
 
 /// Where a channel ends.
@@ -132,6 +133,12 @@ impl Returns {
         self.insert(credit)
     }
 
+    /// Flits of a virtual channel that come back by `at`.
+    fn flits(&self, vc: u8, at: Tick) -> u32 {
+        let coming = self.credits[self.taken..].iter().take_while(|credit| credit.at() <= at);
+        coming.filter(|credit| credit.vc() == vc as u32).map(|credit| credit.flits()).sum()
+    }
+
     #[cold]
     fn forget_taken(&mut self) {
         self.credits.drain(..self.taken);
@@ -239,8 +246,12 @@ pub struct Fabric {
     pub tracked: Vec<bool>,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
+    /// Flits promised to packets that wait for a channel, by virtual channel; empty if the routing has no reserved level.
+    promised: Table<u32>,
     timing: Table<Timing>,
     lanes: Table<Lane>,
+    /// Flits that the virtual channels of each channel share in the buffer ahead; empty if none do.
+    pools: Table<u32>,
     vcs: u32,
 }
 
@@ -264,13 +275,18 @@ impl Fabric {
             watching: false,
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
+            promised: Table::default(),
             timing: timings(&plan).into(),
             lanes: Table::default(),
+            pools: Table::default(),
             vcs: vcs as u32,
             share,
             plan,
         };
         fabric.wire(number);
+        if fabric.plan.router.reserved_level().is_some() {
+            fabric.promised = vec![0; fabric.lanes.len()].into();
+        }
         fabric
     }
 
@@ -323,6 +339,9 @@ impl Fabric {
         let credit = |&flits: &u32| if unlimited { u32::MAX / 2 } else { flits };
         let lane = |flits| Lane { credit: credit(flits), used: 0, head: NIL, tail: NIL };
         self.lanes.extend(buffer.iter().map(lane));
+        if self.plan.links.iter().any(|link| link.pool > 0) {
+            self.pools.push(self.plan.links[link as usize].pool);
+        }
         let rows = self.plan.links.len();
         let row = match far {
             Far::Endpoint(_) => rows + 1,
@@ -343,7 +362,8 @@ impl Fabric {
     /// Flits that fit in the buffer ahead on this virtual channel. Credits must have been taken in before.
     #[inline]
     pub fn credit(&self, channel: u32, vc: u8) -> u32 {
-        self.lanes[channel * self.vcs + vc as u32].credit
+        let own = self.lanes[channel * self.vcs + vc as u32].credit;
+        if self.pools.is_empty() { own } else { own + self.pools[channel] }
     }
 
     /// Puts a packet into the queue of its virtual channel, in front of a channel.
@@ -364,17 +384,32 @@ impl Fabric {
     /// others remain.
     #[inline]
     pub fn dequeue(&mut self, channel: u32, vc: u8) -> Option<(u32, bool)> {
-        let lane = &mut self.lanes[channel * self.vcs + vc as u32];
+        let lane = &self.lanes[channel * self.vcs + vc as u32];
         let (id, hot) = (lane.head, &self.pool.hot[lane.head]);
-        if lane.credit < hot.flits() {
+        let shared = if self.pools.is_empty() { 0 } else { self.pools[channel] };
+        if lane.credit + shared < hot.flits() {
             return None;
         }
+        Some((id, self.discard(channel, vc)))
+    }
+
+    /// Takes the first packet out of a queue that has one, whether there is credit or not. Returns whether others
+    /// remain.
+    pub fn discard(&mut self, channel: u32, vc: u8) -> bool {
+        let lane = &mut self.lanes[channel * self.vcs + vc as u32];
+        let hot = &self.pool.hot[lane.head];
         lane.used -= hot.flits();
         lane.head = hot.next;
         if lane.head == NIL {
             lane.tail = NIL;
         }
-        Some((id, lane.head != NIL))
+        lane.head != NIL
+    }
+
+    /// The first packet of a queue in front of a channel; `NIL` if it is empty.
+    #[inline]
+    pub fn head(&self, channel: u32, vc: u8) -> u32 {
+        self.lanes[channel * self.vcs + vc as u32].head
     }
 
     /// Flits in a queue in front of a channel.
@@ -383,17 +418,84 @@ impl Fabric {
         self.lanes[channel * self.vcs + vc as u32].used
     }
 
+    /// Flits that must fit in the first buffer after the crossbar for a packet to cross: its own, and a largest packet's more
+    /// where it needs a bubble.
+    #[inline]
+    pub fn room_needed(&self, hot: &Hot) -> u32 {
+        hot.flits() + if hot.state & BUBBLE != 0 { self.plan.packet_flits as u32 } else { 0 }
+    }
+
+    /// Flits of credit, those that are back by now included, that were promised to no packet.
+    pub fn room(&self, channel: u32, vc: u8) -> u32 {
+        let lane = channel * self.vcs + vc as u32;
+        let back: u32 = self.channels[channel].returns.flits(vc, self.now);
+        (self.lanes[lane].credit + back).saturating_sub(self.promised[lane])
+    }
+
+    /// Promises the room ahead to a packet that has just been routed, if it was routed to the reserved level.
+    #[inline]
+    pub fn promise(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.promised.is_empty() && self.is_reserved(vc) {
+            self.promised[channel * self.vcs + vc as u32] += flits;
+        }
+    }
+
+    /// Takes back what was promised to a packet that is dropped.
+    pub fn forget(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.promised.is_empty() && self.is_reserved(vc) {
+            self.promised[channel * self.vcs + vc as u32] -= flits;
+        }
+    }
+
+    fn is_reserved(&self, vc: u8) -> bool {
+        let level = vc - self.plan.channels.base_of[vc as usize];
+        self.plan.router.reserved_level() == Some(level)
+    }
+
+    /// Credits on their way back to a channel, in flits.
+    pub fn owed(&self, channel: u32, vc: u8) -> u32 {
+        let record = &self.channels[channel];
+        let exchanged = match record.far {
+            Far::Line(line) => self.lines[line].in_credits.as_slice(),
+            _ => &[],
+        };
+        let exchanged = exchanged.iter().filter(|credit| credit.vc() == vc as u32);
+        record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>()
+    }
+
     /// Takes in the credits that have come back by now.
     #[inline]
     pub fn take_credits(&mut self, channel: u32) {
-        let returns = &mut self.channels[channel].returns;
-        while let Some(credit) = returns.first() {
+        while let Some(credit) = self.channels[channel].returns.first() {
             if credit.at() > self.now {
                 return;
             }
-            returns.take_first();
+            self.channels[channel].returns.take_first();
             self.lanes[channel * self.vcs + credit.vc()].credit += credit.flits();
+            if !self.pools.is_empty() {
+                self.share(channel, credit.vc());
+            }
         }
+    }
+
+    /// What came back beyond the room for one packet that a virtual channel owns goes to the pool.
+    #[cold]
+    fn share(&mut self, channel: u32, vc: u32) {
+        let own = &mut self.lanes[channel * self.vcs + vc].credit;
+        let room = self.plan.packet_flits as u32;
+        if *own > room {
+            self.pools[channel] += *own - room;
+            *own = room;
+        }
+    }
+
+    /// Takes the credits of a packet: first of those that are shared.
+    #[cold]
+    fn take_shared(&mut self, channel: u32, vc: u8, flits: u32) {
+        let pool = &mut self.pools[channel];
+        let shared = flits.min(*pool);
+        *pool -= shared;
+        self.lanes[channel * self.vcs + vc as u32].credit -= flits - shared;
     }
 
     /// When a sender that lacks credit should look again; `NEVER` if none is on its way: the next one wakes it.
@@ -407,6 +509,7 @@ impl Fabric {
     #[inline]
     pub fn wake(&mut self, channel: u32, at: Tick) {
         let record = &mut self.channels[channel];
+        debug_assert!(at >= self.now, "law broken: a wake in the past");
         if at >= record.wake_at {
             return;
         }
@@ -420,6 +523,9 @@ impl Fabric {
 
     /// Starts a packet on a free channel; its tail has the time `hot.tail` here, its virtual channel is `hot.next_vc`.
     pub fn transmit(&mut self, channel: u32, id: u32) {
+        if self.probe.traces() {
+            self.trace_hop(channel, id);
+        }
         let record = &mut self.channels[channel];
         let hot = &mut self.pool.hot[id];
         let (flits, vc, now) = (hot.flits(), hot.next_vc, self.now);
@@ -446,15 +552,24 @@ impl Fabric {
             self.wheel.push(tail, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
             return;
         }
-        let credits = &mut self.lanes[channel * self.vcs + vc as u32].credit;
-        assert!(*credits >= flits, "law broken: a packet was sent without credit");
-        *credits -= flits;
+        if !self.promised.is_empty() {
+            let promised = &mut self.promised[channel * self.vcs + vc as u32];
+            *promised = promised.saturating_sub(flits);
+        }
         hot.tail = tail;
+        if self.pools.is_empty() {
+            let credits = &mut self.lanes[channel * self.vcs + vc as u32].credit;
+            assert!(*credits >= flits, "law broken: a packet was sent without credit");
+            *credits -= flits;
+        } else {
+            assert!(self.credit(channel, vc) >= flits, "law broken: a packet was sent without credit");
+            self.take_shared(channel, vc, flits);
+        }
         match far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => {
                 let line = &mut self.lines[line];
-                line.out_packets.push(Packet { hot: *hot, cold: self.pool.cold[id] });
+                line.out_packets.push(self.pool.get(id));
                 if let Some(packet) = line.out_packets.last_mut() {
                     packet.cold.arrived = head;
                 }

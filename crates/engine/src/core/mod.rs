@@ -9,7 +9,9 @@ pub mod kernel;
 pub mod packet;
 pub mod partition;
 pub mod plan;
+pub mod stall;
 pub mod table;
+pub mod trace;
 pub mod wheel;
 
 /// Simulated time in ticks of the run ([`plan::Plan::tick`] picoseconds each).

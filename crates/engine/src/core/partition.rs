@@ -52,6 +52,9 @@ fn identity(pool: &super::packet::Pool, id: u32) -> (u32, u32, u16) {
 /// What a routing senses of the switch a packet is in.
 struct Here<'a, A: Architecture> {
     switches: &'a A,
+    fabric: &'a Fabric,
+    /// Virtual channel of the packet's class and network at level 0.
+    vc: u8,
     /// First port of the switch.
     base: u32,
     chance: u64,
@@ -66,6 +69,10 @@ impl<A: Architecture> Senses for Here<'_, A> {
     fn occupancy(&mut self, port: u16) -> u32 {
         let port = self.base + port as u32;
         self.switches.waiting(port)
+    }
+
+    fn room(&mut self, port: u16, level: u8) -> u32 {
+        self.fabric.room(self.base + port as u32, self.vc + level)
     }
 }
 
@@ -176,6 +183,10 @@ impl<A: Architecture> Partition<A> {
         self.fabric.probe.events += arrivals.len() as u64;
         arrivals.extend(lines.iter().map(|&line| self.fabric.take_packet(line as u32)));
         self.events = lines;
+        // Packets that are promised room must be routed in an order that means something.
+        if self.plan.router.reserved_level().is_some() {
+            arrivals.sort_unstable_by_key(|event| event >> 32);
+        }
         for &event in &arrivals {
             self.route((event >> 32) as u32, event as u32);
         }
@@ -226,13 +237,16 @@ impl<A: Architecture> Partition<A> {
         let port = (input - base) as u16;
         // A head arrives at an input at most once a tick: that is the key of its chance.
         let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
-        let mut here = Here { switches: &self.switches, base, chance };
+        let (switches, fabric) = (&self.switches, &self.fabric);
+        let mut here = Here { switches, fabric, vc: channel.base, base, chance };
         let hop = plan.router.route(switch, Some(port), dst, &mut route, &mut here);
         route.hops = route.hops.wrapping_add(1);
         let hot = &mut self.fabric.pool.hot[id];
         hot.set_route(route);
         hot.out = hop.port;
         hot.next_vc = channel.base + hop.level;
+        let (next_vc, flits) = (hot.next_vc, hot.flits());
+        self.fabric.promise(base + hop.port as u32, next_vc, flits);
         if channel.tracked {
             self.fabric.pool.cold[id].arrived = now;
         }
@@ -314,6 +328,9 @@ impl<A: Architecture> Partition<A> {
     /// Takes a packet out of the network and sends the answer to its source from the virtual input.
     fn remove(&mut self, local: u32, input: u32, packet: &Packet, id: u32, reply: &Reply, dropped: bool) {
         let fabric = &mut self.fabric;
+        if fabric.probe.traces() {
+            fabric.trace_end(local, packet, if dropped { "dropped" } else { "consumed" });
+        }
         let (flits, now) = (packet.hot.flits(), fabric.now);
         // Flits that are in the buffer are credited now, the others as they arrive.
         let flit = fabric.plan.links[0].time[1] as Tick;
@@ -321,6 +338,8 @@ impl<A: Architecture> Partition<A> {
             let at = packet.hot.tail.saturating_sub(behind as Tick * flit).max(now);
             fabric.release(input, packet.hot.vc, 1, at);
         }
+        let out = fabric.share.ports[local as usize] + packet.hot.out as u32;
+        fabric.forget(out, packet.hot.next_vc, flits);
         fabric.pool.remove(id);
         if dropped {
             let class = fabric.plan.channels.class_of[packet.hot.vc as usize];
@@ -343,7 +362,8 @@ impl<A: Architecture> Partition<A> {
             mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
         let chance = mix(mix(self.fabric.now ^ plan.seed, switch as u64), key);
         let mut route = crate::routing::Route::default();
-        let mut here = Here { switches: &self.switches, base, chance };
+        let vc = plan.channels.index(class, 0, 0, 0);
+        let mut here = Here { switches: &self.switches, fabric: &self.fabric, vc, base, chance };
         plan.router.inject(packet.cold.src, packet.hot.dst, &mut route, &mut here);
         let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
         route.hops = 1;
@@ -361,5 +381,10 @@ impl<A: Architecture> Partition<A> {
     /// Flits in each of its switches.
     pub fn occupancy(&self) -> Vec<u64> {
         (0..self.fabric.share.switches.len() as u32).map(|switch| self.switches.occupancy(switch)).collect()
+    }
+
+    /// Its switches, to be looked at between two windows.
+    pub fn switches(&self) -> &A {
+        &self.switches
     }
 }

@@ -82,6 +82,8 @@ pub struct LinkPlan {
     pub pipeline: u32,
     /// Input buffer of each virtual channel in flits (0: not in use on this class).
     pub buffer: Vec<u32>,
+    /// Flits of the port's input buffer that its virtual channels share.
+    pub pool: u32,
 }
 
 impl LinkPlan {
@@ -116,6 +118,8 @@ pub struct RecordPlan {
     pub ports: bool,
     /// Throughput of every source.
     pub sources: bool,
+    /// Every packet on every channel.
+    pub packets: bool,
     /// Times of occupancy snapshots, ascending.
     pub occupancy: Vec<Tick>,
 }
@@ -134,8 +138,8 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Time of a packet through the crossbar, by its flits; empty for an infinite speedup.
     pub crossbar: Vec<u32>,
-    /// Output queue of a virtual channel in flits.
-    pub output_buffer: u32,
+    /// Output queue of a virtual channel in flits; none if packets wait at the inputs until their channel is free.
+    pub output_buffer: Option<u32>,
     /// Largest packet in flits.
     pub packet_flits: u16,
     /// Control packet in flits.

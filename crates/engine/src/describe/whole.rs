@@ -67,7 +67,7 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             "input_flits_per_vc": used.clone().max(),
             "input_flits_per_port": used.map(|&flits| u64::from(flits)).sum::<u64>(),
             "output_flits_per_vc": plan.output_buffer,
-            "output_flits_per_port": vcs * u64::from(plan.output_buffer),
+            "output_flits_per_port": vcs * u64::from(plan.output_buffer.unwrap_or(0)),
         })
     };
     plan.links.iter().zip(&graph.links).map(row).collect()

@@ -80,8 +80,9 @@ pub struct NicSet<S: Source> {
     queues: Table<SendQueue<S::Queue>>,
     free: Vec<u32>,
     feeds: Table<Feed>,
-    /// Flits that are missing of messages of several packets, by (source, message).
-    assembly: HashMap<(u32, u32), u32, FixedState>,
+    /// Flits that are missing of messages of several packets, and the number behind the last packet that came, by
+    /// (source, message).
+    assembly: HashMap<(u32, u32), (u32, u16), FixedState>,
     replies: Vec<Reply>,
     /// Bit n is set if class n may be dropped.
     droppable: u64,
@@ -498,7 +499,7 @@ impl<S: Source> NicSet<S> {
             Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
         }
         if packet.hot.kind() == Kind::Data {
-            self.source.stamp(record, &mut packet);
+            self.source.stamp(record, pull, &mut packet);
         }
         packet
     }
@@ -537,6 +538,7 @@ impl<S: Source> NicSet<S> {
         if let Pull::Next(class) | Pull::Again(class) = pull
             && self.plan.channels.classes[class as usize].droppable
         {
+            fabric.probe.speculated(packet.cold.class, fabric.now);
             node.retained += packet.hot.flits();
             self.retained_peak = self.retained_peak.max(node.retained);
         }
@@ -571,9 +573,14 @@ impl<S: Source> NicSet<S> {
         let cold = &packet.cold;
         let mut whole = cold.length <= self.plan.packet_flits as u32;
         if !whole {
-            let missing = self.assembly.entry((cold.src, cold.message)).or_insert(cold.length);
+            let whole_message = (cold.length, 0);
+            let (missing, next) = self.assembly.entry((cold.src, cold.message)).or_insert(whole_message);
             assert!(*missing >= packet.hot.flits(), "law broken: a packet was delivered twice: {packet:?}");
             *missing -= packet.hot.flits();
+            if cold.sequence < *next {
+                fabric.probe.reordered(cold.class, fabric.now);
+            }
+            *next = (*next).max(cold.sequence.saturating_add(1));
             whole = *missing == 0;
             if whole {
                 self.assembly.remove(&(cold.src, cold.message));

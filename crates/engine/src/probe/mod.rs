@@ -6,6 +6,7 @@ pub mod summary;
 use crate::core::Tick;
 use crate::core::packet::{KINDS, Kind, Packet};
 use crate::core::plan::{Plan, Share};
+use crate::core::trace::Step;
 use crate::nic::queue::Message;
 use crate::rng::mix;
 use hdrhistogram::Histogram;
@@ -77,6 +78,12 @@ pub struct ClassProbe {
     pub dropped: u64,
     /// See `dropped`.
     pub resent: u64,
+    /// Packets injected speculatively in the window.
+    pub speculative: u64,
+    /// Second copies, injected in the window, that arrived.
+    pub duplicates: u64,
+    /// Packets that arrived in the window behind a later one of their message.
+    pub reordered: u64,
     /// Packet, network and message latency.
     pub latency: [Latency; 3],
     /// The time series.
@@ -96,6 +103,9 @@ impl ClassProbe {
             hops: 0,
             dropped: 0,
             resent: 0,
+            speculative: 0,
+            duplicates: 0,
+            reordered: 0,
             latency: [Latency::new(), Latency::new(), Latency::new()],
             series: vec![Bin::default(); bins],
             sources: vec![0; sources],
@@ -111,6 +121,9 @@ impl ClassProbe {
         self.hops += other.hops;
         self.dropped += other.dropped;
         self.resent += other.resent;
+        self.speculative += other.speculative;
+        self.duplicates += other.duplicates;
+        self.reordered += other.reordered;
         for (mine, theirs) in self.halves.as_flattened_mut().iter_mut().zip(other.halves.as_flattened()) {
             *mine += theirs;
         }
@@ -167,6 +180,8 @@ pub struct Probe {
     pub snapshots: Vec<Vec<u64>>,
     /// By local port, if recorded.
     pub ports: Vec<PortTime>,
+    /// Every packet on every channel, if recorded.
+    pub steps: Option<Vec<Step>>,
 }
 
 impl Probe {
@@ -190,6 +205,7 @@ impl Probe {
             checksum: 0,
             snapshots: Vec::new(),
             ports: vec![PortTime::default(); ports],
+            steps: record.packets.then(Vec::new),
         }
     }
 
@@ -262,8 +278,19 @@ impl Probe {
     pub fn discarded(&mut self, packet: &Packet) {
         let inside = self.in_window(packet.cold.injected);
         let class = &mut self.classes[packet.cold.class as usize];
+        class.duplicates += inside as u64;
         // As for a dropped copy.
         class.latency[1].due = class.latency[1].due.wrapping_sub(inside as u64);
+    }
+
+    /// A packet was sent in a class that may be dropped.
+    pub fn speculated(&mut self, class: u8, now: Tick) {
+        self.classes[class as usize].speculative += self.in_window(now) as u64;
+    }
+
+    /// A packet arrived behind a later one of its message.
+    pub fn reordered(&mut self, class: u8, now: Tick) {
+        self.classes[class as usize].reordered += self.in_window(now) as u64;
     }
 
     /// A packet was sent again.
@@ -317,6 +344,17 @@ impl Probe {
                 class.latency[at].record(times[at]);
             }
         }
+    }
+
+    /// Whether every packet is recorded.
+    #[inline]
+    pub fn traces(&self) -> bool {
+        self.steps.is_some()
+    }
+
+    /// A packet on a channel, or its end in a switch.
+    pub fn trace(&mut self, step: Step) {
+        self.steps.get_or_insert_default().push(step);
     }
 
     /// Whether the time of every port is recorded.

@@ -3,6 +3,7 @@ use super::{Bin, ClassProbe, LATENCIES, Latency, Probe, jobs};
 use crate::core::Tick;
 use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
+use crate::core::trace;
 use crate::report::{Column, Output, Table};
 use crate::scenario::Scenario;
 use crate::topology::Topology;
@@ -60,6 +61,10 @@ impl Measured<'_> {
         }
         if !self.plan.record.occupancy.is_empty() {
             tables.push(self.occupancy_table());
+        }
+        if self.plan.record.packets {
+            let steps = self.probes.iter().flat_map(|probe| probe.steps.iter().flatten().cloned());
+            tables.push(trace::table(self.plan, steps.collect()));
         }
         Output { summary: self.summary(&classes), tables, interrupted: self.interrupted }
     }
@@ -170,6 +175,9 @@ impl Measured<'_> {
             "hops_mean": hops,
             "dropped_packets": probe.dropped,
             "resent_packets": probe.resent,
+            "speculative_packets": probe.speculative,
+            "duplicate_packets": probe.duplicates,
+            "reordered_packets": probe.reordered,
         });
         for (latency, name) in probe.latency.iter().zip(LATENCIES) {
             summary[format!("{name}_latency_ns")] = self.latency_summary(latency);
@@ -269,6 +277,9 @@ impl Measured<'_> {
             ("hops_mean".into(), real(&|class| class.probe.hops as f64 / class.probe.arrived as f64)),
             ("dropped_packets".into(), int(|probe| probe.dropped as i64)),
             ("resent_packets".into(), int(|probe| probe.resent as i64)),
+            ("speculative_packets".into(), int(|probe| probe.speculative as i64)),
+            ("duplicate_packets".into(), int(|probe| probe.duplicates as i64)),
+            ("reordered_packets".into(), int(|probe| probe.reordered as i64)),
         ];
         for (at, latency) in LATENCIES.iter().enumerate() {
             for (which, quantity) in QUANTITIES.iter().enumerate() {

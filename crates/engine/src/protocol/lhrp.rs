@@ -17,17 +17,32 @@ use std::sync::Arc;
 /// Last-hop reservation protocol: packets go speculatively; a switch that has too much queued for one of its endpoints
 /// drops them and returns the time at which to send again.
 ///
-/// What it does: every packet is first sent in a class of low priority that may be dropped at the switch of its
-/// destination while more than `threshold` flits wait there for the endpoint. The refusal carries a time from the
-/// endpoint's scheduler; at that time the packet is sent again in the data class, which is never dropped.
-/// Where it acts: source (speculative first, resend at the granted time, coalesce), last-hop switch (scheduler, drop).
-/// Paper: N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication",
-/// SC '15, sections 3.2 and 6.1.
-/// Differences: the paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say
-/// what else of a send queue a refusal stops. If messages behind a refused one go on speculatively (`stops = "message"`),
-/// a hot spot of 7.5 times its endpoint's rate keeps sending 8.5 times that rate towards a switch with seven local
-/// ports: the speculative class of the whole network jams, and the victims of the paper's figure 6 with it. By default
-/// the queue waits until nothing of it waits for a granted time; the endpoint is as busy.
+/// # What it does
+///
+/// Every packet is first sent in a class of low priority that may be dropped at the switch of its destination while
+/// more than `threshold` flits wait there for the endpoint. The refusal carries a time from the endpoint's scheduler;
+/// at that time the packet is sent again in the data class, which is never dropped.
+///
+/// # Where it acts
+///
+/// Source (speculative first, resend at the granted time, coalesce), last-hop switch (scheduler, drop).
+///
+/// # Parameters
+///
+/// `threshold` is that of the paper's Table 1; the others are ours.
+///
+/// # Paper
+///
+/// N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication", SC '15,
+/// sections 3.2 and 6.1.
+///
+/// # Differences from the paper
+///
+/// The paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say what else
+/// of a send queue a refusal stops. If messages behind a refused one go on speculatively (`stops = "message"`), a hot
+/// spot of 7.5 times its endpoint's rate keeps sending 8.5 times that rate towards a switch with seven local ports:
+/// the speculative class of the whole network jams, and the victims of the paper's figure 6 with it. By default the
+/// queue waits until nothing of it waits for a granted time; the endpoint is as busy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {

@@ -19,18 +19,31 @@ use std::sync::Arc;
 /// Last-hop reservation for small messages, speculative reservation for large ones, with one scheduler in the last-hop
 /// switch for both.
 ///
-/// What it does: messages below `threshold_message` go as under `lhrp`, the others as under `srp` (every message reserves,
-/// whole). The switch of the destination takes the reservations out of the network and grants them, so that neither
-/// protocol costs the ejection channel anything. Which speculative packets are dropped is chosen for each protocol: those
-/// that arrive while more than `threshold` flits wait for the endpoint in its switch, or those that have waited too long.
-/// Where it acts: source (both protocols, by message size), last-hop switch (scheduler, drop), switch (drop by queueing
-/// time).
-/// Parameters: the defaults are those of the paper's section 6.4 and Table 1.
-/// Paper: N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication",
-/// SC '15, section 6.4.
-/// Differences from the paper: it does not say in which classes the two kinds of speculative packets go; here each has its
-/// own, that of the small messages above, and grants share that of refusals. A large message's packet that is dropped over
-/// the threshold gets no second time: its message has one.
+/// # What it does
+///
+/// Messages below `threshold_message` go as under `lhrp`, the others as under `srp` (every message reserves, whole).
+/// The switch of the destination takes the reservations out of the network and grants them, so that neither protocol
+/// costs the ejection channel anything. Which speculative packets are dropped is chosen for each protocol: those that
+/// arrive while more than `threshold` flits wait for the endpoint in its switch, or those that have waited too long.
+///
+/// # Where it acts
+///
+/// Source (both protocols, by message size), last-hop switch (scheduler, drop), switch (drop by queueing time).
+///
+/// # Parameters
+///
+/// The defaults are those of the paper's section 6.4 and Table 1.
+///
+/// # Paper
+///
+/// N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication", SC '15,
+/// section 6.4.
+///
+/// # Differences from the paper
+///
+/// It does not say in which classes the two kinds of speculative packets go; here each has its own, that of the small
+/// messages above, and grants share that of refusals. A large message's packet that is dropped over the threshold
+/// gets no second time: its message has one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LhrpSrp {

@@ -12,6 +12,7 @@ pub mod reservation;
 pub mod scheduler;
 pub mod smsrp;
 pub mod srp;
+pub mod time_out;
 
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
@@ -130,8 +131,8 @@ pub trait Source: Send + Sync + 'static {
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
 
-    /// May write the protocol's words into a data packet that is about to be sent.
-    fn stamp(&self, _queue: &SendQueue<Self::Queue>, _packet: &mut Packet) {}
+    /// May write the protocol's words into a data packet that is about to be sent, as `pull` wanted it.
+    fn stamp(&self, _queue: &SendQueue<Self::Queue>, _pull: Pull, _packet: &mut Packet) {}
 
     /// A packet was sent.
     fn on_sent(&self, _queue: &mut SendQueue<Self::Queue>, _sent: &Sent) {}

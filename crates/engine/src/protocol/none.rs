@@ -10,8 +10,25 @@ use std::sync::Arc;
 
 /// No congestion control: sources send whenever the channel has credit.
 ///
-/// What it does: nothing; the reference that the other schemes are compared with.
-/// Where it acts: nowhere; acknowledgements are sent if the endpoints ask for them.
+/// # What it does
+///
+/// Nothing; the reference that the other schemes are compared with.
+///
+/// # Where it acts
+///
+/// Nowhere; acknowledgements are sent if the endpoints ask for them.
+///
+/// # Parameters
+///
+/// None.
+///
+/// # Paper
+///
+/// The baseline of all of them.
+///
+/// # Differences from the paper
+///
+/// None.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct None {}

@@ -1,11 +1,10 @@
 //! Speculative reservation at the source: the state machine of a send queue, shared by the protocols that reserve ahead
-//! of a message; and the drop of packets that waited too long, shared by those that drop by time.
+//! of a message.
 //!
 //! A reservation covers a block: messages that wait, or a part of the first. Its life is [`Phase`]: packets go
 //! speculatively; a refusal stops that until the grant; from the granted time on the rest of the block and what was
 //! refused go in the data class.
-use super::ecn::Marker;
-use super::{Agent, Departure, Interest, Pull, Reply, Reserve, Sent, granted};
+use super::{Pull, Reserve, Sent, granted};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::nic::queue::{Again, SendQueue, key};
@@ -138,6 +137,11 @@ impl Reservations {
         }
     }
 
+    /// Small messages reserve until then, at least.
+    fn hold(&mut self, until: Tick) {
+        self.congested_until = self.congested_until.max(until);
+    }
+
     /// The block of a packet, unless it is over.
     fn block(&mut self, key: u64) -> Option<&mut Block> {
         let behind = self.blocks.partition_point(|block| block.first <= key);
@@ -260,11 +264,14 @@ impl Rules {
         match packet.hot.kind() {
             Kind::Grant => {
                 let start = granted(packet).expect("a grant carries a time");
+                if self.small == Small::Ecn && start > now {
+                    state.hold(start + self.small_hold);
+                }
                 self.on_grant(state, queue, packet.cold.words[1], start);
             }
             Kind::Nack => self.on_refusal(state, queue, packet, now),
             Kind::Ack => self.on_acknowledgement(state, queue, &packet.cold),
-            Kind::Notification => state.congested_until = now + self.small_hold,
+            Kind::Notification => state.hold(now + self.small_hold),
             kind => unreachable!("{kind:?} is not for a reservation"),
         }
         state.clean(now);
@@ -358,32 +365,6 @@ impl Rules {
     pub fn floor(&self, state: &Reservations, own: u64) -> u64 {
         let mut flights = state.blocks.iter().filter_map(|block| block.flights.first());
         flights.next().map_or(own, |flight| flight.packet.key().min(own))
-    }
-}
-
-/// Refuses packets that waited too long, and marks packets at the root of congestion if asked to.
-pub struct TimeOut {
-    /// Queueing time after which a packet is dropped.
-    pub time_to_wait: Tick,
-    /// Traffic class of refusals.
-    pub control: u8,
-    /// Marks, if small messages are to hear of congestion.
-    pub marker: Option<Marker>,
-}
-
-impl Agent for TimeOut {
-    fn interest(&self) -> Interest {
-        Interest { departures: self.marker.is_some(), last_hop: false, time_to_wait: Some(self.time_to_wait) }
-    }
-
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
-        if let Some(marker) = &mut self.marker {
-            marker.on_dequeue(departure, packet);
-        }
-    }
-
-    fn on_expire(&mut self, packet: &Packet) -> Reply {
-        Reply::refusal(self.control, packet, None)
     }
 }
 
@@ -607,6 +588,21 @@ mod tests {
         bench.grant(0, 0, 30);
         assert_eq!(bench.sent.join(" "), "r30 0.0s");
         assert_eq!(bench.at(30), run("1.0d 1.1d 2.0d", Pull::Wait));
+    }
+
+    #[test]
+    fn small_messages_reserve_after_a_mark_and_as_long_as_granted_times_lie_ahead() {
+        let rules = Rules { small_below: 20, small: Small::Ecn, ..RULES };
+        let mut bench = Bench::new(rules, &[10; 6]);
+        assert_eq!(bench.send(), None);
+        bench.hear(Kind::Notification, 0, 0, [0; 2]);
+        assert_eq!(bench.run(), run("r10 1.0s", Pull::At(50)));
+        bench.grant(1, 0, 200);
+        bench.hear(Kind::Notification, 0, 0, [0; 2]);
+        assert_eq!(bench.at(199), run("", Pull::At(200)), "a mark does not shorten the hold");
+        assert_eq!(bench.at(249), run("r10 2.0s", Pull::At(250)));
+        bench.grant(2, 0, 249);
+        assert_eq!(bench.at(250), run("3.0d 4.0d 5.0d", Pull::Wait), "a time that has come prolongs nothing");
     }
 
     #[test]

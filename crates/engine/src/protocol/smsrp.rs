@@ -1,6 +1,6 @@
 //! Speculative reservation protocol for small messages.
-use super::reservation::TimeOut;
 use super::scheduler::{Pace, Scheduler};
+use super::time_out::TimeOut;
 use super::{
     Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
     granted,
@@ -18,15 +18,29 @@ use std::sync::Arc;
 
 /// Small-message speculative reservation protocol: packets go speculatively, and only one that is dropped reserves.
 ///
-/// What it does: every packet is first sent in a class of low priority, where it is dropped once it has waited for
-/// `time_to_wait` in all. For a dropped packet the source sends a reservation to the destination, and at the granted time
-/// the packet goes again in the data class, which is never dropped.
-/// Where it acts: source (speculation, reservation, resend), switch (drop by queueing time), destination (scheduler).
-/// Parameters: those of the paper's Table 1 and section 4.
-/// Paper: N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication",
-/// SC '15, section 3.1.
-/// Differences from the paper: it speaks of messages of one packet; a longer one makes a reservation for each packet that
-/// is dropped, while its other packets go on speculatively.
+/// # What it does
+///
+/// Every packet is first sent in a class of low priority, where it is dropped once it has waited for `time_to_wait`
+/// in all. For a dropped packet the source sends a reservation to the destination, and at the granted time the packet
+/// goes again in the data class, which is never dropped.
+///
+/// # Where it acts
+///
+/// Source (speculation, reservation, resend), switch (drop by queueing time), destination (scheduler).
+///
+/// # Parameters
+///
+/// Those of the paper's Table 1 and section 4.
+///
+/// # Paper
+///
+/// N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained Communication", SC '15,
+/// section 3.1.
+///
+/// # Differences from the paper
+///
+/// It speaks of messages of one packet; a longer one makes a reservation for each packet that is dropped, while its
+/// other packets go on speculatively.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Smsrp {

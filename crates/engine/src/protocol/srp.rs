@@ -1,8 +1,9 @@
 //! Speculative reservation protocol.
 use super::duplicates::Seen;
 use super::ecn::Marker;
-use super::reservation::{BLOCK_MAX, FirstPacket, Reservations, Rules, Small, TimeOut, Variant};
+use super::reservation::{BLOCK_MAX, FirstPacket, Reservations, Rules, Small, Variant};
 use super::scheduler::{Pace, Scheduler};
+use super::time_out::TimeOut;
 use super::{
     Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
 };
@@ -19,20 +20,39 @@ use std::sync::Arc;
 /// Speculative reservation protocol: a message reserves time at its destination, and goes speculatively until the grant
 /// comes.
 ///
-/// What it does: ahead of a message goes a reservation, and directly behind it the message itself in a class of low
-/// priority, whose packets are dropped once they have waited for `time_to_wait` in all. The destination grants one
-/// interval after the other. A grant or a refusal stops the speculation; at the granted time the rest of the message and
-/// what was dropped go in the data class, which is never dropped. A refusal that comes later is answered at once.
-/// Where it acts: source (reservation, speculation, resend), switch (drop by queueing time), destination (scheduler).
-/// Parameters: the defaults are those of the first paper; `n_min = "0 flits"`, `n_max = "whole message"`, `epsilon = 0`,
-/// `time_to_wait = "1 us"`, `max_outstanding = 0`, `first_packet = "directly"` and `grants = "own class"` are for the second.
-/// Paper: N. Jiang, D. U. Becker, G. Michelogiannakis, W. J. Dally, "Network Congestion Avoidance Through Speculative
-/// Reservation", HPCA 2012; and N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for Fine-Grained
-/// Communication", SC '15, section 2.2.
-/// Differences from the paper: a block of a message ends when all of it has been sent, known drops included, not when it
-/// is known to have arrived. Messages that bypass do not wait behind a reserved one of the same queue. Where second copies
-/// are made, all data are acknowledged, and a later packet may still overtake one that was dropped before it. For small
-/// messages HPCA 2012, section 6.3, gives ideas only; `small_hold` and what is coalesced are ours.
+/// # What it does
+///
+/// Ahead of a message goes a reservation, and behind it the message itself in a class of low priority, whose
+/// packets are dropped once they have waited for `time_to_wait` in all. The destination grants one interval after the
+/// other. A grant or a refusal stops the speculation; at the granted time the rest of the message and what was
+/// dropped go in the data class, which is never dropped. A refusal that comes later is answered at once.
+///
+/// # Where it acts
+///
+/// Source (reservation, speculation, resend), switch (drop by queueing time), destination (scheduler).
+///
+/// # Parameters
+///
+/// The defaults are those of the first paper; `n_min = "0 flits"`, `n_max = "whole message"`, `epsilon = 0`,
+/// `time_to_wait = "1 us"`, `max_outstanding = 0`, `first_packet = "directly"` and `grants = "own class"` are for the
+/// second.
+///
+/// # Paper
+///
+/// N. Jiang, D. U. Becker, G. Michelogiannakis, W. J. Dally, "Network Congestion Avoidance Through Speculative
+/// Reservation", HPCA 2012; and N. Jiang, L. Dennison, W. J. Dally, "Network Endpoint Congestion Control for
+/// Fine-Grained Communication", SC '15, section 2.2.
+///
+/// # Differences from the paper
+///
+/// The paper's channels change between virtual channels flit by flit; here a packet holds a channel to its end, so that
+/// reservations and grants wait for packets under way, more is sent before the grant comes, and more is dropped. A block of a message ends when all of it has been sent, known drops included, not when it is known to have
+/// arrived. Messages that bypass do not wait behind a reserved one of the same queue. Where second copies are made,
+/// all data are acknowledged, and a later packet may still overtake one that was dropped before it. For small
+/// messages HPCA 2012, section 6.3, gives ideas only. Ours are `small_hold`, what is coalesced, and with `small =
+/// "ecn"` two rules: a granted time that lies ahead says that the destination is busy, and prolongs the reserving;
+/// and packets that bypassed count as granted when they arrive, or their backlog would last: reserved data alone
+/// leave only `epsilon` free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Srp {
@@ -58,7 +78,8 @@ pub struct Srp {
     pub small: Small,
     /// With `small = "ecn"`: flits waiting for an output above which packets are marked, if the channel has credits.
     pub small_threshold: Size,
-    /// With `small = "ecn"`: how long small messages of a send queue reserve after a marked packet.
+    /// With `small = "ecn"`: how long small messages of a send queue reserve after a marked packet, or after a granted time
+    /// that lay ahead.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub small_hold: Duration,
 }
@@ -103,6 +124,9 @@ impl Default for Srp {
     }
 }
 
+/// Second word of a data packet that no reservation covers.
+const BYPASSED: u64 = 1;
+
 /// The endpoints of [`Srp`].
 struct Endpoint {
     rules: Rules,
@@ -133,7 +157,8 @@ impl Source for Endpoint {
         next.unwrap_or_else(|| self.rules.wait(&queue.state, queue, now))
     }
 
-    fn stamp(&self, queue: &SendQueue<Reservations>, packet: &mut Packet) {
+    fn stamp(&self, queue: &SendQueue<Reservations>, pull: Pull, packet: &mut Packet) {
+        packet.cold.words[1] = if pull == Pull::Next(self.rules.data) { BYPASSED } else { 0 };
         if self.rules.hears_acknowledgements() {
             let own = key(packet.cold.message, packet.cold.sequence);
             packet.cold.words[0] = self.rules.floor(&queue.state, own);
@@ -177,11 +202,25 @@ impl Source for Endpoint {
             Kind::Data => {
                 let always = self.acknowledge || self.rules.hears_acknowledgements();
                 replies.extend(received.acknowledge(always, self.control));
-                if packet.cold.marked && self.rules.small == Small::Ecn {
-                    replies.push(Reply { kind: Kind::Notification, class: self.control, words: [0; 2] });
+                if self.rules.small == Small::Ecn {
+                    self.watch(sink, received, replies);
                 }
             }
             _ => {}
+        }
+    }
+}
+
+impl Endpoint {
+    /// Data that bypassed take their time of the ejection channel, so that what is granted comes behind them; those that
+    /// are marked make a notification.
+    fn watch(&self, sink: &mut Destination, received: &Received, replies: &mut Vec<Reply>) {
+        let packet = received.packet;
+        if packet.cold.words[1] == BYPASSED {
+            sink.scheduler.grant(received.now, self.pace.span(packet.hot.flits() as u64));
+        }
+        if packet.cold.marked {
+            replies.push(Reply { kind: Kind::Notification, class: self.control, words: [0; 2] });
         }
     }
 }
@@ -238,7 +277,7 @@ impl Scheme for Srp {
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
         let (_, control) = self.control_classes();
         let threshold = plan.flits(self.small_threshold);
-        let marker = (self.small == Small::Ecn).then_some(Marker { threshold });
+        let marker = (self.small == Small::Ecn).then_some(Marker { threshold, marking_rate: 0 });
         Box::new(TimeOut { time_to_wait: plan.ticks(self.time_to_wait), control, marker })
     }
 }

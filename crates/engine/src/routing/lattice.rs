@@ -1,6 +1,6 @@
 //! What the routings of torus, mesh and HyperX share: dimension order, in one phase or two.
 use super::phases::Phases;
-use super::{Hop, Route, Senses};
+use super::{BUBBLE, Hop, Route, Senses};
 use crate::graph::Graph;
 use crate::topology::{Topology, lattice};
 
@@ -8,7 +8,7 @@ use crate::topology::{Topology, lattice};
 pub(super) const KINDS: &[&str] = &["torus", "mesh", "hyperx"];
 
 /// Smallest ring in which a packet may take two links in a row, so that its channels may wait for one another.
-const DATE_LINE_FROM: u32 = 4;
+pub(super) const DATE_LINE_FROM: u32 = 4;
 
 /// How the switches along a dimension are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(super) struct Lattice {
     /// Size of each dimension, and its first port.
     dims: Vec<(u32, u32)>,
     links: u32,
+    /// Whether rings have a date line.
+    date_line: bool,
     /// Coordinates of every switch, one after the other.
     coordinates: Vec<u16>,
     /// Switch and port of every endpoint.
@@ -38,7 +40,7 @@ pub(super) struct Lattice {
 
 impl Lattice {
     /// The lattice of a topology, if it is one.
-    pub(super) fn new(topology: &Topology, graph: &Graph) -> Option<Self> {
+    pub(super) fn new(topology: &Topology, graph: &Graph, date_line: bool) -> Option<Self> {
         let (shape, of) = match topology {
             Topology::Torus(torus) => (Shape::Ring, torus.lattice()),
             Topology::Mesh(mesh) => (Shape::Line, mesh.lattice()),
@@ -54,6 +56,7 @@ impl Lattice {
             shape,
             dims: dims.iter().copied().zip(first).collect(),
             links,
+            date_line,
             coordinates: of.coordinates(),
             seats: graph.endpoints.clone(),
             switches: (0..graph.switches.len() as u32).collect(),
@@ -63,15 +66,66 @@ impl Lattice {
     /// Whether a dimension of this size needs a date line.
     #[inline]
     fn dated(&self, size: u32) -> bool {
+        self.date_line && self.is_ring(size)
+    }
+
+    /// Whether the channels along a dimension of this size may wait for one another in a circle.
+    fn is_ring(&self, size: u32) -> bool {
         self.shape == Shape::Ring && size >= DATE_LINE_FROM
+    }
+
+    /// Whether there is such a dimension.
+    pub(super) fn has_rings(&self) -> bool {
+        self.dims.iter().any(|&(size, _)| self.is_ring(size))
+    }
+
+    /// The dimension that a port leads along, if it is not an endpoint's.
+    fn dimension(&self, port: u16) -> Option<usize> {
+        self.dims.partition_point(|&(_, first)| first <= port.into()).checked_sub(1)
+    }
+
+    /// Calls `visit` with every port that leads one link nearer, parallel links included.
+    pub(super) fn each_nearer(&self, from: u32, to: u32, visit: &mut dyn FnMut(u16)) {
+        let places = self.place(from).iter().zip(self.place(to));
+        for (&(size, first), (&c, &t)) in self.dims.iter().zip(places).filter(|(_, (c, t))| c != t) {
+            let (c, t) = (u32::from(c), u32::from(t));
+            let ahead = if t > c { t - c } else { t + size - c };
+            let (onwards, back) = match self.shape {
+                Shape::Full => (true, false),
+                Shape::Line => (t > c, t < c),
+                Shape::Ring => (2 * ahead <= size, 2 * ahead >= size),
+            };
+            let neighbour = if self.shape == Shape::Full { t - u32::from(t > c) } else { 0 };
+            for (leads, neighbour) in [(onwards, neighbour), (back, 1)] {
+                let ports = first + neighbour * self.links..first + (neighbour + 1) * self.links;
+                ports.filter(|_| leads).for_each(|port| visit(port as u16));
+            }
+        }
+    }
+
+    /// Makes a hop one of bubble flow control: a packet that enters a ring needs a bubble; one that goes on in it keeps to
+    /// its parallel link, so that each is a ring of its own.
+    pub(super) fn bubble(&self, in_port: Option<u16>, hop: Hop, route: &mut Route) -> Hop {
+        route.state &= !BUBBLE;
+        let dimension = self.dimension(hop.port);
+        let Some(&(_, first)) = dimension.map(|d| &self.dims[d]) else { return hop };
+        match in_port.filter(|&port| self.dimension(port) == dimension) {
+            Some(port) => {
+                let link = |port: u16| (u32::from(port) - first) % self.links;
+                Hop { port: (u32::from(hop.port) - link(hop.port) + link(port)) as u16, ..hop }
+            }
+            None => {
+                route.state |= if self.shape == Shape::Ring { BUBBLE } else { 0 };
+                hop
+            }
+        }
     }
 
     /// Why packets cannot wait for one another in a circle.
     pub(super) fn freedom(&self) -> String {
-        let ring = if self.dims.iter().any(|&(size, _)| self.dated(size)) {
-            ", with a date line in each ring"
-        } else {
-            ""
+        let ring = match self.has_rings() {
+            true if self.date_line => ", with a date line in each ring",
+            _ => "",
         };
         format!("dimensions are taken in order{ring}")
     }
@@ -161,7 +215,7 @@ mod tests {
     fn hops(text: &str, (src, dst): (u32, u32), draws: &[u32]) -> Vec<(u16, u8)> {
         let topology: Topology = toml::from_str(text).unwrap();
         let graph = topology.graph();
-        let router = Routing::Dor(Dor {}).bind(&topology, &graph, &SCALE).unwrap();
+        let router = Routing::Dor(Dor::default()).bind(&topology, &graph, &SCALE).unwrap();
         let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
         let hops = follow(&graph, &*router, src, dst, &mut senses);
         assert!(senses.draws.is_empty());
@@ -199,7 +253,7 @@ mod tests {
             "kind = 'hyperx'\ndims = [3, 4]",
         ] {
             let topology: Topology = toml::from_str(text).unwrap();
-            let lattice = Lattice::new(&topology, &topology.graph()).unwrap();
+            let lattice = Lattice::new(&topology, &topology.graph(), true).unwrap();
             for (src, dst) in [(0, 7), (3, 8), (11, 2), (6, 6)] {
                 let taken =
                     hops(text, (src, dst), if text.contains("[5, 4]") && src == 11 { &[0] } else { &[] });

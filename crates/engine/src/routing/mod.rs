@@ -9,6 +9,7 @@ use crate::problem::Problem;
 use crate::topology::Topology;
 use crate::units::{Scale, Size};
 
+pub mod adaptive;
 pub mod dor;
 mod dragonfly;
 mod lattice;
@@ -34,6 +35,10 @@ pub struct Route {
     pub hops: u8,
 }
 
+/// Bit of [`Route::state`] by which a routing asks for bubble flow control at this hop: the packet enters the first
+/// buffer ahead (the output queue, where a switch has one) only when a largest packet more than itself fits.
+pub const BUBBLE: u8 = 0x80;
+
 /// The next hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hop {
@@ -53,6 +58,11 @@ pub trait Senses {
     /// 1 us are a thousand times those of a short one at any load. Counted in, they send nearly all packets on detours
     /// (a dragonfly of 1056 endpoints under uniform load 0.5 then accepts 0.31).
     fn occupancy(&mut self, port: u16) -> u32;
+    /// Flits for which there is credit on a port's channel at a level, without what was promised to packets that wait here.
+    /// Only a router with a [`Router::reserved_level`] is told, of that level.
+    fn room(&mut self, _port: u16, _level: u8) -> u32 {
+        0
+    }
 }
 
 /// A routing algorithm bound to a network.
@@ -64,6 +74,18 @@ pub trait Router: Send + Sync {
     /// Why packets cannot wait for one another in a circle, in words for `describe`.
     fn freedom(&self) -> String {
         "levels only rise along every way".to_string()
+    }
+
+    /// Whether hops may ask for a [`BUBBLE`]. Those that do not then stay in the ring of the hop before, which the bubbles
+    /// keep moving.
+    fn bubbles(&self) -> bool {
+        false
+    }
+
+    /// A level that a packet may take only where there is [`Senses::room`] for it, which is then promised to it: nothing
+    /// waits for room on it. Heads are routed in the order of their ports, each knowing what the ones before were promised.
+    fn reserved_level(&self) -> Option<u8> {
+        None
     }
 
     /// Called once at the source, before the packet enters its first switch, to draw what is drawn there
@@ -87,6 +109,14 @@ pub trait Router: Send + Sync {
 pub trait Bind {
     /// Kinds of topology that it routes.
     fn topologies(&self) -> &'static [&'static str];
+    /// Mistakes in the parameters, on this topology; paths are relative to `routing`.
+    fn problems(&self, _topology: &Topology) -> Vec<Problem> {
+        Vec::new()
+    }
+    /// Whether a deadlock is wanted.
+    fn may_deadlock(&self) -> bool {
+        false
+    }
     /// The router on `topology`, whose graph is `graph`; none if the topology is not one of `topologies`.
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>>;
 }
@@ -101,6 +131,7 @@ crate::kinds::kinds! {
         Nca(nca::Nca) = "nca",
         Dor(dor::Dor) = "dor",
         Shortest(shortest::Shortest) = "shortest",
+        Adaptive(adaptive::Adaptive) = "adaptive",
     }
     /// What the routing provides, whichever kind it is.
     pub fn binding -> dyn Bind;
@@ -174,6 +205,8 @@ pub(crate) mod tests {
         routings.extend([Deterministic, LeastLoaded].map(|up| Routing::Nca(nca::Nca { up })));
         let up_down = shortest::Deadlock::UpDown;
         routings.push(Routing::Shortest(shortest::Shortest { deadlock: up_down, ..Default::default() }));
+        let bubble = dor::Deadlock::Bubble;
+        routings.push(Routing::Dor(dor::Dor { deadlock: bubble, may_deadlock: false }));
         routings.retain(|routing| routing.suits(topology));
         routings
     }
@@ -183,6 +216,8 @@ pub(crate) mod tests {
     pub(crate) struct Fixed {
         pub(crate) draws: std::collections::VecDeque<u32>,
         pub(crate) occupied: std::collections::BTreeMap<u16, u32>,
+        /// Room on the reserved level, by port.
+        pub(crate) room: std::collections::BTreeMap<u16, u32>,
         /// Ports that were asked for.
         pub(crate) sensed: Vec<u16>,
     }
@@ -197,6 +232,10 @@ pub(crate) mod tests {
         fn occupancy(&mut self, port: u16) -> u32 {
             self.sensed.push(port);
             self.occupied.get(&port).copied().unwrap_or(0)
+        }
+
+        fn room(&mut self, port: u16, _: u8) -> u32 {
+            self.room.get(&port).copied().unwrap_or(0)
         }
     }
 

@@ -54,7 +54,7 @@ impl Bind for Ugal {
                 let ways = Paths::new(graph, Deadlock::Hops, Choose::Random);
                 Some(Box::new(PhasedUgal { ways, threshold }))
             }
-            _ => Some(Box::new(PhasedUgal { ways: Lattice::new(topology, graph)?, threshold })),
+            _ => Some(Box::new(PhasedUgal { ways: Lattice::new(topology, graph, true)?, threshold })),
         }
     }
 }

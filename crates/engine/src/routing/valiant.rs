@@ -36,7 +36,7 @@ impl Bind for Valiant {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of, graph)))),
             Topology::File(_) => Some(Box::new(ByWay(Paths::new(graph, Deadlock::Hops, Choose::Random)))),
-            _ => Some(Box::new(ByWay(Lattice::new(topology, graph)?))),
+            _ => Some(Box::new(ByWay(Lattice::new(topology, graph, true)?))),
         }
     }
 }

@@ -2,7 +2,7 @@
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Traffic};
 use crate::problem::Problem;
-use crate::switch::{Switch, cioq::Buffer};
+use crate::switch::parameters::Buffer;
 use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::{BTreeSet, HashSet};
 
@@ -34,6 +34,9 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     let count = if mistakes.is_empty() { scenario.topology.wiring().counts().0 } else { u64::MAX };
     for problem in mistakes {
         tell(Problem { path: format!("topology.{}", problem.path), ..problem });
+    }
+    for problem in scenario.routing.binding().problems(&scenario.topology) {
+        tell(Problem { path: format!("routing.{}", problem.path), ..problem });
     }
     link(scenario, tell);
     combination(scenario, tell);
@@ -144,7 +147,7 @@ fn packet(scenario: &Scenario, tell: Tell) -> Option<Scale> {
 }
 
 fn switch(scenario: &Scenario, scale: &Scale, tell: Tell) {
-    let Switch::Cioq(cioq) = &scenario.switch;
+    let switch = scenario.switch.design().parameters();
     let mut check = |key: &str, size: Size| {
         let flits = size.flits(scale);
         if flits < scale.packet_flits {
@@ -153,8 +156,10 @@ fn switch(scenario: &Scenario, scale: &Scale, tell: Tell) {
             tell(Problem::new(format!("switch.{key}"), message, help));
         }
     };
-    check("output_buffer", cioq.output_buffer);
-    if let Buffer::PerVc(size) | Buffer::PerPort(size) = cioq.input_buffer {
+    if let Some(size) = switch.output_buffer {
+        check("output_buffer", size);
+    }
+    if let Buffer::PerVc(size) | Buffer::PerPort(size) | Buffer::Shared(size) = switch.input_buffer {
         check("input_buffer", size);
     }
 }

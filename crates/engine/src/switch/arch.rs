@@ -2,6 +2,19 @@
 use crate::core::fabric::Fabric;
 use crate::protocol::{Agent, Interest};
 
+/// A packet that waits in an input buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting {
+    /// Its number in the pool.
+    pub id: u32,
+    /// The port whose input buffer it is in (local).
+    pub input: u32,
+    /// Whether it may leave its buffer before the others: it is first in its queue.
+    pub first: bool,
+    /// Whether its output queue has no room for it.
+    pub blocked: bool,
+}
+
 /// All switches of a partition. Ports are local port numbers of the partition.
 pub trait Architecture: Send {
     /// Flits in the switch that wait for an output port.
@@ -22,6 +35,13 @@ pub trait Architecture: Send {
 
     /// Flits held by a switch (local number).
     fn occupancy(&self, switch: u32) -> u64;
+
+    /// Calls `visit` with the port (local), the virtual channel and the number of the first packet of every output queue
+    /// that is not empty.
+    fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32));
+
+    /// Calls `visit` with every packet that waits in an input buffer, those of the virtual inputs left out.
+    fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(Waiting));
 
     /// Learns what the protocol wants to be asked about.
     fn prepare(&mut self, interest: &Interest);

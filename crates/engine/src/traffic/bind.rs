@@ -320,7 +320,7 @@ mod tests {
     fn uniform(name: &str, endpoints: Endpoints) -> Traffic {
         Traffic {
             name: name.into(),
-            pattern: Pattern::Uniform(Uniform {}),
+            pattern: Pattern::Uniform(Uniform::default()),
             endpoints,
             to_self: false,
             load: Some(0.4),

@@ -263,7 +263,7 @@ mod tests {
         let endpoints: Vec<u32> = (0..16).collect();
         BoundClass {
             name: name.into(),
-            destinations: bind(&Uniform {}, &groups(1, 4, 4), &endpoints, false).unwrap(),
+            destinations: bind(&Uniform::default(), &groups(1, 4, 4), &endpoints, false).unwrap(),
             endpoints,
             load_per_source: load,
             sizes,

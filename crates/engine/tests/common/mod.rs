@@ -22,9 +22,9 @@ pub const NETWORKS: &[&str] = &[
     "kind = \"dragonfly\"\np = 2\na = 2\nh = 1\ngroups = 3",
     "kind = \"dragonfly\"\np = 2\na = 4\nh = 0\ngroups = 1",
     "kind = \"xgft\"\ndown = [2, 3, 2]\nup = [2, 1]\nlinks = [1, 2]",
-    "kind = \"torus\"\ndims = [5, 4]",
-    "kind = \"mesh\"\ndims = [3, 3]\nlinks = 2",
-    "kind = \"hyperx\"\ndims = [3, 2]\nconcentration = 2",
+    "kind = \"torus\"\ndims = [4, 3]",
+    "kind = \"mesh\"\ndims = [3, 2]\nlinks = 2",
+    "kind = \"hyperx\"\ndims = [3, 2]",
     ODD,
 ];
 
@@ -40,8 +40,8 @@ pub const FEW_NETWORKS: &[&str] = &[
     "kind = \"dragonfly\"\np = 2\na = 3\nh = 1\ngroups = 4",
     "kind = \"xgft\"\ndown = [2, 2, 2]\nup = [2, 1]\nlinks = [2, 1]",
     "kind = \"torus\"\ndims = [4, 3]",
-    "kind = \"mesh\"\ndims = [3, 3]",
-    "kind = \"hyperx\"\ndims = [3, 3]",
+    "kind = \"mesh\"\ndims = [3, 2]",
+    "kind = \"hyperx\"\ndims = [3, 2]",
     ODD,
 ];
 
@@ -186,12 +186,26 @@ pub fn result(output: &Output) -> String {
     format!("{summary}\n{:?}", output.tables)
 }
 
+/// Every kind of switch, in its variants.
+#[allow(dead_code)]
+pub const SWITCHES: &[&str] = &[
+    "kind = \"cioq\"",
+    "kind = \"input-queued\"",
+    "kind = \"output-queued\"",
+    "kind = \"shared-buffer\"",
+    "kind = \"input-queued\"\nvoq = false\nspeedup = 2",
+    "kind = \"shared-buffer\"\ninput_buffer = { per = \"port\", size = \"100 packets\", shared = true }",
+];
+
 /// Every kind of every seam that the lists above must have.
 pub fn lists_are_complete() {
     for kind in Topology::KINDS {
         for networks in [NETWORKS, FEW_NETWORKS] {
             assert!(networks.iter().any(|network| topology(network).kind() == *kind), "no small {kind}");
         }
+    }
+    for kind in tailback_engine::switch::Switch::KINDS {
+        assert!(SWITCHES.iter().any(|switch| switch.contains(&format!("\"{kind}\""))), "no {kind}");
     }
     for kind in CongestionControl::KINDS {
         let has = |text: &&str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;

@@ -45,6 +45,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         for &port in &pending {
             self.outputs[port].listed = false;
             let mut open = Open::new(port);
+            if self.output_buffer.is_none() {
+                fabric.take_credits(port);
+            }
             self.propose(fabric, &mut open);
             if let Some(found) = &open.found
                 && self.claim(fabric, port, found)
@@ -176,10 +179,11 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn propose_fresh(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
         let (id, input) = (output.fresh, output.fresh_input as u32);
         let free = self.free_at(fabric, output, input);
-        open.input_free = free;
         if free > fabric.now {
+            open.input_free = free;
             return None;
         }
+        open.input_free = NEVER;
         let hot = &fabric.pool.hot[id];
         if !self.fits(fabric, open.port, output, hot) {
             open.full = true;
@@ -266,12 +270,15 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn fits(&self, fabric: &Fabric, port: u32, output: &Output<W, V>, hot: &Hot) -> bool {
         let channel = &fabric.channels[port];
         let busy = channel.free_at > fabric.now;
+        let Some(buffer) = self.output_buffer else {
+            return !busy && fabric.credit(port, hot.next_vc) >= hot.flits();
+        };
         if !busy && output.queued.is_empty() {
             return true;
         }
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
         let used = fabric.queued(port, hot.next_vc);
-        used + under_way + hot.flits() <= self.output_buffer
+        used + under_way + fabric.room_needed(hot) <= buffer
     }
 
     /// Moves a packet over the crossbar: on to its channel if that is free, else into its output queue.

@@ -29,7 +29,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             if queued || open.full {
                 wake = channel_free;
             }
-        } else if queued {
+        } else if queued || open.full && self.output_buffer.is_none() {
             wake = fabric.next_credit(port);
             if fabric.probe.ports_recorded() {
                 fabric.probe.stalled(port, now);

@@ -10,7 +10,7 @@ use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
 use crate::core::{NEVER, Tick};
 use crate::protocol::{Agent, Interest};
-use crate::switch::arch::Architecture;
+use crate::switch::arch::{Architecture, Waiting};
 use crate::switch::bits::Set;
 
 /// Most traffic classes of a scheme.
@@ -102,7 +102,8 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) seed: u64,
     /// Time of a packet over the crossbar, by its flits.
     pub(super) crossbar: Table<u32>,
-    pub(super) output_buffer: u32,
+    /// Flits of an output queue; none if packets go from the inputs to their channels.
+    pub(super) output_buffer: Option<u32>,
     pub(super) open: Vec<super::crossbar::Open>,
 }
 
@@ -269,6 +270,25 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let seat = &self.records[switch].seat;
         let ports = seat.port as usize..(seat.port + seat.radix) as usize;
         self.outputs.as_slice()[ports].iter().map(|output| output.waiting as u64).sum()
+    }
+
+    fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
+        if self.output_buffer.is_none() {
+            return self.each_starved(fabric, visit);
+        }
+        for (port, output) in (0..).zip(self.outputs.iter()) {
+            let mut queued = output.queued;
+            while let Some(vc) = queued.first() {
+                queued.remove(vc);
+                visit(port, vc as u8, fabric.head(port, vc as u8));
+            }
+        }
+    }
+
+    fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(Waiting)) {
+        for Record { seat, .. } in self.records.iter() {
+            (seat.port..seat.port + seat.radix).for_each(|port| self.each_at(fabric, seat, port, visit));
+        }
     }
 
     fn prepare(&mut self, interest: &Interest) {

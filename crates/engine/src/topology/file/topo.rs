@@ -126,7 +126,7 @@ fn check_counts(tree: &Tree, draft: &mut Draft) -> bool {
             draft.refuse(line, format!("{what} is {found}, which does not fit the rest"), help);
         }
     };
-    let divide = |a: u64, b: u64| (b > 0 && a % b == 0).then(|| a / b);
+    let divide = |a: u64, b: u64| (b > 0 && a.is_multiple_of(b)).then(|| a / b);
     must(0, "Podsize", tree.pod, divide(tree.nodes, tree.pod).map(|_| tree.pod));
     must(leaf.line, "Radix_Down of tier 0", leaf.down, divide(tree.pod, leaf.down).map(|_| leaf.down));
     must(leaf.line, "Radix_Up of tier 0", leaf.up, divide(leaf.up, upper.bundle).map(|_| leaf.up));

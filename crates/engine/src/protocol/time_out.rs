@@ -1,0 +1,31 @@
+//! The drop of packets that waited too long, shared by the protocols that drop by time.
+use super::ecn::Marker;
+use super::{Agent, Departure, Interest, Reply};
+use crate::core::Tick;
+use crate::core::packet::{Cold, Packet};
+
+/// Refuses packets that waited too long, and marks packets at the root of congestion if asked to.
+pub struct TimeOut {
+    /// Queueing time after which a packet is dropped.
+    pub time_to_wait: Tick,
+    /// Traffic class of refusals.
+    pub control: u8,
+    /// Marks, if small messages are to hear of congestion.
+    pub marker: Option<Marker>,
+}
+
+impl Agent for TimeOut {
+    fn interest(&self) -> Interest {
+        Interest { departures: self.marker.is_some(), last_hop: false, time_to_wait: Some(self.time_to_wait) }
+    }
+
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
+        if let Some(marker) = &mut self.marker {
+            marker.on_dequeue(departure, packet);
+        }
+    }
+
+    fn on_expire(&mut self, packet: &Packet) -> Reply {
+        Reply::refusal(self.control, packet, None)
+    }
+}

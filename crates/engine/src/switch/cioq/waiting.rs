@@ -1,0 +1,78 @@
+//! What waits for the crossbar, for the search for deadlock.
+use super::state::{Seat, State};
+use crate::core::fabric::Fabric;
+use crate::core::packet::NIL;
+use crate::switch::arch::{Architecture, Waiting};
+use std::collections::BTreeMap;
+
+impl<const W: usize, const V: usize> State<W, V> {
+    /// Visits the packets that wait for the crossbar to an output.
+    pub(super) fn each_at(&self, fabric: &Fabric, seat: &Seat, port: u32, visit: &mut dyn FnMut(Waiting)) {
+        let output = &self.outputs[port];
+        if output.fresh != NIL && (output.fresh_input as u32) < seat.radix {
+            visit(self.held(fabric, port, seat.port + output.fresh_input as u32, output.fresh, true));
+        }
+        if output.asking == 0 {
+            return;
+        }
+        for class in 0..fabric.plan.channels.classes.len() as u8 {
+            for input in 0..seat.radix {
+                let mut queue = self.cells[self.cell(seat, port, class, input)];
+                while queue != NIL {
+                    self.each_of_queue(fabric, seat, port, (class, input), queue, visit);
+                    queue = fabric.pool.hot[queue].sibling;
+                }
+            }
+        }
+    }
+
+    /// Visits the least packet that waits for each virtual channel of each port: where there are no output queues, that
+    /// is what waits for credit.
+    pub(super) fn each_starved(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
+        let mut least = BTreeMap::new();
+        self.each_waiting(fabric, &mut |waiting| {
+            let hot = &fabric.pool.hot[waiting.id];
+            let key = (fabric.inlets[waiting.input].base + hot.out as u32, hot.next_vc);
+            let first = least.entry(key).or_insert(waiting.id);
+            if hot.flits() < fabric.pool.hot[*first].flits() {
+                *first = waiting.id;
+            }
+        });
+        least.into_iter().for_each(|((port, vc), id)| visit(port, vc, id));
+    }
+
+    /// Visits a queue of a cell: circular and known by its last if virtual, else known by its first.
+    fn each_of_queue(
+        &self,
+        fabric: &Fabric,
+        seat: &Seat,
+        port: u32,
+        (class, input): (u8, u32),
+        queue: u32,
+        visit: &mut dyn FnMut(Waiting),
+    ) {
+        let packets = &fabric.pool.hot;
+        let (first, last) = if self.is_voq(seat, class, input) {
+            (packets[queue].next, queue)
+        } else {
+            (queue, self.fifos[(seat.input + input) * self.vcs + packets[queue].vc as u32])
+        };
+        let mut id = first;
+        loop {
+            visit(self.held(fabric, port, seat.port + input, id, id == first));
+            if id == last {
+                return;
+            }
+            id = packets[id].next;
+        }
+    }
+
+    fn held(&self, fabric: &Fabric, port: u32, input: u32, id: u32, first: bool) -> Waiting {
+        let hot = &fabric.pool.hot[id];
+        // The packet under way leaves: what it takes up does not block for ever.
+        let used = fabric.queued(port, hot.next_vc);
+        // Without an output queue it waits for room in the buffer ahead.
+        let blocked = self.output_buffer.is_none_or(|buffer| used + fabric.room_needed(hot) > buffer);
+        Waiting { id, input, first, blocked }
+    }
+}

@@ -1,0 +1,51 @@
+//! Input-queued switch.
+use super::parameters::{Arbitration, Buffer, Kind, Parameters, Path, Voq};
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Input-queued: packets wait at the inputs until their channel is free and has credit; no queues at the outputs.
+///
+/// Without virtual output queues the head of an input's queue blocks those behind it: with many ports, packets of one
+/// flit and random arbitration a switch accepts 2 − √2 = 0.586 of its bandwidth (Karol, Hluchyj and Morgan, 1987). The
+/// crossbar's speedup frees an input earlier than the channel that it sends to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct InputQueued {
+    /// Crossbar speedup over the channels.
+    #[schemars(range(min = 1, max = 1000))]
+    pub speedup: u32,
+    /// Input buffer: "credit round trip", a size per virtual channel, or a table `{ per = "vc", size = … }`,
+    /// `{ per = "port", size = … }` or `{ per = "port", size = …, shared = true }`.
+    pub input_buffer: Buffer,
+    /// Virtual output queues: true, false, or a list of the traffic classes of the protocol that have them.
+    pub voq: Voq,
+    /// How equals are chosen.
+    pub arbitration: Arbitration,
+    /// Latency from the arrival of a head to its first arbitration.
+    pub pipeline: Duration,
+}
+
+impl Default for InputQueued {
+    fn default() -> Self {
+        Self {
+            speedup: 1,
+            input_buffer: Buffer::RoundTrip,
+            voq: Voq::All(true),
+            arbitration: Arbitration::RoundRobin,
+            pipeline: Duration::Ps(0),
+        }
+    }
+}
+
+impl Kind for InputQueued {
+    fn parameters(&self) -> Parameters {
+        Parameters {
+            fabric: Path::Crossbar { speedup: self.speedup, voq: self.voq.clone() },
+            input_buffer: self.input_buffer,
+            output_buffer: None,
+            arbitration: self.arbitration,
+            pipeline: self.pipeline,
+        }
+    }
+}

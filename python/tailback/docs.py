@@ -1,0 +1,125 @@
+"""Makes `docs/protocols`: a page per congestion control from its documentation, with a diagram of a real run.
+
+python -m tailback.docs docs/protocols
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tailback import _engine
+from tailback.errors import engine_errors
+from tailback.scenario import Scenario
+
+HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences from the paper")
+"""What a protocol's documentation has to say."""
+
+_SCENARIO = "scenarios/trace.toml"
+_ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"}
+_DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "ecn": ("", {"threshold": "30 flits", "increment": "40 ns"}),
+    "srp": ("Here the six packets are one message.", {"n_min": "1 packet", "time_to_wait": "50 ns"}),
+    "smsrp": ("", {"time_to_wait": "50 ns"}),
+    "lhrp": ("", {"threshold": "30 flits"}),
+    "lhrp+srp": ("", {"threshold_message": "48 flits", "threshold": "30 flits", "time_to_wait": "50 ns"}),
+}
+"""By kind: a remark, and parameters small enough that something happens within six packets."""
+
+Kind = Mapping[str, Any]
+
+
+def kinds() -> list[Kind]:
+    """Every congestion control with its documentation."""
+    with engine_errors():
+        listed: list[Kind] = json.loads(_engine.kinds())["congestion_controls"]
+    return listed
+
+
+def file_name(kind: str) -> str:
+    """The name of a kind's page, without its ending."""
+    return kind.replace("+", "-")
+
+
+def scenario(kind: str, source: Path) -> Scenario:
+    """The run that is drawn for a kind."""
+    _, settings = _DIAGRAMS.get(kind, ("", {}))
+    changes: dict[str, Any] = {"congestion_control": {"kind": kind, **settings}}
+    if kind == "srp":
+        changes |= _ONE_MESSAGE
+    return Scenario.load(source).replace(changes)
+
+
+def pages() -> dict[str, str]:
+    """The text of every page by file name."""
+    listed = kinds()
+    made = {f"{file_name(kind['name'])}.md": "\n".join(_page(kind)) for kind in listed}
+    made["README.md"] = "\n".join(_index(listed))
+    return made
+
+
+_MADE = "<!-- Made by `make docs` from the documentation in crates/engine/src/protocol/: change that. -->"
+
+
+def _index(listed: Sequence[Kind]) -> Iterator[str]:
+    yield from (_MADE, "", "# Congestion control", "")
+    for kind in listed:
+        yield f"- [`{kind['name']}`]({file_name(kind['name'])}.md): {kind['doc'].split(chr(10))[0]}"
+    yield ""
+
+
+def sections(doc: str) -> tuple[str, dict[str, str]]:
+    """The first paragraph of a documentation, and the texts under its headings."""
+    lead, *rest = re.split(r"^# (.+)$", doc, flags=re.MULTILINE)
+    return lead.strip(), dict(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))
+
+
+def _page(kind: Kind) -> Iterator[str]:
+    lead, texts = sections(kind["doc"])
+    remark, settings = _DIAGRAMS.get(kind["name"], ("", {}))
+    changes = ", ".join(f'`{key} = "{value}"`' for key, value in settings.items())
+    yield from (_MADE, "", f"# `{kind['name']}`", "", lead, "")
+    yield f"![Time diagram of a run under {kind['name']}]({file_name(kind['name'])}.svg)"
+    yield from ("", f"*A run of [{_SCENARIO}](../../{_SCENARIO}){' with ' + changes if changes else ''}.")
+    yield from (
+        f"{remark} Every packet is an arrow for its head and a band as long as it takes.*".lstrip(),
+        "",
+    )
+    for heading in HEADINGS:
+        yield from (f"## {heading}", "", texts[heading], "")
+        if heading == "Parameters" and kind["parameters"]:
+            yield from _parameters(kind["parameters"])
+
+
+def _parameters(parameters: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield from ("| parameter | type | default | |", "|---|---|---|---|")
+    for parameter in parameters:
+        default = "-" if parameter["default"] is None else f"`{json.dumps(parameter['default'])}`"
+        words = "".join(f" `{word['name']}`: {word['doc']}" for word in parameter.get("values", ()))
+        cells = (f"`{parameter['name']}`", parameter["type"], default, _line(parameter["doc"] + words))
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def write(folder: Path) -> None:
+    """Writes every page and every diagram."""
+    from tailback import figures, trace  # late: the text needs no matplotlib
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (folder / name).write_text(text, "utf-8")
+    for kind in kinds():
+        drawn = trace.diagram(trace.run(scenario(kind["name"], Path(_SCENARIO))))
+        figures.save_as(drawn, folder / f"{file_name(kind['name'])}.svg")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

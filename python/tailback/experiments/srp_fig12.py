@@ -1,0 +1,67 @@
+"""srp-fig12: the time-to-wait of speculative packets and how many are dropped."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from matplotlib.figure import Figure
+
+from tailback.experiments import srp_uniform as uniform
+from tailback.experiments.draw import over_load, value_lines
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
+from tailback.experiments.srp_paper import PAPER
+from tailback.stats import mean_interval
+
+_WAITS = (0.65, 1.3, 2.6)
+"""In us; the paper prints 0.6."""
+
+
+def cases(full: bool) -> list[Case]:
+    """SRP at every load with every time-to-wait."""
+    return [
+        uniform.case("srp", load, full, changes={"time_to_wait": f"{wait} us"}, seed=seed, wait=wait)
+        for wait in _WAITS
+        for load in uniform.loads(full)
+        for seed in uniform.seeds(full)
+    ] + uniform.finer()
+
+
+def draw(data: Data) -> Figure:
+    """Drop rate over load, a line per time-to-wait."""
+    return over_load(data, uniform.DROPPED, value_lines(data, "wait", "TTW {} us"), uniform.DROP_RATE)
+
+
+def halving(
+    data: Data, measure: Measure, label: str, values: tuple[float, ...], what: str, unit: str
+) -> list[Claim]:
+    """Larger values, fewer drops, and each doubling halves the peak."""
+    peaks = {each: 100 * uniform.peak(data, measure, **{label: each})[1] for each in values}
+    told = ", ".join(f"{each:g}{unit}: {peak:.3f} %" for each, peak in peaks.items())
+    falling = all(peaks[two] < peaks[one] for one, two in pairwise(values))
+    why = uniform.why_dropped(data)
+    return [hard(f"the larger {what}, the fewer drops", f"peaks: {told}", falling, cause=why)] + [
+        value(
+            f"peak at {two:g}{unit} over that at {one:g}{unit}",
+            "about 1/2",
+            mean_interval([peaks[two] / peaks[one] if peaks[one] else float("nan")]),
+            (0.35, 0.65),
+            cause=why,
+        )
+        for one, two in pairwise(values)
+    ]
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row srp-fig12."""
+    return halving(data, uniform.DROPPED, "wait", _WAITS, "time-to-wait", " us")
+
+
+EXPERIMENT = Experiment(
+    id="srp-fig12",
+    paper=PAPER,
+    title="Drops by time-to-wait",
+    setup=uniform.SETUP.format("4-packet messages under SRP"),
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

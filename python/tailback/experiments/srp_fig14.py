@@ -1,0 +1,105 @@
+"""srp-fig14: an impulse: all endpoints send one message to the same one at the same time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments.draw import finish
+from tailback.experiments.lhrp_paper import Times
+from tailback.experiments.measure import mean_series
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.srp_paper import ENDPOINTS, PAPER, cost, nodes, scenario
+from tailback.stats import Interval
+
+_ONSET_US, _END_US, _BIN_US = 1000, 1500, 2
+
+
+def cases(full: bool) -> list[Case]:
+    """SRP under several seeds."""
+    return [_case(seed) for seed in range(1, 41 if full else 11)]
+
+
+def _case(seed: int) -> Case:
+    span = Times(200, _END_US - 200, 0)
+    hot = nodes(0, seed)[0]
+    others = [endpoint for endpoint in range(ENDPOINTS) if endpoint != hot]
+    traffic = f"""
+[[traffic]]
+name = "uniform"
+pattern = "uniform"
+load = 0.4
+message = "8 packets"
+share = true
+
+[[traffic]]
+name = "impulse"
+pattern = "hotspot"
+sources = {others}
+destinations = [{hot}]
+process = "one-shot"
+message = "8 packets"
+start = "{_ONSET_US} us"
+share = true
+"""
+    record = f'series = "{_BIN_US} us"'
+    made = scenario("impulse, srp", "srp", traffic, span, seed, record=record)
+    return Case({"protocol": "srp", "seed": seed}, made, cost(0.4, span))
+
+
+def draw(data: Data) -> Figure:
+    """Accepted uniform traffic over time."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        times, accepted = mean_series(data.results(), "uniform", "accepted")
+        shown = (times >= _ONSET_US - 100) & (times < _ONSET_US + 300)
+        axes.plot(times[shown], 100 * accepted[shown], **style.line(0))
+        axes.axvline(_ONSET_US, color="#777777", linewidth=0.8)
+        axes.set_ylim(bottom=0)
+        return finish(
+            figure, axes, "simulated time [us]", "accepted uniform traffic\n[% of injection bandwidth]"
+        )
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row srp-fig14."""
+    times, accepted = mean_series(data.results(), "uniform", "accepted")
+    calm = accepted[(times >= 400) & (times < _ONSET_US)]
+    before, noise = float(calm.mean()), float(calm.std())
+    after = (times >= _ONSET_US) & (times < _END_US - 20)
+    low = times[after & (accepted < before - 3 * noise)]
+    first = [time for at, time in enumerate(low) if time - low[0] == _BIN_US * at]
+    length = float(len(first) * _BIN_US)
+    least = float(accepted[after].min())
+    late = accepted[after][-50:]
+    told = (
+        f"before {100 * before:.1f} ± {100 * noise:.1f} %, least {100 * least:.1f} %, "
+        f"last 100 us {100 * float(np.mean(late)):.1f} %"
+    )
+    back = abs(float(np.mean(late)) - before) < noise
+    return [
+        hard("a short dip, then back to normal", told, length > 0 and back),
+        value(
+            "the dip lasts",
+            "several us",
+            Interval(length, math.nan, len(data.results())),
+            (1, 30),
+            "us",
+            note=f"bins of {_BIN_US} us below the mean before by three standard deviations of such bins",
+        ),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="srp-fig14",
+    paper=PAPER,
+    title="Response to an impulse",
+    setup="All 256 endpoints send uniformly at 40 %; at 1 ms, 255 of them each send an 8-packet message to "
+    "the same endpoint.",
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

@@ -1,0 +1,87 @@
+"""srp-fig8: packet latency under uniform traffic of 4-packet messages."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments import srp_uniform as uniform
+from tailback.experiments.draw import OFFERED, curves, finish, protocol_lines
+from tailback.experiments.measure import latency
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.srp_paper import PAPER, kinds
+from tailback.stats import mean_interval
+
+_LATENCY = latency("uniform", "packet")
+
+
+def cases(full: bool) -> list[Case]:
+    """Every protocol at every load."""
+    return [
+        uniform.case(protocol, load, full, seed=seed)
+        for protocol in kinds()
+        for load in uniform.loads(full)
+        for seed in uniform.seeds(full)
+    ] + uniform.finer()
+
+
+def draw(data: Data) -> Figure:
+    """Packet latency over load, a line per protocol."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        curves(axes, data, _LATENCY, "load", protocol_lines(data), 1e-3)
+        axes.set_yscale("log")
+        return finish(figure, axes, OFFERED, "mean packet latency [us]", "saturated latencies are not drawn")
+
+
+def extra(data: Data, protocol: str) -> dict[float, float]:
+    """Latency over the baseline's by load, in percent, as long as neither is saturated; seed by seed."""
+    found = {}
+    for load in data.values("load", protocol=protocol):
+        own, base = (data.results(protocol=kind, load=load) for kind in (protocol, "none"))
+        pairs = zip(own, base, strict=True)
+        found[load] = mean_interval([100 * (_LATENCY(one) / _LATENCY(two) - 1) for one, two in pairs]).mean
+    return {load: more for load, more in found.items() if more == more}
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row srp-fig8."""
+    srp, ecn = extra(data, "srp"), extra(data, "ecn")
+    top = max(srp, key=lambda load: srp[load])
+    told = ", ".join(f"{load:.0%}: {more:+.1f} %" for load, more in srp.items())
+    low = [more for load, more in srp.items() if load <= 0.4]
+    last = srp[max(srp)]
+    why = uniform.why_dropped(data)
+    apart = {load: more for load, more in ecn.items() if load <= 0.9}
+    worst = max(apart, key=lambda load: abs(apart[load]))
+    return [
+        hard(
+            "SRP's latency is the baseline's at low load (within 5 %)",
+            told,
+            max(map(abs, low)) <= 5,
+            cause=why,
+        ),
+        hard(
+            "SRP's extra rises, then vanishes as the baseline saturates", told, last < srp[top] / 2, cause=why
+        ),
+        hard(
+            "ECN's latency is the baseline's (within 5 % up to 90 %)",
+            f"farthest: {apart[worst]:+.1f} % at {worst:.0%}",
+            abs(apart[worst]) <= 5,
+        ),
+        value("SRP's largest extra latency", "25 %", mean_interval([srp[top]]), (10, 40), "%", cause=why),
+        value(
+            "load of that largest extra", "near 85 %", mean_interval([100 * top]), (75, 92), "%", cause=why
+        ),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="srp-fig8",
+    paper=PAPER,
+    title="Packet latency under uniform traffic",
+    setup=uniform.SETUP.format("4-packet messages"),
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

@@ -1,0 +1,90 @@
+"""srp-small: a hot spot of 1-packet messages, which are too small for a reservation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments.lhrp_paper import Times
+from tailback.experiments.measure import accepted, delivered_latency
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.experiments.srp_hotspot import Hotspot
+from tailback.experiments.srp_paper import PAPER, cost, scenario
+
+_LOAD = 0.4
+_VARIANTS: dict[str, dict[str, Any]] = {
+    "bypass": {"small": "bypass"},
+    "ECN-triggered": {"small": "ecn"},
+    "coalesced": {"small": "coalesce"},
+}
+_ACCEPTED, _LATENCY = accepted("background"), delivered_latency("background", "packet")
+_HOT = delivered_latency("hot")
+
+
+def cases(full: bool) -> list[Case]:
+    """Each treatment of small messages, and the background alone."""
+    span = Times(1000, 5000 if full else 1000, 100)
+    made = []
+    for seed in (1, 2):
+        spot = Hotspot(40, seed, message="1 packet")
+        alone = spot.background(_LOAD)
+        runs: dict[str, tuple[str, dict[str, Any]]] = {"alone": (alone, {})} | {
+            name: (alone + spot.traffic(), changes) for name, changes in _VARIANTS.items()
+        }
+        made += [
+            Case(
+                {"variant": name, "seed": seed},
+                scenario(f"1-packet hot spot, {name}", "srp", traffic, span, seed, changes=changes),
+                cost(_LOAD, span),
+            )
+            for name, (traffic, changes) in runs.items()
+        ]
+    return made
+
+
+def draw(data: Data) -> Figure:
+    """Latency of the background and of the hot spot, a bar per treatment."""
+    with style.styled():
+        figure, (above, below) = style.figure(2, height=2.2)
+        for number, name in enumerate(data.values("variant")):
+            above.bar(name, data.mean(_LATENCY, variant=name).mean / 1e3, **style.bar(number))
+            if name in _VARIANTS:
+                below.bar(name, data.mean(_HOT, variant=name).mean / 1e3, **style.bar(number))
+        above.set_ylabel("packet latency of\nthe background [us]")
+        below.set_ylabel("in-flight latency of\nthe hot spot [us]")
+        for axes in (above, below):
+            axes.set_yscale("log")
+            axes.grid(visible=False, axis="x")
+    return figure
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row srp-small."""
+    found = []
+    alone = data.mean(_LATENCY, variant="alone").scaled(1e-3)
+    for name in _VARIANTS:
+        rate = data.mean(_ACCEPTED, variant=name).scaled(100)
+        time, flight = (data.mean(each, variant=name).scaled(1e-3) for each in (_LATENCY, _HOT))
+        congested = rate.mean < 90 * _LOAD or time.mean > 2 * alone.mean
+        told = (
+            f"background {rate} %, {time} us ({alone} us without the hot spot); hot, in flight: {flight} us"
+        )
+        if name == "bypass":
+            found.append(hard("small messages that bypass congest the network", told, congested))
+        else:
+            found.append(hard(f"{name} ones do not", told, not congested))
+    return found
+
+
+EXPERIMENT = Experiment(
+    id="srp-small",
+    paper=PAPER,
+    title="A hot spot of 1-packet messages",
+    setup="40 endpoints send 1-packet messages to one at line rate; all others send 8-packet messages "
+    "uniformly at 40 % to all but that one.",
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)
