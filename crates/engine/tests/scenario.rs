@@ -173,6 +173,7 @@ seed = 1
 [record]
 ports = false
 sources = false
+packets = false
 occupancy = []
 "#;
     let found = parse(LEAST).unwrap().to_toml();

@@ -2,8 +2,9 @@
 //!
 //! A job ([`job::Job`]) is a workload placed on endpoints. Bound to its number of ranks, a workload becomes an
 //! [`Application`], immutable and shared; every rank of it is a small state machine ([`Rank`]) that lives with its
-//! endpoint's partition ([`host::Hosts`]). Ranks know of each other only by the messages they send: nothing else crosses
-//! from one to another, so any partitioning gives the same run. Open-loop traffic stands beside ([`crate::traffic`]).
+//! endpoint's partition ([`host::Hosts`]). Ranks know of each other by the messages they send, and by out-of-band barriers
+//! whose latency bounds the kernel's windows: nothing else crosses from one to another, so any partitioning gives the same
+//! run. Open-loop traffic stands beside ([`crate::traffic`]).
 use crate::problem::Problem;
 use crate::units::{Scale, Time};
 use std::fmt::Debug;
