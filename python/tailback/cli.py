@@ -13,9 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from tailback import __version__, _engine, catalogue, console
+from tailback.alone import compared
 from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
-from tailback.result import PLOTS, Result, prepare
-from tailback.scenario import Scenario
+from tailback.result import PLOTS, Result, prepare, replace_text
+from tailback.scenario import Scenario, Watch
 
 app = typer.Typer(
     help="Simulates lossless HPC and AI interconnects, and what keeps congestion from spreading in them.",
@@ -49,6 +50,9 @@ def run(
         ),
     ] = None,
     as_json: AsJson = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Runs each job alone too, and tells how much slower it is.")
+    ] = False,
 ) -> None:
     """Simulates a scenario, prints its tables and keeps the result (with --json: only if -o is given)."""
     scenario = None
@@ -59,6 +63,8 @@ def run(
             folder = str(_unused(Path("results"), Path(file).stem or "run"))
         target = _checked(scenario, folder)
         result = _run_with_bar(scenario, Path(file).stem)
+        if alone and not result.interrupted:
+            result = _compared(scenario, result)
         if target is not None:
             result.save(target)
     if as_json:
@@ -262,6 +268,27 @@ def demo(
 
 
 @app.command()
+def ptrans(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where the trace is written.", show_default=False)
+    ],
+    rows: Annotated[int, typer.Option(help="Rows of the grid of tasks.")] = 24,
+    columns: Annotated[int, typer.Option(help="Columns of the grid of tasks.")] = 24,
+    matrix: Annotated[int, typer.Option(help="Rows and columns of the matrix.")] = 4800,
+    block: Annotated[int, typer.Option(help="Rows and columns of a block.")] = 64,
+    chunk: Annotated[int, typer.Option(help="Largest message in bytes.")] = 65536,
+    compute: Annotated[int, typer.Option(help="Computing between messages in ns.")] = 1000,
+    iterations: Annotated[int, typer.Option(help="How often the matrix is transposed.")] = 1,
+) -> None:
+    """Writes a trace of a matrix transposition (PTRANS) for a job with workload = "vef"."""
+    from tailback.ptrans import Ptrans  # late: most commands do not need it
+
+    with _reporting():
+        sizes = Ptrans(rows, columns, matrix, block, 8, chunk, compute, iterations)
+        replace_text(Path(file), "\n".join(sizes.trace()) + "\n")
+
+
+@app.command()
 def schema() -> None:
     """Prints the JSON Schema of scenario files, for editors."""
     with _reporting(), engine_errors():
@@ -337,6 +364,16 @@ def _run_with_bar(scenario: Scenario, name: str) -> Result:
             return scenario.run(lambda progress: bars.show(bar, progress))
         except Interrupted as stop:
             return stop.result
+
+
+def _compared(scenario: Scenario, result: Result) -> Result:
+    with console.Bars() as bars:
+
+        def watch(name: str) -> Watch:
+            bar = bars.add(f"{name} alone")
+            return lambda progress: bars.show(bar, progress)
+
+        return compared(scenario, result, watch)
 
 
 def _unused(parent: Path, name: str) -> Path:

@@ -132,7 +132,25 @@ def results_tables(summary: Mapping[str, Any]) -> list[Table]:
         for kind in _LATENCIES:
             values = facts.get(f"{kind}_latency_ns")
             latencies.add_row(name, kind, *_latency_cells(values), end_section=kind == _LATENCIES[-1])
-    return [traffic, latencies]
+    jobs = summary.get("jobs")
+    return [_job_table(jobs), traffic, latencies] if jobs else [traffic, latencies]
+
+
+def _job_table(jobs: Mapping[str, Mapping[str, Any]]) -> Table:
+    table = Table()
+    has_alone = any("slowdown" in facts for facts in jobs.values())
+    alone = ("alone", "slowdown") if has_alone else ()
+    for name in ("job", "workload", "ranks", "unfinished", "time", *alone, "communication", "messages"):
+        table.add_column(name, justify="left" if name in ("job", "workload") else "right")
+    for name, facts in jobs.items():
+        cells = [_number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
+        cells.append(duration(facts.get("time_ns"), "#.4g"))
+        if has_alone:
+            cells += [duration(facts.get("alone_ns"), "#.4g"), _number(facts.get("slowdown"), ".2f")]
+        communication = facts.get("communication_ns", {})
+        cells += [duration(communication.get("mean"), "#.4g"), _number(facts.get("messages"))]
+        table.add_row(name, str(facts.get("workload", "-")), *cells)
+    return table
 
 
 def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:

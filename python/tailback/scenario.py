@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from tailback.result import Result
 from tailback.usage import Meter
 
 _BYTES_MAX = 16 << 20
+_TRACE_MAX = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Scenario:
             files = _engine.files(self.text, overrides)
         # The engine reads no files: what the scenario names is handed in.
         for key, path in files:
-            overrides.append((key, _as_text(_read_text(Path(self.source).parent / path, "network"))))
+            overrides.append((key, _as_text(_contents(key, Path(self.source).parent / path))))
         return self.text, overrides
 
 
@@ -125,17 +127,31 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def _read_text(path: Path, what: str = "scenario") -> str:
+def _contents(key: str, path: Path) -> str:
+    """A file as the value of a key: what ends in `.data` takes its bytes in base64, any other its text."""
+    if key.endswith(".data"):
+        return base64.b64encode(_read(path, "trace", _TRACE_MAX)).decode()
+    if key.startswith("job."):
+        return _read_text(path, "trace", _TRACE_MAX)
+    return _read_text(path, "network")
+
+
+def _read(path: Path, what: str, most: int) -> bytes:
     try:
         if path.is_dir():
             raise mistake(f"{path} is a directory, not a {what} file", f"name the file of a {what}")
         with path.open("rb") as file:
-            data = file.read(_BYTES_MAX + 1)
+            data = file.read(most + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise mistake(f"{path} cannot be read: {reason}", f"name a {what} file") from None
-    if len(data) > _BYTES_MAX:
-        raise mistake(f"{path} is too large for a {what} (over {_BYTES_MAX >> 20} MiB)")
+    if len(data) > most:
+        raise mistake(f"{path} is too large for a {what} (over {most >> 20} MiB)")
+    return data
+
+
+def _read_text(path: Path, what: str = "scenario", most: int = _BYTES_MAX) -> str:
+    data = _read(path, what, most)
     if b"\0" in data:
         raise mistake(f"{path} is a binary file, not a {what}", f"a {what} is a text file")
     try:

@@ -28,6 +28,23 @@ def test_without_o_results_are_numbered_and_none_is_replaced(command, scenario_f
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["net", "net-2", "net-3"]
 
 
+def test_alone_runs_each_job_by_itself_and_tells_how_much_slower_it_is(command, scenario_file):
+    _, out, _ = command("run", scenario_file("# job\n"))
+    assert "ring-exchange" in out
+    assert "slowdown" not in out
+    status, out, _ = command("run", scenario_file("# job\n"), "--alone", "--json")
+    jobs = json.loads(out)["jobs"]
+    assert status == 0
+    assert {name: (job["alone_ns"], job["slowdown"]) for name, job in jobs.items()} == {
+        "a": (1e6, 2.0),
+        "b": (1e6, 2.0),
+    }
+    _, out, _ = command("run", scenario_file("# job\n"), "--alone")
+    assert "slowdown" in out
+    status, _, err = command("run", scenario_file(GOOD), "--alone")
+    assert (status, "there is no job" in err) == (2, True)
+
+
 def test_json_is_one_object_and_writes_nothing_unasked(command, scenario_file, tmp_path):
     status, out, _ = command("run", scenario_file(GOOD), "--json", "--set", "title=other")
     summary = json.loads(out)

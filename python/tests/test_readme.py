@@ -27,8 +27,9 @@ def beside_scenarios(tmp_path, monkeypatch):
 
 
 def test_the_scenario_has_no_mistakes():
-    (text,) = samples("toml")
+    text, jobs = samples("toml")
     assert tailback.Scenario.loads(text).check() == []
+    assert tailback.Scenario.loads(text + jobs).check() == []
 
 
 def test_the_python_sample_runs(beside_scenarios, capsys):

@@ -1,4 +1,5 @@
 //! Runs a scenario file: `cargo run --release --example run -- FILE [key=value]…`; prints the summary and the speed.
+use std::path::Path;
 use std::time::Instant;
 use tailback_engine::report::RunError;
 use tailback_engine::scenario::Scenario;
@@ -12,17 +13,17 @@ fn main() {
     let mut overrides: Vec<(String, String)> = arguments
         .filter_map(|argument| argument.split_once('=').map(|(key, value)| (key.into(), value.into())))
         .collect();
-    let read = |file: &std::path::Path| {
-        std::fs::read_to_string(file).unwrap_or_else(|error| {
-            eprintln!("{}: {error}", file.display());
-            std::process::exit(2);
-        })
+    let leave = |file: &Path, reason: String| -> ! {
+        eprintln!("{}: {reason}", file.display());
+        std::process::exit(2)
     };
-    let file = std::path::Path::new(&file);
-    let text = read(file);
+    let read = |file: &Path| std::fs::read(file).unwrap_or_else(|error| leave(file, error.to_string()));
+    let file = Path::new(&file);
+    let text = String::from_utf8(read(file)).unwrap_or_else(|error| leave(file, error.to_string()));
     for (key, path) in Scenario::files(&text, &overrides) {
-        let network = read(&file.parent().unwrap_or(file).join(path));
-        overrides.push((key, Scenario::quoted(&network)));
+        let path = file.parent().unwrap_or(file).join(path);
+        let contents = Scenario::contents(&key, read(&path));
+        overrides.push((key, contents.unwrap_or_else(|| leave(&path, "this is not text".into()))));
     }
     let outcome = Scenario::parse(&text, &overrides).map_err(RunError::Problems).and_then(|scenario| {
         let start = Instant::now();

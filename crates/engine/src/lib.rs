@@ -23,3 +23,4 @@ pub mod switch;
 pub mod topology;
 pub mod traffic;
 pub mod units;
+pub mod workload;

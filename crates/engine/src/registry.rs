@@ -19,7 +19,7 @@ pub fn schema() -> Value {
 /// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in
 /// words, with the units' example), `required`, `default` (null if there is none), `doc` and, if it takes some words
 /// only, `values` with `name` and `doc` each. Kinds of a seam come
-/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls` and `traffic_patterns`.
+/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls`, `traffic_patterns` and `workloads`.
 pub fn kinds() -> Value {
     let Shape::Table(root) = shape::scenario() else { return Value::Null };
     json!({
@@ -29,6 +29,7 @@ pub fn kinds() -> Value {
         "queueings": seam(root, "queueing"),
         "congestion_controls": seam(root, "congestion_control"),
         "traffic_patterns": seam(root, "traffic"),
+        "workloads": seam(root, "job"),
     })
 }
 

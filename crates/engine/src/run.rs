@@ -14,6 +14,8 @@ use crate::switch::cioq::state::State;
 use crate::switch::parameters::{Arbitration, Path, Voq};
 use crate::switch::unlimited::Unlimited;
 use crate::units::Time;
+use crate::workload::host::Hosts;
+use crate::workload::outcome::{self, Outcome};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -135,6 +137,11 @@ fn run_with<A: Architecture>(
         failure = failure.take().or_else(|| limit.and_then(|limit| over_memory(view, limit)));
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);
+        if view.is_check {
+            failure = failure.take().or_else(|| {
+                outcome::failure(&plan.jobs, &hosts(view.partitions.iter().map(|partition| &**partition)))
+            });
+        }
         let go_on = watch(Progress { simulated: time(view.now), end: time(plan.end), packet_hops });
         go_on && failure.is_none()
     });
@@ -144,6 +151,12 @@ fn run_with<A: Architecture>(
     let partitions = kernel.into_partitions();
     conserved(&partitions).map_err(RunError::Failed)?;
     let retained_peak = partitions.iter().map(|partition| partition.nics.retained_peak()).max().unwrap_or(0);
+    let jobs = outcome::outcomes(&plan.jobs, &hosts(partitions.iter()));
+    if plan.traffic.is_empty()
+        && let Some(last) = jobs.iter().map(Outcome::end).collect::<Option<Vec<_>>>()
+    {
+        end = end.min(last.into_iter().max().unwrap_or(0).div_ceil(plan.tick));
+    }
     let held = partitions.iter().map(|partition| partition.fabric.held()).sum();
     let probes = partitions
         .into_iter()
@@ -154,7 +167,12 @@ fn run_with<A: Architecture>(
         })
         .collect();
     let interrupted = ending == Ending::Stopped;
-    Ok(Measured { scenario, plan, probes, end, retained_peak, held, interrupted }.output())
+    Ok(Measured { scenario, plan, probes, jobs, end, retained_peak, held, interrupted }.output())
+}
+
+/// The ranks of all partitions that have some.
+fn hosts<'a, A: Architecture + 'a>(partitions: impl Iterator<Item = &'a Partition<A>>) -> Vec<&'a Hosts> {
+    partitions.filter_map(|partition| partition.nics.hosts()).collect()
 }
 
 /// What is recorded at a check time.

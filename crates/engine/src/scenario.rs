@@ -201,13 +201,14 @@ impl Process {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Run {
-    /// Simulated time before the measured window.
-    pub warmup: Duration,
-    /// The measured window.
+    /// Simulated time before the measured window; without it, 20 us, or none if there is no `[[traffic]]`.
+    pub warmup: Option<Duration>,
+    /// The measured window. Jobs that have not come to their end with it are reported as unfinished; a run with jobs ends
+    /// when all of them are done.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub duration: Duration,
     /// Longest time after the window in which sources keep sending until the packets and messages of the window
-    /// have arrived; without it, as long as `duration`.
+    /// have arrived; without it, as long as `duration`, or none if there is no `[[traffic]]`.
     pub drain: Option<Duration>,
     /// Threads; the result is the same for any number.
     #[schemars(range(min = 1, max = 4096))]
@@ -220,18 +221,22 @@ pub struct Run {
     pub memory: Option<Size>,
     /// Seed of all random streams.
     pub seed: u64,
+    /// Names of the traffic and the jobs that run; the others keep their endpoints but do nothing. Without it, all run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
 }
 
 impl Default for Run {
     fn default() -> Self {
         Self {
-            warmup: Duration::Ps(20_000_000),
+            warmup: None,
             duration: Duration::Ps(100_000_000),
             drain: None,
             threads: 1,
             partitions: None,
             memory: None,
             seed: 1,
+            only: Vec::new(),
         }
     }
 }
@@ -283,8 +288,11 @@ pub struct Scenario {
     #[serde(default)]
     pub congestion_control: crate::protocol::CongestionControl,
     /// The classes of traffic, one `[[traffic]]` table each.
-    #[schemars(length(min = 1))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traffic: Vec<Traffic>,
+    /// The applications, one `[[job]]` table each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub job: Vec<crate::workload::job::Job>,
     /// How long to simulate, and with what.
     #[serde(default)]
     pub run: Run,

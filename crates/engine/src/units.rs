@@ -58,6 +58,22 @@ impl Rate {
     }
 }
 
+impl Scale {
+    /// A size in bytes, rounded up to whole bytes; the largest number if it does not fit.
+    pub fn bytes(&self, size: Size) -> u64 {
+        match size {
+            Size::Bits(bits) => bits.div_ceil(8),
+            other => other.flits(self).saturating_mul(self.flit_bits).div_ceil(8),
+        }
+    }
+
+    /// Flits that some bytes take, rounded up; the largest number if it does not fit.
+    pub fn flits_of(&self, bytes: u64) -> u64 {
+        let flits = (u128::from(bytes) * 8).div_ceil(u128::from(self.flit_bits.max(1)));
+        u64::try_from(flits).unwrap_or(u64::MAX)
+    }
+}
+
 impl Size {
     /// The size in flits, rounded up to whole flits; the largest number if it does not fit.
     pub fn flits(self, scale: &Scale) -> u64 {

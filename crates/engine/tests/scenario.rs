@@ -173,6 +173,7 @@ seed = 1
 [record]
 ports = false
 sources = false
+packets = false
 occupancy = []
 "#;
     let found = parse(LEAST).unwrap().to_toml();
@@ -219,7 +220,7 @@ seed = 1.5
 [record]
 series = true
 "#;
-    let expected = r#"1:1 titel | unknown key | did you mean title? one of: title, topology, link, packet, switch, endpoint, routing, queueing, congestion_control, traffic, run, record
+    let expected = r#"1:1 titel | unknown key | did you mean title? one of: title, topology, link, packet, switch, endpoint, routing, queueing, congestion_control, traffic, job, run, record
 3:8 topology.kind | unknown kind "single-swich" | did you mean single-switch? one of: …
 5:1 link.bandwith | unknown key | did you mean bandwidth? one of: bandwidth, latency
 6:8 link.host | "flits" is a unit of size, not of time | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles
@@ -354,7 +355,7 @@ fn overrides_go_by_name_or_index_and_are_checked_like_the_file() {
 - title.x | "x" is looked for in a value that is no table
 - a\nb | this is not a dotted key | such as run.seed or traffic.hot.load
 - traffic.victim.load | expected a number from 0 to 1, found the integer 7
-- run.sed | unknown key | did you mean seed? one of: warmup, duration, drain, threads, partitions, memory, seed
+- run.sed | unknown key | did you mean seed? one of: warmup, duration, drain, threads, partitions, memory, seed, only
 "#;
     assert_eq!(table(&problems), expected, "\nfound:\n{}", table(&problems));
 }

@@ -9,6 +9,8 @@ use crate::traffic::bind::{BoundClass, bind_all};
 use crate::traffic::generator;
 use crate::traffic::sizes::Sizes;
 use crate::units::{Duration, Rate, Scale, Time};
+use crate::workload::bind::{BoundJob, Context};
+use crate::{graph::Graph, workload};
 use std::collections::BTreeSet;
 
 /// Most virtual channels of a port.
@@ -40,9 +42,9 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let scale = scale(scenario);
     let graph = scenario.topology.graph();
     let router = scenario.routing.bind(&scenario.topology, &graph, &scale);
-    let traffic = bind_all(&scenario.traffic, scenario.run.seed, &scale, &graph);
-    let (router, traffic) = match (router, traffic) {
-        (Ok(router), Ok(traffic)) => (router, traffic),
+    let load = bind_load(scenario, &scale, &graph);
+    let (router, (traffic, jobs)) = match (router, load) {
+        (Ok(router), Ok(load)) => (router, load),
         (router, traffic) => {
             problems.extend(router.err().map(|problems| prefixed("routing", problems)).into_iter().flatten());
             problems.extend(traffic.err().into_iter().flatten());
@@ -85,28 +87,36 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     problems.extend(small_buffers(scenario, &links, packet_flits));
     if router.bubbles() {
         problems.extend(no_bubbles(&traffic, &switch, output_buffer, packet_flits));
+        if !jobs.is_empty() {
+            let message = "bubbles need data packets of one length, but jobs send messages of many";
+            problems.push(Problem::new("routing.deadlock", message, "deadlock = \"date-line\""));
+        }
     }
     if !problems.is_empty() {
         return Err(problems);
     }
     let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
     let crossbar = times(Rate(fastest.saturating_mul(switch.speedup() as u64)), &scale, tick);
-    let drain =
+    let drained =
         scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
     let wanted = match scenario.run.partitions {
         Some(wanted) => wanted as usize,
         None => graph.endpoints.len().div_ceil(PARTITION_ENDPOINTS).max(scenario.run.threads as usize),
     };
     let (parts, lookahead) = cut(&graph, &links, wanted);
+    // In a window no barrier may be both entered and left.
+    let barriers = jobs.iter().filter_map(|job| job.application.barrier());
+    let lookahead = barriers.map(|latency| (latency.0 / tick).max(1)).fold(lookahead, Tick::min);
     let (shares, home, endpoint_home) = shares(&graph, &parts);
     let ticks = |span: Duration| span.time(&scale).0 / tick;
     let run = &scenario.run;
-    let window = (ticks(run.warmup), ticks(run.warmup) + ticks(run.duration));
+    let [warmup, duration, drain] = scenario.run_spans().map(ticks);
+    let window = (warmup, warmup + duration);
     let clock = |class: &BoundClass| generator::Clock {
         slot_num: links[0].time[1] as u64,
         slot_den: 1,
         start: class.start.0 / tick,
-        stop: class.stop.map(|stop| stop.0 / tick),
+        stop: if runs(run, &class.name) { class.stop.map(|stop| stop.0 / tick) } else { Some(0) },
     };
     let traffic = traffic
         .into_iter()
@@ -126,7 +136,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         output_buffer,
         packet_flits,
         control_flits: scenario.packet.control.flits(&scale) as u16,
-        drain_time: times(drain, &scale, tick),
+        drain_time: times(drained, &scale, tick),
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
         record: RecordPlan {
             series: scenario.record.series.map(|bin| ticks(bin).max(1)),
@@ -137,9 +147,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         },
         scale,
         traffic,
+        jobs,
         seed: run.seed,
         window,
-        end: window.1 + run.drain.map_or(window.1 - window.0, ticks),
+        end: window.1 + drain,
         shares,
         home,
         endpoint_home,
@@ -147,6 +158,28 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         links,
         graph,
     })
+}
+
+/// Whether a class or a job does anything.
+fn runs(run: &crate::scenario::Run, name: &String) -> bool {
+    run.only.is_empty() || run.only.contains(name)
+}
+
+/// Traffic and jobs, each in its place: traffic first, but for what takes the rest, which also leaves the jobs alone.
+fn bind_load(
+    scenario: &Scenario,
+    scale: &Scale,
+    graph: &Graph,
+) -> Result<(Vec<BoundClass>, Vec<BoundJob>), Vec<Problem>> {
+    let mut jobs = Vec::new();
+    let mut place = |used: &mut [bool]| {
+        let context = Context { seed: scenario.run.seed, scale, graph };
+        jobs = workload::bind::bind_all(&scenario.job, context, used)?;
+        jobs.iter_mut().for_each(|job: &mut BoundJob| job.idle = !runs(&scenario.run, &job.name));
+        Ok(())
+    };
+    let traffic = bind_all(&scenario.traffic, scenario.run.seed, scale, graph, &mut place)?;
+    Ok((traffic, jobs))
 }
 
 /// The tick: the greatest common divisor of latencies and of flit times over the speedup; 1 ps if a flit time is not
@@ -199,9 +232,7 @@ fn too_long(scenario: &Scenario, wires: &[Wire], scale: &Scale, tick: u64) -> Ve
     if let Some(drain) = scenario.endpoint.drain_rate {
         check("endpoint.drain_rate".into(), "a packet", packet(drain), 30, "a higher rate");
     }
-    let spans =
-        [scenario.run.warmup, scenario.run.duration, scenario.run.drain.unwrap_or(scenario.run.duration)];
-    let run = spans.iter().map(|span| u128::from(span.time(scale).0)).sum();
+    let run = scenario.run_spans().iter().map(|span| u128::from(span.time(scale).0)).sum();
     check("run.duration".into(), "the run", run, 43, LONGER_TICK);
     problems
 }

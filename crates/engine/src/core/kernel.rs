@@ -157,11 +157,16 @@ fn between<A: Architecture>(
     check: Watch<A>,
 ) -> Result<Tick, Ending> {
     exchange(partitions);
+    release_barriers(plan, partitions);
     let is_check = checks.due(now);
     let go_on = check(&mut View { partitions, now, is_check });
     if is_check {
         let due: i64 = partitions.iter().map(|partition| partition.fabric.probe.due()).sum();
-        if now >= plan.end || now >= plan.window.1 && due == 0 {
+        let over = match jobs_done(plan, partitions) {
+            Some(done) => done,
+            None => now >= plan.window.1 && due == 0,
+        };
+        if now >= plan.end || over {
             return Err(Ending::Complete);
         }
     }
@@ -179,6 +184,35 @@ fn between<A: Architecture>(
         if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
     // Nothing happens before `first`: the window may start there.
     Ok(first.max(now).saturating_add(plan.lookahead).min(next_check))
+}
+
+/// Ends the barriers that all ranks of a job have come to. The window was not longer than their latency, so that their end is
+/// yet to come.
+fn release_barriers<A: Architecture>(plan: &Plan, partitions: &mut [MutexGuard<'_, Partition<A>>]) {
+    for (number, job) in plan.jobs.iter().enumerate() {
+        let Some(latency) = job.application.barrier() else { continue };
+        let hosts = partitions.iter().filter_map(|partition| partition.nics.hosts());
+        let (mut entered, mut last) = (0, 0);
+        for ledger in hosts.map(|hosts| &hosts.ledgers()[number]) {
+            entered += ledger.entered as usize;
+            last = last.max(ledger.last_entry);
+        }
+        if entered == job.endpoints.len() {
+            let at = crate::units::Time(last + latency.0);
+            for partition in partitions.iter_mut() {
+                let partition = &mut **partition;
+                partition.nics.release(&mut partition.fabric, number, at);
+            }
+        }
+    }
+}
+
+/// Whether all jobs have come to their end; none if there are no jobs.
+fn jobs_done<A: Architecture>(plan: &Plan, partitions: &[MutexGuard<'_, Partition<A>>]) -> Option<bool> {
+    if plan.jobs.iter().all(|job| job.idle) {
+        return None;
+    }
+    Some(partitions.iter().filter_map(|partition| partition.nics.hosts()).all(|hosts| hosts.is_done()))
 }
 
 fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {

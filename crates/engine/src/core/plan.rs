@@ -5,6 +5,7 @@ use crate::graph::{Graph, Peer};
 use crate::routing::Router;
 use crate::traffic::generator;
 use crate::units::{Duration, Scale, Size};
+use crate::workload::bind::BoundJob;
 
 /// A traffic class: packets of the same priority and deadlock domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,6 +154,8 @@ pub struct Plan {
     pub scale: Scale,
     /// Bound traffic.
     pub traffic: Vec<generator::Plan>,
+    /// Jobs in their places. Their classes follow those of the traffic.
+    pub jobs: Vec<BoundJob>,
     /// Seed of the random streams.
     pub seed: u64,
     /// Start and end of the measured window.
@@ -170,6 +173,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Number of classes of the scenario: traffic, then jobs.
+    pub fn groups(&self) -> usize {
+        self.traffic.len() + self.jobs.len()
+    }
+
     /// A span of time in ticks.
     pub fn ticks(&self, span: Duration) -> Tick {
         span.time(&self.scale).0 / self.tick

@@ -87,5 +87,5 @@ fn results(plan: &Plan) -> usize {
     let ports: usize = plan.graph.switches.iter().map(Vec::len).sum();
     let recorded = if plan.record.ports { ports * 40 } else { 0 };
     let snapshots = plan.record.occupancy.len() * plan.graph.switches.len() * 8;
-    plan.shares.len() * plan.traffic.len() * class + recorded + snapshots
+    plan.shares.len() * plan.groups() * class + recorded + snapshots
 }

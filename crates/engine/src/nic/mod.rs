@@ -11,6 +11,7 @@ use crate::protocol::{Pull, Received, Reply, Reserve, Sent, Source};
 use crate::rng::{mix, scale};
 use crate::routing::{Route, Senses};
 use crate::traffic::generator::{self, Generator};
+use crate::workload::host::Hosts;
 use due::Due;
 use queue::{Message, SendQueue, key};
 use std::cmp::Reverse;
@@ -31,6 +32,10 @@ pub trait Nics: Send {
     fn retained_peak(&self) -> u32;
     /// Bytes held by messages and packets that wait.
     fn memory(&self) -> u64;
+    /// The ranks of jobs on these endpoints.
+    fn hosts(&self) -> Option<&Hosts>;
+    /// The barrier of a job is over at a time.
+    fn release(&mut self, fabric: &mut Fabric, job: usize, at: crate::units::Time);
 }
 
 /// One endpoint.
@@ -83,6 +88,10 @@ pub struct NicSet<S: Source> {
     droppable: u64,
     retained_peak: u32,
     fifo: bool,
+    /// The ranks of jobs on these endpoints.
+    hosts: Option<Box<Hosts>>,
+    /// First class that is a job.
+    first_job: usize,
 }
 
 impl Feed {
@@ -180,6 +189,8 @@ impl<S: Source> NicSet<S> {
                 .fold(0, |all, class| all << 1 | class.droppable as u64),
             retained_peak: 0,
             fifo: plan.fifo,
+            hosts: Hosts::new(plan, share),
+            first_job: plan.traffic.len(),
             plan: plan.clone(),
         }
     }
@@ -248,7 +259,7 @@ impl<S: Source> NicSet<S> {
         if self.nodes[endpoint].next_born > now {
             return;
         }
-        let mut next_born = NEVER;
+        let mut next_born = self.run_jobs(fabric, endpoint);
         for at in self.nodes[endpoint].generators.clone() {
             loop {
                 let feed = &self.feeds[at];
@@ -405,9 +416,12 @@ impl<S: Source> NicSet<S> {
             *lacking |= 1 << class;
             return false;
         }
-        self.commit(fabric, endpoint, queue, pull, &mut packet);
+        let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
+        if first && packet.cold.class as usize >= self.first_job {
+            self.job_injected(endpoint, &packet, end);
+        }
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
@@ -456,6 +470,7 @@ impl<S: Source> NicSet<S> {
                 packet.cold.length = message.flits();
                 packet.cold.sequence = record.sequence;
                 packet.cold.class = message.class();
+                packet.cold.tag = record.tag();
                 packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
             }
             Pull::Again(_) => {
@@ -489,19 +504,29 @@ impl<S: Source> NicSet<S> {
         packet
     }
 
-    /// Carries out what `draft` drew up.
-    fn commit(&mut self, fabric: &mut Fabric, endpoint: u32, queue: u32, pull: Pull, packet: &mut Packet) {
+    /// Carries out what `draft` drew up; returns whether it is data that was not sent before.
+    fn commit(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        queue: u32,
+        pull: Pull,
+        packet: &mut Packet,
+    ) -> bool {
+        let mut first = false;
         let record = &mut self.queues[queue];
         let node = &mut self.nodes[endpoint];
         match pull {
             Pull::Next(_) => {
                 record.assign(&mut node.next_message, 1);
+                first = true;
                 fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
                 record.advance(packet.hot.flits(), 1);
             }
             Pull::Again(_) => {
                 let again = record.take_due(self.plan.packet_flits as u32).expect("a packet was due");
-                if again.first {
+                first = again.first;
+                if first {
                     fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
                 } else {
                     fabric.probe.resent(packet.cold.class, fabric.now);
@@ -517,6 +542,7 @@ impl<S: Source> NicSet<S> {
             node.retained += packet.hot.flits();
             self.retained_peak = self.retained_peak.max(node.retained);
         }
+        first
     }
 
     /// Lets the routing choose, and sets the virtual channel of the injection channel.
@@ -542,8 +568,8 @@ impl<S: Source> NicSet<S> {
         fabric.probe.made += 1;
     }
 
-    /// Takes data in: counts it, puts the message together, and answers.
-    fn receive(&mut self, fabric: &mut Fabric, packet: &Packet) {
+    /// Takes data in: counts it, and puts the message together; returns whether it is whole.
+    fn receive(&mut self, fabric: &mut Fabric, packet: &Packet) -> bool {
         let cold = &packet.cold;
         let mut whole = cold.length <= self.plan.packet_flits as u32;
         if !whole {
@@ -561,6 +587,7 @@ impl<S: Source> NicSet<S> {
             }
         }
         fabric.probe.delivered(packet, whole, fabric.now);
+        whole
     }
 
     fn answer(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
@@ -654,9 +681,11 @@ impl<S: Source> Nics for NicSet<S> {
             "law broken: a packet reached an endpoint it was not for"
         );
         fabric.probe.arrived(&packet, fabric.now);
+        let mut told = false;
         if packet.hot.kind() == Kind::Data {
             if self.source.accept(&mut self.sinks[endpoint], &packet) {
-                self.receive(fabric, &packet);
+                let whole = self.receive(fabric, &packet);
+                told = whole && packet.cold.class as usize >= self.first_job;
             } else {
                 fabric.probe.discarded(&packet);
             }
@@ -664,8 +693,11 @@ impl<S: Source> Nics for NicSet<S> {
             self.hear(fabric, endpoint, &packet);
         }
         self.answer(fabric, endpoint, &packet);
+        if told {
+            self.job_delivered(fabric, endpoint, &packet);
+        }
         let node = &self.nodes[endpoint];
-        if !node.control.is_empty() || !node.ready.is_empty() {
+        if told || !node.control.is_empty() || !node.ready.is_empty() {
             self.serve(fabric, endpoint);
         }
     }
@@ -696,6 +728,64 @@ impl<S: Source> Nics for NicSet<S> {
         let queue = std::mem::size_of::<SendQueue<S::Queue>>();
         let control = self.nodes.iter().map(|node| node.control.capacity() * std::mem::size_of::<Packet>());
         let messages = self.queues.iter().map(|queue| queue.memory());
-        (control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue) as u64
+        let waiting = control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue;
+        waiting as u64 + self.hosts.as_ref().map_or(0, |hosts| hosts.memory())
+    }
+
+    fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.as_deref()
+    }
+
+    fn release(&mut self, fabric: &mut Fabric, job: usize, at: crate::units::Time) {
+        let Some(hosts) = &mut self.hosts else { return };
+        let tick = at.0.div_ceil(self.plan.tick);
+        for endpoint in hosts.release(job, at) {
+            let node = &mut self.nodes[endpoint];
+            node.next_born = node.next_born.min(tick);
+            fabric.wake(fabric.ports + endpoint, tick);
+        }
+    }
+}
+
+/// What jobs do at endpoints: [`Hosts`] knows of ranks, this of queues and packets.
+impl<S: Source> NicSet<S> {
+    /// Lets the ranks of an endpoint do what is due, and queues what they send. Returns when something is due next.
+    fn run_jobs(&mut self, fabric: &mut Fabric, endpoint: u32) -> Tick {
+        let Some(mut hosts) = self.hosts.take() else { return NEVER };
+        let next = hosts.advance(endpoint, fabric.now);
+        for out in hosts.take() {
+            let message = Message::new(out.born, out.dst, out.flits, out.class);
+            fabric.probe.offered(&message);
+            let queue = self.queue(endpoint, out.dst);
+            self.queues[queue].push_tagged(message, out.tag);
+            self.make_ready(endpoint, queue);
+        }
+        self.hosts = Some(hosts);
+        next
+    }
+
+    /// A packet of a job was sent for the first time; `end` is when its tail leaves.
+    fn job_injected(&mut self, endpoint: u32, packet: &Packet, end: Tick) {
+        let (hot, cold) = (&packet.hot, &packet.cold);
+        let sent = cold.sequence as u32 * self.plan.packet_flits as u32 + hot.flits();
+        if sent == cold.length
+            && let Some(hosts) = &mut self.hosts
+        {
+            hosts.injected(endpoint, cold.class, hot.dst, cold.tag, end);
+            let node = &mut self.nodes[endpoint];
+            node.next_born = node.next_born.min(end);
+        }
+    }
+
+    /// A message of a job is whole.
+    fn job_delivered(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
+        // What was due before the message came is done first.
+        self.run_jobs(fabric, endpoint);
+        if let Some(hosts) = &mut self.hosts {
+            hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.cold.tag, fabric.now);
+        }
+        let next = self.run_jobs(fabric, endpoint);
+        let node = &mut self.nodes[endpoint];
+        node.next_born = node.next_born.min(next);
     }
 }

@@ -122,6 +122,8 @@ pub struct SendQueue<Q> {
     pub(super) wake_at: Option<Tick>,
     /// The time by which its endpoint knows of what is due.
     pub(super) noted: Option<Tick>,
+    /// The workload's tags of the messages, in their order; none while all are 0.
+    tags: VecDeque<u32>,
     again: BinaryHeap<Reverse<Again>>,
 }
 
@@ -144,6 +146,21 @@ impl<Q> SendQueue<Q> {
     /// Queues a message.
     pub fn push(&mut self, message: Message) {
         self.messages.push_back(message);
+        if !self.tags.is_empty() {
+            self.tags.push_back(0);
+        }
+    }
+
+    /// Queues a message of a workload.
+    pub fn push_tagged(&mut self, message: Message, tag: u32) {
+        self.tags.resize(self.messages.len(), 0);
+        self.messages.push_back(message);
+        self.tags.push_back(tag);
+    }
+
+    /// The tag of the first message.
+    pub(super) fn tag(&self) -> u32 {
+        self.tags.front().copied().unwrap_or(0)
     }
 
     /// The first message gets a number, and so do the `messages - 1` behind it.
@@ -167,6 +184,7 @@ impl<Q> SendQueue<Q> {
         self.sequence += packets;
         if self.left() == 0 {
             self.messages.pop_front();
+            self.tags.pop_front();
             (self.sent, self.sequence) = (0, 0);
             self.number = self.numbers.next();
         }
@@ -187,7 +205,7 @@ impl<Q> SendQueue<Q> {
                 class: 0,
                 length: message.flits(),
                 born: message.born,
-                tag: 0,
+                tag: self.tag(),
                 group: message.class(),
             });
             self.advance(part, part.div_ceil(packet_flits) as u16);
@@ -225,6 +243,7 @@ impl<Q> SendQueue<Q> {
     pub(super) fn memory(&self) -> usize {
         self.messages.capacity() * std::mem::size_of::<Message>()
             + self.again.capacity() * std::mem::size_of::<Again>()
+            + self.tags.capacity() * std::mem::size_of::<u32>()
     }
 
     /// Whether nothing waits in it.
@@ -242,6 +261,21 @@ mod tests {
         assert_eq!(std::mem::size_of::<Message>(), 16);
         let message = Message::new(7, 3, MESSAGE_FLITS_MAX, 255);
         assert_eq!((message.flits(), message.class()), (MESSAGE_FLITS_MAX, 255));
+    }
+
+    #[test]
+    fn a_tag_goes_with_its_message() {
+        let mut queue = SendQueue::<()>::default();
+        queue.push(Message::new(0, 3, 5, 0));
+        queue.push_tagged(Message::new(0, 3, 30, 1), 7);
+        queue.push(Message::new(0, 3, 1, 0));
+        queue.assign(&mut 0, 3);
+        assert_eq!(queue.tag(), 0);
+        queue.advance(5, 1);
+        assert_eq!(queue.tag(), 7);
+        queue.advance(24, 1);
+        let runs = queue.put_off(7, 24);
+        assert_eq!(runs.iter().map(|run| run.tag).collect::<Vec<_>>(), [7, 0]);
     }
 
     #[test]

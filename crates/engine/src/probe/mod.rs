@@ -1,5 +1,6 @@
 //! What is measured. Counters and histograms of a partition, merged at the end; all sums are whole numbers, so that
 //! the result does not depend on the partitioning. Probes draw nothing and change nothing.
+mod jobs;
 pub mod summary;
 
 use crate::core::Tick;
@@ -194,7 +195,7 @@ impl Probe {
             window: plan.window,
             bin: record.series.unwrap_or(0),
             packet_flits: plan.packet_flits as u32,
-            classes: plan.traffic.iter().map(|_| ClassProbe::new(bins, sources)).collect(),
+            classes: (0..plan.groups()).map(|_| ClassProbe::new(bins, sources)).collect(),
             sent: vec![[0; KINDS.len()]; plan.links.len() + 2],
             packet_hops: 0,
             events: 0,

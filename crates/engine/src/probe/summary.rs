@@ -1,5 +1,5 @@
 //! From the counters of a run to its summary and tables.
-use super::{Bin, ClassProbe, LATENCIES, Latency, Probe};
+use super::{Bin, ClassProbe, LATENCIES, Latency, Probe, jobs};
 use crate::core::Tick;
 use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
@@ -7,6 +7,7 @@ use crate::core::trace;
 use crate::report::{Column, Output, Table};
 use crate::scenario::Scenario;
 use crate::topology::Topology;
+use crate::workload::outcome::Outcome;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -21,6 +22,8 @@ pub struct Measured<'a> {
     pub plan: &'a Plan,
     /// The probes, by partition.
     pub probes: Vec<Probe>,
+    /// What became of the jobs.
+    pub jobs: Vec<Outcome>,
     /// Time reached.
     pub end: Tick,
     /// Largest retransmission buffer of an endpoint, in flits.
@@ -46,6 +49,9 @@ impl Measured<'_> {
         let mut tables = vec![self.class_table(&classes), self.histogram_table(&classes), self.share_table()];
         if let Some(bin) = self.plan.record.series {
             tables.push(self.series_table(&classes, bin));
+        }
+        if !self.jobs.is_empty() {
+            tables.extend(jobs::tables(self));
         }
         if self.plan.record.sources {
             tables.push(self.source_table(&classes));
@@ -79,6 +85,15 @@ impl Measured<'_> {
                 sources: bound.destinations.sources().len(),
                 destinations: bound.destinations.destinations().len(),
             });
+        }
+        for (at, job) in self.plan.jobs.iter().enumerate() {
+            sources.extend(&job.endpoints);
+            destinations.extend(&job.endpoints);
+            let at = self.plan.traffic.len() + at;
+            let mut probe = self.probes[0].classes[at].clone();
+            self.probes[1..].iter().for_each(|other| probe.merge(&other.classes[at]));
+            let ranks = job.endpoints.len();
+            classes.push(Class { name: job.name.clone(), probe, sources: ranks, destinations: ranks });
         }
         let mut all = classes[0].probe.clone();
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
@@ -129,10 +144,11 @@ impl Measured<'_> {
             "events": sum(|probe| probe.events),
             "partitions": self.plan.shares.len(),
             "checksum": format!("{checksum:016x}"),
-            "stable": classes[..classes.len() - 1].iter().all(|class| self.stable(&class.probe)),
+            "stable": classes[..self.plan.traffic.len()].iter().all(|class| self.stable(&class.probe)),
             "warnings": self.warnings(classes),
             "retransmission_buffer_peak_flits": self.retained_peak,
             "packets_in_the_network": self.held,
+            "jobs": jobs::summary(self),
             "classes": by_name,
             "injection_shares": self.shares(rows),
             "ejection_shares": self.shares(rows + 1),
@@ -203,8 +219,8 @@ impl Measured<'_> {
     }
 
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for class in &classes[..classes.len() - 1] {
+        let mut warnings = jobs::warnings(self);
+        for class in &classes[..self.plan.traffic.len()] {
             let [_, _, accepted] = class.probe.halves;
             let size = class.probe.offered as f64 / class.probe.messages.max(1) as f64;
             let error = ((accepted[0] + accepted[1]) as f64 * size).sqrt();

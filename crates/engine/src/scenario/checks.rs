@@ -4,7 +4,7 @@ use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueue
 use crate::problem::Problem;
 use crate::switch::parameters::Buffer;
 use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Where the problems go.
 type Tell<'a> = &'a mut dyn FnMut(Problem);
@@ -44,10 +44,16 @@ pub fn across(scenario: &Scenario, tell: Tell) {
         switch(scenario, &scale, tell);
         run(scenario, &scale, tell);
     }
-    if scenario.traffic.len() > CLASSES_MAX {
-        let message = format!("there are {} classes of traffic", scenario.traffic.len());
+    let classes = scenario.traffic.len() + scenario.job.len();
+    if classes > CLASSES_MAX {
+        let message = format!("there are {classes} classes of traffic and jobs");
         tell(Problem::new("traffic", message, format!("at most {CLASSES_MAX}")));
     }
+    if classes == 0 {
+        let help = "a [[traffic]] or a [[job]] table";
+        tell(Problem::new("traffic", "there is neither traffic nor a job", help));
+    }
+    names(scenario, tell);
     let paths = traffic_paths(&scenario.traffic, tell);
     for (traffic, path) in scenario.traffic.iter().zip(paths) {
         load(traffic, &path, tell);
@@ -174,6 +180,24 @@ fn traffic_paths(classes: &[Traffic], tell: Tell) -> Vec<String> {
     paths
 }
 
+/// Names that jobs and traffic have in common, and names that `run.only` gives of none of them.
+fn names(scenario: &Scenario, tell: Tell) {
+    let mut seen: BTreeSet<&str> = scenario.traffic.iter().map(|traffic| traffic.name.as_str()).collect();
+    for (index, job) in scenario.job.iter().enumerate() {
+        if !seen.insert(&job.name) {
+            let message = format!("something else is called \"{}\" too", job.name);
+            tell(Problem::new(format!("job.{index}.name"), message, "give each job its own name"));
+        }
+    }
+    for name in scenario.run.only.iter().filter(|name| !seen.contains(name.as_str())) {
+        let meant = nearest(name, seen.iter().copied())
+            .map(|name| format!("did you mean {name}? "))
+            .unwrap_or_default();
+        let message = format!("there is no traffic or job called \"{name}\"");
+        tell(Problem::new("run.only", message, format!("{meant}names of [[traffic]] and [[job]] tables")));
+    }
+}
+
 fn load(traffic: &Traffic, path: &str, tell: Tell) {
     let path = |key: &str| format!("{path}.{key}");
     match (traffic.load, traffic.load_per_destination) {
@@ -256,7 +280,8 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
         tell(Problem::new("run.duration", "the run is too long", help));
     }
     if let Some(bin) = scenario.record.series {
-        let bins = total.div_ceil(u128::from(bin.time(scale).0.max(1))) * scenario.traffic.len() as u128;
+        let bins = total.div_ceil(u128::from(bin.time(scale).0.max(1)))
+            * (scenario.traffic.len() + scenario.job.len()) as u128;
         if bins > u128::from(BINS_MAX) {
             let message = format!("the series of all classes would have {bins} bins");
             tell(Problem::new("record.series", message, format!("at most {BINS_MAX}: a longer bin")));

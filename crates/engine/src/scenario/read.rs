@@ -9,6 +9,8 @@ use crate::routing::Routing;
 use crate::switch::Switch;
 use crate::topology::Topology;
 use crate::units::{Duration, Size};
+use crate::workload::goal::{self, Goal};
+use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::ops::Range;
 
@@ -34,8 +36,9 @@ impl Scenario {
         }
     }
 
-    /// The files that a scenario names: for each the key of the override that hands its text in, and its path as it is
-    /// written. Whoever calls the engine reads them; the engine has no input of its own.
+    /// The files that a scenario names: for each the key of the override that hands its contents in, and its path as it is
+    /// written. Whoever calls the engine reads them; the engine has no input of its own. A key that ends in `.data` takes
+    /// the file's bytes in base64, any other its text.
     pub fn files(text: &str, overrides: &[(String, String)]) -> Vec<(String, String)> {
         let root = tree_of(text, overrides, &mut Found::default());
         let topology = root.as_ref().and_then(|root| root.get("topology"));
@@ -43,10 +46,20 @@ impl Scenario {
             Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
             _ => None,
         };
-        match (word("kind").as_deref(), word("path"), word("text")) {
+        let mut files = match (word("kind").as_deref(), word("path"), word("text")) {
             (Some("file"), Some(path), None) => vec![("topology.text".to_string(), path)],
             _ => Vec::new(),
+        };
+        files.extend(root.as_ref().map(traces).unwrap_or_default());
+        files
+    }
+
+    /// The contents of a file as the value of the override `key`; none if they should be text and are not.
+    pub fn contents(key: &str, bytes: Vec<u8>) -> Option<String> {
+        if key.ends_with(".data") {
+            return Some(Self::quoted(&goal::base64::encode(&bytes)));
         }
+        String::from_utf8(bytes).ok().map(|text| Self::quoted(&text))
     }
 
     /// A text as the value of an override.
@@ -89,8 +102,31 @@ impl Scenario {
 
     /// Fills in the defaults that depend on other keys.
     fn complete(&mut self) {
-        self.run.drain.get_or_insert(self.run.duration);
+        let [warmup, _, drain] = self.run_spans();
+        self.run.warmup.get_or_insert(warmup);
+        self.run.drain.get_or_insert(drain);
     }
+}
+
+/// The traces and allocations that jobs name and that are not there, as [`Scenario::files`] gives them.
+fn traces(root: &Node) -> Vec<(String, String)> {
+    let Some(Value::List(jobs)) = root.get("job").map(|node| &node.value) else { return Vec::new() };
+    let missing = |table: &Node, name: String| {
+        let word = |key: &str| match table.get(key).map(|node| &node.value) {
+            Some(Value::Text(text)) if !text.is_empty() => Some(text.as_str()),
+            _ => None,
+        };
+        let path = word("path")?;
+        let is_there = word("text").or(word("data")).is_some();
+        let key = Goal::key_of(path, word("format"));
+        (!is_there).then(|| (format!("{name}.{key}"), path.to_string()))
+    };
+    let of_job = |(index, job): (usize, &Node)| {
+        let placement =
+            job.get("placement").and_then(|table| missing(table, format!("job.{index}.placement")));
+        [missing(job, format!("job.{index}")), placement]
+    };
+    jobs.iter().enumerate().flat_map(of_job).flatten().collect()
 }
 
 /// The tree of a file with its overrides; none if it is not TOML.
@@ -104,7 +140,8 @@ fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Opt
         return None;
     }
     check_sweep(&mut root, found);
-    name_traffic(&mut root);
+    name(&mut root, "traffic");
+    name(&mut root, "job");
     for (key, value) in overrides {
         if let Err(problem) = tree::set(&mut root, key, value) {
             found.add(None, || problem);
@@ -124,16 +161,16 @@ fn drop_nulls(value: &mut serde_json::Value) {
     }
 }
 
-/// Gives every class of traffic the name it has by default, so that overrides and messages can use it.
-fn name_traffic(root: &mut Node) {
-    let Some(Value::List(classes)) = root.get_mut("traffic").map(|node| &mut node.value) else { return };
+/// Gives every class of traffic, and every job, the name it has by default, so that overrides and messages can use it.
+fn name(root: &mut Node, key: &str) {
+    let Some(Value::List(classes)) = root.get_mut(key).map(|node| &mut node.value) else { return };
     for (index, class) in classes.iter_mut().enumerate() {
         let Value::Table(entries) = &mut class.value else { continue };
         entries.retain(|entry| {
             entry.key != "name" || !matches!(&entry.node.value, Value::Text(name) if name.is_empty())
         });
         if entries.iter().all(|entry| entry.key != "name") {
-            let node = Node::placeless(Value::Text(format!("traffic{index}")));
+            let node = Node::placeless(Value::Text(format!("{key}{index}")));
             entries.push(Entry { key: "name".to_string(), span: None, node });
         }
     }
@@ -191,7 +228,11 @@ fn unreadable(json: &serde_json::Value) -> Option<String> {
         let classes = json["traffic"].as_array()?;
         classes.iter().position(fails::<Traffic>).map(|index| format!("traffic.{index}"))
     };
-    seam.or_else(class)
+    let job = || {
+        let jobs = json["job"].as_array()?;
+        jobs.iter().position(fails::<Job>).map(|index| format!("job.{index}"))
+    };
+    seam.or_else(class).or_else(job)
 }
 
 /// Adds the mistakes across keys, but for those in tables that have other mistakes, which may be their cause.
@@ -250,9 +291,13 @@ impl Lines {
 }
 
 impl Scenario {
-    /// Spans of time that a run adds up.
-    pub(super) fn run_spans(&self) -> [Duration; 3] {
-        [self.run.warmup, self.run.duration, self.run.drain.unwrap_or(self.run.duration)]
+    /// Warm-up, window and drain, with their defaults.
+    pub(crate) fn run_spans(&self) -> [Duration; 3] {
+        let (warmup, drain) = match self.traffic.is_empty() {
+            true => (Duration::Ps(0), Duration::Ps(0)),
+            false => (Duration::Ps(20_000_000), self.run.duration),
+        };
+        [self.run.warmup.unwrap_or(warmup), self.run.duration, self.run.drain.unwrap_or(drain)]
     }
 }
 

@@ -29,16 +29,21 @@ pub struct BoundClass {
     pub stop: Option<Time>,
 }
 
+/// Who else uses endpoints: is told which are used, and tells which it uses too.
+pub type Others<'a> = &'a mut dyn FnMut(&mut [bool]) -> Result<(), Vec<Problem>>;
+
 /// Binds all classes to the network, in their order, or tells all that is wrong with them. Every random choice has a stream
 /// of (seed, purpose, class name): the endpoints of a sample, and what the pattern draws.
 ///
 /// Classes whose endpoints are "rest" are bound last, to the endpoints that no other class takes part with; of a class
-/// whose pattern picks its nodes (hot spot, list) those are the nodes picked.
+/// whose pattern picks its nodes (hot spot, list) those are the nodes picked. Between the two, `others` is told which
+/// endpoints are used, and tells which it uses too.
 pub fn bind_all(
     classes: &[Traffic],
     seed: u64,
     scale: &Scale,
     graph: &Graph,
+    others: Others,
 ) -> Result<Vec<BoundClass>, Vec<Problem>> {
     let context = Context { seed, scale, graph };
     let mut problems = repeated_names(classes);
@@ -59,6 +64,16 @@ pub fn bind_all(
         }
         for &endpoint in bound.iter().flatten().flat_map(|class| &class.endpoints) {
             free[endpoint as usize] = false;
+        }
+        if !rest {
+            let mut used = vec![false; free.len()];
+            let alone = classes.iter().zip(&bound).filter(|(class, _)| !class.share);
+            for &endpoint in alone.filter_map(|(_, bound)| bound.as_ref()).flat_map(|class| &class.endpoints)
+            {
+                used[endpoint as usize] = true;
+            }
+            problems.extend(others(&mut used).err().into_iter().flatten());
+            free.iter_mut().zip(used).for_each(|(free, used)| *free &= !used);
         }
     }
     let bound: Vec<BoundClass> = bound.into_iter().flatten().collect();
@@ -325,7 +340,7 @@ mod tests {
     }
 
     fn bind(classes: &[Traffic]) -> Result<Vec<BoundClass>, Vec<Problem>> {
-        bind_all(classes, 1, &SCALE, &groups(33, 8, 4))
+        bind_all(classes, 1, &SCALE, &groups(33, 8, 4), &mut |_| Ok(()))
     }
 
     fn problem(classes: &[Traffic]) -> Problem {

@@ -19,7 +19,7 @@ pub mod permutation;
 pub mod shift;
 pub mod sizes;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod tornado;
 pub mod transpose;
 pub mod uniform;

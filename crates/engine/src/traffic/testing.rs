@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use crate::rng::Stream;
 
 /// A network of groups of switches with endpoints, and without links.
-pub(super) fn groups(groups: u32, switches: u32, endpoints: u32) -> Graph {
+pub(crate) fn groups(groups: u32, switches: u32, endpoints: u32) -> Graph {
     let mut graph = Graph::default();
     for switch in 0..groups * switches {
         graph.switches.push(Vec::new());

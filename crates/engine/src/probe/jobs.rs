@@ -1,0 +1,123 @@
+//! Of every job: how long it took, its ranks and its operations.
+use super::summary::Measured;
+use crate::report::{Column, Table};
+use crate::workload::bind::BoundJob;
+use crate::workload::ledger::KINDS;
+use crate::workload::outcome::Outcome;
+use serde_json::{Map, Value, json};
+
+fn ns(ps: u64) -> f64 {
+    ps as f64 / 1000.0
+}
+
+/// The jobs that ran.
+fn jobs<'a>(measured: &'a Measured) -> impl Iterator<Item = (&'a BoundJob, &'a Outcome)> {
+    measured.plan.jobs.iter().zip(&measured.jobs).filter(|(job, _)| !job.idle)
+}
+
+/// The summary of every job by its name.
+pub fn summary(measured: &Measured) -> Value {
+    jobs(measured).map(|(job, outcome)| (job.name.clone(), of(job, outcome))).collect::<Map<_, _>>().into()
+}
+
+fn of(job: &BoundJob, outcome: &Outcome) -> Value {
+    let ledger = &outcome.ledger;
+    let mut operations = Map::new();
+    for (count, (_, name)) in ledger.operations.iter().zip(KINDS).filter(|(count, _)| count.count > 0) {
+        let mean = count.total as f64 / count.count as f64 / 1000.0;
+        operations.insert(
+            name.into(),
+            json!({ "count": count.count, "mean_ns": mean, "max_ns": ns(count.longest) }),
+        );
+    }
+    let times = outcome.ranks.iter().map(|rank| rank.communicating.0);
+    let sum: u128 = times.clone().map(u128::from).sum();
+    let time = outcome.end().map(|end| ns(end.saturating_sub(job.start.0)));
+    json!({
+        "workload": job.workload,
+        "ranks": job.endpoints.len(),
+        "unfinished_ranks": outcome.ranks.iter().filter(|rank| rank.end.is_none()).count(),
+        "start_ns": ns(job.start.0),
+        "time_ns": time,
+        "communication_ns": {
+            "min": times.clone().min().map(ns),
+            "mean": sum as f64 / outcome.ranks.len().max(1) as f64 / 1000.0,
+            "max": times.max().map(ns),
+        },
+        "messages": ledger.posted,
+        "delivered_messages": ledger.delivered,
+        "bytes": ledger.bytes,
+        "operations": operations,
+    })
+}
+
+/// Jobs that did not come to their end, or left messages unreceived.
+pub fn warnings(measured: &Measured) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (job, outcome) in jobs(measured) {
+        let (name, ranks) = (&job.name, outcome.ranks.len());
+        let unfinished = outcome.ranks.iter().filter(|rank| rank.end.is_none()).count();
+        let unmatched = outcome.ranks.iter().filter(|rank| rank.unmatched != (0, 0)).count();
+        if unfinished > 0 {
+            warnings.push(format!(
+                "job \"{name}\": {unfinished} of {ranks} ranks had not come to their end: run.duration is too short"
+            ));
+        } else if unmatched > 0 {
+            warnings.push(format!(
+                "job \"{name}\": {unmatched} of {ranks} ranks ended with messages, sends or receives that have no partner"
+            ));
+        }
+    }
+    warnings
+}
+
+/// A row for every rank, and one for every operation of every job.
+pub fn tables(measured: &Measured) -> Vec<Table> {
+    vec![rank_table(measured), operation_table(measured)]
+}
+
+fn rank_table(measured: &Measured) -> Table {
+    let (mut names, mut numbers, mut endpoints) = (vec![], vec![], vec![]);
+    let (mut times, mut communicating) = (vec![], vec![]);
+    for (job, outcome) in jobs(measured) {
+        for rank in &outcome.ranks {
+            names.push(job.name.clone());
+            numbers.push(rank.number as i64);
+            endpoints.push(job.endpoints[rank.number as usize] as i64);
+            times.push(rank.end.map_or(f64::NAN, |end| ns(end.0.saturating_sub(job.start.0))));
+            communicating.push(ns(rank.communicating.0));
+        }
+    }
+    let columns = vec![
+        ("job".into(), Column::Text(names)),
+        ("rank".into(), Column::Int(numbers)),
+        ("endpoint".into(), Column::Int(endpoints)),
+        ("time_ns".into(), Column::Real(times)),
+        ("communication_ns".into(), Column::Real(communicating)),
+    ];
+    Table { name: "ranks", columns }
+}
+
+fn operation_table(measured: &Measured) -> Table {
+    let (mut names, mut kinds, mut counts, mut totals, mut longest) =
+        (vec![], vec![], vec![], vec![], vec![]);
+    for (job, outcome) in jobs(measured) {
+        for (count, (_, kind)) in outcome.ledger.operations.iter().zip(KINDS) {
+            if count.count > 0 {
+                names.push(job.name.clone());
+                kinds.push(kind.to_string());
+                counts.push(count.count as i64);
+                totals.push(count.total as f64 / 1000.0);
+                longest.push(ns(count.longest));
+            }
+        }
+    }
+    let columns = vec![
+        ("job".into(), Column::Text(names)),
+        ("operation".into(), Column::Text(kinds)),
+        ("count".into(), Column::Int(counts)),
+        ("total_ns".into(), Column::Real(totals)),
+        ("max_ns".into(), Column::Real(longest)),
+    ];
+    Table { name: "operations", columns }
+}

@@ -1,0 +1,129 @@
+//! From the `[[job]]` tables to jobs placed in a network.
+use super::job::Job;
+use super::{Application, Bind as _, Setting};
+use crate::graph::Graph;
+use crate::problem::Problem;
+use crate::rng::Stream;
+use crate::units::{Scale, Time};
+
+/// A job placed in a network.
+#[derive(Debug)]
+pub struct BoundJob {
+    /// Name of the job.
+    pub name: String,
+    /// Its kind of workload.
+    pub workload: &'static str,
+    /// The endpoint of each rank.
+    pub endpoints: Vec<u32>,
+    /// The rank on each endpoint, or [`NO_RANK`].
+    ranks: Vec<u32>,
+    /// When it starts.
+    pub start: Time,
+    /// What its ranks do.
+    pub application: Box<dyn Application>,
+    /// It has its place but does nothing ([`crate::scenario::Run::only`]).
+    pub idle: bool,
+}
+
+/// No rank of the job runs on the endpoint.
+const NO_RANK: u32 = u32::MAX;
+
+impl BoundJob {
+    /// The job's rank on an endpoint, if it has one there.
+    #[inline]
+    pub fn rank_of(&self, endpoint: u32) -> Option<u32> {
+        let rank = self.ranks[endpoint as usize];
+        (rank != NO_RANK).then_some(rank)
+    }
+}
+
+/// What jobs are bound to.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// Seed of the run.
+    pub seed: u64,
+    /// What sizes and cycles are measured by.
+    pub scale: &'a Scale,
+    /// The network.
+    pub graph: &'a Graph,
+}
+
+/// Binds all jobs, in the order of the scenario, or tells all that is wrong with them. `used` tells which endpoints traffic
+/// takes part with; it is told of those of the jobs.
+pub fn bind_all(jobs: &[Job], context: Context, used: &mut [bool]) -> Result<Vec<BoundJob>, Vec<Problem>> {
+    let mut bound: Vec<Option<BoundJob>> = Vec::new();
+    bound.resize_with(jobs.len(), || None);
+    let mut problems = Vec::new();
+    for listed in [true, false] {
+        for (job, bound) in jobs.iter().zip(&mut bound) {
+            if job.placement.is_given() != listed {
+                continue;
+            }
+            match bind(job, context, used) {
+                Ok(job) => *bound = Some(job),
+                Err(found) => problems.extend(found.into_iter().map(|problem| within(job, problem))),
+            }
+        }
+    }
+    if problems.is_empty() { Ok(bound.into_iter().flatten().collect()) } else { Err(problems) }
+}
+
+fn bind(job: &Job, context: Context, used: &mut [bool]) -> Result<BoundJob, Vec<Problem>> {
+    let ranks = ranks(job).map_err(|problem| vec![problem])?;
+    let Context { seed, scale, graph } = context;
+    let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name };
+    let application = job.workload.bind(&setting);
+    let placed = place(job, ranks, context, used);
+    let (application, endpoints) = match (application, placed) {
+        (Ok(application), Ok(endpoints)) => (application, endpoints),
+        (application, placed) => {
+            let mut problems = application.err().unwrap_or_default();
+            problems.extend(placed.err());
+            return Err(problems);
+        }
+    };
+    let mut number_of = vec![NO_RANK; graph.endpoints.len()];
+    for (rank, &endpoint) in endpoints.iter().enumerate() {
+        number_of[endpoint as usize] = rank as u32;
+        used[endpoint as usize] = true;
+    }
+    Ok(BoundJob {
+        name: job.name.clone(),
+        workload: job.workload.kind(),
+        endpoints,
+        ranks: number_of,
+        start: job.start.time(scale),
+        application,
+        idle: false,
+    })
+}
+
+/// The number of ranks: the job's own, the workload's own, or both if they agree.
+fn ranks(job: &Job) -> Result<u32, Problem> {
+    match (job.ranks, job.workload.ranks()) {
+        (Some(0), _) => Err(Problem::new("ranks", "a job of no ranks", "at least 1")),
+        (Some(asked), Some(own)) if asked != own => Err(Problem::new(
+            "ranks",
+            format!("the workload has {own} ranks, not {asked}"),
+            format!("ranks = {own}, or leave it out"),
+        )),
+        (Some(ranks), _) | (None, Some(ranks)) => Ok(ranks),
+        (None, None) => Err(Problem::new("ranks", "this key is missing", "the number of ranks")),
+    }
+}
+
+fn place(job: &Job, ranks: u32, context: Context, used: &[bool]) -> Result<Vec<u32>, Problem> {
+    let free: Vec<bool> = used.iter().map(|&used| !used || job.share).collect();
+    let random = Stream::new(context.seed, "placement", &job.name, 0);
+    let placed = job.placement.place(ranks, context.graph, &free, random)?;
+    let taken: Vec<u32> = placed.iter().copied().filter(|&endpoint| !free[endpoint as usize]).collect();
+    let Some(example) = taken.first() else { return Ok(placed) };
+    let message = format!("{} of these endpoints are used by others, such as {example}", taken.len());
+    Err(Problem::new("placement", message, "name other endpoints, or allow it by `share = true`"))
+}
+
+/// The problem with its path from the root of the scenario.
+fn within(job: &Job, mut problem: Problem) -> Problem {
+    problem.path = format!("job.{}.{}", job.name, problem.path);
+    problem
+}

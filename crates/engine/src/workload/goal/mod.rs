@@ -1,0 +1,192 @@
+//! GOAL traces, as the tools of LogGOPSim and ATLAHS write them.
+use super::mpi::graph::{Graph, Worker};
+use super::mpi::{Costs, graph};
+use super::{Application, Bind, Rank, Setting};
+use crate::problem::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, OnceLock};
+
+pub mod base64;
+mod binary;
+mod text;
+
+/// A recorded application: for each rank, sends, receives and computing, each with what it waits for. Operations on the same
+/// processor of a rank are done one after the other, in the order in which they become free to begin; a send or a receive takes
+/// the processor for `mpi.overhead`. A message is matched by its sender and tag.
+///
+/// Whoever calls the engine reads the file at `path` and hands it in as `text`, or, if it is binary, as `data`; a result keeps
+/// it. Format and source: GOAL (Hoefler, Siebert, Lumsdaine, "Group operation assembly language", ICPP 2009), text and binary as
+/// of LogGOPSim and ATLAHS. A rank has one endpoint: the field `nic` is read and makes no difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// The file, relative to the scenario's. Give this, or `text`, or `data`.
+    #[serde(default)]
+    pub path: String,
+    /// The trace itself, as text.
+    #[serde(default)]
+    pub text: String,
+    /// The trace itself in its binary form, in base64.
+    #[serde(default)]
+    pub data: String,
+    /// How the file is written; without it, binary if `path` ends in .bin, else text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// The unit of the times of `calc`, in ps. Source: LogGOPSim, 1 ns.
+    #[serde(default = "nanosecond")]
+    #[schemars(range(min = 1))]
+    pub unit_ps: u32,
+    /// What was read, once it was asked for.
+    #[serde(skip)]
+    #[schemars(skip)]
+    read: Read,
+}
+
+/// How a trace is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// As text.
+    Text,
+    /// In records.
+    Binary,
+}
+
+fn nanosecond() -> u32 {
+    1_000
+}
+
+/// The trace, or what is wrong with it. It follows from the other fields, so it makes no difference between two of them.
+#[derive(Debug, Clone, Default)]
+struct Read(OnceLock<Result<Arc<Vec<Graph>>, Mistake>>);
+
+impl PartialEq for Read {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// What is wrong with a trace: where, what, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// A line and column, or an offset.
+    pub place: String,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl Mistake {
+    fn new(place: impl Into<String>, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { place: place.into(), message: message.into(), help: help.into() }
+    }
+
+    fn problem(&self, key: &str) -> Problem {
+        let message = match self.place.as_str() {
+            "" => self.message.clone(),
+            place => format!("{place}: {}", self.message),
+        };
+        Problem::new(key, message, self.help.clone())
+    }
+}
+
+/// Reads a trace as text; times are in units of `unit_ps`.
+///
+/// # Errors
+/// The first mistake with its line and column.
+pub fn read_text(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
+    text::read(text, unit_ps)
+}
+
+/// Reads a trace in binary form; times are in units of `unit_ps`.
+///
+/// # Errors
+/// The first mistake with its offset.
+pub fn read_binary(data: &[u8], unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
+    binary::read(data, unit_ps)
+}
+
+impl Goal {
+    /// The key under which the contents of a file are to be handed in, by what the scenario says of its format.
+    pub fn key_of(path: &str, format: Option<&str>) -> &'static str {
+        match format {
+            Some("binary") => "data",
+            None if path.ends_with(".bin") => "data",
+            _ => "text",
+        }
+    }
+
+    fn format(&self) -> Format {
+        let by_name = if self.path.ends_with(".bin") || self.text.is_empty() && !self.data.is_empty() {
+            Format::Binary
+        } else {
+            Format::Text
+        };
+        self.format.unwrap_or(by_name)
+    }
+
+    fn key(&self) -> &'static str {
+        if self.format() == Format::Binary { "data" } else { "text" }
+    }
+
+    fn graphs(&self) -> &Result<Arc<Vec<Graph>>, Mistake> {
+        self.read.0.get_or_init(|| self.read().map(Arc::new))
+    }
+
+    fn read(&self) -> Result<Vec<Graph>, Mistake> {
+        let empty = || Mistake::new("", "the trace is empty, or was not read", "a file with a GOAL trace");
+        match self.format() {
+            Format::Text if self.text.is_empty() => Err(empty()),
+            Format::Text => read_text(&self.text, self.unit_ps),
+            Format::Binary if self.data.is_empty() => Err(empty()),
+            Format::Binary => {
+                let data = base64::decode(&self.data)
+                    .ok_or_else(|| Mistake::new("", "this is not base64", "the file's bytes in base64"))?;
+                read_binary(&data, self.unit_ps)
+            }
+        }
+    }
+}
+
+impl Bind for Goal {
+    fn ranks(&self) -> Option<u32> {
+        self.graphs().as_ref().map_or(Some(1), |graphs| Some(graphs.len() as u32))
+    }
+
+    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
+        let graphs = self.graphs().as_ref().map_err(|mistake| vec![mistake.problem(self.key())])?;
+        let costs = Costs::new(setting.mpi, setting.scale);
+        Ok(Box::new(Recorded { graphs: graphs.clone(), costs }))
+    }
+}
+
+/// The ranks of a trace.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub(super) graphs: Arc<Vec<Graph>>,
+    pub(super) costs: Costs,
+}
+
+impl Application for Recorded {
+    fn rank(&self, number: u32) -> Box<dyn Rank> {
+        Box::new(Worker::new(self.graphs.clone(), number, self.costs))
+    }
+}
+
+/// Tags of a trace, numbered in the order of their first use: messages have 15 bits for theirs.
+#[derive(Debug, Default)]
+struct Tags(std::collections::BTreeMap<u32, u16>);
+
+impl Tags {
+    /// The number of a tag; none if there are too many.
+    fn number(&mut self, tag: u32) -> Option<graph::Label> {
+        let next = self.0.len();
+        let known = self.0.get(&tag).copied();
+        let number =
+            known.or_else(|| u16::try_from(next).ok().filter(|next| *next <= super::mpi::TAG_MAX))?;
+        self.0.insert(tag, number);
+        Some(graph::Label::Tag(number))
+    }
+}

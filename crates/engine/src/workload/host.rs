@@ -1,0 +1,274 @@
+//! The ranks of a partition, between the endpoints and the application: each rank's agenda, its messages out and in.
+use super::ledger::Ledger;
+use super::{Actions, Rank};
+use crate::core::plan::{Plan, Share};
+use crate::core::{NEVER, Tick};
+use crate::nic::queue::MESSAGE_FLITS_MAX;
+use crate::units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// Most packets of a message: their number in the message has 16 bits.
+const MESSAGE_PACKETS_MAX: u64 = 1 << 16;
+
+/// What a rank does, or is told, at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    /// The job starts.
+    Start,
+    /// A message of the rank has left.
+    Injected { to: u32, tag: u32 },
+    /// It asked for this.
+    Timer(u32),
+    /// The barrier is over.
+    Barrier,
+    /// It sends a message.
+    Send { to: u32, bytes: u64, tag: u32 },
+}
+
+/// When, in which order of those at once, which rank (by its number in the partition), what.
+type Entry = (Time, u64, u32, What);
+
+/// What the ranks of an endpoint are about to do.
+#[derive(Default)]
+pub(super) struct Agenda {
+    entries: BinaryHeap<Reverse<Entry>>,
+    added: u64,
+}
+
+impl Agenda {
+    pub(super) fn add(&mut self, at: Time, slot: u32, what: What) {
+        self.added += 1;
+        self.entries.push(Reverse((at, self.added, slot, what)));
+    }
+}
+
+/// A rank in its place.
+struct Slot {
+    rank: Box<dyn Rank>,
+    job: u16,
+    number: u32,
+    /// Time spent in communication, in ps.
+    communicating: u64,
+}
+
+/// A message for a send queue.
+#[derive(Debug, Clone, Copy)]
+pub struct Outgoing {
+    /// When the rank sent it.
+    pub born: Tick,
+    /// Destination endpoint.
+    pub dst: u32,
+    /// Its size.
+    pub flits: u32,
+    /// Its class.
+    pub class: u8,
+    /// The workload's tag.
+    pub tag: u32,
+}
+
+/// A rank at the end of the run.
+#[derive(Debug, Clone, Copy)]
+pub struct RankResult {
+    /// Number in its job.
+    pub number: u32,
+    /// When it came to its end.
+    pub end: Option<Time>,
+    /// Time spent in communication.
+    pub communicating: Time,
+    /// Messages that it never received, and its sends and receives that are not complete.
+    pub unmatched: (usize, usize),
+}
+
+/// The ranks of a partition.
+pub struct Hosts {
+    plan: Arc<Plan>,
+    slots: Vec<Slot>,
+    /// The ranks of each endpoint: `slots` is in the order of the endpoints.
+    first: Vec<u32>,
+    agendas: Vec<Agenda>,
+    /// By job.
+    ledgers: Vec<Ledger>,
+    /// Messages to be put into send queues.
+    out: Vec<Outgoing>,
+    /// The first rank that cannot go on: job, rank, why.
+    failure: Option<(u16, u32, String)>,
+}
+
+impl Hosts {
+    /// The ranks on the endpoints of a partition; none if no job has any there.
+    pub fn new(plan: &Arc<Plan>, share: &Share) -> Option<Box<Self>> {
+        let mut hosts = Self {
+            plan: plan.clone(),
+            slots: Vec::new(),
+            first: Vec::new(),
+            agendas: Vec::new(),
+            ledgers: vec![Ledger::default(); plan.jobs.len()],
+            out: Vec::new(),
+            failure: None,
+        };
+        for &endpoint in &share.endpoints {
+            hosts.first.push(hosts.slots.len() as u32);
+            let mut agenda = Agenda::default();
+            for (at, job) in plan.jobs.iter().enumerate() {
+                let Some(number) = job.rank_of(endpoint) else { continue };
+                if !job.idle {
+                    agenda.add(job.start, hosts.slots.len() as u32, What::Start);
+                    let rank = job.application.rank(number);
+                    hosts.slots.push(Slot { rank, job: at as u16, number, communicating: 0 });
+                }
+            }
+            hosts.agendas.push(agenda);
+        }
+        hosts.first.push(hosts.slots.len() as u32);
+        (!hosts.slots.is_empty()).then(|| Box::new(hosts))
+    }
+
+    /// Does all that is due at an endpoint (local number) by `now`; returns when something is due next. The messages that
+    /// are sent come out of [`Hosts::take`].
+    pub fn advance(&mut self, endpoint: u32, now: Tick) -> Tick {
+        loop {
+            let agenda = &mut self.agendas[endpoint as usize];
+            let Some(&Reverse((at, _, slot, what))) = agenda.entries.peek() else { return NEVER };
+            let tick = at.0.div_ceil(self.plan.tick);
+            if tick > now {
+                return tick;
+            }
+            agenda.entries.pop();
+            match what {
+                What::Send { to, bytes, tag } => self.post(slot, tick, (to, bytes, tag)),
+                What::Start => self.tell(endpoint, slot, at, |rank, act| rank.on_start(act)),
+                What::Injected { to, tag } => {
+                    self.tell(endpoint, slot, at, |rank, act| rank.on_injected(to, tag, act));
+                }
+                What::Barrier => self.tell(endpoint, slot, at, |rank, act| rank.on_barrier(act)),
+                What::Timer(key) => self.tell(endpoint, slot, at, |rank, act| rank.on_timer(key, act)),
+            }
+        }
+    }
+
+    /// The messages that have been sent since the last call.
+    pub fn take(&mut self) -> std::vec::Drain<'_, Outgoing> {
+        self.out.drain(..)
+    }
+
+    /// The last flit of a message leaves an endpoint at `end`.
+    pub fn injected(&mut self, endpoint: u32, class: u8, dst: u32, tag: u32, end: Tick) {
+        let (slot, to) = self.parties(endpoint, class, dst);
+        let at = Time(end * self.plan.tick);
+        self.agendas[endpoint as usize].add(at, slot, What::Injected { to, tag });
+    }
+
+    /// A message has arrived whole.
+    pub fn delivered(&mut self, endpoint: u32, class: u8, src: u32, tag: u32, now: Tick) {
+        let (slot, from) = self.parties(endpoint, class, src);
+        self.ledgers[self.slots[slot as usize].job as usize].delivered += 1;
+        let at = Time(now * self.plan.tick);
+        self.tell(endpoint, slot, at, |rank, act| rank.on_delivered(from, tag, act));
+    }
+
+    /// The rank of a message's class at an endpoint, and the number of the one at the other end.
+    fn parties(&self, endpoint: u32, class: u8, other: u32) -> (u32, u32) {
+        let job = class as usize - self.plan.traffic.len();
+        let ranks = self.first[endpoint as usize]..self.first[endpoint as usize + 1];
+        let slot = ranks.into_iter().find(|&slot| self.slots[slot as usize].job as usize == job);
+        let number = self.plan.jobs[job].rank_of(other);
+        slot.zip(number).expect("a job's messages go from rank to rank")
+    }
+
+    fn tell(&mut self, endpoint: u32, slot: u32, now: Time, event: impl FnOnce(&mut dyn Rank, &mut Actions)) {
+        let record = &mut self.slots[slot as usize];
+        let ledger = &mut self.ledgers[record.job as usize];
+        ledger.communicating = 0;
+        let agenda = &mut self.agendas[endpoint as usize];
+        event(&mut *record.rank, &mut Actions { now, slot, agenda, ledger });
+        record.communicating += ledger.communicating;
+    }
+
+    fn post(&mut self, slot: u32, born: Tick, (to, bytes, tag): (u32, u64, u32)) {
+        let Slot { job, number, .. } = self.slots[slot as usize];
+        let flits = self.plan.scale.flits_of(bytes).max(1);
+        let most = MESSAGE_PACKETS_MAX.saturating_mul(self.plan.packet_flits as u64);
+        let most = most.min(MESSAGE_FLITS_MAX as u64);
+        if flits > most {
+            let largest = most * self.plan.scale.flit_bits / 8;
+            let why = format!(
+                "sends a message of {bytes} B, but one of at most {largest} B can be sent with packets of {} flits",
+                self.plan.packet_flits
+            );
+            if self.failure.as_ref().is_none_or(|(j, n, _)| (job, number) < (*j, *n)) {
+                self.failure = Some((job, number, why));
+            }
+            return;
+        }
+        let ledger = &mut self.ledgers[job as usize];
+        ledger.posted += 1;
+        ledger.bytes += bytes;
+        let class = (self.plan.traffic.len() + job as usize) as u8;
+        let dst = self.plan.jobs[job as usize].endpoints[to as usize];
+        self.out.push(Outgoing { born, dst, flits: flits as u32, class, tag });
+    }
+
+    /// The barrier of a job is over at a time; the endpoints here with a rank of it are to be woken then.
+    pub fn release(&mut self, job: usize, at: Time) -> Vec<u32> {
+        let ledger = &mut self.ledgers[job];
+        (ledger.entered, ledger.last_entry) = (0, 0);
+        let mut endpoints = Vec::new();
+        for endpoint in 0..self.agendas.len() {
+            for slot in self.first[endpoint]..self.first[endpoint + 1] {
+                if self.slots[slot as usize].job as usize == job {
+                    self.agendas[endpoint].add(at, slot, What::Barrier);
+                    endpoints.push(endpoint as u32);
+                }
+            }
+        }
+        endpoints
+    }
+
+    /// What was counted of each job.
+    pub fn ledgers(&self) -> &[Ledger] {
+        &self.ledgers
+    }
+
+    /// The ranks here of a job.
+    pub fn ranks(&self, job: usize) -> impl Iterator<Item = RankResult> + '_ {
+        self.slots.iter().filter(move |slot| slot.job as usize == job).map(|slot| RankResult {
+            number: slot.number,
+            end: slot.rank.end(),
+            communicating: Time(slot.communicating),
+            unmatched: slot.rank.unmatched(),
+        })
+    }
+
+    /// Whether all ranks here have come to their end.
+    pub fn is_done(&self) -> bool {
+        self.slots.iter().all(|slot| slot.rank.end().is_some())
+    }
+
+    /// What the unfinished ranks here of a job wait for, each by its number.
+    pub fn waiting(&self, job: usize) -> impl Iterator<Item = (u32, String)> + '_ {
+        let waits = move |slot: &&Slot| slot.job as usize == job && slot.rank.end().is_none();
+        self.slots.iter().filter(waits).map(|slot| (slot.number, slot.rank.waits_for()))
+    }
+
+    /// Entries in the agendas here, by job.
+    pub fn pending(&self) -> Vec<u64> {
+        let mut pending = vec![0; self.ledgers.len()];
+        for Reverse((_, _, slot, _)) in self.agendas.iter().flat_map(|agenda| &agenda.entries) {
+            pending[self.slots[*slot as usize].job as usize] += 1;
+        }
+        pending
+    }
+
+    /// The first rank here that cannot go on: job, rank, why.
+    pub fn failure(&self) -> Option<&(u16, u32, String)> {
+        self.failure.as_ref()
+    }
+
+    /// Bytes held by what the ranks are about to do.
+    pub fn memory(&self) -> u64 {
+        let entries: usize = self.agendas.iter().map(|agenda| agenda.entries.capacity()).sum();
+        (entries * std::mem::size_of::<Entry>()) as u64
+    }
+}

@@ -1,0 +1,38 @@
+//! `[[job]]`: a workload with its ranks, its place in the network and its start.
+use super::mpi::Mpi;
+use super::placement::Placement;
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[[job]]`: an application that runs on some endpoints, one rank an endpoint. The workload's own keys stand in the same
+/// table.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Job {
+    /// Name of the job in results; without it, "job0", "job1", ….
+    #[serde(default)]
+    pub name: String,
+    /// What its ranks do (key `workload`, and the workload's own keys).
+    #[serde(flatten)]
+    pub workload: super::Workload,
+    /// Number of ranks; a trace has its own number and needs none here.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub ranks: Option<u32>,
+    /// Which endpoints the ranks run on.
+    #[serde(default)]
+    pub placement: Placement,
+    /// When the job starts.
+    #[serde(default = "at_once")]
+    pub start: Duration,
+    /// Allows endpoints that another job, or traffic, uses too.
+    #[serde(default)]
+    pub share: bool,
+    /// How its ranks pass messages.
+    #[serde(default)]
+    pub mpi: Mpi,
+}
+
+fn at_once() -> Duration {
+    Duration::Ps(0)
+}

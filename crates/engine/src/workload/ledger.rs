@@ -1,0 +1,139 @@
+//! What is counted of a job: its operations, its ranks, its messages. Whole numbers only, so that the sums do not depend
+//! on the partitioning.
+use crate::units::Time;
+
+/// Kinds of operations that are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// Computing; not part of the communication time.
+    Compute,
+    /// Blocking send.
+    Send,
+    /// Blocking receive.
+    Receive,
+    /// Sending and receiving at once, blocking.
+    Exchange,
+    /// Non-blocking send.
+    Isend,
+    /// Non-blocking receive.
+    Irecv,
+    /// Waiting for some or all non-blocking operations.
+    Wait,
+    /// Barrier.
+    Barrier,
+    /// Broadcast.
+    Broadcast,
+    /// Reduction to one rank.
+    Reduce,
+    /// Reduction to all ranks.
+    Allreduce,
+    /// Every rank's data to all ranks.
+    Allgather,
+    /// Data of every rank for every rank.
+    Alltoall,
+}
+
+/// All kinds with their names in results.
+pub const KINDS: [(Kind, &str); 13] = [
+    (Kind::Compute, "compute"),
+    (Kind::Send, "send"),
+    (Kind::Receive, "receive"),
+    (Kind::Exchange, "exchange"),
+    (Kind::Isend, "isend"),
+    (Kind::Irecv, "irecv"),
+    (Kind::Wait, "wait"),
+    (Kind::Barrier, "barrier"),
+    (Kind::Broadcast, "broadcast"),
+    (Kind::Reduce, "reduce"),
+    (Kind::Allreduce, "allreduce"),
+    (Kind::Allgather, "allgather"),
+    (Kind::Alltoall, "alltoall"),
+];
+
+impl Kind {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        KINDS[self as usize].1
+    }
+}
+
+/// How often an operation was done, and how long it took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// How often, by all ranks together.
+    pub count: u64,
+    /// Time that they took, in ps.
+    pub total: u128,
+    /// The longest, in ps.
+    pub longest: u64,
+}
+
+/// What is counted of a job in a partition.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// By kind of operation.
+    pub operations: [Count; KINDS.len()],
+    /// Time the rank now told something spent communicating, in ps.
+    pub communicating: u64,
+    /// Messages handed to the endpoints' send queues, and delivered.
+    pub posted: u64,
+    /// See `posted`.
+    pub delivered: u64,
+    /// Bytes posted.
+    pub bytes: u64,
+    /// Ranks that are in the barrier, and when the last of them came to it, in ps.
+    pub entered: u32,
+    /// See `entered`.
+    pub last_entry: u64,
+}
+
+impl Ledger {
+    /// An operation ended that took a time.
+    pub fn done(&mut self, kind: Kind, time: Time) {
+        self.overlapping(kind, time);
+        if kind != Kind::Compute {
+            self.communicating += time.0;
+        }
+    }
+
+    /// An operation ended that took a time, in which the rank may have done others too.
+    pub fn overlapping(&mut self, kind: Kind, time: Time) {
+        let count = &mut self.operations[kind as usize];
+        count.count += 1;
+        count.total += u128::from(time.0);
+        count.longest = count.longest.max(time.0);
+    }
+
+    /// Adds what another partition counted.
+    pub fn merge(&mut self, other: &Ledger) {
+        for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
+            mine.count += theirs.count;
+            mine.total += theirs.total;
+            mine.longest = mine.longest.max(theirs.longest);
+        }
+        self.posted += other.posted;
+        self.delivered += other.delivered;
+        self.bytes += other.bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_stand_in_the_order_of_their_numbers() {
+        assert!(KINDS.iter().enumerate().all(|(at, (kind, _))| *kind as usize == at));
+    }
+
+    #[test]
+    fn computing_is_no_communication() {
+        let mut ledger = Ledger::default();
+        ledger.done(Kind::Compute, Time(5));
+        ledger.done(Kind::Send, Time(3));
+        ledger.done(Kind::Send, Time(4));
+        assert_eq!(ledger.communicating, 7);
+        assert_eq!(ledger.operations[Kind::Send as usize], Count { count: 2, total: 7, longest: 4 });
+    }
+}

@@ -1,0 +1,156 @@
+//! The workload seam: applications that drive endpoints by messages. One kind a file; the list of kinds is [`Workload`].
+//!
+//! A job ([`job::Job`]) is a workload placed on endpoints. Bound to its number of ranks, a workload becomes an
+//! [`Application`], immutable and shared; every rank of it is a small state machine ([`Rank`]) that lives with its
+//! endpoint's partition ([`host::Hosts`]). Ranks know of each other by the messages they send, and by out-of-band barriers
+//! whose latency bounds the kernel's windows: nothing else crosses from one to another, so any partitioning gives the same
+//! run. Open-loop traffic stands beside ([`crate::traffic`]).
+use crate::problem::Problem;
+use crate::units::{Scale, Time};
+use std::fmt::Debug;
+
+mod allreduce;
+mod alltoall;
+pub mod bind;
+mod fixed_pairs;
+pub mod goal;
+mod grid;
+mod halo3d26;
+pub mod host;
+mod incast;
+pub mod job;
+mod lammps;
+pub mod ledger;
+mod milc;
+pub mod mpi;
+pub mod outcome;
+mod periodic_aggressor;
+pub mod placement;
+mod random;
+mod ring_exchange;
+mod sweep3d;
+pub mod vef;
+
+use host::Agenda;
+use ledger::Ledger;
+
+/// What a workload is bound to.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// Ranks of the job.
+    pub ranks: u32,
+    /// What sizes and cycles are measured by.
+    pub scale: &'a Scale,
+    /// How its ranks pass messages.
+    pub mpi: &'a mpi::Mpi,
+    /// Seed of the run; random choices are keyed by it, the job's name and the rank.
+    pub seed: u64,
+    /// Name of the job.
+    pub name: &'a str,
+}
+
+/// What every workload provides.
+pub trait Bind {
+    /// The number of ranks that the parameters themselves give, if they do.
+    fn ranks(&self) -> Option<u32> {
+        None
+    }
+
+    /// Binds the workload, or tells what is wrong; paths are relative to the job's table, such as `iterations`.
+    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>>;
+}
+
+/// A workload bound to its ranks. Immutable and shared by all partitions.
+pub trait Application: Send + Sync + Debug {
+    /// The rank of this number, not yet started.
+    fn rank(&self, number: u32) -> Box<dyn Rank>;
+
+    /// From the last rank's coming to an out-of-band barrier to all ranks' leaving it; none if there are no such barriers.
+    /// Over 0.
+    fn barrier(&self) -> Option<Time> {
+        None
+    }
+}
+
+/// One rank: a state machine that is told what happens at its endpoint and answers by [`Actions`].
+pub trait Rank: Send {
+    /// The job starts.
+    fn on_start(&mut self, act: &mut Actions);
+    /// The last flit of a message to rank `to` has left the endpoint.
+    fn on_injected(&mut self, _to: u32, _tag: u32, _act: &mut Actions) {}
+    /// A message of rank `from` has arrived whole.
+    fn on_delivered(&mut self, from: u32, tag: u32, act: &mut Actions);
+    /// The time of [`Actions::timer`] has come.
+    fn on_timer(&mut self, _key: u32, _act: &mut Actions) {}
+    /// All ranks of the job have come to the barrier ([`Actions::barrier`]), and its latency has passed.
+    fn on_barrier(&mut self, _act: &mut Actions) {}
+    /// When it came to its end, if it has.
+    fn end(&self) -> Option<Time>;
+    /// At its end: messages that it never received, and its sends and receives that are not complete.
+    fn unmatched(&self) -> (usize, usize) {
+        (0, 0)
+    }
+    /// What it waits for, for a person.
+    fn waits_for(&self) -> String;
+}
+
+/// What a rank may do while it is told something.
+pub struct Actions<'a> {
+    /// The present time.
+    pub now: Time,
+    /// The rank, by its number in the partition.
+    slot: u32,
+    agenda: &'a mut Agenda,
+    /// Where its operations are counted.
+    pub ledger: &'a mut Ledger,
+}
+
+impl Actions<'_> {
+    /// Sends `bytes` with a tag to a rank of the same job at a time, which must not have passed. No bytes take one flit.
+    pub fn send(&mut self, at: Time, to: u32, bytes: u64, tag: u32) {
+        self.agenda.add(at, self.slot, host::What::Send { to, bytes, tag });
+    }
+
+    /// Asks to be told when a time has come.
+    pub fn timer(&mut self, at: Time, key: u32) {
+        self.agenda.add(at, self.slot, host::What::Timer(key));
+    }
+
+    /// Comes to a barrier at a time that is not past. It is out of band: no packets, but a latency that the application
+    /// states ([`Application::barrier`]).
+    pub fn barrier(&mut self, at: Time) {
+        self.ledger.entered += 1;
+        self.ledger.last_entry = self.ledger.last_entry.max(at.0);
+    }
+}
+
+crate::kinds::kinds! {
+    /// `workload = …` of a `[[job]]` table: what its ranks do. The list of kinds, one line each.
+    pub enum Workload by "workload" {
+        Lammps(lammps::Lammps) = "lammps",
+        Milc(milc::Milc) = "milc",
+        Incast(incast::Incast) = "incast",
+        FixedPairs(fixed_pairs::FixedPairs) = "fixed-pairs",
+        PeriodicAggressor(periodic_aggressor::PeriodicAggressor) = "periodic-aggressor",
+        Halo3d26(halo3d26::Halo3d26) = "halo3d26",
+        Alltoall(alltoall::Alltoall) = "alltoall",
+        Allreduce(allreduce::Allreduce) = "allreduce",
+        RingExchange(ring_exchange::RingExchange) = "ring-exchange",
+        Sweep3d(sweep3d::Sweep3d) = "sweep3d",
+        Random(random::Random) = "random",
+        Goal(goal::Goal) = "goal",
+        Vef(vef::Vef) = "vef",
+    }
+    /// What the workload provides, whichever kind it is.
+    pub fn bound -> dyn Bind;
+}
+
+impl Bind for Workload {
+    fn ranks(&self) -> Option<u32> {
+        self.bound().ranks()
+    }
+
+    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
+        self.bound().bind(setting)
+    }
+}

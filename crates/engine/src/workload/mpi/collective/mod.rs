@@ -1,0 +1,238 @@
+//! Operations of all ranks of a job, cut into messages. One algorithm a file.
+//!
+//! An algorithm is a function from (rank, ranks, step) to what the rank sends and receives in that step: it keeps no state,
+//! so that a rank in the middle of an operation costs nothing. Data is told in *units*, equal parts of a vector: the engine
+//! needs their number of bytes, the tests move real values by them.
+use super::Costs;
+use crate::workload::ledger::Kind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+mod allgather;
+mod allreduce_halving;
+mod allreduce_ring;
+mod alltoall;
+mod barrier;
+mod doubling;
+#[cfg(test)]
+mod semantics;
+mod tree;
+
+/// An operation of all ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Nobody goes on before all have come.
+    Barrier,
+    /// The root's data to all.
+    Broadcast,
+    /// The sum of all data to the root.
+    Reduce,
+    /// The sum of all data to all.
+    Allreduce,
+    /// Every rank's data to all.
+    Allgather,
+    /// Of every rank, data for every rank.
+    Alltoall,
+}
+
+/// A collective operation as a program calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Which.
+    pub operation: Operation,
+    /// The root of a broadcast or a reduction.
+    pub root: u32,
+    /// Bytes of a rank's vector; of an all-to-all, those for each other rank.
+    pub bytes: u64,
+}
+
+impl Call {
+    /// An operation without a root.
+    pub fn new(operation: Operation, bytes: u64) -> Self {
+        Self { operation, root: 0, bytes }
+    }
+
+    /// A barrier.
+    pub fn barrier() -> Self {
+        Self::new(Operation::Barrier, 0)
+    }
+
+    /// An allreduce.
+    pub fn allreduce(bytes: u64) -> Self {
+        Self::new(Operation::Allreduce, bytes)
+    }
+
+    /// What it is counted as.
+    pub fn kind(&self) -> Kind {
+        match self.operation {
+            Operation::Barrier => Kind::Barrier,
+            Operation::Broadcast => Kind::Broadcast,
+            Operation::Reduce => Kind::Reduce,
+            Operation::Allreduce => Kind::Allreduce,
+            Operation::Allgather => Kind::Allgather,
+            Operation::Alltoall => Kind::Alltoall,
+        }
+    }
+}
+
+/// How an allreduce is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allreduce {
+    /// Recursive doubling.
+    RecursiveDoubling,
+    /// Round a ring.
+    Ring,
+    /// Recursive halving, then doubling.
+    ReduceScatterAllgather,
+}
+
+/// How an allgather is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allgather {
+    /// Round a ring.
+    Ring,
+    /// The data doubling.
+    Bruck,
+}
+
+/// How an all-to-all is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Alltoall {
+    /// n − 1 exchanges, in step k with the ranks k ahead and k behind.
+    Pairwise,
+    /// All sends and receives at once, in the same order.
+    AtOnce,
+}
+
+/// Units to or from a rank: `count` of them from `first` on, cyclically.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// The other rank.
+    pub peer: u32,
+    /// First unit.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// What a rank does in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Number of the exchange, the same at both ends.
+    pub round: u16,
+    /// What it sends.
+    pub send: Option<Part>,
+    /// What it receives.
+    pub receive: Option<Part>,
+    /// What is received is added to what is there; else it takes its place.
+    pub adds: bool,
+    /// Whether all messages so far must be complete before the next step.
+    pub waits: bool,
+}
+
+impl Step {
+    fn new(round: u32, send: Option<Part>, receive: Option<Part>) -> Self {
+        Self { round: round as u16, send, receive, adds: false, waits: true }
+    }
+
+    fn adding(self) -> Self {
+        Self { adds: true, ..self }
+    }
+}
+
+/// Who a rank is.
+#[derive(Debug, Clone, Copy)]
+struct Me {
+    rank: u32,
+    ranks: u32,
+}
+
+impl Me {
+    /// The rank `distance` ahead.
+    fn ahead(&self, distance: u32) -> u32 {
+        (self.rank + distance) % self.ranks
+    }
+
+    /// The rank `distance` behind, at most all of them.
+    fn behind(&self, distance: u32) -> u32 {
+        (self.rank + self.ranks - distance) % self.ranks
+    }
+}
+
+/// How an operation is done.
+#[derive(Debug, Clone, Copy)]
+enum Algorithm {
+    Dissemination,
+    TreeDown,
+    TreeUp,
+    Doubling,
+    ReduceRing,
+    Halving,
+    GatherRing,
+    Bruck,
+    Exchange(Alltoall),
+}
+
+/// A collective operation of a rank.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    algorithm: Algorithm,
+    me: Me,
+    root: u32,
+    bytes: u64,
+    /// Parts of the vector; every part of an allgather or an all-to-all has `bytes`, those of others share them.
+    units: u32,
+}
+
+impl Plan {
+    /// The plan of a rank for a call.
+    pub fn new(call: Call, rank: u32, ranks: u32, costs: &Costs) -> Self {
+        let halves = 1 << ranks.ilog2();
+        let (algorithm, units) = match call.operation {
+            Operation::Barrier => (Algorithm::Dissemination, 1),
+            Operation::Broadcast => (Algorithm::TreeDown, 1),
+            Operation::Reduce => (Algorithm::TreeUp, 1),
+            Operation::Allreduce => match costs.allreduce(call.bytes) {
+                Allreduce::RecursiveDoubling => (Algorithm::Doubling, 1),
+                Allreduce::Ring => (Algorithm::ReduceRing, ranks),
+                Allreduce::ReduceScatterAllgather => (Algorithm::Halving, halves),
+            },
+            Operation::Allgather => match costs.allgather(call.bytes.saturating_mul(ranks.into())) {
+                Allgather::Ring => (Algorithm::GatherRing, ranks),
+                Allgather::Bruck => (Algorithm::Bruck, ranks),
+            },
+            Operation::Alltoall => (Algorithm::Exchange(costs.alltoall), ranks),
+        };
+        Self { algorithm, me: Me { rank, ranks }, root: call.root, bytes: call.bytes, units }
+    }
+
+    /// What is done in a step; none after the last.
+    pub fn step(&self, number: u32) -> Option<Step> {
+        if self.me.ranks == 1 {
+            return None;
+        }
+        match self.algorithm {
+            Algorithm::Dissemination => barrier::step(self.me, number),
+            Algorithm::TreeDown => tree::down(self.me, self.root, number),
+            Algorithm::TreeUp => tree::up(self.me, self.root, number),
+            Algorithm::Doubling => doubling::step(self.me, number),
+            Algorithm::ReduceRing => allreduce_ring::step(self.me, number),
+            Algorithm::Halving => allreduce_halving::step(self.me, number),
+            Algorithm::GatherRing => allgather::ring(self.me, number),
+            Algorithm::Bruck => allgather::bruck(self.me, number),
+            Algorithm::Exchange(how) => alltoall::step(self.me, how, number),
+        }
+    }
+
+    /// Bytes of a part. Units that share a vector differ by a byte at most.
+    pub fn bytes(&self, part: &Part) -> u64 {
+        if matches!(self.algorithm, Algorithm::GatherRing | Algorithm::Bruck | Algorithm::Exchange(_)) {
+            return self.bytes * u64::from(part.count);
+        }
+        let before = |unit: u32| (u128::from(self.bytes) * u128::from(unit) / u128::from(self.units)) as u64;
+        let end = part.first + part.count;
+        let wrapped = if end > self.units { before(end - self.units) } else { 0 };
+        before(end.min(self.units)) - before(part.first) + wrapped
+    }
+}

@@ -1,0 +1,218 @@
+//! What MPI says that collective operations deliver, checked by moving real values along the steps of every algorithm.
+use super::*;
+use crate::units::{Rate, Scale};
+use crate::workload::mpi::{AllgatherChoice, AllreduceChoice, Mpi};
+use std::collections::{HashMap, VecDeque};
+
+/// A rank's vector, unit by unit; none where there is nothing yet.
+type Vector = Vec<Option<u64>>;
+
+/// The value that a rank begins with in a unit: no two sums of different sets of them are likely to be equal.
+fn value(rank: u32, unit: u32) -> u64 {
+    crate::rng::mix(u64::from(rank), u64::from(unit)) >> 20
+}
+
+/// A rank with its steps under way: it waits, if it must, for the messages of the steps so far.
+struct Walker {
+    plan: Plan,
+    step: u32,
+    input: Vector,
+    vector: Vector,
+    /// Receives that are not served: from, round, part, adds.
+    wanted: Vec<(u32, u16, Part, bool)>,
+    waits: bool,
+}
+
+/// Messages under way, by sender, receiver and round.
+type Post = HashMap<(u32, u32, u16), VecDeque<Vector>>;
+
+fn units(first: u32, count: u32, of: u32) -> impl Iterator<Item = usize> {
+    (first..first + count).map(move |unit| (unit % of) as usize)
+}
+
+impl Walker {
+    /// Takes what has come, then the next step if it may; whether anything happened.
+    fn go(&mut self, post: &mut Post) -> bool {
+        let rank = self.plan.me.rank;
+        let before = self.wanted.len();
+        let mut wanted = std::mem::take(&mut self.wanted);
+        wanted.retain(|&(from, round, part, adds)| {
+            let Some(data) = post.get_mut(&(from, rank, round)).and_then(VecDeque::pop_front) else {
+                return true;
+            };
+            assert_eq!(data.len(), part.count as usize, "both ends agree on the size");
+            let at = units(part.first, part.count, self.plan.units);
+            for (unit, new) in at.zip(data) {
+                let old = &mut self.vector[unit];
+                *old = if adds { Some(old.unwrap() + new.unwrap()) } else { new };
+            }
+            false
+        });
+        self.wanted = wanted;
+        let mut moved = self.wanted.len() < before;
+        if (!self.waits || self.wanted.is_empty())
+            && let Some(step) = self.plan.step(self.step)
+        {
+            self.step += 1;
+            self.waits = step.waits;
+            if let Some(part) = step.send {
+                let from = if matches!(self.plan.algorithm, Algorithm::Exchange(_)) {
+                    &self.input
+                } else {
+                    &self.vector
+                };
+                let data = units(part.first, part.count, self.plan.units).map(|unit| from[unit]).collect();
+                post.entry((rank, part.peer, step.round)).or_default().push_back(data);
+            }
+            if let Some(part) = step.receive {
+                self.wanted.push((part.peer, step.round, part, step.adds));
+            }
+            moved = true;
+        }
+        moved
+    }
+}
+
+/// Does an operation with `ranks` ranks, which begin with `begin`; gives their vectors at the end.
+fn walk(call: Call, ranks: u32, costs: &Costs, begin: impl Fn(u32, u32) -> Option<u64>) -> Vec<Vector> {
+    let mut walkers: Vec<Walker> = (0..ranks)
+        .map(|rank| {
+            let plan = Plan::new(call, rank, ranks, costs);
+            let input: Vector = (0..plan.units).map(|unit| begin(rank, unit)).collect();
+            Walker { plan, step: 0, vector: input.clone(), input, wanted: Vec::new(), waits: false }
+        })
+        .collect();
+    let mut post = Post::new();
+    // Ranks go in changing orders, so that nothing depends on one.
+    let mut turn = 0;
+    loop {
+        turn += 1;
+        let mut moved = false;
+        for at in 0..ranks {
+            let at = if turn % 2 == 0 { at } else { ranks - 1 - at };
+            moved |= walkers[at as usize].go(&mut post);
+        }
+        if !moved {
+            break;
+        }
+    }
+    assert!(post.values().all(VecDeque::is_empty), "{call:?} of {ranks}: a message was not received");
+    for walker in &walkers {
+        assert!(walker.wanted.is_empty(), "{call:?} of {ranks}: a receive was not served");
+        assert!(walker.plan.step(walker.step).is_none(), "{call:?} of {ranks}: a rank stopped half-way");
+    }
+    walkers.into_iter().map(|walker| walker.vector).collect()
+}
+
+fn costs(change: impl Fn(&mut Mpi)) -> Costs {
+    let mut mpi = Mpi::default();
+    change(&mut mpi);
+    Costs::new(&mpi, &Scale { flit_bits: 100, packet_flits: 24, host: Rate(100_000_000_000) })
+}
+
+/// Powers of two and others, from 1 to 70.
+fn all_ranks() -> impl Iterator<Item = u32> {
+    1..=70
+}
+
+#[test]
+fn an_allreduce_gives_every_rank_the_sum_of_all() {
+    for choice in
+        [AllreduceChoice::RecursiveDoubling, AllreduceChoice::Ring, AllreduceChoice::ReduceScatterAllgather]
+    {
+        let costs = costs(|mpi| mpi.allreduce = choice);
+        for ranks in all_ranks() {
+            let ends = walk(Call::allreduce(4096), ranks, &costs, |rank, unit| Some(value(rank, unit)));
+            let sum = |unit: u32| Some((0..ranks).map(|rank| value(rank, unit)).sum::<u64>());
+            for end in ends {
+                let expected: Vector = (0..end.len() as u32).map(sum).collect();
+                assert_eq!(end, expected, "{choice:?} of {ranks}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_broadcast_gives_every_rank_the_data_of_the_root() {
+    for ranks in all_ranks() {
+        for root in [0, ranks / 3, ranks - 1] {
+            let call = Call { operation: Operation::Broadcast, root, bytes: 100 };
+            let ends = walk(call, ranks, &costs(|_| ()), |rank, _| (rank == root).then_some(7));
+            assert!(ends.iter().all(|end| *end == [Some(7)]), "{ranks}, root {root}");
+        }
+    }
+}
+
+#[test]
+fn a_reduction_gives_the_root_the_sum_of_all() {
+    for ranks in all_ranks() {
+        for root in [0, ranks / 2, ranks - 1] {
+            let call = Call { operation: Operation::Reduce, root, bytes: 100 };
+            let ends = walk(call, ranks, &costs(|_| ()), |rank, unit| Some(value(rank, unit)));
+            let sum = (0..ranks).map(|rank| value(rank, 0)).sum();
+            assert_eq!(ends[root as usize], [Some(sum)], "{ranks}, root {root}");
+        }
+    }
+}
+
+#[test]
+fn an_allgather_gives_every_rank_the_data_of_all() {
+    for choice in [AllgatherChoice::Ring, AllgatherChoice::Bruck] {
+        let costs = costs(|mpi| mpi.allgather = choice);
+        for ranks in all_ranks() {
+            let call = Call::new(Operation::Allgather, 100);
+            let ends = walk(call, ranks, &costs, |rank, unit| (rank == unit).then(|| value(rank, 0)));
+            let expected: Vector = (0..ranks).map(|rank| Some(value(rank, 0))).collect();
+            assert!(ends.iter().all(|end| *end == expected), "{choice:?} of {ranks}");
+        }
+    }
+}
+
+#[test]
+fn an_all_to_all_gives_every_rank_what_all_have_for_it() {
+    for how in [Alltoall::Pairwise, Alltoall::AtOnce] {
+        let costs = costs(|mpi| mpi.alltoall = how);
+        for ranks in all_ranks() {
+            let call = Call::new(Operation::Alltoall, 100);
+            let ends = walk(call, ranks, &costs, |rank, unit| Some(value(rank, unit)));
+            for (rank, end) in ends.iter().enumerate() {
+                let expected: Vector = (0..ranks).map(|from| Some(value(from, rank as u32))).collect();
+                assert_eq!(*end, expected, "{how:?} of {ranks}");
+            }
+        }
+    }
+}
+
+/// Whoever has come to the end of a barrier knows, through whatever chain of messages, that all have come to its beginning.
+#[test]
+fn nobody_leaves_a_barrier_before_all_have_come() {
+    for ranks in all_ranks() {
+        let plans: Vec<Plan> =
+            (0..ranks).map(|rank| Plan::new(Call::barrier(), rank, ranks, &costs(|_| ()))).collect();
+        let mut known: Vec<u128> = (0..ranks).map(|rank| 1 << rank).collect();
+        for step in 0.. {
+            let steps: Vec<_> = plans.iter().filter_map(|plan| plan.step(step)).collect();
+            if steps.is_empty() {
+                break;
+            }
+            let before = known.clone();
+            for (rank, step) in steps.iter().enumerate() {
+                let from = step.receive.unwrap().peer as usize;
+                assert_eq!(steps[from].send.unwrap().peer as usize, rank);
+                known[rank] |= before[from];
+            }
+        }
+        assert!(known.iter().all(|all| all.count_ones() == ranks), "{ranks}");
+    }
+}
+
+#[test]
+fn the_parts_of_a_vector_have_all_its_bytes() {
+    let costs = costs(|mpi| mpi.allreduce = AllreduceChoice::Ring);
+    for (bytes, ranks) in [(1000, 7), (3, 8), (0, 5), (u64::MAX, 3)] {
+        let plan = Plan::new(Call::allreduce(bytes), 0, ranks, &costs);
+        let each: u64 = (0..ranks).map(|first| plan.bytes(&Part { peer: 0, first, count: 1 })).sum();
+        assert_eq!(each, bytes);
+        assert_eq!(plan.bytes(&Part { peer: 0, first: ranks - 1, count: ranks }), bytes, "cyclically too");
+    }
+}

@@ -1,0 +1,373 @@
+//! Ranks whose operations depend on each other, as traces have them: each is done as soon as those it waits for allow.
+use super::Costs;
+use super::mailbox::{Letter, Mailbox, Wanted};
+use crate::units::Time;
+use crate::workload::ledger::Kind;
+use crate::workload::{Actions, Rank};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Any rank, or any tag.
+pub const ANY: u32 = u32::MAX;
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are those of MPI's calls")]
+pub enum What {
+    /// Sends so many bytes to a rank.
+    Send { to: u32, bytes: u64 },
+    /// Receives from a rank, or from [`ANY`].
+    Receive { from: u32 },
+    /// Occupies the processor for so many ps.
+    Compute(u64),
+    /// Lets so many ps pass.
+    Delay(u64),
+}
+
+/// How the messages of an operation are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are those of a message")]
+pub enum Label {
+    /// By an MPI tag, in the order of sending.
+    Tag(u16),
+    /// By any tag.
+    AnyTag,
+    /// By a number of their own among those of the same sender and receiver; see [`Label::exact`].
+    Exact { tag: u16, sequence: u16 },
+}
+
+impl Label {
+    /// The label of the message of a number, which must be under 2²⁹.
+    pub fn exact(number: u32) -> Self {
+        let tag = super::TAG_MAX + 1 + (number >> 14) as u16;
+        Label::Exact { tag, sequence: number as u16 % super::wire::SEQUENCES }
+    }
+
+    fn parts(self) -> (Option<u16>, Option<u16>) {
+        match self {
+            Label::Tag(tag) => (Some(tag), None),
+            Label::AnyTag => (None, None),
+            Label::Exact { tag, sequence } => (Some(tag), Some(sequence)),
+        }
+    }
+}
+
+/// An operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// What it does.
+    pub what: What,
+    /// How its message is told apart.
+    pub label: Label,
+    /// The processor that it takes.
+    pub cpu: u8,
+}
+
+impl Node {
+    /// A moment at which nothing happens.
+    pub fn delay(ps: u64) -> Self {
+        Self { what: What::Delay(ps), label: Label::AnyTag, cpu: 0 }
+    }
+}
+
+/// Lists of numbers, one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Lists {
+    first: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// For each of `count` lists its items, in order, of pairs of list and item.
+    fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut first = vec![0; count + 1];
+        pairs.iter().for_each(|(list, _)| first[*list as usize + 1] += 1);
+        for at in 0..count {
+            first[at + 1] += first[at];
+        }
+        let mut next = first.clone();
+        let mut items = vec![0; pairs.len()];
+        for &(list, item) in pairs {
+            items[next[list as usize] as usize] = item;
+            next[list as usize] += 1;
+        }
+        Self { first, items }
+    }
+
+    fn of(&self, list: u32) -> &[u32] {
+        &self.items[self.first[list as usize] as usize..self.first[list as usize + 1] as usize]
+    }
+}
+
+/// The operations of a rank.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    /// How many operations each waits for.
+    waits_for: Vec<u32>,
+    /// Who waits for the end, and who for the beginning, of each.
+    at_end: Lists,
+    at_start: Lists,
+}
+
+/// Operations that are being put together.
+#[derive(Debug, Default)]
+pub struct Builder {
+    nodes: Vec<Node>,
+    at_end: Vec<(u32, u32)>,
+    at_start: Vec<(u32, u32)>,
+}
+
+impl Builder {
+    /// Adds an operation; returns its number.
+    pub fn add(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    /// `later` begins only after `earlier` has come to its end.
+    pub fn after(&mut self, later: u32, earlier: u32) {
+        self.at_end.push((earlier, later));
+    }
+
+    /// `later` begins only after `earlier` has begun.
+    pub fn after_start(&mut self, later: u32, earlier: u32) {
+        self.at_start.push((earlier, later));
+    }
+
+    /// The graph.
+    ///
+    /// # Errors
+    /// The number of an operation that, through others, waits for itself.
+    pub fn build(self) -> Result<Graph, u32> {
+        let count = self.nodes.len();
+        let mut waits_for = vec![0; count];
+        for &(_, later) in self.at_end.iter().chain(&self.at_start) {
+            waits_for[later as usize] += 1;
+        }
+        let at_end = Lists::new(count, &self.at_end);
+        let at_start = Lists::new(count, &self.at_start);
+        let graph = Graph { nodes: self.nodes, waits_for, at_end, at_start };
+        match graph.on_a_cycle() {
+            Some(node) => Err(node),
+            None => Ok(graph),
+        }
+    }
+}
+
+impl Graph {
+    /// The operations.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Who waits for an operation: for its end, for its beginning.
+    pub fn dependants(&self, node: u32) -> (&[u32], &[u32]) {
+        (self.at_end.of(node), self.at_start.of(node))
+    }
+
+    /// An operation that is never free to begin.
+    fn on_a_cycle(&self) -> Option<u32> {
+        let mut left = self.waits_for.clone();
+        let mut free: Vec<u32> = (0..left.len() as u32).filter(|&node| left[node as usize] == 0).collect();
+        let mut done = 0;
+        while let Some(node) = free.pop() {
+            done += 1;
+            for &later in self.at_end.of(node).iter().chain(self.at_start.of(node)) {
+                left[later as usize] -= 1;
+                if left[later as usize] == 0 {
+                    free.push(later);
+                }
+            }
+        }
+        if done == left.len() { None } else { left.iter().position(|&left| left > 0).map(|at| at as u32) }
+    }
+}
+
+/// A rank that works off its graph.
+pub struct Worker {
+    graphs: Arc<Vec<Graph>>,
+    rank: u32,
+    costs: Costs,
+    mail: Mailbox,
+    /// How many operations each still waits for.
+    left: Vec<u32>,
+    /// When each processor is free.
+    free_at: Vec<Time>,
+    /// When the operations under way became free to begin.
+    under_way: BTreeMap<u32, Time>,
+    undone: usize,
+    started: Time,
+    computed: u64,
+    latest: Time,
+}
+
+/// Timers tell that an operation begins (even keys) or ends (odd keys); there are fewer than 2³¹.
+const END: u32 = 1;
+
+impl Worker {
+    /// A rank that has not started.
+    pub fn new(graphs: Arc<Vec<Graph>>, rank: u32, costs: Costs) -> Self {
+        let graph = &graphs[rank as usize];
+        let cpus = graph.nodes.iter().map(|node| node.cpu as usize + 1).max().unwrap_or(0);
+        Self {
+            left: graph.waits_for.clone(),
+            undone: graph.nodes.len(),
+            free_at: vec![Time(0); cpus],
+            mail: Mailbox::default(),
+            under_way: BTreeMap::new(),
+            started: Time(0),
+            computed: 0,
+            latest: Time(0),
+            graphs,
+            rank,
+            costs,
+        }
+    }
+
+    fn graph(&self) -> &Graph {
+        &self.graphs[self.rank as usize]
+    }
+
+    /// Operations that may begin now wait for their processor.
+    fn free(&mut self, nodes: &[u32], act: &mut Actions) {
+        for &node in nodes {
+            let Node { what, cpu, label } = self.graph().nodes[node as usize];
+            let occupied = match what {
+                What::Compute(time) => time,
+                What::Delay(_) => 0,
+                // A receive of a message with a number of its own stands for one that is posted in advance.
+                What::Receive { .. } if matches!(label, Label::Exact { .. }) => 0,
+                What::Send { .. } | What::Receive { .. } => self.costs.overhead,
+            };
+            self.under_way.insert(node, act.now);
+            let free_at = &mut self.free_at[cpu as usize];
+            let begin = if occupied == 0 { act.now } else { act.now.max(*free_at) };
+            free_at.0 = free_at.0.max(begin.0 + occupied);
+            act.timer(begin, node << 1);
+        }
+    }
+
+    /// An operation begins.
+    fn begin(&mut self, node: u32, act: &mut Actions) {
+        let Node { what, label, .. } = self.graph().nodes[node as usize];
+        let (tag, instance) = label.parts();
+        let is_exact = matches!(label, Label::Exact { .. });
+        let ready = Time(act.now.0 + self.costs.overhead);
+        match what {
+            What::Send { to, bytes } => {
+                let letter = Letter { to, bytes, tag: tag.unwrap_or(0), instance };
+                self.mail.send(ready, letter, node, &self.costs, act);
+            }
+            What::Receive { from } => {
+                let from = (from != ANY).then_some(from);
+                let ready = if is_exact { act.now } else { ready };
+                self.mail.receive(ready, Wanted { from, tag, instance }, node, &self.costs, act);
+            }
+            What::Compute(time) => {
+                self.computed += time;
+                act.timer(Time(act.now.0 + time), node << 1 | END);
+            }
+            What::Delay(time) => act.timer(Time(act.now.0 + time), node << 1 | END),
+        }
+        self.released(node, true, act);
+    }
+
+    /// Those that waited for the beginning, or for the end, of an operation.
+    fn released(&mut self, node: u32, begins: bool, act: &mut Actions) {
+        let graphs = self.graphs.clone();
+        let (at_end, at_start) = graphs[self.rank as usize].dependants(node);
+        let mut free = Vec::new();
+        for &later in if begins { at_start } else { at_end } {
+            let left = &mut self.left[later as usize];
+            *left -= 1;
+            if *left == 0 {
+                free.push(later);
+            }
+        }
+        self.free(&free, act);
+    }
+
+    fn finish(&mut self, node: u32, act: &mut Actions) {
+        let kind = match self.graph().nodes[node as usize].what {
+            What::Send { .. } => Some(Kind::Isend),
+            What::Receive { .. } => Some(Kind::Irecv),
+            What::Compute(_) => Some(Kind::Compute),
+            What::Delay(_) => None,
+        };
+        let since = self.under_way.remove(&node).expect("an operation ends after it began");
+        if let Some(kind) = kind {
+            act.ledger.overlapping(kind, Time(act.now.0 - since.0));
+        }
+        self.undone -= 1;
+        self.latest = act.now;
+        if self.undone == 0 {
+            let busy = self.computed / self.free_at.len().max(1) as u64;
+            act.ledger.communicating += (act.now.0 - self.started.0).saturating_sub(busy);
+        }
+        self.released(node, false, act);
+    }
+
+    /// Ends the operations whose messages have arrived or left: now, or when they are due.
+    fn collect(&mut self, act: &mut Actions) {
+        let mut done = std::mem::take(&mut self.mail.done);
+        for (node, at) in done.drain(..) {
+            if at > act.now {
+                act.timer(at, node << 1 | END);
+            } else {
+                self.finish(node, act);
+            }
+        }
+        // What has ended may have let others begin, but those do so by timers.
+        self.mail.done = done;
+    }
+}
+
+impl Rank for Worker {
+    fn on_start(&mut self, act: &mut Actions) {
+        (self.started, self.latest) = (act.now, act.now);
+        let nodes = 0..self.left.len() as u32;
+        let free: Vec<u32> = nodes.filter(|&node| self.left[node as usize] == 0).collect();
+        self.free(&free, act);
+    }
+
+    fn on_injected(&mut self, to: u32, tag: u32, act: &mut Actions) {
+        self.mail.on_injected(to, tag, &self.costs, act);
+        self.collect(act);
+    }
+
+    fn on_delivered(&mut self, from: u32, tag: u32, act: &mut Actions) {
+        self.mail.on_delivered(from, tag, &self.costs, act);
+        self.collect(act);
+    }
+
+    fn on_timer(&mut self, key: u32, act: &mut Actions) {
+        let node = key >> 1;
+        if key & END == END {
+            self.finish(node, act);
+        } else {
+            self.begin(node, act);
+            self.collect(act);
+        }
+    }
+
+    fn end(&self) -> Option<Time> {
+        (self.undone == 0).then_some(self.latest)
+    }
+
+    fn unmatched(&self) -> (usize, usize) {
+        self.mail.left_over()
+    }
+
+    fn waits_for(&self) -> String {
+        let told = |node: &u32| match self.graph().nodes[*node as usize].what {
+            What::Send { to, bytes } => format!("send of {bytes} B to rank {to}"),
+            What::Receive { from: ANY } => "receive from any rank".into(),
+            What::Receive { from } => format!("receive from rank {from}"),
+            What::Compute(time) => format!("calc of {time} ps"),
+            What::Delay(time) => format!("delay of {time} ps"),
+        };
+        let first = self.under_way.keys().next().map(told).unwrap_or_default();
+        format!("{} of its operations, first {first}", self.undone)
+    }
+}

@@ -1,0 +1,270 @@
+//! The messages of a rank, out and in: eager and rendezvous, and the matching of messages with receives.
+//!
+//! A network with adaptive routing may deliver messages in another order than that in which they were sent. Messages of the
+//! same sender and tag are brought back into their order by a sequence number, as MPI demands ("messages are
+//! non-overtaking"); those of different senders or tags are taken in the order of their arrival.
+use super::Costs;
+use super::wire::{Kind, SEQUENCES, TAG_MAX, Wire};
+use crate::units::Time;
+use crate::workload::Actions;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a rank calls a send or a receive.
+pub type Request = u32;
+
+/// The other rank, the tag, and the sequence number in the order of sending.
+type Key = (u32, u16, u16);
+
+/// A message to be sent.
+#[derive(Debug, Clone, Copy)]
+pub struct Letter {
+    /// Receiving rank.
+    pub to: u32,
+    /// Its size.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: u16,
+    /// Of a collective operation, its number; else the mailbox counts.
+    pub instance: Option<u16>,
+}
+
+/// A receive to be posted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Sending rank; any, if none.
+    pub from: Option<u32>,
+    /// The tag; any, if none.
+    pub tag: Option<u16>,
+    /// Of a collective operation, its number.
+    pub instance: Option<u16>,
+}
+
+/// A send that is not complete.
+#[derive(Debug, Clone, Copy)]
+struct Sending {
+    request: Request,
+    bytes: u64,
+}
+
+/// A receive that waits for its message.
+#[derive(Debug, Clone, Copy)]
+struct Posted {
+    request: Request,
+    /// When it was posted.
+    since: Time,
+    /// Place among all receives.
+    order: u64,
+}
+
+/// A message, or the request to send one, that waits for its receive.
+#[derive(Debug, Clone, Copy)]
+struct Unexpected {
+    wire: Wire,
+    arrived: Time,
+    /// Place among all arrivals.
+    order: u64,
+}
+
+/// What a receive from one sender with one tag is filed under; of a collective operation with its number.
+type Slot = (u32, u16, u16);
+
+/// The mailbox of a rank. Completed requests are reported in `done`, with their times.
+#[derive(Debug, Default)]
+pub struct Mailbox {
+    /// Requests that have completed since they were last taken.
+    pub done: Vec<(Request, Time)>,
+    count: u64,
+    sending: BTreeMap<Key, Sending>,
+    /// Receives whose data was asked for.
+    expected: BTreeMap<Key, Posted>,
+    sent: BTreeMap<(u32, u16), u16>,
+    received: BTreeMap<(u32, u16), Inbox>,
+    posted: BTreeMap<Slot, VecDeque<Posted>>,
+    /// Receives of any sender or any tag.
+    open: Vec<(Wanted, Posted)>,
+    unexpected: BTreeMap<Slot, VecDeque<Unexpected>>,
+    /// Sends that wait until sequence numbers are free.
+    held: BTreeMap<(u32, u16), VecDeque<(Letter, Request)>>,
+}
+
+/// Messages of one sender and tag that came before their turn.
+#[derive(Debug, Default)]
+struct Inbox {
+    next: u16,
+    early: Vec<Wire>,
+}
+
+impl Mailbox {
+    /// Sends a message at a time that is not past.
+    pub fn send(&mut self, at: Time, letter: Letter, request: Request, costs: &Costs, act: &mut Actions) {
+        let Letter { to, bytes, tag, instance } = letter;
+        let sequence = match instance {
+            Some(instance) => instance,
+            None => {
+                let next = self.sent.entry((to, tag)).or_default();
+                if self.sending.contains_key(&(to, tag, *next)) {
+                    return self.held.entry((to, tag)).or_default().push_back((letter, request));
+                }
+                let sequence = *next;
+                *next = (*next + 1) % SEQUENCES;
+                sequence
+            }
+        };
+        let earlier = self.sending.insert((to, tag, sequence), Sending { request, bytes });
+        assert!(earlier.is_none(), "law broken: two sends under way have the same sequence number");
+        let mut ready = at.0 + costs.delay;
+        if bytes >= costs.eager {
+            let wire = Wire { kind: Kind::Request, sequence, tag };
+            return act.send(Time(ready), to, costs.control, wire.pack());
+        }
+        ready += costs.copy.map_or(0, |rate| rate.transmit_time(bytes * 8).0);
+        act.send(Time(ready), to, bytes, Wire { kind: Kind::Eager, sequence, tag }.pack());
+    }
+
+    /// Posts a receive at a time that is not past.
+    pub fn receive(&mut self, at: Time, wanted: Wanted, request: Request, costs: &Costs, act: &mut Actions) {
+        self.count += 1;
+        let posted = Posted { request, since: at, order: self.count };
+        if let Some((from, found)) = self.take_unexpected(&wanted) {
+            return self.matched(from, found.wire, posted, found.arrived.max(at), costs, act);
+        }
+        match (wanted.from, wanted.tag) {
+            (Some(from), Some(tag)) => {
+                self.posted.entry((from, tag, wanted.instance.unwrap_or(0))).or_default().push_back(posted);
+            }
+            _ => self.open.push((wanted, posted)),
+        }
+    }
+
+    /// The last flit of a message has left.
+    pub fn on_injected(&mut self, to: u32, tag: u32, costs: &Costs, act: &mut Actions) {
+        let wire = Wire::unpack(tag);
+        if !matches!(wire.kind, Kind::Eager | Kind::Data) {
+            return;
+        }
+        let sending = self.sending.remove(&(to, wire.tag, wire.sequence));
+        let sending = sending.expect("law broken: a message left that was not sent");
+        self.done.push((sending.request, act.now));
+        if self.held.is_empty() {
+            return;
+        }
+        // Those held go in their order; one that is still too early is held again, and so are those behind it.
+        let held = self.held.remove(&(to, wire.tag)).unwrap_or_default();
+        for (letter, request) in held {
+            self.send(act.now, letter, request, costs, act);
+        }
+    }
+
+    /// A message has arrived.
+    pub fn on_delivered(&mut self, from: u32, tag: u32, costs: &Costs, act: &mut Actions) {
+        let wire = Wire::unpack(tag);
+        let key = (from, wire.tag, wire.sequence);
+        match wire.kind {
+            Kind::Clear => {
+                let sending = self.sending.get(&key).expect("law broken: an answer without a request");
+                let data = Wire { kind: Kind::Data, ..wire };
+                act.send(Time(act.now.0 + costs.delay), from, sending.bytes, data.pack());
+            }
+            Kind::Data => {
+                let posted = self.expected.remove(&key).expect("law broken: data that nobody asked for");
+                self.done.push((posted.request, act.now.max(posted.since)));
+            }
+            Kind::Eager | Kind::Request if wire.tag > TAG_MAX => self.accept(from, wire, costs, act),
+            Kind::Eager | Kind::Request => self.in_turn(from, wire, costs, act),
+        }
+    }
+
+    /// Takes a message if it is its turn, and those behind it that came before; keeps it if not.
+    fn in_turn(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
+        let inbox = self.received.entry((from, wire.tag)).or_default();
+        if wire.sequence != inbox.next {
+            inbox.early.push(wire);
+            return;
+        }
+        let mut next = Some(wire);
+        while let Some(wire) = next {
+            self.accept(from, wire, costs, act);
+            let inbox = self.received.get_mut(&(from, wire.tag)).expect("made above");
+            inbox.next = (inbox.next + 1) % SEQUENCES;
+            let at = inbox.early.iter().position(|early| early.sequence == inbox.next);
+            next = at.map(|at| inbox.early.swap_remove(at));
+        }
+    }
+
+    fn accept(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
+        match self.take_posted(from, wire) {
+            Some(posted) => self.matched(from, wire, posted, act.now.max(posted.since), costs, act),
+            None => {
+                self.count += 1;
+                let found = Unexpected { wire, arrived: act.now, order: self.count };
+                self.unexpected.entry(slot(from, wire)).or_default().push_back(found);
+            }
+        }
+    }
+
+    /// A message and its receive have met.
+    fn matched(&mut self, from: u32, wire: Wire, posted: Posted, at: Time, costs: &Costs, act: &mut Actions) {
+        if wire.kind == Kind::Eager {
+            self.done.push((posted.request, at));
+            return;
+        }
+        self.expected.insert((from, wire.tag, wire.sequence), posted);
+        let clear = Wire { kind: Kind::Clear, ..wire };
+        act.send(Time(at.0 + costs.delay), from, costs.control, clear.pack());
+    }
+
+    /// The receive that was posted first of those a message suits.
+    fn take_posted(&mut self, from: u32, wire: Wire) -> Option<Posted> {
+        let slot = slot(from, wire);
+        let exact = self.posted.get(&slot).and_then(|queue| queue.front()).map(|posted| posted.order);
+        let suits = |(wanted, _): &(Wanted, Posted)| {
+            wanted.from.is_none_or(|rank| rank == from) && wanted.tag.is_none_or(|tag| tag == wire.tag)
+        };
+        let open = if wire.tag > TAG_MAX { None } else { self.open.iter().position(suits) };
+        match (exact, open) {
+            (exact, Some(at)) if exact.is_none_or(|order| self.open[at].1.order < order) => {
+                Some(self.open.remove(at).1)
+            }
+            (None, _) => None,
+            (Some(_), _) => pop(&mut self.posted, slot),
+        }
+    }
+
+    /// The message that came first of those a receive suits.
+    fn take_unexpected(&mut self, wanted: &Wanted) -> Option<(u32, Unexpected)> {
+        if let (Some(from), Some(tag)) = (wanted.from, wanted.tag) {
+            let slot = (from, tag, wanted.instance.unwrap_or(0));
+            return pop(&mut self.unexpected, slot).map(|found| (from, found));
+        }
+        let suits = |&(from, tag, _): &Slot| {
+            tag <= TAG_MAX
+                && wanted.from.is_none_or(|rank| rank == from)
+                && wanted.tag.is_none_or(|own| own == tag)
+        };
+        let waiting = self.unexpected.iter().filter(|(slot, _)| suits(slot));
+        let (&slot, _) = waiting.min_by_key(|(_, queue)| queue.front().map(|found| found.order))?;
+        pop(&mut self.unexpected, slot).map(|found| (slot.0, found))
+    }
+
+    /// Messages that nobody has received, and receives and sends that are not complete.
+    pub fn left_over(&self) -> (usize, usize) {
+        let unexpected = self.unexpected.values().map(VecDeque::len).sum::<usize>();
+        let early: usize = self.received.values().map(|inbox| inbox.early.len()).sum();
+        let posted = self.posted.values().map(VecDeque::len).sum::<usize>();
+        (unexpected + early, posted + self.open.len() + self.sending.len() + self.expected.len())
+    }
+}
+
+fn slot(from: u32, wire: Wire) -> Slot {
+    (from, wire.tag, if wire.tag > TAG_MAX { wire.sequence } else { 0 })
+}
+
+/// Takes the first of a queue; a queue that is empty is forgotten.
+fn pop<T>(queues: &mut BTreeMap<Slot, VecDeque<T>>, slot: Slot) -> Option<T> {
+    let queue = queues.get_mut(&slot)?;
+    let first = queue.pop_front();
+    if queue.is_empty() {
+        queues.remove(&slot);
+    }
+    first
+}

@@ -1,0 +1,231 @@
+//! The MPI layer: ranks that do operations one after the other, and pass messages as MPI does.
+//!
+//! A workload is a [`Script`]: for each rank, sections of operations ([`Op`]), made when they are needed and forgotten when
+//! they are done, so that a rank costs little whatever it does. [`process`] does the operations, [`collective`] cuts those
+//! of all ranks into messages, [`mailbox`] matches messages with receives.
+use super::{Application, Rank};
+use crate::units::{Duration, Rate, Scale, Size, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub mod collective;
+pub mod graph;
+pub mod mailbox;
+mod process;
+mod wire;
+
+use collective::{Allgather, Allreduce};
+pub use collective::{Alltoall, Call};
+pub use wire::TAG_MAX;
+
+/// `mpi = { … }` of a `[[job]]`: how its ranks pass messages. The defaults are those of CODES's MPI replay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mpi {
+    /// Messages of fewer bytes are sent at once (eager); those of as many or more ask first: a request, an answer when the
+    /// receive is posted, then the data (rendezvous). Source: CODES, 8192 B.
+    pub eager: Size,
+    /// Size of the request and of the answer of a rendezvous. Source: CODES, 64 B.
+    pub control: Size,
+    /// Time of the processor for each send and each receive. Source: CODES, 10 ns.
+    pub overhead: Duration,
+    /// Latency of software and adapter before a message enters the network; it does not occupy the processor. Source:
+    /// CODES, 2500 ns of software and 1000 ns of the adapter.
+    pub delay: Duration,
+    /// Rate at which an eager message is copied before it is sent; without it, in no time. Source: CODES, 0.55 ns for a
+    /// byte, rounded to 14.5 Gb/s.
+    pub copy: Option<Rate>,
+    /// Time of a barrier that goes by a network of its own, from the last rank's coming to all ranks' leaving; without it, a
+    /// barrier is made of messages, by dissemination. Over 0.
+    pub barrier: Option<Duration>,
+    /// How an allreduce is cut into messages.
+    pub allreduce: AllreduceChoice,
+    /// The largest allreduce that `allreduce = "automatic"` does by recursive doubling. Source: CODES, 2048 B.
+    pub allreduce_short: Size,
+    /// How an allgather is cut into messages.
+    pub allgather: AllgatherChoice,
+    /// The largest allgather, all ranks' data together, that `allgather = "automatic"` does in ⌈log₂ n⌉ steps. Source:
+    /// MPICH, 80 KiB.
+    pub allgather_short: Size,
+    /// How an all-to-all is cut into messages.
+    pub alltoall: Alltoall,
+}
+
+impl Default for Mpi {
+    fn default() -> Self {
+        Self {
+            eager: Size::Bits(8192 * 8),
+            control: Size::Bits(64 * 8),
+            overhead: Duration::Ps(10_000),
+            delay: Duration::Ps(3_500_000),
+            copy: Some(Rate(14_500_000_000)),
+            barrier: None,
+            allreduce: AllreduceChoice::Automatic,
+            allreduce_short: Size::Bits(2048 * 8),
+            allgather: AllgatherChoice::Automatic,
+            allgather_short: Size::Bits(81920 * 8),
+            alltoall: Alltoall::Pairwise,
+        }
+    }
+}
+
+/// How an allgather is cut into messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AllgatherChoice {
+    /// Bruck's algorithm for little data, a ring for more.
+    Automatic,
+    /// n − 1 steps round a ring.
+    Ring,
+    /// ⌈log₂ n⌉ steps, the data doubling (Bruck and others 1997).
+    Bruck,
+}
+
+/// How an allreduce is cut into messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AllreduceChoice {
+    /// Recursive doubling for short vectors, reduce-scatter and allgather for others.
+    Automatic,
+    /// log₂ n exchanges of the whole vector.
+    RecursiveDoubling,
+    /// 2 (n − 1) steps round a ring, a part of the vector each.
+    Ring,
+    /// Recursive halving, then recursive doubling, of parts of the vector (Rabenseifner).
+    ReduceScatterAllgather,
+}
+
+/// [`Mpi`] in bytes and ps.
+#[derive(Debug, Clone, Copy)]
+pub struct Costs {
+    eager: u64,
+    control: u64,
+    overhead: u64,
+    delay: u64,
+    copy: Option<Rate>,
+    barrier: Option<Time>,
+    allreduce: AllreduceChoice,
+    allreduce_short: u64,
+    allgather: AllgatherChoice,
+    allgather_short: u64,
+    alltoall: Alltoall,
+}
+
+impl Costs {
+    /// The costs of a job.
+    pub fn new(mpi: &Mpi, scale: &Scale) -> Self {
+        Self {
+            eager: scale.bytes(mpi.eager),
+            control: scale.bytes(mpi.control),
+            overhead: mpi.overhead.time(scale).0,
+            delay: mpi.delay.time(scale).0,
+            copy: mpi.copy,
+            barrier: mpi.barrier.map(|time| Time(time.time(scale).0.max(1))),
+            allreduce: mpi.allreduce,
+            allreduce_short: scale.bytes(mpi.allreduce_short),
+            allgather: mpi.allgather,
+            allgather_short: scale.bytes(mpi.allgather_short),
+            alltoall: mpi.alltoall,
+        }
+    }
+
+    /// How an allgather of this many bytes in all is done.
+    fn allgather(&self, bytes: u64) -> Allgather {
+        match self.allgather {
+            AllgatherChoice::Automatic if bytes <= self.allgather_short => Allgather::Bruck,
+            AllgatherChoice::Automatic | AllgatherChoice::Ring => Allgather::Ring,
+            AllgatherChoice::Bruck => Allgather::Bruck,
+        }
+    }
+
+    /// How an allreduce of this many bytes is done.
+    fn allreduce(&self, bytes: u64) -> Allreduce {
+        match self.allreduce {
+            AllreduceChoice::Automatic if bytes <= self.allreduce_short => Allreduce::RecursiveDoubling,
+            AllreduceChoice::Automatic => Allreduce::ReduceScatterAllgather,
+            AllreduceChoice::RecursiveDoubling => Allreduce::RecursiveDoubling,
+            AllreduceChoice::Ring => Allreduce::Ring,
+            AllreduceChoice::ReduceScatterAllgather => Allreduce::ReduceScatterAllgather,
+        }
+    }
+}
+
+/// An operation of a rank. Non-blocking ones name a request, a number of the script's choice that is free again when it has
+/// been waited for. Tags are at most [`TAG_MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are those of MPI's calls")]
+pub enum Op {
+    /// Computes for some ps.
+    Compute(u64),
+    /// Sends, and waits until the last flit has left.
+    Send { to: u32, bytes: u64, tag: u16 },
+    /// Receives, and waits until the message is there.
+    Receive { from: u32, tag: u16 },
+    /// Sends to one rank, receives from another, and waits for both.
+    Exchange { to: u32, bytes: u64, from: u32, tag: u16 },
+    /// Sends.
+    Isend { to: u32, bytes: u64, tag: u16, request: u32 },
+    /// Receives.
+    Irecv { from: u32, tag: u16, request: u32 },
+    /// Waits for some requests.
+    Wait { first: u32, count: u32 },
+    /// An operation of all ranks.
+    Collective(Call),
+}
+
+/// What the ranks of an MPI program do.
+pub trait Script: Send + Sync + Debug {
+    /// Adds the operations of a section of a rank, counted from 0; returns false if there is no such section. A section may
+    /// be empty.
+    fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool;
+}
+
+/// A script with its ranks and costs.
+#[derive(Debug)]
+struct Program<S> {
+    script: Arc<S>,
+    ranks: u32,
+    costs: Costs,
+}
+
+impl<S: Script + 'static> Application for Program<S> {
+    fn rank(&self, number: u32) -> Box<dyn Rank> {
+        Box::new(process::Process::new(self.script.clone(), number, self.ranks, self.costs))
+    }
+
+    fn barrier(&self) -> Option<Time> {
+        self.costs.barrier
+    }
+}
+
+/// The application of a script.
+pub fn program<S: Script + 'static>(script: S, setting: &super::Setting) -> Box<dyn Application> {
+    let costs = Costs::new(setting.mpi, setting.scale);
+    Box::new(Program { script: Arc::new(script), ranks: setting.ranks, costs })
+}
+
+/// A script that does one collective operation again and again.
+#[derive(Debug)]
+pub struct Repeated {
+    /// Which.
+    pub call: Call,
+    /// How often.
+    pub iterations: u32,
+    /// Computing before each, in ps.
+    pub compute: u64,
+}
+
+impl Script for Repeated {
+    fn section(&self, _rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
+        if number >= u64::from(self.iterations) {
+            return false;
+        }
+        if self.compute > 0 {
+            ops.push(Op::Compute(self.compute));
+        }
+        ops.push(Op::Collective(self.call));
+        true
+    }
+}

@@ -1,0 +1,320 @@
+//! A rank of an MPI program: does its operations one after the other.
+//!
+//! A rank has a clock of its own, which may be ahead of the network's: it goes on until an operation has to wait for
+//! something that has not happened yet. What it sends is handed over when its clock's time comes.
+use super::collective::{self, Plan};
+use super::mailbox::{Letter, Mailbox, Request, Wanted};
+use super::wire::{SEQUENCES, TAG_MAX};
+use super::{Call, Costs, Op, Script};
+use crate::units::Time;
+use crate::workload::ledger::Kind;
+use crate::workload::{Actions, Rank};
+use std::sync::Arc;
+
+/// The request of messages of blocking and collective operations: they are waited for all together.
+const OWN: Request = Request::MAX;
+
+/// What a rank does.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    /// The next operation.
+    Ready,
+    /// It computes until its timer.
+    Computing,
+    /// A blocking operation's messages are under way.
+    Blocked,
+    /// It waits for requests, of which so many are not complete.
+    Waiting { first: u32, count: u32, left: u32 },
+    /// A step of a collective operation; whether it waits for its messages.
+    Collective { plan: Plan, step: u32, waits: bool },
+    /// Nothing more.
+    Ended,
+}
+
+/// A rank.
+pub struct Process {
+    script: Arc<dyn Script>,
+    rank: u32,
+    ranks: u32,
+    costs: Costs,
+    /// The next section, and what is left of the present one.
+    section: u64,
+    ops: Vec<Op>,
+    at: usize,
+    op: Op,
+    state: State,
+    clock: Time,
+    /// When the present operation began.
+    entered: Time,
+    mail: Mailbox,
+    /// Completion of the script's requests.
+    requests: Vec<Option<Time>>,
+    /// Messages under way of the present operation, and when the last of the others was complete.
+    own_left: u32,
+    own_latest: Time,
+    /// Collective operations so far.
+    collectives: u16,
+}
+
+impl Process {
+    /// A rank that has not started.
+    pub fn new(script: Arc<dyn Script>, rank: u32, ranks: u32, costs: Costs) -> Self {
+        Self {
+            script,
+            rank,
+            ranks,
+            costs,
+            section: 0,
+            ops: Vec::new(),
+            at: 0,
+            op: Op::Compute(0),
+            state: State::Ready,
+            clock: Time(0),
+            entered: Time(0),
+            mail: Mailbox::default(),
+            requests: Vec::new(),
+            own_left: 0,
+            own_latest: Time(0),
+            collectives: 0,
+        }
+    }
+
+    /// Goes on as far as it can.
+    fn run(&mut self, act: &mut Actions) {
+        loop {
+            self.collect();
+            match self.state {
+                State::Ready => match self.next() {
+                    Some(op) => self.begin(op, act),
+                    None => self.state = State::Ended,
+                },
+                State::Blocked if self.own_left == 0 => {
+                    self.clock = self.clock.max(self.own_latest);
+                    self.finish(act);
+                }
+                State::Waiting { first, count, left: 0 } => {
+                    let range = first as usize..(first + count) as usize;
+                    let latest = self.requests[range].iter_mut().filter_map(Option::take).max();
+                    self.clock = self.clock.max(latest.unwrap_or_default());
+                    self.finish(act);
+                }
+                State::Collective { plan, step, waits } if !waits || self.own_left == 0 => {
+                    if waits {
+                        self.clock = self.clock.max(self.own_latest);
+                    }
+                    self.step(plan, step, act);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The next operation.
+    fn next(&mut self) -> Option<Op> {
+        while self.at == self.ops.len() {
+            self.ops.clear();
+            self.at = 0;
+            if !self.script.section(self.rank, self.section, &mut self.ops) {
+                self.ops = Vec::new();
+                return None;
+            }
+            self.section += 1;
+        }
+        self.at += 1;
+        Some(self.ops[self.at - 1])
+    }
+
+    fn begin(&mut self, op: Op, act: &mut Actions) {
+        self.op = op;
+        self.entered = self.clock;
+        self.state = State::Blocked;
+        match op {
+            Op::Compute(time) => {
+                self.clock.0 += time;
+                self.state = State::Computing;
+                act.timer(self.clock, 0);
+            }
+            Op::Send { to, bytes, tag } => self.send(to, bytes, tag, OWN, act),
+            Op::Receive { from, tag } => self.receive(from, tag, OWN, act),
+            Op::Exchange { to, bytes, from, tag } => {
+                self.receive(from, tag, OWN, act);
+                self.send(to, bytes, tag, OWN, act);
+            }
+            Op::Isend { to, bytes, tag, request } => {
+                self.send(to, bytes, tag, request, act);
+                self.finish(act);
+            }
+            Op::Irecv { from, tag, request } => {
+                self.receive(from, tag, request, act);
+                self.finish(act);
+            }
+            Op::Wait { first, count } => {
+                let range = first as usize..(first + count) as usize;
+                let left = self.requests[range].iter().filter(|request| request.is_none()).count() as u32;
+                self.state = State::Waiting { first, count, left };
+            }
+            Op::Collective(Call { operation: collective::Operation::Barrier, .. })
+                if self.costs.barrier.is_some() =>
+            {
+                self.started(OWN);
+                act.barrier(self.clock);
+            }
+            Op::Collective(call) => {
+                let plan = Plan::new(call, self.rank, self.ranks, &self.costs);
+                self.collectives = (self.collectives + 1) % SEQUENCES;
+                self.step(plan, 0, act);
+            }
+        }
+    }
+
+    fn finish(&mut self, act: &mut Actions) {
+        act.ledger.done(kind(&self.op), Time(self.clock.0 - self.entered.0));
+        self.own_latest = Time(0);
+        self.state = State::Ready;
+    }
+
+    /// Takes a step of a collective operation, or ends it.
+    fn step(&mut self, plan: Plan, number: u32, act: &mut Actions) {
+        let Some(step) = plan.step(number) else {
+            return self.finish(act);
+        };
+        let (tag, instance) = (TAG_MAX + 1 + step.round % (TAG_MAX + 1), Some(self.collectives));
+        if let Some(part) = step.receive {
+            self.post(Wanted { from: Some(part.peer), tag: Some(tag), instance }, OWN, act);
+        }
+        if let Some(part) = step.send {
+            let letter = Letter { to: part.peer, bytes: plan.bytes(&part), tag, instance };
+            self.mail_out(letter, OWN, act);
+        }
+        self.state = State::Collective { plan, step: number + 1, waits: step.waits };
+    }
+
+    fn send(&mut self, to: u32, bytes: u64, tag: u16, request: Request, act: &mut Actions) {
+        self.mail_out(Letter { to, bytes, tag, instance: None }, request, act);
+    }
+
+    fn receive(&mut self, from: u32, tag: u16, request: Request, act: &mut Actions) {
+        self.post(Wanted { from: Some(from), tag: Some(tag), instance: None }, request, act);
+    }
+
+    fn mail_out(&mut self, letter: Letter, request: Request, act: &mut Actions) {
+        self.started(request);
+        self.mail.send(self.clock, letter, request, &self.costs, act);
+    }
+
+    fn post(&mut self, wanted: Wanted, request: Request, act: &mut Actions) {
+        self.started(request);
+        self.mail.receive(self.clock, wanted, request, &self.costs, act);
+    }
+
+    /// A send or a receive takes its time, and is under way.
+    fn started(&mut self, request: Request) {
+        self.clock.0 += self.costs.overhead;
+        if request == OWN {
+            self.own_left += 1;
+            return;
+        }
+        let at = request as usize;
+        if self.requests.len() <= at {
+            self.requests.resize(at + 1, None);
+        }
+        self.requests[at] = None;
+    }
+
+    /// Takes note of what is complete.
+    fn collect(&mut self) {
+        for (request, time) in self.mail.done.drain(..) {
+            if request == OWN {
+                self.own_left -= 1;
+                self.own_latest = self.own_latest.max(time);
+                continue;
+            }
+            self.requests[request as usize] = Some(time);
+            if let State::Waiting { first, count, left } = &mut self.state
+                && (*first..*first + *count).contains(&request)
+            {
+                *left -= 1;
+            }
+        }
+    }
+}
+
+impl Rank for Process {
+    fn on_start(&mut self, act: &mut Actions) {
+        self.clock = act.now;
+        self.run(act);
+    }
+
+    fn on_injected(&mut self, to: u32, tag: u32, act: &mut Actions) {
+        self.mail.on_injected(to, tag, &self.costs, act);
+        self.run(act);
+    }
+
+    fn on_delivered(&mut self, from: u32, tag: u32, act: &mut Actions) {
+        self.mail.on_delivered(from, tag, &self.costs, act);
+        self.run(act);
+    }
+
+    fn on_timer(&mut self, _key: u32, act: &mut Actions) {
+        self.finish(act);
+        self.run(act);
+    }
+
+    fn on_barrier(&mut self, act: &mut Actions) {
+        self.own_left -= 1;
+        self.own_latest = act.now;
+        self.run(act);
+    }
+
+    fn end(&self) -> Option<Time> {
+        matches!(self.state, State::Ended).then_some(self.clock)
+    }
+
+    fn unmatched(&self) -> (usize, usize) {
+        self.mail.left_over()
+    }
+
+    fn waits_for(&self) -> String {
+        let messages = |left: u32| if left == 1 { "1 message".into() } else { format!("{left} messages") };
+        match self.state {
+            State::Waiting { count, left, .. } => format!("wait for {left} of {count} requests"),
+            State::Collective { step, .. } => {
+                format!("{}, in step {step}, for {}", told(&self.op), messages(self.own_left))
+            }
+            _ => told(&self.op),
+        }
+    }
+}
+
+/// What an operation is counted as.
+fn kind(op: &Op) -> Kind {
+    match op {
+        Op::Compute(_) => Kind::Compute,
+        Op::Send { .. } => Kind::Send,
+        Op::Receive { .. } => Kind::Receive,
+        Op::Exchange { .. } => Kind::Exchange,
+        Op::Isend { .. } => Kind::Isend,
+        Op::Irecv { .. } => Kind::Irecv,
+        Op::Wait { .. } => Kind::Wait,
+        Op::Collective(call) => call.kind(),
+    }
+}
+
+/// An operation for a person.
+fn told(op: &Op) -> String {
+    match op {
+        Op::Compute(time) => format!("compute for {time} ps"),
+        Op::Send { to, bytes, tag } => format!("send of {bytes} B to rank {to}, tag {tag}"),
+        Op::Receive { from, tag } => format!("receive from rank {from}, tag {tag}"),
+        Op::Exchange { to, bytes, from, tag } => {
+            format!("exchange, {bytes} B to rank {to}, from rank {from}, tag {tag}")
+        }
+        Op::Isend { to, bytes, .. } => format!("isend of {bytes} B to rank {to}"),
+        Op::Irecv { from, .. } => format!("irecv from rank {from}"),
+        Op::Wait { count, .. } => format!("wait for {count} requests"),
+        Op::Collective(Call { operation, bytes, .. }) => match operation {
+            collective::Operation::Barrier => "barrier".into(),
+            _ => format!("{} of {bytes} B", kind(op).name()),
+        },
+    }
+}

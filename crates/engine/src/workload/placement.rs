@@ -1,0 +1,199 @@
+//! Where the ranks of a job run: from a rule to one endpoint for each rank.
+use crate::graph::Graph;
+use crate::problem::Problem;
+use crate::rng::Stream;
+use crate::units::shorten;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which endpoints the ranks of a job run on. Jobs with a list are placed first, then the others in the order of the
+/// scenario, each on what is free by then.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// The first free endpoints, rank by rank.
+    #[default]
+    Linear,
+    /// Free endpoints in random order.
+    RandomNodes,
+    /// Switches in random order; the free endpoints of each, rank by rank.
+    RandomSwitches,
+    /// Blocks of the network (dragonfly groups, pods of a tree) in random order; the free endpoints of each, rank by rank.
+    RandomGroups,
+    /// A list: the endpoint of each rank.
+    #[serde(untagged)]
+    List(Vec<u32>),
+    /// `{ path = "allocation.txt", line = 2 }`: a line of a file.
+    #[serde(untagged)]
+    File(Allocation),
+}
+
+/// A line of an allocation file, as CODES has them: for each job a line with the endpoint of each rank. Whoever calls the
+/// engine reads the file and hands it in as `text`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Allocation {
+    /// The file, relative to the scenario's.
+    pub path: String,
+    /// Which of its lines, from 0.
+    #[serde(default)]
+    pub line: u32,
+    /// What stands in it.
+    #[serde(default)]
+    pub text: String,
+}
+
+impl Allocation {
+    /// The endpoints of the line.
+    fn list(&self) -> Result<Vec<u32>, Problem> {
+        let count = self.text.lines().count();
+        let Some(line) = self.text.lines().nth(self.line as usize) else {
+            let message =
+                format!("there is no line {}: {} has {count}, counted from 0", self.line, self.path);
+            return Err(Problem::new("placement.line", message, "the line of this job"));
+        };
+        let number = |word: &str| {
+            word.parse().map_err(|_| {
+                let message =
+                    format!("line {} of {}: \"{}\" is no endpoint", self.line, self.path, shorten(word));
+                Problem::new("placement.text", message, "numbers of endpoints, with spaces between")
+            })
+        };
+        line.split_ascii_whitespace().map(number).collect()
+    }
+}
+
+impl Placement {
+    /// Whether it names the endpoints itself.
+    pub fn is_given(&self) -> bool {
+        matches!(self, Placement::List(_) | Placement::File(_))
+    }
+
+    /// The endpoint of each of `ranks` ranks, or what is wrong. `free` tells which endpoints may be used; `random` is the
+    /// stream of the job.
+    pub fn place(
+        &self,
+        ranks: u32,
+        graph: &Graph,
+        free: &[bool],
+        random: Stream,
+    ) -> Result<Vec<u32>, Problem> {
+        let endpoints = graph.endpoints.len() as u32;
+        match self {
+            Placement::List(list) => return listed(list, ranks, endpoints),
+            Placement::File(file) => return listed(&file.list()?, ranks, endpoints),
+            _ => {}
+        }
+        let mut order: Vec<u32> =
+            (0..free.len() as u32).filter(|&endpoint| free[endpoint as usize]).collect();
+        if order.len() < ranks as usize {
+            let (free, missing) = (order.len(), ranks as usize - order.len());
+            return Err(Problem::new(
+                "ranks",
+                format!("the job needs {ranks} endpoints and {free} are free: {missing} too few"),
+                "fewer ranks, a larger network, or `share = true`",
+            ));
+        }
+        self.arrange(&mut order, graph, random);
+        order.truncate(ranks as usize);
+        Ok(order)
+    }
+
+    /// Brings free endpoints, ascending, into the order in which they are taken.
+    fn arrange(&self, order: &mut [u32], graph: &Graph, mut random: Stream) {
+        match self {
+            Placement::Linear | Placement::List(_) | Placement::File(_) => {}
+            Placement::RandomNodes => random.shuffle(order),
+            Placement::RandomSwitches => {
+                let turn = turns(graph.switches.len(), random);
+                order.sort_by_key(|&endpoint| turn[graph.endpoints[endpoint as usize].0 as usize]);
+            }
+            Placement::RandomGroups => {
+                let blocks = graph.blocks.iter().max().map_or(0, |&block| block as usize + 1);
+                let turn = turns(blocks, random);
+                order.sort_by_key(|&endpoint| turn[graph.block_of(endpoint) as usize]);
+            }
+        }
+    }
+}
+
+/// The turn of each of `count` things in a random order.
+fn turns(count: usize, mut random: Stream) -> Vec<u32> {
+    let mut turn: Vec<u32> = (0..count as u32).collect();
+    random.shuffle(&mut turn);
+    turn
+}
+
+fn listed(list: &[u32], ranks: u32, endpoints: u32) -> Result<Vec<u32>, Problem> {
+    let refuse = |message: String, help: String| Err(Problem::new("placement", message, help));
+    if list.len() < ranks as usize {
+        let missing = ranks as usize - list.len();
+        let message = format!("the list has {} endpoints for {ranks} ranks: {missing} too few", list.len());
+        return refuse(message, "one endpoint for each rank".into());
+    }
+    if let Some(number) = list.iter().find(|&&number| number >= endpoints) {
+        let message = format!("there is no endpoint {number}, the network has {endpoints}");
+        return refuse(message, format!("numbers from 0 to {}", i64::from(endpoints) - 1));
+    }
+    let mut sorted = list.to_vec();
+    sorted.sort_unstable();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return refuse(format!("endpoint {} is named twice", pair[0]), "name each endpoint once".into());
+    }
+    Ok(list[..ranks as usize].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// 4 blocks of 3 switches of 2 endpoints.
+    fn graph() -> Graph {
+        crate::traffic::testing::groups(4, 3, 2)
+    }
+
+    fn place(placement: &Placement, ranks: u32, free: &[bool]) -> Result<Vec<u32>, Problem> {
+        placement.place(ranks, &graph(), free, Stream::new(1, "placement", "job", 0))
+    }
+
+    #[test]
+    fn every_rule_gives_each_rank_a_free_endpoint_of_its_own() {
+        let mut free = vec![true; 24];
+        (3..9).for_each(|taken| free[taken] = false);
+        let rules =
+            [Placement::Linear, Placement::RandomNodes, Placement::RandomSwitches, Placement::RandomGroups];
+        for rule in rules {
+            let placed = place(&rule, 18, &free).unwrap();
+            let all: BTreeSet<u32> = placed.iter().copied().collect();
+            assert_eq!(all, (0..24).filter(|&e| free[e as usize]).collect(), "{rule:?}");
+        }
+        assert_eq!(place(&Placement::Linear, 5, &free).unwrap(), [0, 1, 2, 9, 10]);
+    }
+
+    #[test]
+    fn random_switches_and_groups_are_filled_one_after_the_other() {
+        let placed = place(&Placement::RandomSwitches, 24, &[true; 24]).unwrap();
+        assert!(placed.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1), "{placed:?}");
+        assert_ne!(placed, (0..24).collect::<Vec<_>>());
+        let placed = place(&Placement::RandomGroups, 24, &[true; 24]).unwrap();
+        for block in placed.chunks(6) {
+            assert!(block.windows(2).all(|pair| pair[1] == pair[0] + 1) && block[0] % 6 == 0, "{placed:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_how_much_is_missing() {
+        let problem = place(&Placement::RandomNodes, 30, &[true; 24]).unwrap_err();
+        assert_eq!(problem.message, "the job needs 30 endpoints and 24 are free: 6 too few");
+        let problem = place(&Placement::List(vec![1, 2]), 3, &[true; 24]).unwrap_err();
+        assert_eq!(problem.message, "the list has 2 endpoints for 3 ranks: 1 too few");
+        let file = |line| Placement::File(Allocation { path: "a".into(), line, text: "3 1\n7 x\n".into() });
+        assert_eq!(place(&file(0), 2, &[true; 24]).unwrap(), [3, 1]);
+        assert_eq!(place(&file(1), 2, &[true; 24]).unwrap_err().message, "line 1 of a: \"x\" is no endpoint");
+        let problem = place(&file(2), 2, &[true; 24]).unwrap_err();
+        assert_eq!(problem.message, "there is no line 2: a has 2, counted from 0");
+        assert!(place(&Placement::List(vec![1, 24]), 2, &[true; 24]).is_err());
+        assert!(place(&Placement::List(vec![1, 1]), 2, &[true; 24]).is_err());
+    }
+}

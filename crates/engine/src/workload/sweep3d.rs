@@ -1,0 +1,107 @@
+//! Sweeps through a grid from its corners.
+use super::grid::Grid;
+use super::mpi::{self, Op, Script};
+use super::{Application, Bind, Setting};
+use crate::problem::Problem;
+use crate::units::{Duration, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Neutron transport by sweeps (Koch, Baker, Alcouffe 1992): ranks stand in a two-dimensional grid, each with a column of cells.
+/// A sweep starts in a corner; for each block of planes a rank receives from the two neighbours that it comes from, computes, and
+/// sends to the two that it goes to. In each iteration there are two sweeps from each of the four corners, up and down the
+/// columns. All sends and receives are blocking, as in the original; the order of the corners follows Ember's Sweep3D. Source of
+/// the sizes: ours.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep3d {
+    /// Ranks in x and y; without it, two sides as equal as they can be, the longer in x.
+    #[serde(default)]
+    pub grid: Option<[std::num::NonZeroU32; 2]>,
+    /// Size of a message.
+    #[serde(default = "default_message")]
+    pub message: Size,
+    /// Blocks of planes of a sweep.
+    #[serde(default = "default_blocks")]
+    pub blocks: u32,
+    /// Computing for a block.
+    #[serde(default = "default_compute")]
+    pub compute: Duration,
+    /// Number of iterations, of eight sweeps each.
+    #[serde(default = "default_iterations")]
+    pub iterations: u32,
+}
+
+fn default_message() -> Size {
+    Size::Bits(4096 * 8)
+}
+
+fn default_blocks() -> u32 {
+    10
+}
+
+fn default_compute() -> Duration {
+    Duration::Ps(1_000_000)
+}
+
+fn default_iterations() -> u32 {
+    1
+}
+
+/// Sweeps of an iteration.
+const SWEEPS: u64 = 8;
+
+impl Bind for Sweep3d {
+    fn ranks(&self) -> Option<u32> {
+        let [x, y] = self.grid?;
+        Some(Grid::new(&[y.get(), x.get()]).ranks())
+    }
+
+    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
+        let grid = match self.grid {
+            Some([x, y]) => Grid::new(&[y.get(), x.get()]),
+            None => Grid::balanced(setting.ranks, 2),
+        };
+        let script = Sweeps {
+            grid,
+            bytes: setting.scale.bytes(self.message),
+            blocks: self.blocks,
+            compute: self.compute.time(setting.scale).0,
+            iterations: self.iterations,
+        };
+        Ok(mpi::program(script, setting))
+    }
+}
+
+/// A bound [`Sweep3d`].
+#[derive(Debug)]
+struct Sweeps {
+    grid: Grid,
+    bytes: u64,
+    blocks: u32,
+    compute: u64,
+    iterations: u32,
+}
+
+impl Script for Sweeps {
+    /// A section is a sweep.
+    fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
+        if number >= SWEEPS * u64::from(self.iterations) {
+            return false;
+        }
+        // Two sweeps from each corner.
+        let corner = number % SWEEPS / 2;
+        let (y, x) = (if corner & 2 == 0 { 1 } else { -1 }, if corner & 1 == 0 { 1 } else { -1 });
+        let (ahead, behind) = ([[0, x], [y, 0]], [[0, -x], [-y, 0]]);
+        for _ in 0..self.blocks {
+            for from in behind.iter().filter_map(|step| self.grid.beside(rank, step)) {
+                ops.push(Op::Receive { from, tag: 0 });
+            }
+            ops.push(Op::Compute(self.compute));
+            for to in ahead.iter().filter_map(|step| self.grid.beside(rank, step)) {
+                ops.push(Op::Send { to, bytes: self.bytes, tag: 0 });
+            }
+        }
+        true
+    }
+}

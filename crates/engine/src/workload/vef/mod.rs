@@ -1,0 +1,70 @@
+//! VEF traces of MPI applications.
+use super::goal::Recorded;
+use super::mpi::Costs;
+use super::{Application, Bind, Setting};
+use crate::problem::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, OnceLock};
+
+mod expand;
+mod resolve;
+mod text;
+
+pub use text::{Mistake, Trace, read};
+
+/// A recorded MPI application: messages between tasks and collective operations, each at a time after another was sent, received
+/// or done. A message is sent when its time has come; its receive is posted from the beginning. Collective operations are cut into
+/// messages: broadcasts and reductions along binomial trees; gathers and scatters by one message for each task; barriers by
+/// dissemination; allreduces, allgathers and all-to-alls as `mpi` says.
+///
+/// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Format and source: VEF
+/// (Andújar and others, "An open-source family of tools to reproduce MPI-based workloads in interconnection network simulators",
+/// J. Supercomputing 72, 2016). The reader follows the published format; no official file was at hand to check it by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Vef {
+    /// The file, relative to the scenario's. Give this or `text`.
+    #[serde(default)]
+    pub path: String,
+    /// The trace itself.
+    #[serde(default)]
+    pub text: String,
+    /// What was read, once it was asked for.
+    #[serde(skip)]
+    #[schemars(skip)]
+    read: Read,
+}
+
+/// The trace, or what is wrong with it. It follows from the text, so it makes no difference between two of them.
+#[derive(Debug, Clone, Default)]
+struct Read(OnceLock<Result<Arc<Trace>, Mistake>>);
+
+impl PartialEq for Read {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Vef {
+    fn trace(&self) -> &Result<Arc<Trace>, Mistake> {
+        self.read.0.get_or_init(|| read(&self.text).map(Arc::new))
+    }
+}
+
+impl Bind for Vef {
+    fn ranks(&self) -> Option<u32> {
+        self.trace().as_ref().map_or(Some(1), |trace| Some(trace.tasks))
+    }
+
+    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
+        let problem = |mistake: &Mistake| {
+            let message = format!("line {}: {}", mistake.line, mistake.message);
+            vec![Problem::new("text", message, mistake.help.clone())]
+        };
+        let costs = Costs::new(setting.mpi, setting.scale);
+        let trace = self.trace().as_ref().map_err(problem)?;
+        let graphs = expand::graphs(trace, &costs).map_err(|mistake| problem(&mistake))?;
+        Ok(Box::new(Recorded { graphs: Arc::new(graphs), costs }))
+    }
+}

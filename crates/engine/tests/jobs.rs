@@ -1,0 +1,232 @@
+//! Laws of jobs: placement, matching, independence of partitions and of each other, deadlock.
+mod common;
+use common::{FEW_NETWORKS, PROTOCOLS, file, read, routings, run, run_with};
+use serde_json::Value;
+use tailback_engine::report::{Output, RunError};
+use tailback_engine::scenario::Scenario;
+
+/// A job's `[[job]]` table.
+fn job(name: &str, ranks: u32, rest: &str) -> String {
+    format!("[[job]]\nname = \"{name}\"\nworkload = \"ring-exchange\"\nranks = {ranks}\n{rest}\n")
+}
+
+/// A small dragonfly of 24 endpoints with these jobs.
+fn network(rest: &str) -> String {
+    file(FEW_NETWORKS[2], "kind = \"par\"", "kind = \"none\"", rest)
+}
+
+const RUN: &str = "[run]\nduration = \"20 ms\"\n";
+
+fn problems(text: &str) -> Vec<String> {
+    let problems = match Scenario::parse(text, &[]) {
+        Err(problems) => problems,
+        Ok(scenario) => Scenario::located(text, &[], tailback_engine::run::check(&scenario)),
+    };
+    problems.iter().map(|problem| problem.to_string()).collect()
+}
+
+fn of<'a>(output: &'a Output, job: &str) -> &'a Value {
+    &output.summary["jobs"][job]
+}
+
+/// Every message sent was delivered, and every send and receive has its partner.
+fn is_matched(output: &Output) {
+    for (name, job) in output.summary["jobs"].as_object().unwrap() {
+        assert_eq!(job["messages"], job["delivered_messages"], "{name}");
+        assert_eq!(job["unfinished_ranks"], 0, "{name}: {job:#}");
+    }
+    assert_eq!(output.summary["warnings"], Value::Array(vec![]), "no rank is left with half a message");
+}
+
+#[test]
+fn jobs_give_the_same_bytes_for_any_partitions_and_threads_under_every_scheme() {
+    let jobs = job("short", 5, "message = \"300 B\"\niterations = 8\nplacement = \"random-nodes\"")
+        + &job(
+            "long",
+            4,
+            "message = \"20 kB\"\niterations = 3\nstart = \"3 us\"\nplacement = \"random-groups\"",
+        );
+    for protocol in PROTOCOLS {
+        let text = file(FEW_NETWORKS[2], "kind = \"par\"", protocol, &(jobs.clone() + RUN));
+        let first = run_with(&text, &[("run.partitions", "1")]);
+        is_matched(&first);
+        // Threads are slow where cores are few.
+        let threads = if protocol.contains("lhrp\"") { "2" } else { "1" };
+        for (partitions, threads) in [("2", "1"), ("4", threads)] {
+            let again = run_with(&text, &[("run.partitions", partitions), ("run.threads", threads)]);
+            assert_eq!(common::result(&again), common::result(&first), "{protocol}, {partitions} partitions");
+        }
+    }
+}
+
+#[test]
+fn every_send_is_matched_once_on_every_network_and_routing() {
+    for network in FEW_NETWORKS {
+        for routing in routings(network) {
+            let jobs = job("ring", 6, "message = \"9 kB\"\niterations = 4");
+            is_matched(&run(&file(network, &routing, "kind = \"none\"", &(jobs + RUN))));
+        }
+    }
+}
+
+/// The keys of every kind of workload, small, with a number of ranks that none of its grids divides evenly where it may.
+const WORKLOADS: &[(&str, u32, &str)] = &[
+    ("lammps", 22, "steps = 2\nreplicas = [1, 1, 1]"),
+    ("milc", 24, "message = \"2 kB\"\niterations = 2"),
+    ("milc", 16, "message = \"9 kB\"\ngrid = [2, 2, 2, 2]"),
+    ("incast", 13, "message = \"20 kB\"\niterations = 3\ntarget = 4"),
+    ("incast", 13, "message = \"160 B\"\niterations = 5\ncompute = \"2 us\""),
+    ("fixed-pairs", 14, "message = \"30 kB\"\niterations = 3"),
+    ("fixed-pairs", 14, "message = \"3 kB\"\niterations = 3\nsynchronise = true"),
+    (
+        "fixed-pairs",
+        14,
+        "message = \"3 kB\"\niterations = 3\nsynchronise = true\nmpi = { barrier = \"1 us\" }",
+    ),
+    ("periodic-aggressor", 20, "incast = 7\nmessage = \"12 kB\"\nreplicas = [1, 1, 1]\nperiods = 2"),
+    ("halo3d26", 18, "cells = [6, 8, 10]\nfields = 9\ncompute = \"1 us\"\niterations = 2\nallreduce = true"),
+    ("alltoall", 13, "message = \"700 B\""),
+    ("alltoall", 13, "message = \"9 kB\"\nmpi = { alltoall = \"at-once\" }"),
+    ("allreduce", 23, "message = \"1 kB\"\niterations = 2"),
+    ("allreduce", 23, "message = \"40 kB\""),
+    (
+        "allreduce",
+        11,
+        "message = \"10 kB\"\nmpi = { allreduce = \"ring\", delay = \"0 ns\", overhead = \"0 ns\" }",
+    ),
+    ("ring-exchange", 24, "message = \"10 kB\"\niterations = 2"),
+    ("sweep3d", 12, "message = \"1 kB\"\nblocks = 3"),
+    ("random", 21, "message = \"11 kB\"\niterations = 4"),
+    ("goal", 2, "text = \"num_ranks 2 rank 0 { send 9b to 1 } rank 1 { recv 9b from 0 }\""),
+    ("vef", 2, "text = \"VEF 2 1 0 0 0 TRUE\\n0 0 1 9000 0 0 -1\""),
+];
+
+#[test]
+fn every_workload_runs_to_its_end_with_every_send_matched_and_the_same_bytes_in_parts() {
+    for kind in tailback_engine::workload::Workload::KINDS {
+        assert!(WORKLOADS.iter().any(|(name, ..)| name == kind), "no small {kind}");
+    }
+    for (kind, ranks, keys) in WORKLOADS {
+        let text = network(&format!(
+            "[[job]]\nname = \"it\"\nworkload = \"{kind}\"\nranks = {ranks}\nplacement = \"random-nodes\"\n{keys}\n{RUN}"
+        ));
+        let whole = run_with(&text, &[("run.partitions", "1")]);
+        is_matched(&whole);
+        let parts = run_with(&text, &[("run.partitions", "4")]);
+        assert_eq!(common::result(&whole), common::result(&parts), "{kind}");
+    }
+}
+
+/// Nobody leaves an out-of-band barrier before its latency has passed, and the last one to come leaves just then.
+#[test]
+fn a_barrier_out_of_band_takes_its_latency_from_the_last_rank_on() {
+    let pairs = "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nranks = 2\nsynchronise = true\nmessage = \"1 kB\"\n\
+                 iterations = 1\nmpi = { barrier = \"1 us\", overhead = \"0 ns\" }\n";
+    for partitions in ["1", "4"] {
+        let output = run_with(&network(pairs), &[("run.partitions", partitions)]);
+        let job = of(&output, "it");
+        let operations = &job["operations"];
+        assert_eq!(operations["barrier"]["count"], 2);
+        // The sender waits for the receiver, whose message takes longer to arrive than to be sent.
+        let (send, receive) = (&operations["send"]["max_ns"], &operations["receive"]["max_ns"]);
+        assert_eq!(job["time_ns"].as_f64().unwrap(), receive.as_f64().unwrap() + 1000.0);
+        let waited = receive.as_f64().unwrap() - send.as_f64().unwrap() + 1000.0;
+        assert_eq!(operations["barrier"]["max_ns"].as_f64().unwrap(), waited);
+    }
+}
+
+#[test]
+fn a_job_alone_has_the_same_timing_whatever_its_number() {
+    let ring = |name: &str, list: &str| {
+        job(name, 4, &format!("message = \"10 kB\"\niterations = 5\nplacement = {list}"))
+    };
+    let here = "[0, 9, 5, 14]";
+    let alone = run(&network(&(ring("a", here) + RUN)));
+    let second =
+        ring("idle", "[1, 2, 3, 4]") + &ring("idle too", "[20, 21, 22, 23]") + &ring("a", here) + RUN;
+    let third = run_with(&network(&second), &[("run.only", "[\"a\"]")]);
+    assert_eq!(of(&alone, "a"), of(&third, "a"));
+    assert_eq!(alone.summary["checksum"], third.summary["checksum"]);
+}
+
+#[test]
+fn jobs_and_traffic_share_a_network() {
+    let text = job("ring", 6, "message = \"2 kB\"\niterations = 20\nplacement = \"random-switches\"")
+        + "[[traffic]]\nname = \"noise\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.3\n[run]\nwarmup = \"1 us\"\nduration = \"500 us\"";
+    let output = run(&network(&text));
+    assert_eq!(of(&output, "ring")["unfinished_ranks"], 0);
+    let ends = output.summary["simulated_ns"].as_f64().unwrap();
+    assert!(ends < 500_000.0, "a run ends with its jobs: {ends} ns");
+    assert!(common::number(&output, "noise", "accepted") > 0.2);
+}
+
+#[test]
+fn ranks_that_all_wait_for_each_other_are_named() {
+    let text = network(&(job("stuck", 10, "message = \"100 kB\"\nsend_first = true") + RUN));
+    let failure = match tailback_engine::run::run(&read(&text), &mut |_| true) {
+        Err(RunError::Failed(failure)) => failure,
+        other => panic!("{other:?}"),
+    };
+    let lines: Vec<&str> = failure.lines().collect();
+    assert_eq!(
+        lines[0],
+        "job \"stuck\" is deadlocked: 10 of its ranks wait, and no message of it is under way"
+    );
+    assert_eq!(lines[1], "  rank 0: send of 100000 B to rank 1, tag 0");
+    assert_eq!(lines[9], "  and 2 more");
+    // Short messages are sent without asking.
+    is_matched(&run(&network(&(job("short", 10, "message = \"1 kB\"\nsend_first = true") + RUN))));
+}
+
+#[test]
+fn a_job_that_is_cut_short_is_told_as_unfinished() {
+    let text = network(&job("ring", 4, "message = \"1 kB\"\niterations = 1000"));
+    let output = run_with(&text, &[("run.duration", "20 us")]);
+    assert_eq!(of(&output, "ring")["unfinished_ranks"], 4);
+    assert_eq!(of(&output, "ring")["time_ns"], Value::Null);
+    let warning = "job \"ring\": 4 of 4 ranks had not come to their end: run.duration is too short";
+    assert_eq!(output.summary["warnings"][0], warning);
+}
+
+#[test]
+fn a_message_that_no_packet_numbers_can_count_is_refused() {
+    let text = network(&(job("huge", 2, "message = \"1 GB\"") + RUN));
+    let Err(RunError::Failed(failure)) = tailback_engine::run::run(&read(&text), &mut |_| true) else {
+        panic!("it ran")
+    };
+    let expected =
+        "job \"huge\": rank 0 sends a message of 1000000000 B, but one of at most 19660800 B can be sent";
+    assert!(failure.starts_with(expected), "{failure}");
+}
+
+#[test]
+fn mistakes_in_jobs_are_told_with_what_to_do() {
+    let message = "message = \"1 kB\"";
+    let told = |jobs: &str| problems(&network(jobs)).join("\n");
+    let uniform = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.1\n";
+    for (jobs, expected) in [
+        (
+            job("a", 25, message),
+            "line 16: job.a.ranks: the job needs 25 endpoints and 24 are free: 1 too few (fewer ranks, a larger network, or `share = true`)",
+        ),
+        (
+            job("a", 20, message) + &job("b", 10, message),
+            "the job needs 10 endpoints and 4 are free: 6 too few",
+        ),
+        (job("a", 2, message) + uniform, "the job needs 2 endpoints and 0 are free: 2 too few"),
+        (job("a", 2, message) + &job("a", 2, message), "something else is called \"a\" too"),
+        (job("a", 2, "placement = [1, 1]\nmessage = \"1 kB\""), "endpoint 1 is named twice"),
+        (job("a", 2, "placement = \"linnear\"\nmessage = \"1 kB\""), "expected \"linear\", \"random-nodes\""),
+        (job("a", 2, ""), "message: this key is missing"),
+        (job("a", 2, "mesage = \"1 kB\""), "did you mean message?"),
+        (job("a", 2, message).replace("ring-ex", "ring-x"), "did you mean ring-exchange?"),
+        (job("a", 2, message).replace("ranks = 2", ""), "ranks: this key is missing"),
+        (job("a", 2, message) + "[run]\nonly = [\"b\"]\n", "there is no traffic or job called \"b\""),
+        (String::new(), "there is neither traffic nor a job (a [[traffic]] or a [[job]] table)"),
+    ] {
+        let told = told(&jobs);
+        assert!(told.contains(expected), "{expected}\nis not in\n{told}");
+    }
+    let shared = job("a", 20, message) + &job("b", 20, "share = true\nmessage = \"1 kB\"");
+    assert_eq!(told(&shared), "");
+}

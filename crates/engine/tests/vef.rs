@@ -1,0 +1,163 @@
+//! VEF traces: read, run, and every malformed one told.
+mod common;
+use common::{FEW_NETWORKS, file, read as scenario};
+use proptest::prelude::*;
+use serde_json::Value;
+use tailback_engine::report::Output;
+use tailback_engine::scenario::Scenario;
+use tailback_engine::workload::vef::read;
+
+/// Two tasks that play ping-pong and two that only take part in the collective operations: one of each kind.
+fn every_operation() -> String {
+    let mut body = "7 0 1 5000 0 100 -1\n8 1 0 20000 2 50 7\n9 0 1 64 2 0 8\n11 0 1 64 1 10 9\n".to_string();
+    for operation in 0..8 {
+        for task in 0..4 {
+            let (send, receive) = match (operation, task) {
+                (0 | 4, 2) => (3000, 0),
+                (0 | 4, _) => (0, 1000),
+                (1 | 3, 2) => (0, 3000),
+                (1 | 3, _) => (1000, 0),
+                (2 | 5, _) => (700, 700),
+                (7, _) => (900, 0),
+                _ => (0, 0),
+            };
+            let when = match (operation, task) {
+                (0, 0) => "1 20 9".to_string(),
+                (0, _) => "0 0 -1".to_string(),
+                _ => format!("3 5 {}", operation - 1),
+            };
+            body += &format!("G{operation} 0 {operation} {task} {send} {receive} {when}\n");
+        }
+    }
+    format!("VEF2 4 4 1 8 32 FALSE\nC0 0 1 2 3\n{body}")
+}
+
+fn run(text: &str, changes: &str) -> Output {
+    let job = format!(
+        "[[job]]\nname = \"trace\"\nworkload = \"vef\"\ntext = {}\n{changes}\n[run]\nduration = \"20 ms\"\n",
+        Scenario::quoted(text)
+    );
+    let text = file(FEW_NETWORKS[2], "kind = \"minimal\"", "kind = \"none\"", &job);
+    tailback_engine::run::run(&scenario(&text), &mut |_| true).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+#[test]
+fn every_kind_of_record_is_run_to_its_end() {
+    let output = run(&every_operation(), "");
+    let job = &output.summary["jobs"]["trace"];
+    assert_eq!((&job["ranks"], &job["unfinished_ranks"]), (&Value::from(4), &Value::from(0)));
+    assert_eq!(job["messages"], job["delivered_messages"]);
+    assert_eq!(output.summary["warnings"], Value::Array(vec![]));
+    // Messages of 4 tasks: those of the trace, two of which ask first; broadcast, reduction, allreduce, gather, scatter,
+    // allgather (two rounds), barrier (two rounds), all-to-all.
+    let expected = (4 + 2) + 3 + 3 + 8 + 3 + 3 + 8 + 8 + 12;
+    assert_eq!(job["messages"], Value::from(expected));
+}
+
+#[test]
+fn times_are_those_of_the_trace() {
+    let end = |text: &str| {
+        let output = run(text, "mpi = { delay = \"0 ns\", overhead = \"0 ns\" }");
+        output.summary["jobs"]["trace"]["time_ns"].as_f64().unwrap()
+    };
+    let none = end("VEF 2 0 0 0 0 TRUE\n");
+    let late = end("VEF 2 1 0 0 0 TRUE\n0 0 1 8 0 5000 -1\n");
+    let twice = end("VEF 2 2 0 0 0 FALSE\n0 0 1 8 0 5000 -1\n1 1 0 8 2 3000 0\n");
+    assert_eq!(none, 0.0);
+    assert!(late > 5000.0 && late < 5500.0, "{late}");
+    assert!((twice - 2.0 * late + 2000.0).abs() < 1.0, "{twice} after {late}");
+}
+
+#[test]
+fn every_mistake_is_told_with_its_line() {
+    let with = |lines: &str| format!("VEF 2 1 1 0 0 FALSE\nC0 0 1\n{lines}");
+    let group = |lines: &str| format!("VEF 2 0 1 1 2 FALSE\nC0 0 1\n{lines}");
+    let table = [
+        (String::new(), "1: the trace is empty, or was not read"),
+        ("VAF 1 0 0 0 0 TRUE".into(), "1: this is no VEF trace"),
+        ("VEF 1 0 0 0".into(), "1: the line is cut off"),
+        ("VEF 0 0 0 0 0 TRUE".into(), "1: a trace of 0 tasks"),
+        ("VEF 4000000000 0 0 0 0 TRUE".into(), "1: a trace of 4000000000 tasks"),
+        ("VEF 1 0 0 0 0 MAYBE".into(), "1: \"MAYBE\" is neither TRUE nor FALSE"),
+        ("VEF 1 0 0 0 0 TRUE more".into(), "1: \"more\" stands behind the end of the line"),
+        ("VEF 1 2 0 0 0 TRUE\n0 0 0 1 0 0 -1".into(), "2: there are 1 messages, but the header says 2"),
+        ("VEF 2 0 1 0 0 TRUE\nC1 0".into(), "2: unexpected communicator C1"),
+        ("VEF 2 0 1 0 0 TRUE\nC0 0 2".into(), "2: there is no task 2"),
+        ("VEF 2 0 1 0 0 TRUE\nC0 1 1".into(), "2: task 1 stands twice"),
+        (with("0 0 5 8 0 0 -1"), "3: there is no task 5"),
+        (with("0 0 1 -8 0 0 -1"), "3: \"-8\" is no such number"),
+        (with("0 0 1 8 4 0 -1"), "3: a dependency of the kind 4"),
+        (with("0 0 1 8 1 0 3"), "3: there is no message 3"),
+        (with("0 0 1 8 2 0 0"), "3: task 0 waits for message 0, which is received by task 1"),
+        (with("0 0 1 8 3 0 0"), "3: there is no collective operation 0"),
+        (with("0 0 1 8 1 0 0"), "1: an operation of task 0 waits, through others, for itself"),
+        (with("0 0 1 8 0 0 -1\n0 0 1 8 0 0 -1"), "4: there are two messages 0"),
+        (with("Gx 0 0 0 0 0 0 0 -1"), "3: \"Gx\" is no collective operation"),
+        (
+            "VEF 2 1 0 0 0 TRUE\n0 0 1 8 2 0 0".into(),
+            "2: a dependency of the kind 2, but the header says that there are none",
+        ),
+        (group("G0 1 6 0 0 0 0 0 -1"), "3: there is no communicator 1"),
+        (group("G0 0 8 0 0 0 0 0 -1"), "3: there is no operation 8"),
+        (group("G0 0 6 0 0 0 0 0 -1\nG0 0 6 0 0 0 0 0 -1"), "4: task 0 takes part twice"),
+        (
+            group("G0 0 6 0 0 0 0 0 -1\nG0 0 5 1 0 0 0 0 -1"),
+            "4: the lines of G0 do not name the same operation",
+        ),
+        (
+            group("G0 0 6 0 0 0 0 0 -1"),
+            "3: there are 1 lines of collective operations, but the header says 2",
+        ),
+    ];
+    for (text, expected) in table {
+        let job = format!("[[job]]\nname = \"it\"\nworkload = \"vef\"\ntext = {}\n", Scenario::quoted(&text));
+        let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+        let problems = tailback_engine::run::check(&scenario(&file));
+        let expected = format!("job.it.text: line {expected}");
+        assert!(
+            problems.len() == 1 && problems[0].to_string().starts_with(&expected),
+            "{text}\n{problems:?}\n{expected}"
+        );
+    }
+}
+
+/// Pieces of VEF files, right and wrong.
+const PIECES: &[&str] = &[
+    "VEF",
+    "0",
+    "1",
+    "2",
+    "3",
+    "-1",
+    "C0",
+    "C1",
+    "G0",
+    "G1",
+    "G",
+    "\n",
+    "\n",
+    "TRUE",
+    "99999999999999999999",
+    "é",
+    "x",
+];
+
+proptest! {
+    #[test]
+    fn any_text_is_read_without_panic(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..80), any in "\\PC{0,40}") {
+        let text = pieces.join(" ");
+        let _ = read(&text);
+        let _ = read(&format!("VEF 3 1 1 1 3 FALSE\nC0 0 1 2\n{text}\n{any}"));
+        let _ = read(&any);
+    }
+
+    #[test]
+    fn a_trace_with_pieces_changed_is_read_without_panic(changes in prop::collection::vec((0..1000usize, prop::sample::select(PIECES)), 1..6)) {
+        let mut words: Vec<String> = every_operation().replace('\n', " \n ").split(' ').map(str::to_string).collect();
+        for (at, piece) in changes {
+            let at = at % words.len();
+            words[at] = piece.to_string();
+        }
+        let _ = read(&words.join(" "));
+    }
+}

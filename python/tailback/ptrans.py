@@ -1,0 +1,116 @@
+"""A trace of PTRANS, the matrix transposition of the HPC Challenge, in the VEF format.
+
+An n × n matrix lies in blocks on a P × Q grid of tasks, block-cyclically: block (i, j) belongs to the task in
+row i mod P and column j mod Q, task number row·Q + column. To add the transposed matrix to another, block
+(i, j) goes to the owner of block (j, i). With g = gcd(P, Q) a task has P/g · Q/g partners, itself perhaps;
+what it has for one of them goes in messages of at most `chunk` bytes, with computing between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import gcd
+
+from tailback.errors import mistake
+
+
+@dataclass(frozen=True)
+class Ptrans:
+    """The sizes of a run. Times are in ns, sizes in bytes."""
+
+    rows: int = 24
+    columns: int = 24
+    matrix: int = 4800
+    block: int = 64
+    element: int = 8
+    chunk: int = 65536
+    compute_ns: int = 1000
+    iterations: int = 1
+
+    def __post_init__(self) -> None:
+        wrong = [name for name, value in vars(self).items() if value < (0 if name == "compute_ns" else 1)]
+        if wrong:
+            raise mistake(f"{wrong[0]} is {getattr(self, wrong[0])}", "at least 1")
+
+    def volume(self, task: int) -> dict[int, int]:
+        """Bytes of a task's part of the matrix by the tasks that they are for, itself left out."""
+        row, column = divmod(task, self.columns)
+        volumes: dict[int, int] = {}
+        # Lines of blocks that a task has, by the row or column of tasks that they go to.
+        down = self._lines(row, self.rows, self.columns)
+        across = self._lines(column, self.columns, self.rows)
+        for (to_column, height), (to_row, width) in product(down.items(), across.items()):
+            other = to_row * self.columns + to_column
+            if other != task:
+                volumes[other] = height * width * self.element
+        return volumes
+
+    def _lines(self, own: int, tasks: int, others: int) -> dict[int, int]:
+        """Matrix lines of every `tasks`-th block from block `own` on, by block number modulo `others`."""
+        lines: dict[int, int] = {}
+        for block in range(own, -(-self.matrix // self.block), tasks):
+            size = min(self.block, self.matrix - block * self.block)
+            lines[block % others] = lines.get(block % others, 0) + size
+        return lines
+
+    def partners(self, task: int) -> list[int]:
+        """The tasks that a task sends to, each task beginning with another."""
+        row, column = divmod(task, self.columns)
+        step = gcd(self.rows, self.columns)
+        order = product(range(self.rows // step), range(self.columns // step))
+        towards = [
+            (column + a * step) % self.rows * self.columns + (row + b * step) % self.columns for a, b in order
+        ]
+        volumes = self.volume(task)
+        return [other for other in towards if other in volumes]
+
+    def trace(self) -> Iterator[str]:
+        """The lines of the trace.
+
+        A task sends its next message `compute_ns` after it has received the message of the same number of the
+        same partner, or, where that one has none for it, after it has sent its last.
+        """
+        tasks = self.rows * self.columns
+        messages = [
+            (task, other, size)
+            for _ in range(self.iterations)
+            for task in range(tasks)
+            for other, size in self._cut(task)
+        ]
+        # Numbers of the messages of each pair, in order.
+        numbers: dict[tuple[int, int], list[int]] = {}
+        for number, (task, other, _) in enumerate(messages):
+            numbers.setdefault((task, other), []).append(number)
+        yield f"VEF {tasks} {len(messages)} 1 0 0 FALSE"
+        yield "C0 " + " ".join(map(str, range(tasks)))
+        last: dict[int, int] = {}
+        place: dict[tuple[int, int], int] = {}
+        for number, (task, other, size) in enumerate(messages):
+            yield f"{number} {task} {other} {size} {self._when(task, last, place, numbers, messages)}"
+            place[task, other] = place.get((task, other), 0) + 1
+            last[task] = number
+
+    def _cut(self, task: int) -> Iterator[tuple[int, int]]:
+        volumes = self.volume(task)
+        for other in self.partners(task):
+            for begin in range(0, volumes[other], self.chunk):
+                yield other, min(self.chunk, volumes[other] - begin)
+
+    def _when(
+        self,
+        task: int,
+        last: dict[int, int],
+        place: dict[tuple[int, int], int],
+        numbers: dict[tuple[int, int], list[int]],
+        messages: list[tuple[int, int, int]],
+    ) -> str:
+        if task not in last:
+            return f"0 {self.compute_ns} -1"
+        other = messages[last[task]][1]
+        back = numbers.get((other, task), [])
+        count = place[task, other]
+        if count <= len(back):
+            return f"2 {self.compute_ns} {back[count - 1]}"
+        return f"1 {self.compute_ns} {last[task]}"

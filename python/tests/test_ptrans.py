@@ -1,0 +1,68 @@
+"""The trace of a matrix transposition moves every element to where it belongs."""
+
+from collections import Counter
+
+import pytest
+
+import tailback
+from tailback.errors import InputError
+from tailback.ptrans import Ptrans
+
+
+@pytest.mark.parametrize("grid", [(1, 1), (2, 2), (3, 3), (2, 3), (2, 4), (4, 6)])
+@pytest.mark.parametrize("block", [1, 3, 8])
+def test_every_element_goes_to_the_owner_of_its_transposed_place(grid, block):
+    rows, columns = grid
+    sizes = Ptrans(rows, columns, matrix=25, block=block, element=1)
+
+    def owner(i, j):
+        return i // block % rows * columns + j // block % columns
+
+    expected = Counter((owner(i, j), owner(j, i)) for i in range(25) for j in range(25))
+    found = {
+        (task, other): size for task in range(rows * columns) for other, size in sizes.volume(task).items()
+    }
+    assert found == {pair: size for pair, size in expected.items() if pair[0] != pair[1]}
+    for task in range(rows * columns):
+        assert sorted(sizes.partners(task)) == sorted(sizes.volume(task))
+
+
+def test_a_trace_has_the_counts_of_its_header_and_all_bytes():
+    sizes = Ptrans(2, 3, matrix=100, block=7, chunk=1000, iterations=2)
+    header, world, *messages = sizes.trace()
+    assert header == f"VEF 6 {len(messages)} 1 0 0 FALSE"
+    assert world == "C0 0 1 2 3 4 5"
+    sent = Counter()
+    for number, line in enumerate(messages):
+        name, task, other, size, *_ = map(int, line.split())
+        assert name == number
+        assert size <= 1000
+        sent[task, other] += size
+    assert sent == {
+        (task, other): 2 * size for task in range(6) for other, size in sizes.volume(task).items()
+    }
+
+
+def test_sizes_of_nothing_are_refused():
+    with pytest.raises(InputError, match="block"):
+        Ptrans(block=0)
+
+
+def test_the_command_writes_a_trace(command, tmp_path):
+    status, _, _ = command(
+        "ptrans", "a.vef", "--rows", "2", "--columns", "2", "--matrix", "64", "--block", "8"
+    )
+    assert (status, (tmp_path / "a.vef").read_text().splitlines()[0]) == (0, "VEF 4 2 1 0 0 FALSE")
+
+
+@pytest.mark.engine
+def test_a_trace_of_576_tasks_is_written_read_and_run(command, scenario_file, tmp_path):
+    assert command("ptrans", "ptrans.vef", "--matrix", "2400", "--chunk", "8192")[0] == 0
+    path = scenario_file(
+        "[topology]\nkind = 'fat-tree'\nlevels = 2\narity = 24\n[routing]\nkind = 'nca'\n"
+        "[packet]\nflit = '64 B'\nmax = '4 KiB'\n"
+        "[[job]]\nname = 'ptrans'\nworkload = 'vef'\npath = 'ptrans.vef'\n[run]\nduration = '20 ms'\n"
+    )
+    job = tailback.Scenario.load(path).run().summary["jobs"]["ptrans"]
+    assert (job["ranks"], job["unfinished_ranks"]) == (576, 0)
+    assert job["messages"] == job["delivered_messages"]
