@@ -140,7 +140,8 @@ def _reservations(data: Data) -> list[Claim]:
     if data.has(protocol="smsrp"):
         first, last = _at(data, "smsrp", 2).mean, _at(data, "smsrp", 15).mean
         held = first < _at(data, "none", 2).mean / 2 and last > first
-        found.append(hard(text, _told(data, "smsrp", 0.9, 2, 15), held))
+        why = hot.why_smsrp_declines(data)
+        found.append(hard(text, _told(data, "smsrp", 0.9, 2, 15), held, cause=why))
     else:
         found.append(unjudged(text, "hard", "", "this engine has no smsrp"))
     text = "SRP rises before 100 %"

@@ -131,7 +131,8 @@ def _reservations(data: Data, over: list[float]) -> list[Claim]:
     if data.has(protocol="smsrp"):
         points = [data.mean(_ACCEPTED, protocol="smsrp", load=load).mean for load in over]
         measured = f"largest {100 * max(points):.1f} %, at {over[-1]:g}x {100 * points[-1]:.1f} %"
-        found.append(hard(texts["smsrp"], measured, max(points) > 0.95 and points[-1] < max(points) - 0.02))
+        held = max(points) > 0.95 and points[-1] < max(points) - 0.02
+        found.append(hard(texts["smsrp"], measured, held, cause=hot.why_smsrp_declines(data)))
     if data.has(protocol="srp"):
         largest = _largest(data, "srp")
         others = min(_largest(data, p).mean for p in ("none", "lhrp"))

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tailback.experiments.lhrp_paper import Times, hotspot, hotspot_cost, protocols, scenario, times
-from tailback.experiments.model import Case
+from tailback.experiments.lhrp_paper import (
+    ENDPOINTS,
+    Times,
+    hotspot,
+    hotspot_cost,
+    protocols,
+    scenario,
+    times,
+)
+from tailback.experiments.measure import accepted_per_destination, dropped_share, ejection_share
+from tailback.experiments.model import Case, Data
 
 SETUP = (
     "60 random sources send 4-flit messages to 4 random destinations of the 1056-endpoint dragonfly; each "
@@ -43,3 +52,24 @@ def cases(full: bool) -> list[Case]:
                     )
                 )
     return made
+
+
+def why_smsrp_declines(data: Data) -> str:
+    """What the ejection channels of the hot endpoints carry under SMSRP."""
+
+    def shares(load: float) -> str:
+        of = {"protocol": "smsrp", "load": load}
+        reserved = data.mean(ejection_share("reservation"), **of).mean * ENDPOINTS / 4
+        return (
+            f"{load:g}x: {100 * data.mean(dropped_share('hot'), **of).mean:.1f} % of the packets dropped, "
+            f"reservations {100 * reserved:.1f} %, "
+            f"data {100 * data.mean(accepted_per_destination('hot'), **of).mean:.1f} % of the channel"
+        )
+
+    return (
+        "Past saturation every first try is dropped, at any load, and SMSRP is as SRP: granted packets and "
+        "reservations, which go first at every switch, leave the ejection channel nothing for first tries, "
+        "and each drop makes the next reservation. A reservation is a flit for 4 of data, so that of L times "
+        "the channel L/4 is taken by them, and 1 - L/4 left. Measured: "
+        f"{'; '.join(map(shares, (1, 1.1, 1.5, 2)))}."
+    )
