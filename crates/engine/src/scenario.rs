@@ -88,14 +88,11 @@ pub struct Endpoint {
     pub acknowledge: bool,
     /// Rate at which the endpoint takes data from its channel; without it, the channel's.
     pub drain_rate: Option<Rate>,
-    /// Largest amount of data waiting at a source before it stops making messages; without it, unlimited.
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub source_queue: Option<Size>,
 }
 
 impl Default for Endpoint {
     fn default() -> Self {
-        Self { queues: SendQueues::PerDestination, acknowledge: true, drain_rate: None, source_queue: None }
+        Self { queues: SendQueues::PerDestination, acknowledge: true, drain_rate: None }
     }
 }
 
