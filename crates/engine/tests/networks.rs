@@ -323,3 +323,26 @@ fn the_check_of_a_small_network_follows_its_routing_and_lets_a_wanted_deadlock_b
         assert_eq!(tailback_engine::run::check(&read(&text)), [], "{routing}");
     }
 }
+
+#[test]
+fn deadlock_is_told_and_bubbles_prevent_it_on_every_kind_of_switch() {
+    for kind in ["input-queued", "output-queued", "shared-buffer"] {
+        let text = |deadlock: &str| {
+            format!(
+                "[topology]\nkind = \"torus\"\ndims = [8]\n[packet]\nmax = \"3 flits\"\n[switch]\nkind = \"{kind}\"\n\
+                 input_buffer = \"2 packets\"\n[routing]\nkind = \"dor\"\n{deadlock}\n[endpoint]\nacknowledge = false\n\
+                 [[traffic]]\nname = \"t\"\npattern = \"tornado\"\nload = 1.0\nmessage = \"3 flits\"\n\
+                 [run]\nwarmup = \"10 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+            )
+        };
+        let mut scenario = read(&text(MADE));
+        scenario.run.partitions = Some(3);
+        match tailback_engine::run::run(&scenario, &mut |_| true) {
+            Err(RunError::Failed(told)) => assert!(told.contains("8 channels wait"), "{kind}: {told}"),
+            other => panic!("{kind}: {other:?}"),
+        }
+        if kind == "input-queued" {
+            assert!(number(&run(&text("deadlock = \"bubble\"")), "t", "accepted") > 0.01);
+        }
+    }
+}

@@ -86,7 +86,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .collect();
     problems.extend(small_buffers(scenario, &links, packet_flits));
     if router.bubbles() {
-        problems.extend(no_bubbles(&traffic, &switch, output_buffer, packet_flits));
+        problems.extend(no_bubbles(&traffic, &switch, output_buffer, &links, packet_flits));
         if !jobs.is_empty() {
             let message = "bubbles need data packets of one length, but jobs send messages of many";
             problems.push(Problem::new("routing.deadlock", message, "deadlock = \"date-line\""));
@@ -343,6 +343,7 @@ fn no_bubbles(
     traffic: &[BoundClass],
     switch: &Parameters,
     output_buffer: Option<u32>,
+    links: &[LinkPlan],
     packet_flits: u16,
 ) -> Vec<Problem> {
     let (most, mut lengths) = (u32::from(packet_flits), BTreeSet::new());
@@ -373,6 +374,13 @@ fn no_bubbles(
             message,
             "cioq or input-queued; or deadlock = \"date-line\"",
         ));
+    }
+    let small = |flits: &&u32| (1..2 * most).contains(*flits);
+    let ahead = links.iter().skip(1).flat_map(|link| &link.buffer).find(small);
+    if let Some(flits) = ahead.filter(|_| output_buffer.is_none()) {
+        let message =
+            format!("an input buffer of {flits} flits has no room for the two packets that bubbles need");
+        problems.push(Problem::new("switch.input_buffer", message, format!("at least {} flits", 2 * most)));
     }
     if let Some(output_buffer) = output_buffer.filter(|&flits| flits < 2 * most) {
         let message = format!(

@@ -75,24 +75,27 @@ fn starved<A: Architecture>(
     plan: &Plan,
     partitions: &[impl DerefMut<Target = Partition<A>>],
 ) -> BTreeMap<Key, Buffer> {
-    let mut buffers = BTreeMap::new();
+    // None for a queue of which some packet can be sent.
+    let mut buffers: BTreeMap<Key, Option<Buffer>> = BTreeMap::new();
     for partition in partitions {
         let fabric = &partition.fabric;
-        partition.switches().each_queued(fabric, &mut |port, vc, first| {
+        partition.switches().each_queued(fabric, &mut |port, vc, needed| {
             // The inlet of a port tells where it is.
             let at = &fabric.inlets[port];
             let key = (at.switch, (port - at.base) as u16, vc);
             let out = plan.graph.switches[key.0 as usize][usize::from(key.1)];
+            let link = &plan.links[usize::from(out.class)];
             let coming = fabric.credit(port, vc) + fabric.owed(port, vc);
             // What holds a buffer that virtual channels share cannot be told apart.
-            let pooled = plan.links[usize::from(out.class)].pool > 0;
-            if !pooled && matches!(out.peer, Peer::Switch { .. }) && coming < fabric.pool.hot[first].flits() {
-                let held = plan.links[usize::from(out.class)].buffer[usize::from(vc)] - coming;
-                buffers.insert(key, Buffer { held, ..Buffer::default() });
+            if link.pool > 0 || !matches!(out.peer, Peer::Switch { .. }) || coming >= needed {
+                buffers.insert(key, None);
+            } else {
+                let held = link.buffer[usize::from(vc)] - coming;
+                buffers.entry(key).or_insert(Some(Buffer { held, ..Buffer::default() }));
             }
         });
     }
-    buffers
+    buffers.into_iter().filter_map(|(key, buffer)| Some((key, buffer?))).collect()
 }
 
 /// Notes the packets in these buffers.

@@ -15,8 +15,8 @@ use crate::units::Scale;
 /// longer ring from waiting for one another in a circle is chosen by `deadlock`. "date-line": between the last switch and
 /// the first; level 0 while it is ahead of the packet, level 1 otherwise (packets that never cross it have level 1
 /// throughout, which shares the traffic more evenly than starting all at 0). "bubble": one level; a packet enters a ring,
-/// or turns into one, only when a largest packet more than itself fits in the output queue, which is the first buffer of the
-/// ring, so that every ring keeps room for its packets to move on; the data
+/// or turns into one, only when a largest packet more than itself fits in the first buffer of the ring (the output queue; in an
+/// input-queued switch the buffer ahead), so that every ring keeps room for its packets to move on; the data
 /// packets of a run must have one length, and a packet keeps to one of several parallel links while it is in a ring. "none":
 /// one level and no more, which deadlocks; only with `may_deadlock`.
 ///

@@ -36,8 +36,8 @@ pub trait Architecture: Send {
     /// Flits held by a switch (local number).
     fn occupancy(&self, switch: u32) -> u64;
 
-    /// Calls `visit` with the port (local), the virtual channel and the number of the first packet of every output queue
-    /// that is not empty.
+    /// Calls `visit` with the port (local), the virtual channel and the credit needed of the first packet of every output
+    /// queue that is not empty; where there are none, of every packet that may be the next to be sent.
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32));
 
     /// Calls `visit` with every packet that waits in an input buffer, those of the virtual inputs left out.

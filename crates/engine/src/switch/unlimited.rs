@@ -412,7 +412,8 @@ impl<const V: usize> Architecture for Unlimited<V> {
             let mut queued = output.queued;
             while let Some(vc) = queued.first() {
                 queued.remove(vc);
-                visit(port, vc as u8, fabric.head(port, vc as u8));
+                let first = fabric.head(port, vc as u8);
+                visit(port, vc as u8, fabric.pool.hot[first].flits());
             }
         }
     }

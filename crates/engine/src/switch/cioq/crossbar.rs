@@ -271,7 +271,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let channel = &fabric.channels[port];
         let busy = channel.free_at > fabric.now;
         let Some(buffer) = self.output_buffer else {
-            return !busy && fabric.credit(port, hot.next_vc) >= hot.flits();
+            return !busy && fabric.credit(port, hot.next_vc) >= fabric.room_needed(hot);
         };
         if !busy && output.queued.is_empty() {
             return true;

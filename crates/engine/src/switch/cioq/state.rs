@@ -274,13 +274,20 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
 
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
         if self.output_buffer.is_none() {
-            return self.each_starved(fabric, visit);
+            return self.each_waiting(fabric, &mut |waiting| {
+                let hot = &fabric.pool.hot[waiting.id];
+                if waiting.first {
+                    let port = fabric.inlets[waiting.input].base + hot.out as u32;
+                    visit(port, hot.next_vc, fabric.room_needed(hot));
+                }
+            });
         }
         for (port, output) in (0..).zip(self.outputs.iter()) {
             let mut queued = output.queued;
             while let Some(vc) = queued.first() {
                 queued.remove(vc);
-                visit(port, vc as u8, fabric.head(port, vc as u8));
+                let first = fabric.head(port, vc as u8);
+                visit(port, vc as u8, fabric.pool.hot[first].flits());
             }
         }
     }

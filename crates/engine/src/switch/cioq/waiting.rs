@@ -2,8 +2,7 @@
 use super::state::{Seat, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
-use crate::switch::arch::{Architecture, Waiting};
-use std::collections::BTreeMap;
+use crate::switch::arch::Waiting;
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// Visits the packets that wait for the crossbar to an output.
@@ -24,21 +23,6 @@ impl<const W: usize, const V: usize> State<W, V> {
                 }
             }
         }
-    }
-
-    /// Visits the least packet that waits for each virtual channel of each port: where there are no output queues, that
-    /// is what waits for credit.
-    pub(super) fn each_starved(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
-        let mut least = BTreeMap::new();
-        self.each_waiting(fabric, &mut |waiting| {
-            let hot = &fabric.pool.hot[waiting.id];
-            let key = (fabric.inlets[waiting.input].base + hot.out as u32, hot.next_vc);
-            let first = least.entry(key).or_insert(waiting.id);
-            if hot.flits() < fabric.pool.hot[*first].flits() {
-                *first = waiting.id;
-            }
-        });
-        least.into_iter().for_each(|((port, vc), id)| visit(port, vc, id));
     }
 
     /// Visits a queue of a cell: circular and known by its last if virtual, else known by its first.
