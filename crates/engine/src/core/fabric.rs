@@ -569,9 +569,6 @@ impl Fabric {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => {
                 let line = &mut self.lines[line];
-                if line.out_packets.len() == line.out_packets.capacity() {
-                    line.grow();
-                }
                 line.out_packets.push(self.pool.get(id));
                 if let Some(packet) = line.out_packets.last_mut() {
                     packet.cold.arrived = head;
@@ -682,14 +679,6 @@ impl Line {
         }
     }
 
-    /// Makes room for a quarter more: lines hold most of a large run's packets, and doubling would leave half of it
-    /// empty.
-    #[cold]
-    fn grow(&mut self) {
-        let more = (self.out_packets.len() / 4).max(8);
-        self.out_packets.reserve_exact(more);
-    }
-
     /// Hands what was sent in this window to the other end.
     pub fn exchange(&mut self, far: &mut Line) {
         hand(&mut self.out_packets, &mut far.in_packets, &mut far.taken);
@@ -709,7 +698,6 @@ fn hand(from: &mut Vec<Packet>, to: &mut Vec<Packet>, taken: &mut usize) {
     }
     to.drain(..*taken);
     *taken = 0;
-    to.reserve_exact(from.len());
     to.append(from);
 }
 
