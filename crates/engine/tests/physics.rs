@@ -96,6 +96,17 @@ fn virtual_output_queues_and_speedup_2_take_nearly_all() {
 }
 
 #[test]
+fn a_fat_tree_with_virtual_output_queues_takes_nearly_all_uniform_traffic() {
+    let tree = "kind = \"fat-tree\"\nlevels = 2\narity = 8";
+    let rest = format!(
+        "[switch]\nkind = \"cioq\"\ninput_buffer = \"100 packets\"\n{NO_ACKS}{}",
+        traffic("u", "\"uniform\"", 1.0, "4 flits", "")
+    );
+    let accepted = number(&go(tree, "kind = \"nca\"", NONE, &rest), "u", "accepted");
+    assert!(accepted >= 0.95, "accepted {accepted}");
+}
+
+#[test]
 fn switches_without_a_crossbar_take_all() {
     for switch in ["kind = \"output-queued\"", "kind = \"shared-buffer\""] {
         let accepted = saturated(64, &format!("{switch}\ninput_buffer = \"500 packets\""));

@@ -312,6 +312,10 @@ impl<const W: usize, const V: usize> State<W, V> {
             fabric.take_credits(port);
             if fabric.credit(port, next_vc) >= flits {
                 self.send(fabric, port, id, next_vc, agent);
+                if self.output_buffer.is_none() {
+                    // Nothing more can cross before the channel is free.
+                    self.outputs[port].crossbar_free = fabric.channels[port].free_at;
+                }
                 return;
             }
         }
