@@ -103,10 +103,11 @@ def why_dropped(data: Data) -> str:
         for load in _AT
     )
     return (
-        "Here a packet holds a channel to its end; the paper's simulator changes between virtual channels "
-        "flit by flit. So reservations and grants wait for packets under way (up to 205 ns a channel), more "
-        "is sent before the grant comes, and more of it is dropped and sent twice. With the same messages in "
-        f"smaller packets, which come nearer to that: {told}."
+        "A part of the cause: here a packet holds a channel to its end; the paper's simulator changes "
+        "between virtual channels flit by flit. So reservations and grants wait for packets under way (up to "
+        "205 ns a channel), more is sent before the grant comes, and more of it is dropped and sent twice. "
+        "With the same messages in "
+        f"smaller packets, which come nearer to that: {told}. What remains is not explained."
     )
 
 
