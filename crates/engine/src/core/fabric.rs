@@ -186,7 +186,7 @@ struct Lane {
     tail: u32,
 }
 
-/// The receiving side of a channel: an input of a switch. Half a cache line.
+/// The receiving side of a channel: an input of a switch.
 #[derive(Clone, Copy)]
 pub struct Inlet {
     /// When its path into the crossbar is free.
