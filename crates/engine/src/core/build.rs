@@ -138,6 +138,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         control_flits: scenario.packet.control.flits(&scale) as u16,
         drain_time: times(drained, &scale, tick),
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
+        noting: scenario.congestion_control.scheme().words() || !jobs.is_empty(),
         record: RecordPlan {
             series: scenario.record.series.map(|bin| ticks(bin).max(1)),
             ports: scenario.record.ports,

@@ -1,5 +1,6 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::packet::{Hot, NIL, Packet, Pool};
+use super::line::Line;
+use super::packet::{Hot, NIL, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
@@ -153,26 +154,6 @@ impl Returns {
         self.credits.insert(place, credit);
         place == self.taken
     }
-}
-
-/// A link to a port of another partition: both directions, and the credits of both.
-pub struct Line {
-    /// Local port.
-    pub port: u32,
-    /// The other partition, and the line's number there.
-    pub peer: (u32, u32),
-    /// Packets and credits sent in this window.
-    pub out_packets: Vec<Packet>,
-    /// See `out_packets`.
-    pub out_credits: Vec<Credit>,
-    /// Packets under way, in order of arrival (`cold.arrived`); those before `taken` have arrived.
-    pub in_packets: Vec<Packet>,
-    /// See `in_packets`.
-    pub taken: usize,
-    /// Credits that came with the last exchange.
-    pub in_credits: Vec<Credit>,
-    /// Whether the arrival of the first packet is in the wheel.
-    pub armed: bool,
 }
 
 /// A virtual channel at the sending side of a channel: its credits, and the packets that wait for it.
@@ -567,14 +548,7 @@ impl Fabric {
         }
         match far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
-            Far::Line(line) => {
-                let line = &mut self.lines[line];
-                line.out_packets.push(self.pool.get(id));
-                if let Some(packet) = line.out_packets.last_mut() {
-                    packet.cold.arrived = head;
-                }
-                self.pool.remove(id);
-            }
+            Far::Line(line) => self.lines[line].out.push(&mut self.pool, id, head),
             Far::Endpoint(_) | Far::Nowhere => unreachable!("routing chose a port that leads nowhere"),
         }
     }
@@ -584,8 +558,8 @@ impl Fabric {
     fn watch(&mut self, port: u32, id: u32, end: Tick) {
         let class = self.plan.channels.class_of[self.pool.hot[id].vc as usize];
         if self.tracked[class as usize] {
-            let cold = &mut self.pool.cold[id];
-            cold.waited += (self.now - cold.arrived) as u32;
+            let notes = &mut self.pool.notes[id];
+            notes.waited += (self.now - notes.arrived) as u32;
         }
         if self.probe.ports_recorded() {
             self.probe.active(port, self.now, end);
@@ -616,9 +590,10 @@ impl Fabric {
     pub fn take_lines(&mut self) {
         for at in 0..self.lines.len() as u32 {
             let line = &mut self.lines[at];
-            if !line.armed && line.taken < line.in_packets.len() {
+            if !line.armed
+                && let Some(first) = line.incoming.first()
+            {
                 line.armed = true;
-                let first = line.in_packets[line.taken].cold.arrived;
                 self.wheel.push(first, Kind::Line, at as u64);
             }
             if line.in_credits.is_empty() {
@@ -636,69 +611,26 @@ impl Fabric {
     /// Takes the packet that arrives over a line now; returns its arrival as an event.
     pub fn take_packet(&mut self, at: u32) -> u64 {
         let line = &mut self.lines[at];
-        let packet = &line.in_packets[line.taken];
-        debug_assert_eq!(packet.cold.arrived, self.now);
-        let event = (line.port as u64) << 32 | self.pool.insert(packet) as u64;
-        line.taken += 1;
-        if let Some(next) = line.in_packets.get(line.taken) {
-            self.wheel.push(next.cold.arrived, Kind::Line, at as u64);
-        } else {
-            line.in_packets.clear();
-            line.taken = 0;
-            line.armed = false;
+        debug_assert_eq!(line.incoming.first(), Some(self.now));
+        let event = (line.port as u64) << 32 | line.incoming.take_first(&mut self.pool) as u64;
+        match line.incoming.first() {
+            Some(next) => self.wheel.push(next, Kind::Line, at as u64),
+            None => line.armed = false,
         }
         event
     }
 
     /// Bytes held by packets, credits and lines.
     pub fn memory(&self) -> u64 {
-        let packet = std::mem::size_of::<Packet>();
-        let lines = self.lines.iter().map(|line| line.out_packets.capacity() + line.in_packets.capacity());
-        let returns = self.channels.iter().map(|channel| channel.returns.credits.capacity() * 8);
-        ((self.pool.hot.capacity() + lines.sum::<usize>()) * packet + returns.sum::<usize>()) as u64
+        let lines: usize = self.lines.iter().map(Line::memory).sum();
+        let returns: usize = self.channels.iter().map(|channel| channel.returns.credits.capacity() * 8).sum();
+        (self.pool.memory() + lines + returns) as u64
     }
 
     /// Packets held by this partition, those on its lines included.
     pub fn held(&self) -> u64 {
-        let lines = self.lines.iter().map(|line| line.out_packets.len() + line.in_packets.len() - line.taken);
-        self.pool.held() as u64 + lines.sum::<usize>() as u64
+        self.pool.held() as u64 + self.lines.iter().map(Line::held).sum::<usize>() as u64
     }
-}
-
-impl Line {
-    fn new(port: u32, peer: (u32, u32)) -> Self {
-        Self {
-            port,
-            peer,
-            out_packets: Vec::new(),
-            out_credits: Vec::new(),
-            in_packets: Vec::new(),
-            taken: 0,
-            in_credits: Vec::new(),
-            armed: false,
-        }
-    }
-
-    /// Hands what was sent in this window to the other end.
-    pub fn exchange(&mut self, far: &mut Line) {
-        hand(&mut self.out_packets, &mut far.in_packets, &mut far.taken);
-        hand(&mut far.out_packets, &mut self.in_packets, &mut self.taken);
-        std::mem::swap(&mut self.out_credits, &mut far.in_credits);
-        std::mem::swap(&mut far.out_credits, &mut self.in_credits);
-    }
-}
-
-fn hand(from: &mut Vec<Packet>, to: &mut Vec<Packet>, taken: &mut usize) {
-    if from.is_empty() {
-        return;
-    }
-    if to.is_empty() {
-        std::mem::swap(from, to);
-        return;
-    }
-    to.drain(..*taken);
-    *taken = 0;
-    to.append(from);
 }
 
 /// Ticks that the wheel's slots should span: the ordinary events of a loaded network.

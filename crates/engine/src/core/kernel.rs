@@ -175,10 +175,8 @@ fn between<A: Architecture>(
     }
     let next_check = checks.next(now);
     let pending = |partition: &MutexGuard<Partition<A>>| {
-        let lines = partition.fabric.lines.iter();
-        let first =
-            lines.filter_map(|line| line.in_packets.get(line.taken)).map(|packet| packet.cold.arrived);
-        first.min().unwrap_or(NEVER).min(partition.next_event())
+        let first = partition.fabric.lines.iter().filter_map(|line| line.incoming.first()).min();
+        first.unwrap_or(NEVER).min(partition.next_event())
     };
     let first =
         if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };

@@ -6,6 +6,7 @@
 pub mod build;
 pub mod fabric;
 pub mod kernel;
+pub mod line;
 pub mod packet;
 pub mod partition;
 pub mod plan;

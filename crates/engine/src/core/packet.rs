@@ -42,7 +42,7 @@ pub struct Hot {
     pub tail: Tick,
     /// Destination endpoint.
     pub dst: u32,
-    /// Next packet of the same queue.
+    /// Next packet of the same queue; on a line to another partition, the time from the arrival of its head to `tail`.
     pub next: u32,
     /// Next queue of the same crossbar cell.
     pub sibling: u32,
@@ -84,6 +84,12 @@ impl Hot {
         self.size = (kind as u16) << LENGTH | flits;
     }
 
+    /// Arrival of its head at the end of a line to another partition.
+    #[inline]
+    pub fn head(&self) -> Tick {
+        self.tail - self.next as Tick
+    }
+
     /// The routing's state.
     pub fn route(&self, network: u8) -> Route {
         Route { via: self.via, state: self.state, network, hops: self.hops }
@@ -95,27 +101,19 @@ impl Hot {
     }
 }
 
-/// The part that only endpoints and protocols read: one cache line.
+/// The part that only endpoints and protocols read: half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cold {
     /// Creation of its message (data), or of the packet itself.
     pub born: Tick,
     /// Injection of its head.
     pub injected: Tick,
-    /// Arrival of its head at the present switch; kept only for a protocol or an arbiter that asks for it.
-    pub arrived: Tick,
-    /// The protocol's own words.
-    pub words: [u64; 2],
     /// Source endpoint (for a packet made by a switch: the endpoint it speaks for).
     pub src: u32,
     /// Number of its message at the source.
     pub message: u32,
     /// Flits of its message.
     pub length: u32,
-    /// Queueing time in the switches passed so far; kept only for a protocol that asks for it.
-    pub waited: u32,
-    /// The workload's tag.
-    pub tag: u32,
     /// Number of the packet in its message.
     pub sequence: u16,
     /// Traffic class of the scenario.
@@ -124,13 +122,28 @@ pub struct Cold {
     pub marked: bool,
 }
 
-/// A packet by value, as it travels between partitions.
+/// What only some protocols, arbiters and workloads note on a packet. Runs that have none of them keep no notes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Notes {
+    /// The protocol's own words.
+    pub words: [u64; 2],
+    /// Arrival of its head at the present switch, for a time-to-wait or an arbiter that asks for it.
+    pub arrived: Tick,
+    /// Queueing time in the switches passed so far, for a time-to-wait.
+    pub waited: u32,
+    /// The workload's tag.
+    pub tag: u32,
+}
+
+/// A packet by value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Packet {
     /// Read at every hop.
     pub hot: Hot,
     /// Read at the ends.
     pub cold: Cold,
+    /// Read in some runs.
+    pub notes: Notes,
 }
 
 /// The packets of a partition, by number.
@@ -140,20 +153,41 @@ pub struct Pool {
     pub hot: Table<Hot>,
     /// Cold parts.
     pub cold: Table<Cold>,
+    /// Notes; empty if the run keeps none.
+    pub notes: Table<Notes>,
+    /// Whether the run keeps notes.
+    pub noting: bool,
     free: Vec<u32>,
 }
 
 impl Pool {
     /// Takes a packet in.
     pub fn insert(&mut self, packet: &Packet) -> u32 {
+        let id = self.admit(packet.hot, packet.cold);
+        if self.noting {
+            self.note(id, packet.notes);
+        }
+        id
+    }
+
+    /// Takes a packet in but for its notes.
+    pub fn admit(&mut self, hot: Hot, cold: Cold) -> u32 {
         if let Some(id) = self.free.pop() {
-            self.hot[id] = packet.hot;
-            self.cold[id] = packet.cold;
+            self.hot[id] = hot;
+            self.cold[id] = cold;
             return id;
         }
-        self.hot.push(packet.hot);
-        self.cold.push(packet.cold);
+        self.hot.push(hot);
+        self.cold.push(cold);
         (self.hot.len() - 1) as u32
+    }
+
+    /// Keeps the notes of a packet.
+    pub fn note(&mut self, id: u32, notes: Notes) {
+        match self.notes.get_mut(id as usize) {
+            Some(place) => *place = notes,
+            None => self.notes.push(notes),
+        }
     }
 
     /// Gives a packet's number back.
@@ -163,12 +197,19 @@ impl Pool {
 
     /// The packet by value.
     pub fn get(&self, id: u32) -> Packet {
-        Packet { hot: self.hot[id], cold: self.cold[id] }
+        let notes = if self.noting { self.notes[id] } else { Notes::default() };
+        Packet { hot: self.hot[id], cold: self.cold[id], notes }
     }
 
     /// Packets held now.
     pub fn held(&self) -> usize {
         self.hot.len() - self.free.len()
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        let [hot, cold, notes] = [size_of::<Hot>(), size_of::<Cold>(), size_of::<Notes>()];
+        self.hot.capacity() * hot + self.cold.capacity() * cold + self.notes.capacity() * notes
     }
 }
 
@@ -178,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_two_parts_keep_their_size() {
-        assert_eq!(std::mem::size_of::<Hot>(), 32);
-        assert_eq!(std::mem::size_of::<Cold>(), 64);
+        assert_eq!(size_of::<Hot>(), 32);
+        assert_eq!(size_of::<Cold>(), 32);
     }
 }

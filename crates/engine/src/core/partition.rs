@@ -91,6 +91,7 @@ impl<A: Architecture> Partition<A> {
             *tracked = arrivals_tracked || class.times_out && interest.time_to_wait.is_some();
         }
         fabric.tracking = fabric.tracked.contains(&true);
+        fabric.pool.noting = fabric.tracking || fabric.plan.noting;
         fabric.watching = fabric.tracking || fabric.probe.ports_recorded();
         let mut channels = Box::new([Channel::default(); 256]);
         let plan = &fabric.plan.channels;
@@ -248,7 +249,7 @@ impl<A: Architecture> Partition<A> {
         let (next_vc, flits) = (hot.next_vc, hot.flits());
         self.fabric.promise(base + hop.port as u32, next_vc, flits);
         if channel.tracked {
-            self.fabric.pool.cold[id].arrived = now;
+            self.fabric.pool.notes[id].arrived = now;
         }
     }
 
@@ -372,7 +373,7 @@ impl<A: Architecture> Partition<A> {
         packet.hot.out = hop.port;
         packet.hot.next_vc = plan.channels.index(class, route.network, 0, hop.level);
         packet.hot.vc = packet.hot.next_vc;
-        packet.cold.arrived = self.fabric.now;
+        packet.notes.arrived = self.fabric.now;
         self.fabric.probe.made += 1;
         let id = self.fabric.pool.insert(&packet);
         self.switches.accept(&mut self.fabric, local, None, id);

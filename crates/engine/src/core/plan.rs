@@ -148,6 +148,8 @@ pub struct Plan {
     pub drain_time: Vec<u32>,
     /// Endpoints have one first-in first-out queue for all destinations.
     pub fifo: bool,
+    /// Packets carry words of the protocol or tags of jobs.
+    pub noting: bool,
     /// What is recorded.
     pub record: RecordPlan,
     /// What sizes and cycles are measured by.

@@ -100,7 +100,7 @@ pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
     let int = |pick: &dyn Fn(&Step) -> u32| Column::Int(steps.iter().map(|step| pick(step) as i64).collect());
     let text = |pick: &dyn Fn(&Step) -> String| Column::Text(steps.iter().map(pick).collect());
     // The protocol's words as they are: a reservation's flits and key, a refusal's flits.
-    let word = |at: usize| Column::Int(steps.iter().map(|step| step.packet.cold.words[at] as i64).collect());
+    let word = |at: usize| Column::Int(steps.iter().map(|step| step.packet.notes.words[at] as i64).collect());
     let time = |step: &Step| match step.packet.hot.kind() {
         Kind::Grant | Kind::Nack => granted(&step.packet).map_or(f64::NAN, ns),
         _ => f64::NAN,

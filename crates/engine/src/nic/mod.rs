@@ -470,7 +470,7 @@ impl<S: Source> NicSet<S> {
                 packet.cold.length = message.flits();
                 packet.cold.sequence = record.sequence;
                 packet.cold.class = message.class();
-                packet.cold.tag = record.tag();
+                packet.notes.tag = record.tag();
                 packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
             }
             Pull::Again(_) => {
@@ -482,18 +482,18 @@ impl<S: Source> NicSet<S> {
                 packet.cold.sequence = again.sequence;
                 packet.cold.class = again.group;
                 packet.cold.message = again.message;
-                packet.cold.tag = again.tag;
+                packet.notes.tag = again.tag;
             }
             Pull::Control(_, kind, words) => {
                 packet.hot.set_size(kind, self.plan.control_flits);
-                packet.cold.words = words;
+                packet.notes.words = words;
                 packet.cold.born = fabric.now;
             }
             Pull::Reserve(reserve) => {
                 packet.hot.set_size(Kind::Reservation, self.plan.control_flits);
                 packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
                 packet.cold.sequence = record.sequence;
-                packet.cold.words = [reserve.flits as u64, key(packet.cold.message, packet.cold.sequence)];
+                packet.notes.words = [reserve.flits as u64, key(packet.cold.message, packet.cold.sequence)];
                 packet.cold.born = fabric.now;
             }
             Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
@@ -630,7 +630,7 @@ impl<S: Source> NicSet<S> {
             return;
         }
         // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
-        let plain = kind == Kind::Ack && packet.cold.words == [0; 2];
+        let plain = kind == Kind::Ack && packet.notes.words == [0; 2];
         let queue = match self.find(endpoint, packet.cold.src) {
             Some(queue) => queue,
             None if plain => return,
@@ -658,9 +658,9 @@ pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet 
     answer.hot.dst = packet.cold.src;
     answer.hot.set_size(reply.kind, flits);
     answer.cold.src = packet.hot.dst;
-    answer.cold.words = reply.words;
+    answer.notes.words = reply.words;
     answer.cold.marked = false;
-    answer.cold.waited = 0;
+    answer.notes.waited = 0;
     answer.cold.injected = now;
     answer
 }
@@ -771,7 +771,7 @@ impl<S: Source> NicSet<S> {
         if sent == cold.length
             && let Some(hosts) = &mut self.hosts
         {
-            hosts.injected(endpoint, cold.class, hot.dst, cold.tag, end);
+            hosts.injected(endpoint, cold.class, hot.dst, packet.notes.tag, end);
             let node = &mut self.nodes[endpoint];
             node.next_born = node.next_born.min(end);
         }
@@ -782,7 +782,7 @@ impl<S: Source> NicSet<S> {
         // What was due before the message came is done first.
         self.run_jobs(fabric, endpoint);
         if let Some(hosts) = &mut self.hosts {
-            hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.cold.tag, fabric.now);
+            hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.notes.tag, fabric.now);
         }
         let next = self.run_jobs(fabric, endpoint);
         let node = &mut self.nodes[endpoint];

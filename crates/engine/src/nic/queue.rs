@@ -74,7 +74,7 @@ impl Again {
 
     /// The packet that a refusal speaks of: word 1 of the refusal is its length.
     pub fn refused(nack: &Packet, class: u8, at: Tick) -> Self {
-        Self { at, class, ..Self::of(nack, nack.cold.words[1] as u32) }
+        Self { at, class, ..Self::of(nack, nack.notes.words[1] as u32) }
     }
 
     fn of(packet: &Packet, flits: u32) -> Self {
@@ -88,7 +88,7 @@ impl Again {
             class: 0,
             length: cold.length,
             born: cold.born,
-            tag: cold.tag,
+            tag: packet.notes.tag,
             group: cold.class,
         }
     }

@@ -149,7 +149,7 @@ impl Source for Throttle {
     }
 
     fn on_control(&self, queue: &mut SendQueue<Delay>, packet: &Packet, now: Tick) {
-        if packet.hot.kind() == Kind::Ack && packet.cold.words[0] == 0 {
+        if packet.hot.kind() == Kind::Ack && packet.notes.words[0] == 0 {
             return;
         }
         let increment = if now < queue.state.deaf_until { 0 } else { self.increment };

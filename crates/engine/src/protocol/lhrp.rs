@@ -140,7 +140,7 @@ impl Speculate {
 
     /// Whether a grant answers a reservation of this machine.
     pub fn is_own(grant: &Packet) -> bool {
-        grant.cold.words[1] & COALESCED != 0
+        grant.notes.words[1] & COALESCED != 0
     }
 
     /// A packet was sent.
@@ -158,7 +158,7 @@ impl Speculate {
             Kind::Grant => {
                 state.reserved = None;
                 state.in_a_row = 0;
-                let flits = packet.cold.words[1] & !COALESCED;
+                let flits = packet.notes.words[1] & !COALESCED;
                 self.place(state, queue, time.expect("a grant carries a time"), flits as u32);
             }
             Kind::Nack => match time {

@@ -118,7 +118,7 @@ impl Reply {
 
 /// The time in a refusal or a grant.
 pub fn granted(packet: &Packet) -> Option<Tick> {
-    packet.cold.words[0].checked_sub(1)
+    packet.notes.words[0].checked_sub(1)
 }
 
 /// A protocol at the endpoints. Parameters are shared; state is in the send queue, or in the endpoint's sink.
@@ -255,6 +255,10 @@ impl Default for CongestionControl {
 pub trait Scheme {
     /// Its traffic classes, the highest priority first.
     fn classes(&self) -> Vec<TrafficClass>;
+    /// Whether its packets carry words.
+    fn words(&self) -> bool {
+        true
+    }
     /// Its sources and sinks for the endpoints of a partition.
     fn nics(
         &self,

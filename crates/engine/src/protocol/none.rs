@@ -60,6 +60,10 @@ impl Scheme for None {
         vec![CONTROL, DATA]
     }
 
+    fn words(&self) -> bool {
+        false
+    }
+
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         Box::new(NicSet::new(Plain { acknowledge, control: 0, data: 1 }, plan, share))
     }

@@ -267,7 +267,7 @@ impl Rules {
                 if self.small == Small::Ecn && start > now {
                     state.hold(start + self.small_hold);
                 }
-                self.on_grant(state, queue, packet.cold.words[1], start);
+                self.on_grant(state, queue, packet.notes.words[1], start);
             }
             Kind::Nack => self.on_refusal(state, queue, packet, now),
             Kind::Ack => self.on_acknowledgement(state, queue, &packet.cold),
@@ -466,7 +466,7 @@ mod tests {
         fn hear(&mut self, kind: Kind, message: u32, sequence: u16, words: [u64; 2]) {
             let mut packet = Packet::default();
             packet.hot.set_size(kind, 1);
-            (packet.cold.message, packet.cold.sequence, packet.cold.words) = (message, sequence, words);
+            (packet.cold.message, packet.cold.sequence, packet.notes.words) = (message, sequence, words);
             self.rules.on_control(&mut self.state, &mut self.queue, &packet, self.now);
         }
 

@@ -44,7 +44,7 @@ impl Scheduler {
 
     /// The grant for a reservation: its first word is the number of flits, its second comes back.
     pub fn answer(&mut self, reservation: &Packet, pace: Pace, now: Tick, class: u8) -> Reply {
-        let [flits, which] = reservation.cold.words;
+        let [flits, which] = reservation.notes.words;
         let start = self.grant(now, pace.span(flits));
         Reply { kind: Kind::Grant, class, words: [start + 1, which] }
     }

@@ -121,7 +121,7 @@ impl Source for Endpoint {
             queue.state.waiting.push_back(Again::refused(packet, DATA_CLASS, now));
             return;
         }
-        let key = packet.cold.words[1];
+        let key = packet.notes.words[1];
         let at = queue.state.asked.iter().position(|asked| asked.key() == key);
         let asked = queue.state.asked.swap_remove(at.expect("law broken: a grant for no reservation"));
         queue.again(Again { at: granted(packet).expect("a grant carries a time"), ..asked });

@@ -158,10 +158,10 @@ impl Source for Endpoint {
     }
 
     fn stamp(&self, queue: &SendQueue<Reservations>, pull: Pull, packet: &mut Packet) {
-        packet.cold.words[1] = if pull == Pull::Next(self.rules.data) { BYPASSED } else { 0 };
+        packet.notes.words[1] = if pull == Pull::Next(self.rules.data) { BYPASSED } else { 0 };
         if self.rules.hears_acknowledgements() {
             let own = key(packet.cold.message, packet.cold.sequence);
-            packet.cold.words[0] = self.rules.floor(&queue.state, own);
+            packet.notes.words[0] = self.rules.floor(&queue.state, own);
         }
     }
 
@@ -190,7 +190,7 @@ impl Source for Endpoint {
     fn accept(&self, sink: &mut Destination, packet: &Packet) -> bool {
         let cold = &packet.cold;
         !self.rules.hears_acknowledgements()
-            || sink.seen.insert(cold.src, key(cold.message, cold.sequence), cold.words[0])
+            || sink.seen.insert(cold.src, key(cold.message, cold.sequence), packet.notes.words[0])
     }
 
     fn reply(&self, sink: &mut Destination, received: &Received, replies: &mut Vec<Reply>) {
@@ -216,7 +216,7 @@ impl Endpoint {
     /// are marked make a notification.
     fn watch(&self, sink: &mut Destination, received: &Received, replies: &mut Vec<Reply>) {
         let packet = received.packet;
-        if packet.cold.words[1] == BYPASSED {
+        if packet.notes.words[1] == BYPASSED {
             sink.scheduler.grant(received.now, self.pace.span(packet.hot.flits() as u64));
         }
         if packet.cold.marked {

@@ -222,8 +222,8 @@ impl<const V: usize> Unlimited<V> {
         if hot.sibling == NIL || !fabric.plan.channels.classes[class as usize].times_out {
             return;
         }
-        let (cold, input) = (&fabric.pool.cold[id], hot.sibling);
-        let deadline = cold.arrived + limit.saturating_sub(cold.waited as Tick);
+        let (notes, input) = (&fabric.pool.notes[id], hot.sibling);
+        let deadline = notes.arrived + limit.saturating_sub(notes.waited as Tick);
         if deadline > fabric.now {
             fabric.wheel.push(deadline, Kind::Timer, (input as u64) << 32 | id as u64);
         } else {
@@ -295,7 +295,7 @@ impl<const V: usize> Unlimited<V> {
         let hot = &fabric.pool.hot[id];
         match self.arbitration {
             Arbitration::RoundRobin => (0, 0),
-            Arbitration::Age => (fabric.pool.cold[id].arrived, hot.sibling.wrapping_add(1)),
+            Arbitration::Age => (fabric.pool.notes[id].arrived, hot.sibling.wrapping_add(1)),
             Arbitration::Random => {
                 let switch = fabric.share.switches[self.outputs[port].switch as usize];
                 let number = port - self.bases[self.outputs[port].switch];
@@ -381,9 +381,9 @@ impl<const V: usize> Architecture for Unlimited<V> {
             None => fabric.head(port, vc),
             Some(_) => self.blocked[port * self.vcs + vc as u32].head,
         };
-        let cold = &fabric.pool.cold[id];
+        let notes = &fabric.pool.notes[id];
         let limit = self.time_to_wait.unwrap_or(NEVER);
-        if head != id || cold.waited as Tick + (fabric.now - cold.arrived) < limit {
+        if head != id || notes.waited as Tick + (fabric.now - notes.arrived) < limit {
             return;
         }
         if self.output_buffer.is_some() {

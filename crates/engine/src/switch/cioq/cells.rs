@@ -63,8 +63,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         if input == seat.radix || !fabric.plan.channels.classes[class as usize].times_out {
             return;
         }
-        let cold = &fabric.pool.cold[id];
-        let deadline = cold.arrived + limit.saturating_sub(cold.waited as Tick);
+        let notes = &fabric.pool.notes[id];
+        let deadline = notes.arrived + limit.saturating_sub(notes.waited as Tick);
         let port = seat.port + input;
         if deadline > fabric.now {
             fabric.wheel.push(deadline, Kind::Timer, (port as u64) << 32 | id as u64);

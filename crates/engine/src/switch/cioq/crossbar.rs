@@ -227,7 +227,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(never)]
     fn rank(&self, fabric: &Fabric, port: u32, found: Proposal) -> u64 {
         if self.arbitration == Arbitration::Age {
-            return fabric.pool.cold[found.id].arrived;
+            return fabric.pool.notes[found.id].arrived;
         }
         let output = &self.outputs[port];
         let switch = fabric.share.switches[output.switch as usize];

@@ -249,10 +249,10 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             }
             queue = at.sibling;
         }
-        let cold = &fabric.pool.cold[id];
+        let notes = &fabric.pool.notes[id];
         let limit = self.time_to_wait.unwrap_or(NEVER);
         // The packet went on, or its number belongs to another by now.
-        if queue == NIL || cold.waited as Tick + (fabric.now - cold.arrived) < limit {
+        if queue == NIL || notes.waited as Tick + (fabric.now - notes.arrived) < limit {
             return;
         }
         self.outputs[port].waiting -= hot.flits();
