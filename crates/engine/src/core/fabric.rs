@@ -167,6 +167,15 @@ struct Lane {
     tail: u32,
 }
 
+/// Which output proposed to an input, and in which pass of an arbitration.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Claim {
+    /// The pass.
+    pub pass: u32,
+    /// The output, by its place among those of the pass.
+    pub by: u32,
+}
+
 /// The receiving side of a channel: an input of a switch.
 #[derive(Clone, Copy)]
 pub struct Inlet {
@@ -181,8 +190,8 @@ pub struct Inlet {
     /// Ticks from the release of a buffer to the return of its credit.
     delay: u32,
     upstream: Upstream,
-    /// The last time of arbitration in which an output proposed to it.
-    pub claimed: u32,
+    /// The last proposal of an output to it.
+    pub claim: Claim,
     /// Output that its round robin starts from.
     pub turn: u16,
 }
@@ -301,7 +310,7 @@ impl Fabric {
                     base,
                     delay: plan.links[port.class as usize].credit() as u32,
                     upstream,
-                    claimed: 0,
+                    claim: Claim::default(),
                     turn: 0,
                 });
                 self.add_channel(port.class, far);

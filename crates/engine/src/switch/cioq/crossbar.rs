@@ -1,7 +1,7 @@
 //! Arbitration for the crossbar: every output proposes to an input, every input takes one proposal.
 use super::Arbitration;
 use super::state::{Output, State};
-use crate::core::fabric::Fabric;
+use crate::core::fabric::{Claim, Fabric};
 use crate::core::packet::{Hot, NIL};
 use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;
@@ -25,23 +25,26 @@ pub(super) struct Open {
     pub input_free: Tick,
     /// An output queue was full.
     pub full: bool,
+    /// Its input took another proposal.
+    lost: bool,
     found: Option<Proposal>,
 }
 
 impl Open {
     fn new(port: u32) -> Self {
-        Self { port, input_free: NEVER, full: false, found: None }
+        Self { port, input_free: NEVER, full: false, lost: false, found: None }
     }
 }
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// Arbitrates at all pending outputs, then does what they left to do.
     ///
-    /// Outputs of switches where no input has two proposals are settled in one sweep over the partition.
+    /// Every output proposes to an input; an input takes the best proposal, and the outputs that lost try again when
+    /// all winners have crossed.
     pub(super) fn settle_pass(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
         let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
+        let mut lost = std::mem::take(&mut self.lost);
         self.pass = self.pass.wrapping_add(1);
-        let mut contested = Vec::new();
         for &port in &pending {
             self.outputs[port].listed = false;
             let mut open = Open::new(port);
@@ -49,95 +52,93 @@ impl<const W: usize, const V: usize> State<W, V> {
                 fabric.take_credits(port);
             }
             self.propose(fabric, &mut open);
-            if let Some(found) = &open.found
-                && self.claim(fabric, port, found)
-            {
-                contested.push(self.outputs[port].switch);
-            }
+            let at = all.len();
             all.push(open);
+            self.claim(fabric, &mut all, &mut lost, at);
         }
         pending.clear();
         self.pending = pending;
-        for switch in contested {
-            self.settle_contested(fabric, switch, &mut all, agent);
-        }
         for open in &all {
             if let Some(found) = open.found {
                 self.cross(fabric, open.port, found, agent);
             }
-            self.finish(fabric, open, agent);
+            if !open.lost {
+                self.finish(fabric, open, agent);
+            }
+        }
+        while !lost.is_empty() {
+            self.settle_lost(fabric, &mut all, &mut lost, agent);
         }
         all.clear();
-        self.open = all;
+        (self.open, self.lost) = (all, lost);
     }
 
-    /// Notes a proposal to an input. Returns whether it makes the switch a contested one.
+    /// Gives an output's proposal to its input; of two proposals the better one stays.
     #[inline(always)]
-    fn claim(&mut self, fabric: &mut Fabric, port: u32, found: &Proposal) -> bool {
+    fn claim(&mut self, fabric: &mut Fabric, all: &mut [Open], lost: &mut Vec<u32>, at: usize) {
+        let Some(found) = &all[at].found else { return };
+        let pass = self.pass;
+        let claim = self.claim_of(fabric, all[at].port, found.input);
+        let before = std::mem::replace(claim, Claim { pass, by: at as u32 });
+        if before.pass == pass {
+            self.contest(fabric, all, lost, [before.by, at as u32]);
+        }
+    }
+
+    #[inline(always)]
+    fn claim_of<'a>(&'a mut self, fabric: &'a mut Fabric, port: u32, input: u32) -> &'a mut Claim {
         let output = &self.outputs[port];
-        let claimed = if found.input == output.radix as u32 {
-            &mut self.records[output.switch].claimed
+        if input == output.radix as u32 {
+            &mut self.records[output.switch].claim
         } else {
-            &mut fabric.inlets[output.base + found.input].claimed
-        };
-        let before = std::mem::replace(claimed, self.pass);
-        before == self.pass
-            && std::mem::replace(&mut self.records[output.switch].contested, self.pass) != self.pass
+            &mut fabric.inlets[output.base + input].claim
+        }
     }
 
-    /// Settles a switch where an input has two proposals: the loser tries again, until none has.
+    /// Leaves one of two proposals to an input: that of the better class, then the next in round robin over the outputs.
     #[inline(never)]
-    fn settle_contested(
-        &mut self,
-        fabric: &mut Fabric,
-        switch: u32,
-        all: &mut Vec<Open>,
-        agent: &mut dyn Agent,
-    ) {
-        let mut mine = Vec::new();
-        for at in (0..all.len()).rev() {
-            if self.outputs[all[at].port].switch == switch {
-                mine.push(all.swap_remove(at));
-            }
-        }
-        loop {
-            let conflict = self.choose(fabric, &mut mine);
-            for open in &mut mine {
-                if let Some(found) = open.found.take() {
-                    self.cross(fabric, open.port, found, agent);
-                }
-            }
-            if !conflict {
-                break;
-            }
-            mine.iter_mut().for_each(|open| self.propose(fabric, open));
-        }
-        for open in &mine {
-            self.finish(fabric, open, agent);
-        }
-    }
-
-    /// Leaves one proposal per input: the best class, then round robin over the outputs. Returns whether an input had
-    /// more than one.
-    fn choose(&self, fabric: &Fabric, all: &mut [Open]) -> bool {
-        let rank = |open: &Open, found: &Proposal| {
-            let output = &self.outputs[open.port];
+    fn contest(&mut self, fabric: &mut Fabric, all: &mut [Open], lost: &mut Vec<u32>, rivals: [u32; 2]) {
+        let rank = |at: u32| {
+            let open = &all[at as usize];
+            let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
             let (number, radix) = (open.port - output.base, output.radix as u32);
             let turn = self.turn(fabric, output, found.input) as u32;
             (found.class, (number + radix - turn) % radix)
         };
-        let mut conflict = false;
-        for at in 0..all.len() {
-            let Some(mine) = all[at].found else { continue };
-            let own = rank(&all[at], &mine);
-            let rivals = |other: &Open| other.found.filter(|found| found.input == mine.input);
-            let beaten = |other: &Open| rivals(other).is_some_and(|found| rank(other, &found) < own);
-            if all.iter().any(beaten) {
-                all[at].found = None;
-                conflict = true;
+        let [winner, loser] = if rank(rivals[0]) < rank(rivals[1]) { rivals } else { [rivals[1], rivals[0]] };
+        let open = &mut all[loser as usize];
+        let found = open.found.take().expect("it proposed");
+        open.lost = true;
+        lost.push(loser);
+        self.claim_of(fabric, open.port, found.input).by = winner;
+    }
+
+    /// Lets the outputs that lost try again.
+    #[inline(never)]
+    fn settle_lost(
+        &mut self,
+        fabric: &mut Fabric,
+        all: &mut [Open],
+        lost: &mut Vec<u32>,
+        agent: &mut dyn Agent,
+    ) {
+        self.pass = self.pass.wrapping_add(1);
+        let trying = lost.len();
+        for at in 0..trying {
+            let open = lost[at] as usize;
+            all[open].lost = false;
+            self.propose(fabric, &mut all[open]);
+            self.claim(fabric, all, lost, open);
+        }
+        for at in lost.drain(..trying) {
+            let open = &all[at as usize];
+            if let Some(found) = open.found {
+                self.cross(fabric, open.port, found, agent);
+            }
+            if !open.lost {
+                self.finish(fabric, open, agent);
             }
         }
-        conflict
     }
 
     /// When an input's path into the crossbar is free.

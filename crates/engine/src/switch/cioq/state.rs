@@ -4,7 +4,7 @@
 //! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
 //! by its last. So memory follows the packets, not the product of ports and virtual channels.
 use super::Arbitration;
-use crate::core::fabric::Fabric;
+use crate::core::fabric::{Claim, Fabric};
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
@@ -23,10 +23,8 @@ pub(super) struct Record {
     /// When the virtual input's path into the crossbar is free, and the output its round robin starts from.
     pub free_at: Tick,
     pub turn: u16,
-    /// Last pass in which two outputs proposed to one of its inputs.
-    pub contested: u32,
-    /// Last pass in which an output proposed to the virtual input.
-    pub claimed: u32,
+    /// Claim on the virtual input.
+    pub claim: Claim,
 }
 
 /// Where the ports and inputs of a switch are in the tables of its partition.
@@ -105,6 +103,7 @@ pub struct State<const W: usize, const V: usize> {
     /// Flits of an output queue; none if packets go from the inputs to their channels.
     pub(super) output_buffer: Option<u32>,
     pub(super) open: Vec<super::crossbar::Open>,
+    pub(super) lost: Vec<u32>,
 }
 
 impl<const W: usize, const V: usize> State<W, V> {
@@ -117,7 +116,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             let radix = span[1] - span[0];
             assert!((radix as usize) < W * 64, "a switch state too small for its plan");
             let seat = Seat { port: span[0], radix, input: inputs, switch: switch as u32 };
-            records.push(Record { seat, free_at: 0, turn: 0, contested: 0, claimed: 0 });
+            records.push(Record { seat, free_at: 0, turn: 0, claim: Claim::default() });
             let row = classes as u32 * (radix + 1);
             let output = |number| Output::new(&seat, cells + number * row);
             outputs.extend((0..radix).map(output));
@@ -152,6 +151,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             crossbar: plan.crossbar.clone().into(),
             output_buffer: plan.output_buffer,
             open: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
