@@ -346,3 +346,22 @@ fn deadlock_is_told_and_bubbles_prevent_it_on_every_kind_of_switch() {
         }
     }
 }
+
+#[test]
+fn a_hop_without_contention_is_one_event_where_there_is_no_crossbar() {
+    for kind in ["output-queued", "shared-buffer"] {
+        // Packets pass `last + 1` switches in a row, one at a time.
+        let counts = |last: u32| {
+            let output = run(&format!(
+                "[topology]\nkind = \"mesh\"\ndims = [7]\n[switch]\nkind = \"{kind}\"\n\
+                 [routing]\nkind = \"dor\"\n[endpoint]\nacknowledge = false\n[[traffic]]\nname = \"t\"\n\
+                 pattern = \"list\"\npairs = [[0, {last}]]\nload = 0.1\nmessage = \"4 flits\"\nprocess = \"periodic\"\n\
+                 stop = \"10 us\"\n[run]\nwarmup = \"0 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\npartitions = 1\n"
+            ));
+            ["events", "packet_hops"].map(|key| output.summary[key].as_u64().unwrap())
+        };
+        let (near, far) = (counts(1), counts(6));
+        assert!(far[1] - near[1] > 1000 && (far[1] - near[1]).is_multiple_of(5), "{kind}: {near:?} {far:?}");
+        assert_eq!(far[0] - near[0], far[1] - near[1], "{kind}");
+    }
+}
