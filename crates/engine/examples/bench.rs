@@ -7,13 +7,39 @@
 use std::process::{Command, ExitCode};
 use tailback_engine::scenario::Scenario;
 
+/// A network and its routing.
+struct Network {
+    topology: &'static str,
+    link: &'static str,
+    routing: &'static str,
+}
+
+const DRAGONFLY_LINK: &str = "host = '5 ns', local = '50 ns', global = '1 us'";
+
 /// The 1056-endpoint dragonfly of N. Jiang and others, "Network endpoint congestion control for fine-grained
 /// communication", SC 2015.
-const PAPER: &str = "p = 4, a = 8, h = 4, groups = 33";
+const PAPER: &Network = &Network {
+    topology: "kind = 'dragonfly', p = 4, a = 8, h = 4, groups = 33",
+    link: DRAGONFLY_LINK,
+    routing: "kind = 'par'",
+};
 /// A balanced dragonfly of 16,512 endpoints.
-const LARGE: &str = "p = 8, a = 16, h = 8, groups = 129";
+const LARGE: &Network =
+    &Network { topology: "kind = 'dragonfly', p = 8, a = 16, h = 8, groups = 129", ..*PAPER };
 /// A dragonfly of 72 endpoints.
-const SMALL: &str = "p = 2, a = 4, h = 2, groups = 9";
+const SMALL: &Network =
+    &Network { topology: "kind = 'dragonfly', p = 2, a = 4, h = 2, groups = 9", ..*PAPER };
+const TORUS: &Network = &Network {
+    topology: "kind = 'torus', dims = [16, 16, 16]",
+    link: "latency = '10 ns'",
+    routing: "kind = 'dor'",
+};
+const TREE: &Network = &Network {
+    topology: "kind = 'fat-tree', levels = 3, arity = 16",
+    link: "latency = '10 ns'",
+    routing: "kind = 'nca'",
+};
+
 /// Runs of a short case whose median is reported.
 const REPEATS: usize = 3;
 /// Ticks of user CPU time in a second, as Linux shows them in `/proc` on every machine.
@@ -23,8 +49,8 @@ const CLOCK_TICKS: f64 = 100.0;
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
-    /// Parameters of the dragonfly.
-    network: &'static str,
+    network: &'static Network,
+    switch: &'static str,
     scheme: &'static str,
     flits: u32,
     load: f64,
@@ -34,13 +60,17 @@ struct Case {
 
 const fn case(
     name: &'static str,
-    network: &'static str,
+    network: &'static Network,
     scheme: &'static str,
     flits: u32,
     load: f64,
     us: (u32, u32),
 ) -> Case {
-    Case { name, network, scheme, flits, load, us }
+    Case { name, network, switch: "cioq", scheme, flits, load, us }
+}
+
+const fn on_switch(switch: &'static str) -> Case {
+    Case { switch, ..case(switch, PAPER, "none", 4, 0.5, (4, 16)) }
 }
 
 const SPEED: [Case; 8] = [
@@ -54,6 +84,12 @@ const SPEED: [Case; 8] = [
     case("none, 4 flits, load 0.7", PAPER, "none", 4, 0.7, (4, 10)),
 ];
 const SIZE: Case = case("16,512 endpoints, none, 4 flits, load 0.5", LARGE, "none", 4, 0.5, (2, 1));
+const SWITCHES: [Case; 4] =
+    [on_switch("cioq"), on_switch("input-queued"), on_switch("output-queued"), on_switch("shared-buffer")];
+const NETWORKS: [Case; 2] = [
+    case("torus 16x16x16, dor with date lines, load 0.3", TORUS, "none", 4, 0.3, (2, 4)),
+    case("fat tree, 3 levels of 16, nca, load 0.5", TREE, "none", 4, 0.5, (2, 4)),
+];
 const TIME: [Case; 2] = [
     case("72 endpoints, none, 4 flits, load 0.5, 1 ms", SMALL, "none", 4, 0.5, (20, 980)),
     case("72 endpoints, none, 4 flits, load 0.5, 10 ms", SMALL, "none", 4, 0.5, (20, 9980)),
@@ -73,12 +109,14 @@ struct Taken {
 
 impl Case {
     fn scenario(&self) -> String {
-        let Case { network, scheme, flits, load, us: (warmup, duration), .. } = self;
+        let Case { network, switch, scheme, flits, load, us: (warmup, duration), .. } = self;
+        let Network { topology, link, routing } = network;
         format!(
-            "topology = {{ kind = 'dragonfly', {network} }}\n\
-             link = {{ bandwidth = '100 Gb/s', host = '5 ns', local = '50 ns', global = '1 us' }}\n\
+            "topology = {{ {topology} }}\n\
+             link = {{ bandwidth = '100 Gb/s', {link} }}\n\
              packet = {{ flit = '100 b', max = '24 flits' }}\n\
-             routing = {{ kind = 'par' }}\n\
+             switch = {{ kind = '{switch}' }}\n\
+             routing = {{ {routing} }}\n\
              congestion_control = {{ kind = '{scheme}' }}\n\
              traffic = [{{ name = 'all traffic', pattern = 'uniform', load = {load}, message = '{flits} flits' }}]\n\
              run = {{ warmup = '{warmup} us', duration = '{duration} us', drain = '0 us' }}\n"
@@ -107,19 +145,15 @@ impl Case {
     }
 
     /// The words from which `from_words` makes the case again.
-    fn words(&self) -> [String; 6] {
-        let Case { network, scheme, flits, load, us: (warmup, duration), .. } = self;
-        let numbers = [f64::from(*flits), *load, f64::from(*warmup), f64::from(*duration)];
-        let [flits, load, warmup, duration] = numbers.map(|number| number.to_string());
-        [(*network).into(), (*scheme).into(), flits, load, warmup, duration]
+    fn words(&self) -> [String; 3] {
+        [self.name.into(), self.us.0.to_string(), self.us.1.to_string()]
     }
 
     fn from_words(words: &[String]) -> Option<Self> {
-        let [network, scheme, flits, load, warmup, duration] = words else { return None };
-        let network = [PAPER, LARGE, SMALL].into_iter().find(|known| known == network)?;
-        let scheme = ["none", "lhrp"].into_iter().find(|known| known == scheme)?;
-        let us = (warmup.parse().ok()?, duration.parse().ok()?);
-        Some(case("", network, scheme, flits.parse().ok()?, load.parse().ok()?, us))
+        let [name, warmup, duration] = words else { return None };
+        let groups: [&[Case]; 5] = [&SPEED, &[SIZE], &SWITCHES, &NETWORKS, &TIME];
+        let known = groups.into_iter().flatten().find(|case| case.name == name)?;
+        Some(Self { us: (warmup.parse().ok()?, duration.parse().ok()?), ..*known })
     }
 
     /// Runs in a process of its own, `repeats` times; the run of median CPU time.
@@ -236,35 +270,39 @@ fn speed_row(case: &Case, taken: &Taken) -> Vec<String> {
     ]
 }
 
-fn speeds(quick: bool, markdown: bool) -> Result<(), String> {
+/// Measures cases and prints their speeds as a table.
+fn table(title: &'static str, cases: &[Case], quick: bool, markdown: bool) -> Result<Vec<Taken>, String> {
     let head = ["case", "M packet-hops/CPU-s", "ns/hop", "events/hop", "simulated ns/CPU-s", "peak MB"];
-    let mut table = Table::new("Dragonfly of 1056 endpoints, PAR, uniform, acknowledged, one thread", &head);
-    let shorten = |case: Case| if quick { case.shortened(4) } else { case };
-    let mut paper = None;
-    for case in SPEED.map(shorten) {
-        let taken = case.measure(if quick { 1 } else { REPEATS })?;
-        if (case.scheme, case.flits, case.load) == ("none", 4, 0.5) {
-            paper = Some(taken);
-        }
-        table.rows.push(speed_row(&case, &taken));
-    }
-    let large = shorten(SIZE).measure(1)?;
-    table.rows.push(speed_row(&SIZE, &large));
-    table.print(markdown);
-    if let Some(paper) = paper {
-        let ratio = large.ns_per_hop() / paper.ns_per_hop();
-        println!("Time per packet-hop, 16,512 endpoints over 1056: {ratio:.2}\n");
-    }
-    let mut table = Table::new("Peak memory and simulated time", &["case", "peak MB", "M packet-hops/CPU-s"]);
-    let mut peaks = Vec::new();
-    for case in TIME.map(shorten) {
-        let taken = case.measure(1)?;
-        peaks.push(taken.peak_bytes);
-        let speed = format!("{:.2}", taken.hops / taken.user_seconds / 1e6);
-        table.rows.push(vec![case.name.into(), mb(taken.peak_bytes), speed]);
+    let mut table = Table::new(title, &head);
+    let mut all = Vec::new();
+    for case in cases {
+        let large = case.network.topology == LARGE.topology;
+        let taken = if quick { case.shortened(4) } else { *case }.measure(if quick || large {
+            1
+        } else {
+            REPEATS
+        })?;
+        table.rows.push(speed_row(case, &taken));
+        all.push(taken);
     }
     table.print(markdown);
-    println!("Peak memory of the long run over that of the short one: {:.3}", peaks[1] / peaks[0]);
+    Ok(all)
+}
+
+fn speeds(quick: bool, markdown: bool) -> Result<(), String> {
+    let title = "Dragonfly of 1056 endpoints, PAR, uniform, acknowledged, one thread";
+    let cases: Vec<Case> = SPEED.into_iter().chain([SIZE]).collect();
+    let taken = table(title, &cases, quick, markdown)?;
+    let ratio = taken[SPEED.len()].ns_per_hop() / taken[1].ns_per_hop();
+    println!("Time per packet-hop, 16,512 endpoints over 1056: {ratio:.2}\n");
+    table("Switch kinds: the same, none, 4 flits, load 0.5", &SWITCHES, quick, markdown)?;
+    table("4096 endpoints of other networks, uniform, 4 flits, 10 ns links", &NETWORKS, quick, markdown)?;
+    let title = "Peak memory and simulated time";
+    let taken = table(title, &TIME, quick, markdown)?;
+    println!(
+        "Peak memory of the long run over that of the short one: {:.3}",
+        taken[1].peak_bytes / taken[0].peak_bytes
+    );
     Ok(())
 }
 
