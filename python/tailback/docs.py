@@ -20,15 +20,22 @@ HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences
 """What a protocol's documentation has to say."""
 
 _SCENARIO = "scenarios/trace.toml"
-_ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"}
+_CHANGES: Mapping[str, Mapping[str, Any]] = {
+    "ecn": {"traffic.data.stop": "260 ns"},
+    "srp": {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"},
+}
+"""By kind: what else is changed in the scenario, so that the protocol has something to act on."""
 _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "ecn": ("", {"threshold": "30 flits", "increment": "40 ns"}),
+    "ecn": (
+        "Here there are eleven packets: the second is the first to be marked, so that the source delays from the eighth on.",
+        {"threshold": "30 flits", "increment": "40 ns"},
+    ),
     "srp": ("Here the six packets are one message.", {"n_min": "1 packet", "time_to_wait": "50 ns"}),
     "smsrp": ("", {"time_to_wait": "50 ns"}),
     "lhrp": ("", {"threshold": "30 flits"}),
     "lhrp+srp": ("", {"threshold_message": "48 flits", "threshold": "30 flits", "time_to_wait": "50 ns"}),
 }
-"""By kind: a remark, and parameters small enough that something happens within six packets."""
+"""By kind: a remark, and parameters small enough that something happens within a few packets."""
 
 Kind = Mapping[str, Any]
 
@@ -48,9 +55,7 @@ def file_name(kind: str) -> str:
 def scenario(kind: str, source: Path) -> Scenario:
     """The run that is drawn for a kind."""
     _, settings = _DIAGRAMS.get(kind, ("", {}))
-    changes: dict[str, Any] = {"congestion_control": {"kind": kind, **settings}}
-    if kind == "srp":
-        changes |= _ONE_MESSAGE
+    changes = {"congestion_control": {"kind": kind, **settings}, **_CHANGES.get(kind, {})}
     return Scenario.load(source).replace(changes)
 
 

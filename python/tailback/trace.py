@@ -134,14 +134,15 @@ def _look(row: _Row) -> str:
 
 
 def _label(row: _Row, names: dict[tuple[int, int], str]) -> str:
-    """What a packet is called: by message and number, or by its kind and the time it carries."""
+    """What a packet is called: by message and number, or by its kind and the time or the mark it carries."""
     kind = row["kind"]
     owner = row["source"] if kind == "data" else row["destination"]
     packet = names.get((owner, row["message"]), "") + f" P{row['sequence'] + 1}"
     if kind == "data":
         return packet.strip()
     time = "" if row["granted_ns"] != row["granted_ns"] else f" {row['granted_ns']:.0f} ns"
-    return _SHORT[kind] + (packet.rstrip() if kind in ("ack", "nack") else "") + time
+    marked = " marked" if kind == "ack" and row["word0"] else ""
+    return _SHORT[kind] + (packet.rstrip() if kind in ("ack", "nack") else "") + time + marked
 
 
 def _starts(rows: Sequence[_Row]) -> list[bool]:

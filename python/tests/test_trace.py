@@ -26,6 +26,7 @@ def row(start, origin, to, kind="data", event="sent", sequence=0, message=0):
         "message": message,
         "sequence": sequence,
         "flits": 4,
+        "word0": 0,
     }
 
 
@@ -52,6 +53,7 @@ def test_several_messages_are_numbered_in_the_order_they_are_sent():
     names = trace._names(rows)
     assert [trace._label(one, names) for one in rows] == ["M1 P1", "M2 P1"]
     assert trace._label(ROWS[3], trace._names(ROWS)) == "A P1"
+    assert trace._label(ROWS[3] | {"word0": 1}, trace._names(ROWS)) == "A P1 marked"
 
 
 @pytest.mark.engine
