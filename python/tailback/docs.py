@@ -27,7 +27,7 @@ _CHANGES: Mapping[str, Mapping[str, Any]] = {
 """By kind: what else is changed in the scenario, so that the protocol has something to act on."""
 _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "ecn": (
-        "Here there are eleven packets: the second is the first to be marked, so that the source delays from the eighth on.",
+        "Here there are eleven packets; the second is marked, so that the source waits before the eighth.",
         {"threshold": "30 flits", "increment": "40 ns"},
     ),
     "srp": ("Here the six packets are one message.", {"n_min": "1 packet", "time_to_wait": "50 ns"}),
