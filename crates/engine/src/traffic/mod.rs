@@ -25,6 +25,7 @@ pub mod transpose;
 pub mod uniform;
 pub mod worst_case;
 pub mod worst_case_hot;
+pub mod zipf;
 
 /// What a pattern is bound to.
 #[derive(Debug)]
@@ -64,6 +65,10 @@ pub trait Destinations: Send + Sync + std::fmt::Debug {
     fn share(&self, source: u32, destination: u32) -> f64;
     /// The only destination `source` ever sends to, if there is one.
     fn only(&self, source: u32) -> Option<u32>;
+    /// The probability of each rank, where every source ranks its destinations; else nothing.
+    fn ranks(&self) -> &[f64] {
+        &[]
+    }
 }
 
 crate::kinds::kinds! {
@@ -80,6 +85,7 @@ crate::kinds::kinds! {
         WorstCase(worst_case::WorstCase) = "worst-case",
         WorstCaseHot(worst_case_hot::WorstCaseHot) = "worst-case-hot",
         List(list::List) = "list",
+        Zipf(zipf::Zipf) = "zipf",
     }
     /// What the pattern provides, whichever kind it is.
     pub fn bound -> dyn Bind;
@@ -113,6 +119,7 @@ mod tests {
             worst-case          = {pattern = 'worst-case'}
             worst-case-hot      = {pattern = 'worst-case-hot', n = 2}
             list                = {pattern = 'list', pairs = [[0, 1], [0, 2]]}
+            zipf                = {pattern = 'zipf', s = 2}
         ";
         let read: std::collections::BTreeMap<String, Pattern> = toml::from_str(table).unwrap();
         assert!(matches!(read["shift"], Pattern::Shift(shift::Shift { by: 1 })));
@@ -131,7 +138,7 @@ mod tests {
     fn the_schema_carries_the_documentation_of_each_kind() {
         let schema = serde_json::to_value(schemars::schema_for!(Pattern)).unwrap();
         let kinds = schema["oneOf"].as_array().unwrap();
-        assert_eq!(kinds.len(), 11);
+        assert_eq!(kinds.len(), 12);
         assert!(
             kinds.iter().all(|kind| kind["description"].is_string() || kind["$ref"].is_string()),
             "{schema:#}"

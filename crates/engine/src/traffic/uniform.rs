@@ -11,19 +11,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Uniform {
-    /// Endpoints that receive, by number, if they are not those of the class, which are then those that send: so can
-    /// traffic avoid a hot spot.
+    /// Endpoints that receive, "all" or by number, if they are not those of the class, which are then those that send: so can
+    /// traffic avoid a hot spot, or meet it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub destinations: Option<Vec<u32>>,
+    pub destinations: Option<Receivers>,
+}
+
+/// Endpoints that receive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Receivers {
+    /// All of the network.
+    All,
+    /// These.
+    #[serde(untagged)]
+    List(Vec<u32>),
 }
 
 impl Bind for Uniform {
     fn bind(&self, binding: Binding) -> Result<Box<dyn Destinations>, Vec<Problem>> {
         let mut sources = binding.endpoints.to_vec();
         sources.sort_unstable();
-        let mut members = self.destinations.clone().unwrap_or_else(|| sources.clone());
-        members.sort_unstable();
         let count = binding.graph.endpoints.len() as u32;
+        let mut members = match &self.destinations {
+            None => sources.clone(),
+            Some(Receivers::All) => (0..count).collect(),
+            Some(Receivers::List(list)) => list.clone(),
+        };
+        members.sort_unstable();
         if let Some(problem) = self.problem(&members, count) {
             return Err(vec![problem]);
         }
@@ -149,7 +164,7 @@ mod tests {
 
     #[test]
     fn destinations_of_their_own_are_drawn_by_all_sources_but_never_by_themselves() {
-        let to = |list: &[u32]| Uniform { destinations: Some(list.to_vec()) };
+        let to = |list: &[u32]| Uniform { destinations: Some(Receivers::List(list.to_vec())) };
         let bound = bind(&to(&[7, 1, 2]), &groups(1, 2, 4), &[0, 1, 2], false).unwrap();
         assert_eq!((bound.sources(), bound.destinations()), (&[0, 1, 2][..], &[1, 2, 7][..]));
         let mut random = Stream::new(1, "test", "", 0);
@@ -164,5 +179,8 @@ mod tests {
         assert_eq!(refused(&[3, 3]).message, "endpoint 3 is named twice");
         assert_eq!(refused(&[1]).path, "endpoints");
         assert_eq!(refused(&[]).path, "destinations");
+        let everyone = Uniform { destinations: Some(Receivers::All) };
+        let bound = bind(&everyone, &groups(1, 2, 4), &[0, 5], false).unwrap();
+        assert_eq!((bound.sources(), bound.destinations().len()), (&[0, 5][..], 8));
     }
 }
