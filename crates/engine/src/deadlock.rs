@@ -2,7 +2,7 @@
 //!
 //! Every choice a router might make is explored: its draws take every value, and the occupancy of each port it looks at
 //! is empty or as good as full. What a packet may wait for while it holds a channel makes the channel dependency graph,
-//! whose nodes are (channel, level); without a cycle in it no set of packets can wait for one another for ever (W. Dally,
+//! whose nodes are (channel, level, virtual network); without a cycle in it no set of packets can wait for one another for ever (W. Dally,
 //! C. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
 //! 36(5), 1987). With bubble flow control a ring may be a cycle, but what enters rings must not make one. Levels on which nothing
 //! waits are no part of the graph: all that may be adaptive must have an escape in the rest (J. Duato, 1996). The check is exhaustive, so it is meant for small networks of each kind.
@@ -74,7 +74,7 @@ struct Explorer<'a> {
     link_classes: &'a [&'a str],
     /// Number of the first channel of each switch; a channel is named by the output port it starts from.
     first: Vec<u32>,
-    /// Levels a node number leaves room for.
+    /// Levels of all networks, that a node number leaves room for.
     levels: u32,
     /// What may wait for what: (node held, node wanted).
     dependencies: BTreeSet<(u32, u32)>,
@@ -93,9 +93,10 @@ impl<'a> Explorer<'a> {
             channels += ports.len() as u32;
         }
         let levels = (0..link_classes.len() as u8).map(|class| router.levels(class)).max().unwrap_or(1);
+        let levels = u32::from(levels + router.made_levels()) * u32::from(router.networks());
         let stats = Stats { levels: vec![0; link_classes.len()], ..Stats::default() };
         let (dependencies, rings, used) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        Self { graph, router, link_classes, first, levels: levels.into(), dependencies, rings, used, stats }
+        Self { graph, router, link_classes, first, levels, dependencies, rings, used, stats }
     }
 
     /// Follows every packet for `dst` through every choice, each state once.
@@ -153,7 +154,8 @@ impl<'a> Explorer<'a> {
         let Some(port) = self.graph.switches[state.switch as usize].get(usize::from(hop.port)) else {
             return wrong("the switch has no such port");
         };
-        let levels = self.router.levels(port.class);
+        let made = if port.class == 0 { 0 } else { self.router.made_levels() };
+        let levels = self.router.levels(port.class) + made;
         if hop.level >= levels {
             let class = self.link_classes[usize::from(port.class)];
             return wrong(&format!("channels of class {class} have {levels} levels"));
@@ -171,7 +173,10 @@ impl<'a> Explorer<'a> {
                 }
                 self.stats.hops_max = self.stats.hops_max.max(route.hops);
                 let channel = self.first[state.switch as usize] + u32::from(hop.port);
-                let wanted = channel * self.levels + u32::from(hop.level);
+                let networks = u32::from(self.router.networks());
+                let wanted = channel * self.levels
+                    + u32::from(hop.level) * networks
+                    + u32::from(route.network) % networks;
                 self.used.insert(wanted);
                 // Room on a reserved level is there when it is taken: it is not waited for.
                 if let Some(held) = state.held.filter(|_| self.router.reserved_level() != Some(hop.level)) {
@@ -216,7 +221,8 @@ impl<'a> Explorer<'a> {
 
     /// A node in words.
     fn name(&self, node: u32) -> String {
-        let (channel, level) = (node / self.levels, node % self.levels);
+        let networks = u32::from(self.router.networks());
+        let (channel, level) = (node / self.levels, node % self.levels / networks);
         let switch = self.first.partition_point(|&first| first <= channel) - 1;
         let port = channel - self.first[switch];
         let name = self.graph.channel(switch as u32, port as u16, self.link_classes);
@@ -279,6 +285,10 @@ mod tests {
             (Topology::File(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
                 phases * 4
+            }
+            (Topology::Kns(kns), routing) => {
+                let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
+                phases * 2 * (kns.n * kns.stages) as u8
             }
             (_, "minimal") => 3,
             (_, "valiant" | "ugal") => 5,
@@ -345,19 +355,20 @@ mod tests {
     }
 
     #[test]
-    fn routings_that_need_levels_or_bubbles_have_cycles_without_them() {
+    fn routings_that_need_levels_networks_or_bubbles_have_cycles_without_them() {
         for text in [
             "kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5",
             "kind = 'torus'\ndims = [4, 4]",
             "kind = 'mesh'\ndims = [3, 3]",
             "kind = 'hyperx'\ndims = [3, 4]",
+            "kind = 'kns'\nk = 3\nn = 2",
         ] {
             let topology: Topology = toml::from_str(text).unwrap();
             let graph = topology.graph();
             for routing in variants(&topology) {
                 let router = routing.bind(&topology, &graph, &SCALE).unwrap();
                 let needs = (1..topology.link_classes().len() as u8).any(|class| router.levels(class) > 1);
-                let needs = needs || router.bubbles();
+                let needs = needs || router.bubbles() || router.networks() > 1 || router.made_levels() > 0;
                 let found = check(&graph, &Flat(router), topology.link_classes());
                 let what = format!("{} on {text}: {found:?}", routing.kind());
                 assert_eq!(matches!(found, Err(Fault::Cycle(_))), needs, "{what}");

@@ -25,6 +25,8 @@ pub(crate) struct Script {
     seen: Vec<(u16, u32)>,
     /// Channels whose room was asked for: port and level.
     rooms: Vec<((u16, u8), u32)>,
+    /// Virtual channels whose use was asked for: port, network and level.
+    lanes: Vec<((u16, u8, u8), u32)>,
 }
 
 impl Script {
@@ -32,7 +34,7 @@ impl Script {
     /// was asked for.
     pub(crate) fn probability(&self) -> Option<f64> {
         let of = |product: f64, &(_, n): &(u32, u32)| product / f64::from(n);
-        (self.seen.is_empty() && self.rooms.is_empty())
+        (self.seen.is_empty() && self.rooms.is_empty() && self.lanes.is_empty())
             .then(|| self.choices[..self.asked].iter().fold(1.0, of))
     }
 
@@ -57,6 +59,7 @@ impl Script {
         self.asked = 0;
         self.seen.clear();
         self.rooms.clear();
+        self.lanes.clear();
         while let Some((choice, of)) = self.choices.last_mut() {
             *choice += 1;
             if *choice < *of {
@@ -90,6 +93,16 @@ impl Senses for Script {
         let room = self.choose(2) * FULL;
         self.rooms.push(((port, level), room));
         room
+    }
+
+    fn committed(&mut self, port: u16, network: u8, level: u8) -> u32 {
+        let lane = (port, network, level);
+        if let Some(&(_, flits)) = self.lanes.iter().find(|(asked, _)| *asked == lane) {
+            return flits;
+        }
+        let flits = self.choose(2) * FULL;
+        self.lanes.push((lane, flits));
+        flits
     }
 }
 

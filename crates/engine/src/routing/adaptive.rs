@@ -1,4 +1,5 @@
 //! Minimal adaptive routing with an escape channel, on torus, mesh and HyperX.
+use super::dor::Ordered;
 use super::lattice::{KINDS, Lattice};
 use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses};

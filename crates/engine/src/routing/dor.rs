@@ -1,17 +1,22 @@
-//! Dimension-order routing on torus, mesh and HyperX.
-use super::lattice::{DATE_LINE_FROM, KINDS, Lattice};
+//! Dimension-order routing on torus, mesh, HyperX and KNS.
+use super::kns::Lines;
+use super::lattice::{DATE_LINE_FROM, Lattice};
+use super::orders::{self, Choose, Order};
 use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::problem::Problem;
-use crate::topology::Topology;
+use crate::topology::{Topology, Wiring};
 use crate::units::Scale;
 
-/// Dimension order: the lowest dimension first, in each the shorter way.
+/// Dimension order: one dimension after the other, in each the shortest way; on a KNS network known as Hybrid-DOR.
 ///
 /// # What it does
-/// In a torus a tie at half the size is broken at random. Parallel links are drawn at random at each hop. Nothing depends on
-/// the load. Rings of up to three switches, a mesh and a HyperX need one level and no more; what keeps the channels of a
+/// Nothing depends on the load but the choice of an order, if that is asked for. In a torus a tie at half the size is broken at
+/// random. Parallel links are drawn at random at each hop. A KNS network's line is crossed from router to router, a fat tree in
+/// it by the destination's digits. With several `orders` the source chooses one for each packet (`choose`), and each has a
+/// virtual network of its own, with buffers of its own, that a packet keeps to: one order's channels never wait for another's.
+/// Rings of up to three switches, and whatever is no torus, need one level and no more; what keeps the channels of a
 /// longer ring from waiting for one another in a circle is chosen by `deadlock`. "date-line": between the last switch and
 /// the first; level 0 while it is ahead of the packet, level 1 otherwise (packets that never cross it have level 1
 /// throughout, which shares the traffic more evenly than starting all at 0). "bubble": one level; a packet enters a ring,
@@ -23,7 +28,9 @@ use crate::units::Scale;
 /// # Paper
 /// Date line: W. Dally, C. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
 /// Transactions on Computers 36(5), 1987. Bubble: V. Puente and others, "The adaptive bubble router", Journal of Parallel
-/// and Distributed Computing 61(9), 2001.
+/// and Distributed Computing 61(9), 2001. Orders in virtual networks: P. Yebenes and others, "Combining source-adaptive and
+/// oblivious routing with congestion control in high-performance interconnects using hybrid and direct topologies", ACM TACO
+/// 16(2), 2019, sections 3.1 and 3.2.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dor {
@@ -31,6 +38,12 @@ pub struct Dor {
     pub deadlock: Deadlock,
     /// Says that a deadlock is wanted (default false): without it, "none" is refused where there are rings.
     pub may_deadlock: bool,
+    /// Orders of the dimensions that packets may take, by their letters (x, y, z, w, v, u): `["xy", "yx"]`; dimensions that are
+    /// left out follow in ascending order (default: all ascending).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<String>,
+    /// How the source chooses among several orders, packet by packet (default "round-robin").
+    pub choose: Choose,
 }
 
 /// What keeps rings from deadlock.
@@ -50,7 +63,7 @@ pub enum Deadlock {
 
 impl Bind for Dor {
     fn topologies(&self) -> &'static [&'static str] {
-        KINDS
+        &["torus", "mesh", "hyperx", "kns"]
     }
 
     fn problems(&self, topology: &Topology) -> Vec<Problem> {
@@ -58,7 +71,8 @@ impl Bind for Dor {
         let dangerous = self.deadlock == Deadlock::None && rings && !self.may_deadlock;
         let help = "deadlock = \"date-line\" or \"bubble\"; or may_deadlock = true, if that is wanted";
         let problem = || Problem::new("deadlock", "the rings of this torus would deadlock", help);
-        dangerous.then(problem).into_iter().collect()
+        let orders = orders::read(&self.orders, topology.link_classes().len() - 1).err();
+        dangerous.then(problem).into_iter().chain(orders).collect()
     }
 
     fn may_deadlock(&self) -> bool {
@@ -66,35 +80,90 @@ impl Bind for Dor {
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
+        let orders = orders::read(&self.orders, topology.link_classes().len() - 1).ok()?;
+        if let Topology::Kns(of) = topology {
+            return Some(Box::new(DimensionOrder::new(Lines::new(of, graph, 1), orders, self)));
+        }
         let lattice = Lattice::new(topology, graph, self.deadlock == Deadlock::DateLine)?;
-        Some(Box::new(DimensionOrder { lattice, deadlock: self.deadlock }))
+        Some(Box::new(DimensionOrder::new(lattice, orders, self)))
     }
 }
 
-/// Dimension order on a lattice.
-struct DimensionOrder {
-    lattice: Lattice,
-    deadlock: Deadlock,
+/// A network whose dimensions can be taken in several orders, one for each virtual network.
+pub(super) trait Ordered: Phases {
+    /// Sets the orders.
+    fn set_orders(&mut self, orders: Vec<Order>);
+    /// Whether there are rings whose channels may wait for one another in a circle.
+    fn has_rings(&self) -> bool {
+        false
+    }
+    /// Makes a hop one of bubble flow control: a packet that enters a ring needs a bubble.
+    fn bubble(&self, _in_port: Option<u16>, hop: Hop, _route: &mut Route) -> Hop {
+        hop
+    }
+    /// Why packets cannot wait for one another in a circle.
+    fn freedom(&self) -> String;
 }
 
-impl Router for DimensionOrder {
+/// Dimension order, in one order or several.
+struct DimensionOrder<O> {
+    ways: O,
+    networks: u8,
+    choose: Choose,
+    deadlock: Deadlock,
+    bubbles: bool,
+}
+
+impl<O: Ordered> DimensionOrder<O> {
+    fn new(mut ways: O, orders: Vec<Order>, of: &Dor) -> Self {
+        let (networks, bubbles) = (orders.len() as u8, of.deadlock == Deadlock::Bubble && ways.has_rings());
+        ways.set_orders(orders);
+        Self { ways, networks, choose: of.choose, deadlock: of.deadlock, bubbles }
+    }
+}
+
+impl<O: Ordered> Router for DimensionOrder<O> {
     fn levels(&self, link_class: u8) -> u8 {
-        self.lattice.levels(link_class, 1)
+        self.ways.levels(link_class, 1)
+    }
+
+    fn made_levels(&self) -> u8 {
+        self.ways.made_levels()
+    }
+
+    fn networks(&self) -> u8 {
+        self.networks
+    }
+
+    fn weighs(&self) -> bool {
+        self.networks > 1 && self.choose == Choose::Occupancy
     }
 
     fn freedom(&self) -> String {
-        let order = self.lattice.freedom();
+        let several = if self.networks > 1 { "; each order has a virtual network of its own" } else { "" };
+        let order = format!("{}{several}", self.ways.freedom());
         match self.deadlock {
-            Deadlock::DateLine => order,
-            Deadlock::Bubble => format!("{order}; a ring is entered only when two packets fit"),
-            Deadlock::None => {
+            Deadlock::None if self.ways.has_rings() => {
                 format!("{order}; nothing keeps rings of {DATE_LINE_FROM} switches or more from deadlock")
             }
+            Deadlock::Bubble if self.bubbles => {
+                format!("{order}; a ring is entered only when two packets fit")
+            }
+            _ => order,
         }
     }
 
     fn bubbles(&self) -> bool {
-        self.deadlock == Deadlock::Bubble && self.lattice.has_rings()
+        self.bubbles
+    }
+
+    fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {
+        if self.networks > 1 {
+            route.network = self.choose.order(self.networks, senses, |network, senses| {
+                let mut trial = Route { network, ..Route::default() };
+                self.ways.direct(self.ways.seat(src).0, dst, &mut trial, senses)
+            });
+        }
     }
 
     fn route(
@@ -105,8 +174,8 @@ impl Router for DimensionOrder {
         route: &mut Route,
         senses: &mut dyn Senses,
     ) -> Hop {
-        let hop = self.lattice.direct(switch, dst, route, senses);
-        if self.bubbles() { self.lattice.bubble(in_port, hop, route) } else { hop }
+        let hop = self.ways.direct(switch, dst, route, senses);
+        if self.bubbles { self.ways.bubble(in_port, hop, route) } else { hop }
     }
 }
 

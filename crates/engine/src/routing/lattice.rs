@@ -1,4 +1,6 @@
 //! What the routings of torus, mesh and HyperX share: dimension order, in one phase or two.
+use super::dor::Ordered;
+use super::orders::{self, Order};
 use super::phases::Phases;
 use super::{BUBBLE, Hop, Route, Senses};
 use crate::graph::Graph;
@@ -21,12 +23,14 @@ enum Shape {
     Full,
 }
 
-/// Dimension order on a lattice: lowest dimension first.
+/// Dimension order on a lattice.
 #[derive(Debug)]
 pub(super) struct Lattice {
     shape: Shape,
     /// Size of each dimension, and its first port.
     dims: Vec<(u32, u32)>,
+    /// The order of the dimensions in each virtual network.
+    orders: Vec<Order>,
     links: u32,
     /// Whether rings have a date line.
     date_line: bool,
@@ -54,6 +58,7 @@ impl Lattice {
         let lattice::Lattice { dims, links, .. } = of;
         Some(Self {
             shape,
+            orders: vec![orders::ascending(dims.len())],
             dims: dims.iter().copied().zip(first).collect(),
             links,
             date_line,
@@ -72,11 +77,6 @@ impl Lattice {
     /// Whether the channels along a dimension of this size may wait for one another in a circle.
     fn is_ring(&self, size: u32) -> bool {
         self.shape == Shape::Ring && size >= DATE_LINE_FROM
-    }
-
-    /// Whether there is such a dimension.
-    pub(super) fn has_rings(&self) -> bool {
-        self.dims.iter().any(|&(size, _)| self.is_ring(size))
     }
 
     /// The dimension that a port leads along, if it is not an endpoint's.
@@ -103,9 +103,29 @@ impl Lattice {
         }
     }
 
-    /// Makes a hop one of bubble flow control: a packet that enters a ring needs a bubble; one that goes on in it keeps to
-    /// its parallel link, so that each is a ring of its own.
-    pub(super) fn bubble(&self, in_port: Option<u16>, hop: Hop, route: &mut Route) -> Hop {
+    fn place(&self, switch: u32) -> &[u16] {
+        let n = self.dims.len();
+        &self.coordinates[switch as usize * n..][..n]
+    }
+
+    /// One of the parallel links, at random, of the neighbour that is the `neighbour`-th from port `first` on.
+    fn port(&self, first: u32, neighbour: u32, senses: &mut dyn Senses) -> u16 {
+        let link = if self.links > 1 { senses.below(self.links) } else { 0 };
+        (first + neighbour * self.links + link) as u16
+    }
+}
+
+impl Ordered for Lattice {
+    fn set_orders(&mut self, orders: Vec<Order>) {
+        self.orders = orders;
+    }
+
+    fn has_rings(&self) -> bool {
+        self.dims.iter().any(|&(size, _)| self.is_ring(size))
+    }
+
+    /// One that goes on in a ring keeps to its parallel link, so that each is a ring of its own.
+    fn bubble(&self, in_port: Option<u16>, hop: Hop, route: &mut Route) -> Hop {
         route.state &= !BUBBLE;
         let dimension = self.dimension(hop.port);
         let Some(&(_, first)) = dimension.map(|d| &self.dims[d]) else { return hop };
@@ -121,24 +141,12 @@ impl Lattice {
         }
     }
 
-    /// Why packets cannot wait for one another in a circle.
-    pub(super) fn freedom(&self) -> String {
+    fn freedom(&self) -> String {
         let ring = match self.has_rings() {
             true if self.date_line => ", with a date line in each ring",
             _ => "",
         };
         format!("dimensions are taken in order{ring}")
-    }
-
-    fn place(&self, switch: u32) -> &[u16] {
-        let n = self.dims.len();
-        &self.coordinates[switch as usize * n..][..n]
-    }
-
-    /// One of the parallel links, at random, of the neighbour that is the `neighbour`-th from port `first` on.
-    fn port(&self, first: u32, neighbour: u32, senses: &mut dyn Senses) -> u16 {
-        let link = if self.links > 1 { senses.below(self.links) } else { 0 };
-        (first + neighbour * self.links + link) as u16
     }
 }
 
@@ -161,10 +169,11 @@ impl Phases for Lattice {
     /// In a ring the shorter way is taken; of two equal ways one is drawn, after which it is the shorter. The date line
     /// is between the last switch and the first: level 0 while it is ahead of the packet, 1 when it is not (any
     /// more), so that the link across it is never waited for at level 1, and level 0 ends there.
-    fn next(&self, from: u32, to: u32, phase: u8, _: &mut Route, senses: &mut dyn Senses) -> Hop {
+    fn next(&self, from: u32, to: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop {
         let (here, there) = (self.place(from), self.place(to));
-        for (d, &(size, first)) in self.dims.iter().enumerate() {
-            let (c, t) = (u32::from(here[d]), u32::from(there[d]));
+        for &d in &self.orders[usize::from(route.network)] {
+            let (size, first) = self.dims[usize::from(d)];
+            let (c, t) = (u32::from(here[usize::from(d)]), u32::from(there[usize::from(d)]));
             if c == t {
                 continue;
             }

@@ -10,7 +10,7 @@ use crate::units::Scale;
 /// # What it does
 /// Dragonfly: local, global, local, each only where needed; among parallel global links the source draws one with equal
 /// probability, whether or not it leaves from the packet's own switch (so that all links carry the same load). Levels:
-/// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Torus, mesh, HyperX: as
+/// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Torus, mesh, HyperX, KNS: as
 /// `dor`. File: as `shortest` by hops. Single switch: straight out.
 ///
 /// # Paper
@@ -28,7 +28,7 @@ impl Bind for Minimal {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of, graph)))),
             Topology::FatTree(_) | Topology::Xgft(_) => nca::Nca::default().router(topology, graph, scale),
-            Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_) => {
+            Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_) | Topology::Kns(_) => {
                 dor::Dor::default().router(topology, graph, scale)
             }
             Topology::File(_) => shortest::Shortest::default().router(topology, graph, scale),

@@ -12,9 +12,11 @@ use crate::units::{Scale, Size};
 pub mod adaptive;
 pub mod dor;
 mod dragonfly;
+mod kns;
 mod lattice;
 pub mod minimal;
 pub mod nca;
+pub mod orders;
 pub mod par;
 mod paths;
 mod phases;
@@ -63,6 +65,15 @@ pub trait Senses {
     fn room(&mut self, _port: u16, _level: u8) -> u32 {
         0
     }
+    /// Whose turn it is of `n`, `n` over 0: at the source, one further with every packet sent; elsewhere by chance.
+    fn turn(&mut self, n: u32) -> u32 {
+        self.below(n)
+    }
+    /// Flits in the first switch that are bound for the virtual channel which the packet would take in this network, on this port
+    /// and level, and flits of that channel's credits in use. Only a router that [`Router::weighs`] is told, at the source.
+    fn committed(&mut self, _port: u16, _network: u8, _level: u8) -> u32 {
+        0
+    }
 }
 
 /// A routing algorithm bound to a network.
@@ -70,6 +81,22 @@ pub trait Router: Send + Sync {
     /// Deadlock levels (virtual channels of one class, network and queue) needed on a channel of this link class.
     /// The host class (0) carries level 0 only.
     fn levels(&self, link_class: u8) -> u8;
+
+    /// Levels beyond those on all channels between switches, for packets that a switch makes where packets from endpoints never
+    /// begin: there are such levels only if the protocol has switches make packets.
+    fn made_levels(&self) -> u8 {
+        0
+    }
+
+    /// Virtual networks that packets are spread over at their sources.
+    fn networks(&self) -> u8 {
+        1
+    }
+
+    /// Whether the source looks at what is [`Senses::committed`].
+    fn weighs(&self) -> bool {
+        false
+    }
 
     /// Why packets cannot wait for one another in a circle, in words for `describe`.
     fn freedom(&self) -> String {
@@ -207,7 +234,20 @@ pub(crate) mod tests {
         let up_down = shortest::Deadlock::UpDown;
         routings.push(Routing::Shortest(shortest::Shortest { deadlock: up_down, ..Default::default() }));
         let bubble = dor::Deadlock::Bubble;
-        routings.push(Routing::Dor(dor::Dor { deadlock: bubble, may_deadlock: false }));
+        routings.push(Routing::Dor(dor::Dor { deadlock: bubble, ..Default::default() }));
+        let ascending = topology.link_classes()[1..].concat();
+        let descending: String = ascending.chars().rev().collect();
+        if ascending != descending {
+            for choose in [orders::Choose::RoundRobin, orders::Choose::Occupancy] {
+                let orders = vec![ascending.clone(), descending.clone()];
+                routings.push(Routing::Dor(dor::Dor {
+                    deadlock: bubble,
+                    orders,
+                    choose,
+                    ..Default::default()
+                }));
+            }
+        }
         routings.retain(|routing| routing.suits(topology));
         routings
     }

@@ -62,7 +62,7 @@ struct Level {
 }
 
 /// Nearest-common-ancestor routing on a tree of any number of levels.
-struct Tree {
+pub(super) struct Tree {
     up: Up,
     levels: Vec<Level>,
     /// The level of every switch (from 0) and the number of its subtree in the level.
@@ -72,7 +72,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn new(up: Up, tree: &Xgft, endpoints: usize) -> Self {
+    pub(super) fn new(up: Up, tree: &Xgft, endpoints: usize) -> Self {
         let level = |at: usize| {
             let links = tree.parallel(at);
             let up = tree.up.get(at).copied().unwrap_or(0) * tree.parallel(at + 1);

@@ -13,6 +13,10 @@ const DECIDED: u8 = 2;
 pub(super) trait Phases: Send + Sync {
     /// Levels on a link class for packets that take this many phases, 1 or 2.
     fn levels(&self, link_class: u8, phases: u8) -> u8;
+    /// See [`super::Router::made_levels`].
+    fn made_levels(&self) -> u8 {
+        0
+    }
     /// Switch and port of an endpoint.
     fn seat(&self, dst: u32) -> (u32, u16);
     /// The next hop from one switch to another, in phase 0 or 1.

@@ -1,5 +1,6 @@
 //! Valiant routing: by way of a random group or switch.
 use super::dragonfly::Geometry;
+use super::kns::Lines;
 use super::lattice::Lattice;
 use super::paths::{Choose, Deadlock, Paths};
 use super::phases::Phases;
@@ -29,13 +30,14 @@ pub struct Valiant {}
 
 impl Bind for Valiant {
     fn topologies(&self) -> &'static [&'static str] {
-        &["dragonfly", "torus", "mesh", "hyperx", "file"]
+        &["dragonfly", "torus", "mesh", "hyperx", "kns", "file"]
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of, graph)))),
             Topology::File(_) => Some(Box::new(ByWay(Paths::new(graph, Deadlock::Hops, Choose::Random)))),
+            Topology::Kns(of) => Some(Box::new(ByWay(Lines::new(of, graph, 2)))),
             _ => Some(Box::new(ByWay(Lattice::new(topology, graph, true)?))),
         }
     }
@@ -76,6 +78,10 @@ struct ByWay<P>(P);
 impl<P: Phases> Router for ByWay<P> {
     fn levels(&self, link_class: u8) -> u8 {
         self.0.levels(link_class, 2)
+    }
+
+    fn made_levels(&self) -> u8 {
+        self.0.made_levels()
     }
 
     fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {

@@ -7,6 +7,7 @@ pub mod dragonfly;
 pub mod fat_tree;
 pub mod file;
 pub mod hyperx;
+pub mod kns;
 pub(crate) mod lattice;
 pub mod mesh;
 pub mod single_switch;
@@ -38,6 +39,7 @@ crate::kinds::kinds! {
         Torus(torus::Torus) = "torus",
         Mesh(mesh::Mesh) = "mesh",
         Hyperx(hyperx::Hyperx) = "hyperx",
+        Kns(kns::Kns) = "kns",
         File(file::File) = "file",
         SingleSwitch(single_switch::SingleSwitch) = "single-switch",
     }
@@ -144,6 +146,9 @@ pub(crate) mod tests {
             hyperx(&[3, 4], 1, 1),
             hyperx(&[4], 2, 2),
             hyperx(&[2, 2, 2], 1, 1),
+            Topology::Kns(kns::Kns { k: 3, n: 2, stages: 1 }),
+            Topology::Kns(kns::Kns { k: 2, n: 3, stages: 1 }),
+            Topology::Kns(kns::Kns { k: 4, n: 1, stages: 2 }),
             dragonfly(1, 4, 1, 5, Absolute, None),
             dragonfly(1, 4, 1, 5, PalmTree, None),
             dragonfly(2, 3, 1, 4, PalmTree, None),
@@ -212,7 +217,7 @@ pub(crate) mod tests {
         assert!(read("kind = 'single-switch'\nendpoints = 4\nports = 4").is_err());
         assert_eq!(
             Topology::KINDS,
-            ["dragonfly", "fat-tree", "xgft", "torus", "mesh", "hyperx", "file", "single-switch"]
+            ["dragonfly", "fat-tree", "xgft", "torus", "mesh", "hyperx", "kns", "file", "single-switch"]
         );
         assert_eq!(toml::from_str::<Topology>(&toml::to_string(&tree).unwrap()).unwrap(), tree);
     }
