@@ -1,7 +1,9 @@
 //! From a scenario to the plan of its run.
 use super::Tick;
-use super::plan::{Channels, LinkPlan, Plan, RecordPlan, cut, shares};
+use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, cut, shares};
 use crate::problem::Problem;
+use crate::queueing::Assignment;
+use crate::routing::Router;
 use crate::scenario::{PerClass, Scenario, SendQueues};
 use crate::switch::parameters::{Buffer, Parameters, Path};
 use crate::topology::Wiring;
@@ -14,7 +16,7 @@ use crate::{graph::Graph, workload};
 use std::collections::BTreeSet;
 
 /// Most virtual channels of a port.
-const VCS_MAX: usize = 256;
+const VCS_MAX: u64 = 256;
 /// Endpoints of a partition that keep its state in a core's own cache, if it is left to us.
 const PARTITION_ENDPOINTS: usize = 32;
 
@@ -68,15 +70,19 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let levels: Vec<u8> = (0..wires.len()).map(|class| router.levels(class as u8)).collect();
+    let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
+    // Switches make packets where others may be dropped.
+    let made = if classes.iter().any(|class| class.droppable) { router.made_levels() } else { 0 };
+    let levels: Vec<u8> =
+        (0..wires.len()).map(|class| router.levels(class as u8) + if class > 0 { made } else { 0 }).collect();
     let most = levels.iter().copied().max().unwrap_or(1);
-    let classes = scenario.congestion_control.scheme().classes();
-    let count = classes.len() * most as usize;
-    if count > VCS_MAX {
-        let message = format!("the scenario needs {count} virtual channels on a port");
-        return Err(vec![Problem::new("routing.kind", message, format!("at most {VCS_MAX}"))]);
+    let channels = channels(scenario, &graph, &*router, (classes, most)).map_err(|problem| vec![problem])?;
+    let queues = scenario.queueing.scheme().bind(&scenario.topology, &graph);
+    if matches!(queues, Assignment::Port(_)) && router.reserved_level().is_some() {
+        let message = "the routing reserves room ahead before the queue there is known";
+        let help = "another routing, or a queueing whose queues are chosen at the source";
+        return Err(vec![Problem::new("queueing.kind", message, help)]);
     }
-    let channels = Channels::new(classes, 1, 1, most);
     let packet_flits = scale.packet_flits as u16;
     let pipeline = switch.pipeline.time(&scale);
     let links: Vec<LinkPlan> = wires
@@ -132,6 +138,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         tick,
         router,
         channels,
+        queues,
         crossbar,
         output_buffer,
         packet_flits,
@@ -159,6 +166,27 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         links,
         graph,
     })
+}
+
+/// The virtual channels of a port: traffic classes × virtual networks × queues × levels.
+fn channels(
+    scenario: &Scenario,
+    graph: &Graph,
+    router: &dyn Router,
+    (classes, levels): (Vec<TrafficClass>, u8),
+) -> Result<Channels, Problem> {
+    let (networks, queues) = (router.networks(), scenario.queueing.scheme().queues(graph));
+    let count = classes.len() as u64 * u64::from(networks) * u64::from(queues) * u64::from(levels);
+    if count > VCS_MAX {
+        let message = format!(
+            "the scenario needs {count} virtual channels on a port: {} traffic classes, {networks} virtual networks, \
+             {queues} queues, {levels} levels",
+            classes.len()
+        );
+        let key = if queues > 1 { "queueing.kind" } else { "routing.kind" };
+        return Err(Problem::new(key, message, format!("at most {VCS_MAX} in all")));
+    }
+    Ok(Channels::new(classes, networks, queues as u16, levels))
 }
 
 /// Whether a class or a job does anything.
@@ -265,7 +293,7 @@ fn link(
     tick: u64,
     pipeline: Time,
 ) -> LinkPlan {
-    let in_use = |vc: usize| vc % (channels.levels as usize) < levels as usize;
+    let in_use = |vc: usize| channels.in_use(vc, levels);
     let vcs = (0..channels.count()).filter(|&vc| in_use(vc)).count() as u64;
     let flit = wire.rate.transmit_time(scale.flit_bits).0.max(1);
     let flits = match buffer {

@@ -238,6 +238,8 @@ pub struct Fabric {
     pub dropped: Vec<(u32, u32)>,
     /// Flits promised to packets that wait for a channel, by virtual channel; empty if the routing has no reserved level.
     promised: Table<u32>,
+    /// Flits in switches that are bound for each virtual channel; empty if no source weighs them.
+    bound: Table<u32>,
     timing: Table<Timing>,
     lanes: Table<Lane>,
     /// Flits that the virtual channels of each channel share in the buffer ahead; empty if none do.
@@ -266,6 +268,7 @@ impl Fabric {
             tracked: vec![false; plan.channels.classes.len()],
             dropped: Vec::new(),
             promised: Table::default(),
+            bound: Table::default(),
             timing: timings(&plan).into(),
             lanes: Table::default(),
             pools: Table::default(),
@@ -276,6 +279,9 @@ impl Fabric {
         fabric.wire(number);
         if fabric.plan.router.reserved_level().is_some() {
             fabric.promised = vec![0; fabric.lanes.len()].into();
+        }
+        if fabric.plan.router.weighs() {
+            fabric.bound = vec![0; fabric.lanes.len()].into();
         }
         fabric
     }
@@ -428,12 +434,35 @@ impl Fabric {
         if !self.promised.is_empty() && self.is_reserved(vc) {
             self.promised[channel * self.vcs + vc as u32] += flits;
         }
+        self.note_bound(channel, vc, flits);
+    }
+
+    /// Counts a packet in a switch that was routed to a virtual channel.
+    #[inline]
+    pub fn note_bound(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.bound.is_empty() {
+            self.bound[channel * self.vcs + vc as u32] += flits;
+        }
+    }
+
+    /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use.
+    pub fn committed(&self, channel: u32, vc: u8) -> u32 {
+        let lane = channel * self.vcs + vc as u32;
+        let record = &self.channels[channel];
+        let back: u32 = record.returns.flits(vc, self.now);
+        // A channel to an endpoint has no buffer ahead.
+        let buffer =
+            self.plan.links.get(usize::from(record.row)).map_or(0, |link| link.buffer[usize::from(vc)]);
+        self.bound[lane] + buffer.saturating_sub(self.lanes[lane].credit + back)
     }
 
     /// Takes back what was promised to a packet that is dropped.
     pub fn forget(&mut self, channel: u32, vc: u8, flits: u32) {
         if !self.promised.is_empty() && self.is_reserved(vc) {
             self.promised[channel * self.vcs + vc as u32] -= flits;
+        }
+        if !self.bound.is_empty() {
+            self.bound[channel * self.vcs + vc as u32] -= flits;
         }
     }
 
@@ -532,6 +561,9 @@ impl Fabric {
         }
         if channel < self.ports {
             self.probe.packet_hops += 1;
+            if !self.bound.is_empty() {
+                self.bound[channel * self.vcs + vc as u32] -= flits;
+            }
             if self.watching {
                 self.watch(channel, id, end);
             }

@@ -3,6 +3,7 @@
 //! Determinism is structural. Within a tick every change is local to one port or endpoint, or commutes with the others;
 //! routing reads the state as of the beginning of the tick; what depends on order is sorted by port. So any order of
 //! the events inside a tick, any partitioning and any number of threads give the same result.
+pub mod ahead;
 pub mod build;
 pub mod fabric;
 pub mod kernel;

@@ -1,4 +1,5 @@
 //! A partition: its switches, its endpoints, and the loop over their events.
+use super::ahead;
 use super::fabric::{Fabric, Inlet};
 use super::packet::Packet;
 use super::plan::Plan;
@@ -7,6 +8,7 @@ use super::wheel::Kind;
 use super::{NEVER, Tick};
 use crate::nic::{Nics, respond};
 use crate::protocol::{Agent, Arrival, Reply, Verdict};
+use crate::queueing::Assignment;
 use crate::rng::{mix, scale};
 use crate::routing::Senses;
 use crate::switch::arch::Architecture;
@@ -34,8 +36,10 @@ pub struct Partition<A: Architecture> {
 #[derive(Clone, Copy, Default)]
 struct Channel {
     network: u8,
-    /// First virtual channel of its class and network.
+    /// First virtual channel of its class, network and queue.
     base: u8,
+    /// First virtual channel of its class and network, if queues are chosen at each hop: then of data only.
+    spread: Option<u8>,
     /// Whether its arrival is noted.
     tracked: bool,
 }
@@ -97,7 +101,11 @@ impl<A: Architecture> Partition<A> {
         let plan = &fabric.plan.channels;
         for (vc, channel) in channels.iter_mut().take(plan.count()).enumerate() {
             let tracked = fabric.tracked[plan.class_of[vc] as usize];
-            *channel = Channel { network: plan.network_of[vc], base: plan.base_of[vc], tracked };
+            let (class, network) = (plan.class_of[vc], plan.network_of[vc]);
+            let spread =
+                matches!(fabric.plan.queues, Assignment::Port(_)) && !plan.classes[class as usize].control;
+            let spread = spread.then(|| plan.index(class, network, 0, 0));
+            *channel = Channel { network, base: plan.base_of[vc], spread, tracked };
         }
         let mut endpoints = Table::default();
         for &switch in &fabric.share.switches {
@@ -245,7 +253,14 @@ impl<A: Architecture> Partition<A> {
         let hot = &mut self.fabric.pool.hot[id];
         hot.set_route(route);
         hot.out = hop.port;
-        hot.next_vc = channel.base + hop.level;
+        hot.next_vc = match channel.spread {
+            None => channel.base + hop.level,
+            Some(first) => {
+                first
+                    + ahead::queue_beyond(plan, (switch, hop.port), dst, &route) * plan.channels.levels
+                    + hop.level
+            }
+        };
         let (next_vc, flits) = (hot.next_vc, hot.flits());
         self.fabric.promise(base + hop.port as u32, next_vc, flits);
         if channel.tracked {
@@ -375,6 +390,7 @@ impl<A: Architecture> Partition<A> {
         packet.hot.vc = packet.hot.next_vc;
         packet.notes.arrived = self.fabric.now;
         self.fabric.probe.made += 1;
+        self.fabric.note_bound(base + hop.port as u32, packet.hot.next_vc, packet.hot.flits());
         let id = self.fabric.pool.insert(&packet);
         self.switches.accept(&mut self.fabric, local, None, id);
     }

@@ -2,6 +2,7 @@
 //! into partitions. Immutable, shared by all partitions.
 use super::Tick;
 use crate::graph::{Graph, Peer};
+use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::traffic::generator;
 use crate::units::{Duration, Scale, Size};
@@ -27,28 +28,35 @@ pub struct Channels {
     pub classes: Vec<TrafficClass>,
     /// Virtual networks.
     pub networks: u8,
-    /// Queues of a data class in each network.
-    pub queues: u8,
+    /// Queues of a data class in each network; a class of control packets uses the first only.
+    pub queues: u16,
     /// Deadlock levels: the most that any link class needs.
     pub levels: u8,
     /// The class of each virtual channel.
     pub class_of: Vec<u8>,
     /// The network of each virtual channel.
     pub network_of: Vec<u8>,
-    /// The first virtual channel of the class and network of each virtual channel.
+    /// The first virtual channel of the class, network and queue of each virtual channel.
     pub base_of: Vec<u8>,
 }
 
 impl Channels {
     /// The virtual channels of these classes, networks, queues and levels.
-    pub fn new(classes: Vec<TrafficClass>, networks: u8, queues: u8, levels: u8) -> Self {
+    pub fn new(classes: Vec<TrafficClass>, networks: u8, queues: u16, levels: u8) -> Self {
         let per_network = queues as usize * levels as usize;
         let per_class = networks as usize * per_network;
         let count = classes.len() * per_class;
         let class_of = (0..count).map(|vc| (vc / per_class) as u8).collect();
         let network_of = (0..count).map(|vc| (vc % per_class / per_network) as u8).collect();
-        let base_of = (0..count).map(|vc| (vc / per_network * per_network) as u8).collect();
+        let base_of = (0..count).map(|vc| (vc / levels as usize * levels as usize) as u8).collect();
         Self { classes, networks, queues, levels, class_of, network_of, base_of }
+    }
+
+    /// Whether any packet may take a virtual channel on a link class that has this many levels.
+    pub fn in_use(&self, vc: usize, levels: u8) -> bool {
+        let queue = vc / usize::from(self.levels) % usize::from(self.queues);
+        let control = self.classes[usize::from(self.class_of[vc])].control;
+        vc % usize::from(self.levels) < usize::from(levels) && !(control && queue > 0)
     }
 
     /// How many there are.
@@ -134,6 +142,8 @@ pub struct Plan {
     pub router: Box<dyn Router>,
     /// Virtual channels of every port.
     pub channels: Channels,
+    /// How packets find their queues.
+    pub queues: Assignment,
     /// Link classes; 0 is the host links.
     pub links: Vec<LinkPlan>,
     /// Time of a packet through the crossbar, by its flits; empty for an infinite speedup.

@@ -1,4 +1,5 @@
 //! The endpoints: sources that queue messages and cut them into packets, sinks that put them together again.
+mod at_source;
 mod due;
 pub mod queue;
 
@@ -8,10 +9,11 @@ use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
 use crate::core::{NEVER, Tick};
 use crate::protocol::{Pull, Received, Reply, Reserve, Sent, Source};
-use crate::rng::{mix, scale};
-use crate::routing::{Route, Senses};
+use crate::rng::mix;
+use crate::routing::Route;
 use crate::traffic::generator::{self, Generator};
 use crate::workload::host::Hosts;
+use at_source::{AtSource, Lacking, first_queue};
 use due::Due;
 use queue::{Message, SendQueue, key};
 use std::cmp::Reverse;
@@ -57,6 +59,8 @@ struct Node {
     next_message: u32,
     /// Flits sent that may be dropped, of which no answer has come.
     retained: u32,
+    /// Data packets sent.
+    turn: u32,
 }
 
 /// A generator with what the endpoint knows of it.
@@ -125,26 +129,6 @@ impl std::hash::Hasher for Mixer {
     }
 }
 
-/// Chance at the source, drawn from what tells the packet from others; it senses no occupancy.
-struct AtSource {
-    seed: u64,
-    key: [u64; 2],
-    drawn: u64,
-}
-
-impl Senses for AtSource {
-    fn below(&mut self, n: u32) -> u32 {
-        self.drawn = match self.drawn {
-            0 => mix(mix(self.seed, mix(self.key[0], self.key[1])), 1),
-            before => mix(before, 1),
-        };
-        scale(self.drawn, n)
-    }
-    fn occupancy(&mut self, _port: u16) -> u32 {
-        0
-    }
-}
-
 impl<S: Source> NicSet<S> {
     /// The endpoints of a partition, with the generators of their traffic.
     pub fn new(source: S, plan: &Arc<Plan>, share: &Share) -> Self {
@@ -170,6 +154,7 @@ impl<S: Source> NicSet<S> {
                 next_born: NEVER,
                 next_message: 0,
                 retained: 0,
+                turn: 0,
             });
         }
         Self {
@@ -340,8 +325,8 @@ impl<S: Source> NicSet<S> {
             }
             starved = true;
         }
-        // Classes that lack credit; bit n is class n.
-        let mut lacking = 0u64;
+        let mut lacking = Lacking::default();
+        let pulls = self.source.pulls();
         while let Some(queue) = self.nodes[endpoint].due.first(&self.queues, fabric.now) {
             let pull = self.source.pull(&self.queues[queue], fabric.now);
             let again = matches!(pull, Pull::Again(_));
@@ -357,7 +342,12 @@ impl<S: Source> NicSet<S> {
                 return false;
             }
         }
-        for _ in 0..self.nodes[endpoint].ready.len() {
+        for asked in 0..self.nodes[endpoint].ready.len() {
+            if pulls & !lacking.classes == 0 {
+                // All others would go to the end too: as if they had.
+                self.nodes[endpoint].ready.rotate_right(asked);
+                break;
+            }
             let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
             match self.source.pull(&self.queues[queue], fabric.now) {
                 Pull::Wait => {
@@ -391,7 +381,7 @@ impl<S: Source> NicSet<S> {
         endpoint: u32,
         queue: u32,
         pull: Pull,
-        lacking: &mut u64,
+        lacking: &mut Lacking,
     ) -> bool {
         let (Pull::Next(class)
         | Pull::Again(class)
@@ -400,20 +390,20 @@ impl<S: Source> NicSet<S> {
         else {
             unreachable!("a pull that sends nothing")
         };
-        if *lacking >> class & 1 == 1 {
+        if lacking.classes >> class & 1 == 1 {
             return false;
         }
         let mut packet = self.draft(fabric, endpoint, queue, pull);
-        self.route_at_source(fabric, &mut packet, class);
+        self.route_at_source(fabric, endpoint, &mut packet, class);
         let channel = fabric.ports + endpoint;
         if fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits() {
-            *lacking |= 1 << class;
+            lacking.note(&self.plan.channels, class, packet.hot.next_vc);
             return false;
         }
         if let Pull::Reserve(reserve) = pull
             && !self.follows(fabric, channel, &packet, &reserve)
         {
-            *lacking |= 1 << class;
+            lacking.note(&self.plan.channels, class, packet.hot.next_vc);
             return false;
         }
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
@@ -451,7 +441,9 @@ impl<S: Source> NicSet<S> {
         let channels = &self.plan.channels;
         let network = channels.network_of[reservation.hot.next_vc as usize];
         let flits = reserve.flits.min(self.plan.packet_flits as u32);
-        fabric.credit(channel, channels.index(then, network, 0, 0)) >= flits
+        let route = Route { network, ..Route::default() };
+        let queue = first_queue(&self.plan, then, (reservation.cold.src, reservation.hot.dst), &route);
+        fabric.credit(channel, channels.index(then, network, queue, 0)) >= flits
     }
 
     /// The packet that a queue wants to send; nothing is changed yet.
@@ -546,14 +538,20 @@ impl<S: Source> NicSet<S> {
     }
 
     /// Lets the routing choose, and sets the virtual channel of the injection channel.
-    fn route_at_source(&self, fabric: &Fabric, packet: &mut Packet, class: u8) {
-        let cold = &packet.cold;
-        let key = [(cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now];
+    fn route_at_source(&self, fabric: &Fabric, endpoint: u32, packet: &mut Packet, class: u8) {
+        let (plan, cold) = (&*self.plan, &packet.cold);
+        let data = packet.hot.kind() == Kind::Data;
+        let turn = data.then_some(self.nodes[endpoint].turn);
+        // A packet that waits for credit in its network must not draw another meanwhile.
+        let at =
+            if plan.channels.networks > 1 && data { self.nodes[endpoint].turn.into() } else { fabric.now };
+        let key = [(cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ at];
         let mut route = Route::default();
-        let mut senses = AtSource { seed: self.plan.seed, key, drawn: 0 };
-        self.plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        let mut senses = AtSource { fabric, packet, class, turn, key, drawn: 0 };
+        plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        let queue = first_queue(plan, class, (cold.src, packet.hot.dst), &route);
         packet.hot.set_route(route);
-        packet.hot.next_vc = self.plan.channels.index(class, route.network, 0, 0);
+        packet.hot.next_vc = plan.channels.index(class, route.network, queue, 0);
     }
 
     #[inline]
@@ -562,6 +560,7 @@ impl<S: Source> NicSet<S> {
         packet.hot.tail = fabric.now;
         if packet.hot.kind() == Kind::Data {
             fabric.probe.injected(packet.cold.class, fabric.now);
+            self.nodes[endpoint].turn = self.nodes[endpoint].turn.wrapping_add(1);
         }
         let id = fabric.pool.insert(packet);
         fabric.transmit(fabric.ports + endpoint, id);
@@ -599,7 +598,7 @@ impl<S: Source> NicSet<S> {
         for reply in replies.drain(..) {
             let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
             answer.cold.marked = reply.kind == Kind::Ack && droppable;
-            self.route_at_source(fabric, &mut answer, reply.class);
+            self.route_at_source(fabric, endpoint, &mut answer, reply.class);
             self.send_control(fabric, endpoint, answer);
         }
         self.replies = replies;

@@ -208,7 +208,7 @@ impl Agent for Marker {
 }
 
 impl Scheme for Ecn {
-    fn classes(&self) -> Vec<TrafficClass> {
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA]
     }
 

@@ -272,7 +272,7 @@ impl Agent for LastHop {
 }
 
 impl Scheme for Lhrp {
-    fn classes(&self) -> Vec<TrafficClass> {
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA, SPECULATIVE]
     }
 

@@ -202,7 +202,7 @@ impl Agent for Switches {
 }
 
 impl Scheme for LhrpSrp {
-    fn classes(&self) -> Vec<TrafficClass> {
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         let small = TrafficClass {
             name: "speculative small",
             times_out: self.drop_small == Drop::Timeout,

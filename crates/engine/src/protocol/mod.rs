@@ -130,6 +130,11 @@ pub trait Source: Send + Sync + 'static {
 
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
+    /// The traffic classes that [`Source::pull`] names, one bit each: once all of them lack credit, no other queue is asked. All,
+    /// if that is not known.
+    fn pulls(&self) -> u64 {
+        u64::MAX
+    }
 
     /// May write the protocol's words into a data packet that is about to be sent, as `pull` wanted it.
     fn stamp(&self, _queue: &SendQueue<Self::Queue>, _pull: Pull, _packet: &mut Packet) {}
@@ -254,7 +259,7 @@ impl Default for CongestionControl {
 /// What every scheme provides: what the engine needs to build its endpoints and agents.
 pub trait Scheme {
     /// Its traffic classes, the highest priority first.
-    fn classes(&self) -> Vec<TrafficClass>;
+    fn classes(&self, acknowledge: bool) -> Vec<TrafficClass>;
     /// Whether its packets carry words.
     fn words(&self) -> bool {
         true

@@ -48,6 +48,10 @@ impl Source for Plain {
         if queue.has_message() { Pull::Next(self.data) } else { Pull::Wait }
     }
 
+    fn pulls(&self) -> u64 {
+        1 << self.data
+    }
+
     fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
         if self.acknowledge {
             replies.extend(received.acknowledge(true, self.control));
@@ -56,8 +60,8 @@ impl Source for Plain {
 }
 
 impl Scheme for None {
-    fn classes(&self) -> Vec<TrafficClass> {
-        vec![CONTROL, DATA]
+    fn classes(&self, acknowledge: bool) -> Vec<TrafficClass> {
+        if acknowledge { vec![CONTROL, DATA] } else { vec![DATA] }
     }
 
     fn words(&self) -> bool {
@@ -65,6 +69,6 @@ impl Scheme for None {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        Box::new(NicSet::new(Plain { acknowledge, control: 0, data: 1 }, plan, share))
+        Box::new(NicSet::new(Plain { acknowledge, control: 0, data: acknowledge.into() }, plan, share))
     }
 }

@@ -140,7 +140,7 @@ impl Source for Endpoint {
 }
 
 impl Scheme for Smsrp {
-    fn classes(&self) -> Vec<TrafficClass> {
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![RESERVATION, GRANT, CONTROL, DATA, SPECULATIVE]
     }
 

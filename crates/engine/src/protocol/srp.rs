@@ -260,7 +260,7 @@ impl Srp {
 }
 
 impl Scheme for Srp {
-    fn classes(&self) -> Vec<TrafficClass> {
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         match self.grants {
             Grants::Control => vec![RESERVATION, CONTROL, DATA, SPECULATIVE],
             Grants::Own => vec![RESERVATION, GRANT, CONTROL, DATA, SPECULATIVE],

@@ -38,6 +38,10 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     for problem in scenario.routing.binding().problems(&scenario.topology) {
         tell(Problem { path: format!("routing.{}", problem.path), ..problem });
     }
+    let switch_parameters = scenario.switch.design().parameters();
+    for problem in scenario.queueing.scheme().problems(&scenario.topology, &switch_parameters) {
+        tell(Problem { path: format!("queueing.{}", problem.path), ..problem });
+    }
     link(scenario, tell);
     combination(scenario, tell);
     if let Some(scale) = packet(scenario, tell) {
