@@ -1,5 +1,6 @@
 //! What a network is like before anything runs on it: sizes, distances, bisection; and, in the files below, latency,
 //! memory, and all of it of a scenario.
+mod cost;
 mod latency;
 pub mod load;
 mod memory;

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 mod checks;
 mod message;
 mod nearest;
+pub mod preset;
 mod read;
 pub(crate) mod shape;
 mod tree;
@@ -262,6 +263,10 @@ pub struct Scenario {
     /// Title for tables and figures.
     #[serde(default)]
     pub title: String,
+    /// A published combination of routing and queueing that fills in those two tables: "osha" or "sasha". A result's scenario
+    /// has them written out instead.
+    #[serde(default, skip_serializing)]
+    pub preset: Option<preset::Preset>,
     /// The network, by `kind`.
     pub topology: crate::topology::Topology,
     /// Bandwidth and latency of the channels.

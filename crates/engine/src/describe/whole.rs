@@ -1,8 +1,9 @@
 //! All that can be said of a scenario before it runs, as one JSON object.
 use super::latency::{Spread, Ways};
-use super::{Description, memory};
+use super::{Description, cost, memory};
 use crate::core::NEVER;
 use crate::core::plan::{LinkPlan, Plan};
+use crate::queueing::Assignment;
 use crate::scenario::Scenario;
 use crate::topology::Wiring;
 use crate::traffic::sizes::Sizes;
@@ -19,6 +20,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "title": scenario.title,
         "topology": scenario.topology.kind(),
         "routing": scenario.routing.kind(),
+        "queueing": scenario.queueing.kind(),
         "congestion_control": scenario.congestion_control.kind(),
         "endpoints": graph.endpoints,
         "switches": graph.switches,
@@ -39,7 +41,42 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "links": links(&graph, plan),
         "zero_load_latency_ns": ways.map(|ways| latencies(plan, &ways)),
         "virtual_channels": virtual_channels(plan),
+        "queues": queues(plan),
+        "ranks": ranks(plan),
+        "cost": cost::cost(scenario, plan),
     })
+}
+
+/// Endpoints up to which the queue of each is told.
+const QUEUES_TOLD: u32 = 256;
+
+/// The destinations of every queue in each virtual network, seen from endpoint 0; none where queues are not chosen at the source,
+/// or there are too many endpoints for a table.
+fn queues(plan: &Plan) -> Vec<Value> {
+    let all = plan.graph.endpoints.len() as u32;
+    let Assignment::Kept(choose) = &plan.queues else { return Vec::new() };
+    if all > QUEUES_TOLD {
+        return Vec::new();
+    }
+    let queues = plan.channels.queues;
+    let places =
+        (0..plan.channels.networks).flat_map(|network| (0..queues).map(move |queue| (network, queue)));
+    let row = |(network, queue)| {
+        let destinations: Vec<u32> =
+            (0..all).filter(|&dst| u16::from(choose(0, dst, network)) == queue).collect();
+        json!({ "network": network, "queue": queue, "destinations": destinations })
+    };
+    places.map(row).collect()
+}
+
+/// The probabilities of the first ten ranks, of the traffic whose sources rank their destinations.
+fn ranks(plan: &Plan) -> Map<String, Value> {
+    let of = |traffic: &crate::traffic::generator::Plan| {
+        let class = traffic.class();
+        let ranks = class.destinations.ranks();
+        (!ranks.is_empty()).then(|| (class.name.clone(), json!(ranks[..ranks.len().min(10)])))
+    };
+    plan.traffic.iter().filter_map(of).collect()
 }
 
 fn ns(plan: &Plan, ticks: f64) -> f64 {
@@ -120,5 +157,6 @@ fn virtual_channels(plan: &Plan) -> Vec<Value> {
             "input_flits": Map::from_iter(buffers),
         })
     };
-    (0..channels.count()).map(row).collect()
+    let used = |vc: &usize| plan.links.iter().any(|link| link.buffer[*vc] > 0);
+    (0..channels.count()).filter(used).map(row).collect()
 }

@@ -1,7 +1,7 @@
 //! From text to a scenario, and back.
 use super::tree::{self, Entry, Node, Span, Value};
 use super::walk::{Found, Walk};
-use super::{MessageSize, Scenario, Traffic, checks, shape};
+use super::{MessageSize, Scenario, Traffic, checks, preset, shape};
 use crate::problem::Problem;
 use crate::protocol::CongestionControl;
 use crate::queueing::Queueing;
@@ -147,6 +147,7 @@ fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Opt
             found.add(None, || problem);
         }
     }
+    preset::apply(&mut root, found);
     Some(root)
 }
 
