@@ -220,7 +220,7 @@ seed = 1.5
 [record]
 series = true
 "#;
-    let expected = r#"1:1 titel | unknown key | did you mean title? one of: title, topology, link, packet, switch, endpoint, routing, queueing, congestion_control, traffic, job, run, record
+    let expected = r#"1:1 titel | unknown key | did you mean title? one of: title, preset, topology, link, packet, switch, endpoint, routing, queueing, congestion_control, traffic, job, run, record
 3:8 topology.kind | unknown kind "single-swich" | did you mean single-switch? one of: …
 5:1 link.bandwith | unknown key | did you mean bandwidth? one of: bandwidth, latency
 6:8 link.host | "flits" is a unit of size, not of time | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles

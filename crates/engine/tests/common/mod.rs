@@ -25,6 +25,7 @@ pub const NETWORKS: &[&str] = &[
     "kind = \"torus\"\ndims = [4, 3]",
     "kind = \"mesh\"\ndims = [3, 2]\nlinks = 2",
     "kind = \"hyperx\"\ndims = [3, 2]",
+    "kind = \"kns\"\nk = 3\nn = 2",
     ODD,
 ];
 
@@ -42,6 +43,7 @@ pub const FEW_NETWORKS: &[&str] = &[
     "kind = \"torus\"\ndims = [4, 3]",
     "kind = \"mesh\"\ndims = [3, 2]",
     "kind = \"hyperx\"\ndims = [3, 2]",
+    "kind = \"kns\"\nk = 3\nn = 2",
     ODD,
 ];
 
@@ -53,6 +55,8 @@ const VARIANTS: &[&str] = &[
     "kind = \"shortest\"\nchoose = \"by-destination\"",
     "kind = \"par\"\nthreshold = \"0 flits\"",
     "kind = \"ugal\"\nthreshold = \"0 flits\"",
+    "kind = \"dor\"\norders = [\"xy\", \"yx\"]",
+    "kind = \"dor\"\norders = [\"xy\", \"yx\"]\nchoose = \"occupancy\"",
 ];
 
 /// `[congestion_control]` tables: every kind, and what a small network needs to show all that it can do.
