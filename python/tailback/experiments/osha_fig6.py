@@ -1,0 +1,34 @@
+"""osha-fig6: Zipf traffic on a three-dimensional KNS network."""
+
+from __future__ import annotations
+
+from tailback.experiments import osha_zipf as zipf
+from tailback.experiments.model import Claim, Data, Experiment, hard
+from tailback.experiments.osha_paper import PAPER, highest
+
+NUMBER = 2
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row osha-fig6."""
+    weak = zipf.both(data, NUMBER, 1.0)
+    told = zipf.in_words(weak)
+    return [
+        hard("SASHA-4VC is the best (within a point)", told, all(highest(f, ["SASHA-4VC"]) for _, f in weak)),
+        hard(
+            "SASHA-2VC is like BBQ-4VC (within 3 points)",
+            told,
+            all(abs(f["SASHA-2VC"] - f["BBQ-4VC"]) <= 3 for _, f in weak),
+        ),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="osha-fig6",
+    paper=PAPER,
+    title="Zipf traffic on a three-dimensional KNS network",
+    setup=zipf.SETUP,
+    cases=zipf.cases(NUMBER),
+    draw=zipf.draw(NUMBER),
+    claims=claims,
+)

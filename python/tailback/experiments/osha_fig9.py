@@ -1,0 +1,53 @@
+"""osha-fig9: a hot spot on KNS networks."""
+
+from __future__ import annotations
+
+from tailback.experiments import osha_hot as hot
+from tailback.experiments.measure import accepted
+from tailback.experiments.model import Claim, Data, Experiment, hard, value
+from tailback.experiments.osha_paper import PAPER
+
+NUMBERS = (1, 2)
+_HOLD = ("BBQ-4VC", "SASHA-4VC")
+_COLLAPSE = ("1VC", "OSHA-2VC", "OSHA-4VC")
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row osha-fig9. What collapses accepts less than half of what holds."""
+    told = hot.told(data, *NUMBERS)
+    every = [found for number in NUMBERS for found in hot.both(data, number)]
+    apart = all(found[bad] < 0.5 * found[good] for found in every for bad in _COLLAPSE for good in _HOLD)
+    bare = hot.found(data, 1, voq=False)
+    escape = {scheme for scheme, percent in bare.items() if percent >= 0.5 * max(bare.values())}
+    closed = "ceiling 75 %; closed form 56 % for four bands, one of them hot, and a part of that band"
+    full = data.mean(hot.total, network=1, voq=True, scheme="BBQ-4VC", load=1.0).scaled(100)
+    adaptive = data.mean(hot.total, network=1, voq=True, scheme="SASHA-4VC", load=1.0).scaled(100)
+    victim = 100 * data.mean(accepted("uniform"), network=1, voq=True, scheme="BBQ-4VC", load=1.0).mean
+    return [
+        hard("1VC and OSHA collapse, BBQ-4VC and SASHA-4VC hold", told, apart),
+        hard(
+            "network 1 without VOQs: only BBQ-4VC and SASHA-4VC escape",
+            ", ".join(sorted(escape)),
+            escape == set(_HOLD),
+        ),
+        value(
+            "network 1 with VOQs: BBQ-4VC accepts",
+            "60 %",
+            full,
+            (50, 70),
+            "%",
+            note=f"{closed}; uniform traffic gets {victim:.1f} % of its sources' channels",
+        ),
+        value("network 1 with VOQs: SASHA-4VC accepts", "60 %", adaptive, (50, 70), "%"),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="osha-fig9",
+    paper=PAPER,
+    title="A hot spot on KNS networks",
+    setup=hot.SETUP,
+    cases=hot.cases(NUMBERS),
+    draw=hot.draw(NUMBERS),
+    claims=claims,
+)

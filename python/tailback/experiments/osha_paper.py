@@ -1,0 +1,170 @@
+"""What the experiments of the OSHA/SASHA paper share (Yebenes and others, TACO 2019, section 5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tailback.experiments.draw import Line
+from tailback.experiments.lhrp_paper import Times
+from tailback.experiments.model import Data, Measure
+from tailback.scenario import Scenario
+
+PAPER = (
+    "P. Yebenes, J. Rocher-Gonzalez, J. Escudero-Sahuquillo, P. J. Garcia, F. J. Alfaro, F. J. Quiles, C. "
+    "Gómez, J. Duato, “Combining Source-adaptive and Oblivious Routing with Congestion Control in "
+    "High-performance Interconnects using Hybrid and Direct Topologies”, ACM TACO 16(2), 2019"
+)
+PACKET_NS = 327.68
+"""Time of a packet on a channel."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network of table 1: endpoints along each of so many dimensions, joined by switches or in rings."""
+
+    number: int
+    kind: str
+    k: int
+    dims: int
+
+    @property
+    def endpoints(self) -> int:
+        """How many endpoints there are."""
+        return int(self.k**self.dims)
+
+    @property
+    def name(self) -> str:
+        """What it is called in figures."""
+        what = "KNS" if self.kind == "kns" else "torus"
+        return f"{self.k}{'²³'[self.dims - 2]} {what}"
+
+    @property
+    def hops(self) -> float:
+        """Switches and routers on a mean way."""
+        if self.kind == "kns":
+            return 1 + 2 * self.dims * (self.k - 1) / self.k
+        return 1 + self.dims * self.k / 4
+
+    @property
+    def ceiling(self) -> float:
+        """What bisection lets through of uniform traffic."""
+        return 1.0 if self.kind == "kns" else min(1.0, 8 / self.k)
+
+    def toml(self) -> str:
+        """Its table."""
+        if self.kind == "kns":
+            return f'[topology]\nkind = "kns"\nk = {self.k}\nn = {self.dims}\n'
+        return f'[topology]\nkind = "torus"\ndims = {[self.k] * self.dims}\n'
+
+
+def network(number: int, *, full: bool) -> Network:
+    """A network of table 1 by its number; the reduced ones have 16² and 8³ endpoints."""
+    dims = 2 if number in (1, 3) else 3
+    k = {2: (16, 48), 3: (8, 24)}[dims][full]
+    return Network(number, "kns" if number < 3 else "torus", k, dims)
+
+
+_XY_YX = '["xy", "yx"]'
+_SCHEMES = {
+    "1VC": ("[]", "round-robin", 'kind = "single"'),
+    "BBQ-4VC": ("[]", "round-robin", 'kind = "bbq"\nqueues = 4'),
+    "OSHA-2VC": (_XY_YX, "round-robin", 'kind = "single"'),
+    "OSHA-4VC": (_XY_YX, "round-robin", 'kind = "dbbq"\nqueues = 2'),
+    "SASHA-2VC": (_XY_YX, "occupancy", 'kind = "single"'),
+    "SASHA-4VC": (_XY_YX, "occupancy", 'kind = "dbbq"\nqueues = 2'),
+}
+SCHEMES = tuple(_SCHEMES)
+
+_COMMON = """
+[link]
+bandwidth = "100 Gb/s"
+latency = "6 ns"
+host = "0 ns"
+
+[packet]
+flit = "64 B"
+max = "4 KiB"
+
+[endpoint]
+acknowledge = false
+
+[switch]
+kind = "input-queued"
+input_buffer = { per = "port", size = "128 KiB" }
+"""
+
+
+def span(full: bool) -> Times:
+    """Warm-up and window in us; nothing is waited for behind them."""
+    return Times(1000, 2000, 0) if full else Times(200, 400, 0)
+
+
+def loads(full: bool) -> tuple[float, ...]:
+    """The load points; the paper's eleven, without that of no load."""
+    return tuple(step / 10 for step in range(1, 11)) if full else (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def scenario(
+    title: str,
+    of: Network,
+    scheme: str,
+    *,
+    voq: bool,
+    traffic: str,
+    times: Times,
+    seed: int = 1,
+    deadlock: str = "bubble",
+) -> Scenario:
+    """A scenario with the paper's switches; `traffic` is the TOML of its `[[traffic]]`s."""
+    orders, choose, queueing = _SCHEMES[scheme]
+    lines = [f"title = {json.dumps(title)}", of.toml(), _COMMON, f"voq = {json.dumps(voq)}"]
+    lines += ["[routing]", 'kind = "dor"', f"orders = {orders}", f'choose = "{choose}"']
+    lines += [f'deadlock = "{deadlock}"'] if of.kind == "torus" else []
+    lines += ["[queueing]", queueing, traffic, "[run]", f'warmup = "{times.warmup:g} us"']
+    lines += [f'duration = "{times.duration:g} us"', f'drain = "{times.drain:g} us"', f"seed = {seed}"]
+    return Scenario.loads("\n".join(lines) + "\n")
+
+
+def cost(of: Network, load: float, times: Times) -> float:
+    """Expected CPU seconds."""
+    carried = min(load, 0.9 * of.ceiling)
+    return 0.3 + of.endpoints * carried * times.total * 1000 / PACKET_NS * of.hops / 1.3e6
+
+
+def switches(voq: bool) -> str:
+    """The switch in words."""
+    return "with VOQs" if voq else "without VOQs"
+
+
+def lines(data: Data, **where: Any) -> list[Line]:
+    """A line per scheme among the runs with these labels."""
+    found = data.values("scheme", **where)
+    return [Line(scheme, SCHEMES.index(scheme), {**where, "scheme": scheme}) for scheme in found]
+
+
+def at(data: Data, measure: Measure, **labels: Any) -> float:
+    """The mean of a measurement."""
+    return data.mean(measure, **labels).mean
+
+
+def peaks(data: Data, measure: Measure, **labels: Any) -> dict[str, float]:
+    """What each scheme accepts, in percent, at the highest load."""
+    load = max(data.values("load", **labels))
+    return {
+        scheme: 100 * at(data, measure, **labels, load=load, scheme=scheme)
+        for scheme in data.values("scheme", **labels)
+    }
+
+
+def told(found: dict[str, float]) -> str:
+    """Accepted traffic by scheme, in words."""
+    return ", ".join(f"{scheme} {percent:.1f} %" for scheme, percent in found.items())
+
+
+def highest(found: dict[str, float], names: Sequence[str], margin: float = 1.0) -> bool:
+    """Whether all these accept as much as any other, but for a margin in points."""
+    best = max(found.values())
+    return all(found[name] >= best - margin for name in names)
