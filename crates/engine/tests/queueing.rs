@@ -19,6 +19,25 @@ fn beside_a_hot_flow(queueing: &str, switch: &str, to: u32) -> f64 {
     number(&run(&file(TWO, "kind = \"shortest\"", "kind = \"none\"", &rest)), "cold", "accepted")
 }
 
+/// What endpoint 0 gets through to 7 at load 0.5, while it and others send to 5 all they can.
+fn beside_its_own_hot_flow(queueing: &str) -> f64 {
+    let rest = format!(
+        "[queueing]\n{queueing}\n[endpoint]\nacknowledge = false\n[switch]\nkind = \"input-queued\"\n{SPLIT}voq = false\n\
+         [[traffic]]\nname = \"hot\"\npattern = \"list\"\npairs = [[0, 5], [2, 5], [3, 5], [4, 5]]\nload = 0.9\nmessage = \"24 flits\"\nshare = true\n\
+         [[traffic]]\nname = \"cold\"\npattern = \"list\"\npairs = [[0, 7]]\nload = 0.5\nmessage = \"24 flits\"\nshare = true\n\
+         [run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+    );
+    number(&run(&file(TWO, "kind = \"shortest\"", "kind = \"none\"", &rest)), "cold", "accepted")
+}
+
+#[test]
+fn a_source_without_credit_in_one_queue_goes_on_with_another() {
+    let apart = beside_its_own_hot_flow("kind = \"bbq\"\nqueues = 4");
+    assert!((apart - 0.5).abs() < 0.02, "{apart}");
+    let together = beside_its_own_hot_flow("kind = \"single\"");
+    assert!((together - 0.25).abs() < 0.02, "{together}");
+}
+
 const SPLIT: &str = "input_buffer = { per = \"port\", size = \"16 packets\" }\n";
 const SHARED: &str = "input_buffer = { per = \"port\", size = \"16 packets\", shared = true }\n";
 

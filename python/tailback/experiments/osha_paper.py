@@ -123,8 +123,8 @@ def scenario(
     lines = [f"title = {json.dumps(title)}", of.toml(), _COMMON, f"voq = {json.dumps(voq)}"]
     lines += ["[routing]", 'kind = "dor"', f"orders = {orders}", f'choose = "{choose}"']
     lines += [f'deadlock = "{deadlock}"'] if of.kind == "torus" else []
-    lines += ["[queueing]", queueing, traffic, "[run]", f'warmup = "{times.warmup:g} us"']
-    lines += [f'duration = "{times.duration:g} us"', f'drain = "{times.drain:g} us"', f"seed = {seed}"]
+    lines += ["[queueing]", queueing, traffic, "[run]", f'warmup = "{times.warmup:.9g} us"']
+    lines += [f'duration = "{times.duration:.9g} us"', f'drain = "{times.drain:.9g} us"', f"seed = {seed}"]
     return Scenario.loads("\n".join(lines) + "\n")
 
 

@@ -2,7 +2,7 @@
 use crate::core::ahead;
 use crate::core::fabric::Fabric;
 use crate::core::packet::Packet;
-use crate::core::plan::{Channels, Plan};
+use crate::core::plan::Plan;
 use crate::queueing::Assignment;
 use crate::rng::{mix, scale};
 use crate::routing::{Route, Senses};
@@ -79,15 +79,19 @@ pub(super) struct Lacking {
 
 impl Lacking {
     /// A packet of a class found no credit on a virtual channel of the injection channel.
-    pub(super) fn note(&mut self, channels: &Channels, class: u8, vc: u8) {
-        let of = &channels.classes[class as usize];
-        let queues = if of.control { 1 } else { u32::from(channels.queues) };
-        let all = u32::from(channels.networks) * queues;
-        if all > 1 {
-            self.vcs[usize::from(vc >> 6)] |= 1 << (vc & 63);
+    pub(super) fn note(&mut self, plan: &Plan, class: u8, vc: u8) {
+        let channels = &plan.channels;
+        let queues = if channels.classes[class as usize].control { 1 } else { u32::from(channels.queues) };
+        let networks = if plan.router.takes_turns() { 1 } else { u32::from(channels.networks) };
+        if networks * queues > 1 {
+            let (before, bit) = (self.vcs[usize::from(vc >> 6)], 1 << (vc & 63));
+            if before & bit != 0 {
+                return;
+            }
+            self.vcs[usize::from(vc >> 6)] |= bit;
             let mine =
                 |vc: &usize| channels.class_of[*vc] == class && self.vcs[vc >> 6] >> (vc & 63) & 1 == 1;
-            if ((0..channels.count()).filter(mine).count() as u32) < all {
+            if ((0..channels.count()).filter(mine).count() as u32) < networks * queues {
                 return;
             }
         }

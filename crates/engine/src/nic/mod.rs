@@ -397,13 +397,13 @@ impl<S: Source> NicSet<S> {
         self.route_at_source(fabric, endpoint, &mut packet, class);
         let channel = fabric.ports + endpoint;
         if fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits() {
-            lacking.note(&self.plan.channels, class, packet.hot.next_vc);
+            lacking.note(&self.plan, class, packet.hot.next_vc);
             return false;
         }
         if let Pull::Reserve(reserve) = pull
             && !self.follows(fabric, channel, &packet, &reserve)
         {
-            lacking.note(&self.plan.channels, class, packet.hot.next_vc);
+            lacking.note(&self.plan, class, packet.hot.next_vc);
             return false;
         }
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
