@@ -58,7 +58,9 @@ def draw(data: Data) -> Figure:
                 x, y = destination % 4, destination // 4
                 colour = "black" if queue > 1 else "white"
                 panel.text(x, y, str(queue), ha="center", va="center", color=colour)
-            panel.set_title(f"queue of a destination, {name}", fontsize=10)
+            panel.set_title(name, fontsize=10)
+            panel.set_xticks(range(4))
+            panel.set_yticks(range(4))
             panel.set_xlabel("x")
             panel.set_ylabel("y")
             panel.grid(visible=False)
