@@ -71,11 +71,15 @@ pub struct Packet {
     /// Size of a control packet: acknowledgements, reservations, notifications.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub control: Size,
+    /// Flits of several packets take turns: a packet whose tail is still to come leaves its place in the crossbar to others,
+    /// and control packets go between the flits of a data packet that is under way, which then holds the channel that
+    /// much longer. Without it, a packet holds its way through a switch, and its channel, to its end.
+    pub interleave: bool,
 }
 
 impl Default for Packet {
     fn default() -> Self {
-        Self { flit: Size::Bits(100), max: Size::Flits(24), control: Size::Flits(1) }
+        Self { flit: Size::Bits(100), max: Size::Flits(24), control: Size::Flits(1), interleave: false }
     }
 }
 

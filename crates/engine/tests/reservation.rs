@@ -9,14 +9,14 @@ use tailback_engine::scenario::Scenario;
 /// The schemes under test, as `[congestion_control]` tables. Times and thresholds are short, so that much is dropped.
 const SCHEMES: &[&str] = &[
     "kind = \"srp\"\nn_min = \"0 flits\"\ntime_to_wait = \"20 ns\"",
-    "kind = \"srp\"\nn_min = \"0 flits\"\nn_max = \"whole message\"\nmax_outstanding = 0\nfirst_packet = \"directly\"\nepsilon = 0\ngrants = \"own class\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nn_max = \"whole message\"\nmax_outstanding = 0\nreserves = \"with-first-packet\"\nepsilon = 0\ngrants = \"own class\"\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nn_min = \"2 packets\"\nn_max = \"2 packets\"\nmax_outstanding = 3\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"\nmax_outstanding = 0\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"fast-resend\"\nmax_outstanding = 2\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nsmall = \"coalesce\"\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nsmall = \"ecn\"\nsmall_threshold = \"10 flits\"\nsmall_hold = \"500 ns\"\ntime_to_wait = \"20 ns\"",
-    "kind = \"srp\"\nn_min = \"0 flits\"\nfirst_packet = \"directly\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"srp\"\nn_min = \"0 flits\"\nreserves = \"with-first-packet\"\ntime_to_wait = \"20 ns\"",
     "kind = \"smsrp\"\ntime_to_wait = \"20 ns\"",
     "kind = \"lhrp\"\nthreshold = \"20 flits\"",
     "kind = \"lhrp\"\nthreshold = \"20 flits\"\nfabric_drop = \"40 ns\"",
@@ -82,11 +82,13 @@ proptest! {
         load in 0.02..0.9f64,
         (small, large) in (1u32..20, 8u32..200),
         acknowledge: bool,
+        interleave: bool,
         seed in 1u64..1000,
     ) {
         let sizes = format!("{{ sizes = [\"{small} flits\", \"{large} flits\"], shares = [0.5, 0.5] }}");
         let text = scenario(network, scheme, &mixed(load, &sizes), acknowledge, seed);
-        if let Err(wrong) = all_arrived(&summary(&text, &[])) {
+        let interleave = [("packet.interleave", if interleave { "true" } else { "false" })];
+        if let Err(wrong) = all_arrived(&summary(&text, &interleave)) {
             return Err(TestCaseError::fail(format!("{wrong}\n{text}")));
         }
     }
@@ -191,16 +193,25 @@ fn the_speculative_packets_of_every_scheme_are_dropped_at_a_hot_spot() {
 #[test]
 fn results_do_not_depend_on_partitions_or_threads() {
     let traffic = mixed(0.6, "{ sizes = [\"3 flits\", \"60 flits\"], shares = [0.5, 0.5] }");
-    for scheme in SCHEMES {
-        for network in &NETWORKS[1..] {
+    for (at, scheme) in SCHEMES.iter().enumerate() {
+        for (number, network) in NETWORKS[1..].iter().enumerate() {
             let text = scenario(network, scheme, &traffic, true, 5);
-            let checksum = |partitions: &str, threads: &str| {
-                let overrides = [("run.partitions", partitions), ("run.threads", threads)];
-                summary(&text, &overrides)["checksum"].clone()
+            let same = |interleave: &str, voq: &str, cuts: &[(&str, &str)]| {
+                let checksum = |partitions: &str, threads: &str| {
+                    let cut = [("run.partitions", partitions), ("run.threads", threads)];
+                    let switch = [("packet.interleave", interleave), ("switch.voq", voq)];
+                    summary(&text, &[cut, switch].concat())["checksum"].clone()
+                };
+                let one = checksum("1", "1");
+                for (partitions, threads) in cuts {
+                    let other = checksum(partitions, threads);
+                    assert_eq!(one, other, "{partitions}, {threads}, {interleave}, {voq}: {scheme}");
+                }
             };
-            let one = checksum("1", "1");
-            for (partitions, threads) in [("2", "1"), ("100", "1"), ("100", "2")] {
-                assert_eq!(one, checksum(partitions, threads), "{partitions}, {threads}: {scheme}");
+            same("false", "true", &[("2", "1"), ("100", "1"), ("100", "2")]);
+            // Plain queues and virtual output queues in turn.
+            if (at + number) % 2 == 0 {
+                same("true", if at % 4 < 2 { "[\"data\"]" } else { "true" }, &[("100", "1")]);
             }
         }
     }
@@ -230,6 +241,58 @@ fn a_message_alone_is_delayed_by_its_reservation_of_a_flit_at_most() {
             }
         }
     }
+}
+
+#[test]
+fn control_packets_go_between_the_flits_of_data_if_they_interleave() {
+    // Two endpoints fill the channel to a third with long packets; the reservations of a fourth cross it.
+    let traffic = "[[traffic]]\nname = \"full\"\npattern = \"hotspot\"\nsources = [0, 1]\ndestinations = [5]\nload = 1.0\nshare = true\n\
+                   message = \"100 flits\"\n[[traffic]]\nname = \"other\"\npattern = \"hotspot\"\nsources = [2]\n\
+                   destinations = [5]\nload = 0.1\nshare = true\nmessage = \"200 flits\"\n";
+    let scheme = "kind = \"srp\"\nn_min = \"200 flits\"\nepsilon = 0\ntime_to_wait = \"10 us\"";
+    let text = scenario(NETWORKS[0], scheme, traffic, false, 1);
+    // How long reservations take from source to destination, of 2 x 5 ns of latency and 2 flits of 1 ns.
+    let longest = |interleave: &str| {
+        let overrides = [
+            ("packet.max", "\"100 flits\""),
+            ("packet.interleave", interleave),
+            ("record.packets", "true"),
+            ("run.duration", "\"40 us\""),
+            ("run.drain", "\"0 us\""),
+        ];
+        let waits = waits(&output(&text, &overrides), "reservation");
+        assert!(waits.len() > 5, "{waits:?}");
+        waits.into_iter().fold(0.0, f64::max)
+    };
+    assert!(longest("true") <= 12.0 + 2.0, "at most a flit under way, and one of another reservation");
+    assert!(longest("false") > 50.0, "else a packet");
+}
+
+/// Times in ns from leaving the source to arrival of the packets of a kind, in a network of one switch.
+fn waits(output: &Output, kind: &str) -> Vec<f64> {
+    let table = output.tables.iter().find(|table| table.name == "packets").expect("packets are recorded");
+    let column = |name: &str| &table.columns.iter().find(|(own, _)| own == name).expect("a column").1;
+    let (Column::Text(kinds), Column::Text(from), Column::Int(messages)) =
+        (column("kind"), column("from"), column("message"))
+    else {
+        panic!("the columns have other types")
+    };
+    let (Column::Real(starts), Column::Real(tails), Column::Int(sources)) =
+        (column("start_ns"), column("tail_ns"), column("source"))
+    else {
+        panic!("the columns have other types")
+    };
+    let mut left = HashMap::new();
+    let mut waits = Vec::new();
+    for at in (0..kinds.len()).filter(|&at| kinds[at] == kind) {
+        let packet = (sources[at], messages[at]);
+        if from[at].starts_with("endpoint") {
+            left.insert(packet, starts[at]);
+        } else if let Some(start) = left.get(&packet) {
+            waits.push(tails[at] - start);
+        }
+    }
+    waits
 }
 
 #[test]

@@ -129,10 +129,12 @@ def _reservations(data: Data, over: list[float]) -> list[Claim]:
         if not data.has(protocol=protocol):
             found.append(unjudged(text, "hard", "", f"this engine has no {protocol}"))
     if data.has(protocol="smsrp"):
-        points = [data.mean(_ACCEPTED, protocol="smsrp", load=load).mean for load in over]
-        measured = f"largest {100 * max(points):.1f} %, at {over[-1]:g}x {100 * points[-1]:.1f} %"
-        held = max(points) > 0.95 and points[-1] < max(points) - 0.02
-        found.append(hard(texts["smsrp"], measured, held, cause=hot.why_smsrp_declines(data)))
+        loads, shares = data.curve(_ACCEPTED, "load", protocol="smsrp")
+        points = {load: 100 * share.mean for load, share in zip(loads, shares, strict=True) if load >= 1}
+        measured = ", ".join(f"{load:g}x {points[load]:.1f} %" for load in points)
+        held = max(points.values()) > 95 and points[over[-1]] < max(points.values()) - 2
+        why = hot.why_smsrp_declines(data)
+        found.append(hard(texts["smsrp"], measured, held, cause=why, note=why))
     if data.has(protocol="srp"):
         largest = _largest(data, "srp")
         others = min(_largest(data, p).mean for p in ("none", "lhrp"))

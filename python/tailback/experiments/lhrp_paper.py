@@ -61,7 +61,7 @@ _PROTOCOLS: dict[str, dict[str, Any]] = {
         "epsilon": 0.0,
         "time_to_wait": "1 us",
         "max_outstanding": 0,
-        "first_packet": "directly",
+        "reserves": "with-first-packet",
         "grants": "own class",
     },
     "smsrp": {"time_to_wait": "1 us", "epsilon": 0.0},

@@ -30,7 +30,7 @@ def cases(full: bool) -> list[Case]:
             for protocol, changes in (("none", None), ("srp", _FORCED))
             for load in uniform.loads(full)
         ]
-        + uniform.finer()
+        + uniform.rules()
     )
 
 

@@ -21,7 +21,7 @@ def cases(full: bool) -> list[Case]:
         uniform.case("srp", load, full, seed=seed)
         for load in uniform.loads(full)
         for seed in uniform.seeds(full)
-    ] + uniform.finer()
+    ] + uniform.rules()
 
 
 def draw(data: Data) -> Figure:

@@ -23,7 +23,7 @@ def cases(full: bool) -> list[Case]:
         for wait in _WAITS
         for load in uniform.loads(full)
         for seed in uniform.seeds(full)
-    ] + uniform.finer()
+    ] + uniform.rules()
 
 
 def draw(data: Data) -> Figure:

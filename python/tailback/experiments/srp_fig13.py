@@ -19,7 +19,7 @@ def cases(full: bool) -> list[Case]:
         uniform.case("srp", load, full, "256 packets", changes={"n_max": f"{size} packets"}, n_max=size)
         for size in _SIZES
         for load in uniform.loads(full)
-    ] + uniform.finer()
+    ] + uniform.rules()
 
 
 def draw(data: Data) -> Figure:

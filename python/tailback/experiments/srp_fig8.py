@@ -22,7 +22,7 @@ def cases(full: bool) -> list[Case]:
         for protocol in kinds()
         for load in uniform.loads(full)
         for seed in uniform.seeds(full)
-    ] + uniform.finer()
+    ] + uniform.rules()
 
 
 def draw(data: Data) -> Figure:

@@ -33,7 +33,7 @@ def cases(full: bool) -> list[Case]:
         for protocol in kinds()
         for size, message in _SIZES.items()
         for seed in uniform.seeds(full)
-    ] + uniform.finer()
+    ] + uniform.rules()
 
 
 def draw(data: Data) -> Figure:

@@ -53,6 +53,7 @@ latency = "32 ns"
 flit = "64 b"
 max = "32 flits"
 control = "1 flit"
+interleave = true
 
 [switch]
 kind = "cioq"

@@ -91,6 +91,14 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
         .collect();
     problems.extend(small_buffers(scenario, &links, packet_flits));
+    if scenario.packet.interleave && switch.fabric == Path::Unlimited {
+        let message = "flits take turns on a crossbar, and this switch has none";
+        problems.push(Problem::new(
+            "packet.interleave",
+            message,
+            "false; or the switch kind cioq or input-queued",
+        ));
+    }
     if router.bubbles() {
         problems.extend(no_bubbles(&traffic, &switch, output_buffer, &links, packet_flits));
         if !jobs.is_empty() {
@@ -143,6 +151,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         output_buffer,
         packet_flits,
         control_flits: scenario.packet.control.flits(&scale) as u16,
+        interleave: scenario.packet.interleave,
         drain_time: times(drained, &scale, tick),
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
         noting: scenario.congestion_control.scheme().words() || !jobs.is_empty(),

@@ -230,7 +230,7 @@ pub struct Fabric {
     pub probe: Probe,
     /// Whether any class is tracked.
     pub tracking: bool,
-    /// Whether packets that leave a switch are looked at: a class is tracked, or the time of ports recorded.
+    /// Whether the time of ports is recorded.
     pub watching: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
@@ -241,6 +241,8 @@ pub struct Fabric {
     /// Flits in switches that are bound for each virtual channel; empty if no source weighs them.
     bound: Table<u32>,
     timing: Table<Timing>,
+    /// When each channel can take another control packet between the flits of a data packet; empty if none goes there.
+    cut_free: Table<Tick>,
     lanes: Table<Lane>,
     /// Flits that the virtual channels of each channel share in the buffer ahead; empty if none do.
     pools: Table<u32>,
@@ -270,6 +272,7 @@ impl Fabric {
             promised: Table::default(),
             bound: Table::default(),
             timing: timings(&plan).into(),
+            cut_free: Table::default(),
             lanes: Table::default(),
             pools: Table::default(),
             vcs: vcs as u32,
@@ -277,6 +280,9 @@ impl Fabric {
             plan,
         };
         fabric.wire(number);
+        if fabric.plan.interleave {
+            fabric.cut_free = vec![0; fabric.channels.len()].into();
+        }
         if fabric.plan.router.reserved_level().is_some() {
             fabric.promised = vec![0; fabric.lanes.len()].into();
         }
@@ -565,7 +571,7 @@ impl Fabric {
                 self.bound[channel * self.vcs + vc as u32] -= flits;
             }
             if self.watching {
-                self.watch(channel, id, end);
+                self.probe.active(channel, self.now, end);
             }
         }
         let hot = &mut self.pool.hot[id];
@@ -594,16 +600,43 @@ impl Fabric {
         }
     }
 
-    /// Keeps what only some runs ask for: a packet's queueing time, and the time of every port.
-    #[cold]
-    fn watch(&mut self, port: u32, id: u32, end: Tick) {
-        let class = self.plan.channels.class_of[self.pool.hot[id].vc as usize];
-        if self.tracked[class as usize] {
-            let notes = &mut self.pool.notes[id];
-            notes.waited += (self.now - notes.arrived) as u32;
+    /// Whether a packet may start on a channel that is busy: a control packet, between the flits of what is under way.
+    #[inline(always)]
+    pub fn interleaves(&self, vc: u8) -> bool {
+        self.plan.interleave && self.plan.channels.is_control(vc)
+    }
+
+    /// Starts a control packet between the flits of what is under way, which holds the channel for that much longer.
+    #[inline(never)]
+    pub fn cut_in(&mut self, channel: u32, id: u32) {
+        let now = self.now;
+        let record = &mut self.channels[channel];
+        let flit = self.timing[record.row as u32].time(1);
+        // It waits for the end of the flit under way.
+        let start = if record.free_at > now { self.cut_free[channel].max(now + flit) } else { now };
+        let (until, sending, starved) = (record.free_at, record.sending, record.starved);
+        record.free_at = start;
+        self.now = start;
+        self.transmit(channel, id);
+        self.now = now;
+        let record = &mut self.channels[channel];
+        let end = record.free_at;
+        self.cut_free[channel] = end;
+        record.starved = starved;
+        if until > start {
+            (record.free_at, record.sending) = (until + (end - start), sending);
         }
-        if self.probe.ports_recorded() {
-            self.probe.active(port, self.now, end);
+    }
+
+    /// A packet leaves its input: if its class may time out, what it waited there counts.
+    #[inline(always)]
+    pub fn leave_input(&mut self, id: u32) {
+        if self.tracking {
+            let class = self.plan.channels.class_of[self.pool.hot[id].next_vc as usize];
+            if self.tracked[class as usize] {
+                let notes = &mut self.pool.notes[id];
+                notes.waited += (self.now - notes.arrived) as u32;
+            }
         }
     }
 

@@ -96,7 +96,7 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.tracking = fabric.tracked.contains(&true);
         fabric.pool.noting = fabric.tracking || fabric.plan.noting;
-        fabric.watching = fabric.tracking || fabric.probe.ports_recorded();
+        fabric.watching = fabric.probe.ports_recorded();
         let mut channels = Box::new([Channel::default(); 256]);
         let plan = &fabric.plan.channels;
         for (vc, channel) in channels.iter_mut().take(plan.count()).enumerate() {
@@ -176,7 +176,15 @@ impl<A: Architecture> Partition<A> {
                 break;
             }
         }
-        let events = self.take(Kind::Delivery);
+        let mut events = self.take(Kind::Delivery);
+        if self.plan.interleave {
+            // The tails of two packets may come at once.
+            let pool = &self.fabric.pool;
+            events.sort_unstable_by_key(|&event| {
+                let id = event as u32;
+                ((event >> 32) as u32, pool.hot[id].kind(), identity(pool, id))
+            });
+        }
         for &event in &events {
             self.nics.deliver(&mut self.fabric, (event >> 32) as u32, event as u32);
         }

@@ -71,6 +71,11 @@ impl Channels {
             as u8
     }
 
+    /// Whether a virtual channel carries control packets.
+    pub fn is_control(&self, vc: u8) -> bool {
+        self.classes[self.class_of[vc as usize] as usize].control
+    }
+
     /// The class of this name.
     pub fn class(&self, name: &str) -> Option<u8> {
         self.classes.iter().position(|class| class.name == name).map(|at| at as u8)
@@ -154,6 +159,8 @@ pub struct Plan {
     pub packet_flits: u16,
     /// Control packet in flits.
     pub control_flits: u16,
+    /// Control packets go between the flits of data packets on a channel.
+    pub interleave: bool,
     /// Time of a packet into its endpoint, by its flits (slower than the channel if the endpoint drains slowly).
     pub drain_time: Vec<u32>,
     /// Endpoints have one first-in first-out queue for all destinations.

@@ -46,6 +46,8 @@ struct Node {
     control: VecDeque<Packet>,
     /// Queues in the round robin.
     ready: VecDeque<u32>,
+    /// Queues that want to reserve at once; they stand in the round robin too.
+    hurried: VecDeque<u32>,
     /// Queues that wait for a time; ties go by destination, since numbers depend on the partitioning.
     asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
     /// Queues with data whose time comes.
@@ -92,6 +94,8 @@ pub struct NicSet<S: Source> {
     droppable: u64,
     retained_peak: u32,
     fifo: bool,
+    /// Whether queues reserve ahead of all data.
+    at_once: bool,
     /// The ranks of jobs on these endpoints.
     hosts: Option<Box<Hosts>>,
     /// First class that is a job.
@@ -147,6 +151,7 @@ impl<S: Source> NicSet<S> {
             nodes.push(Node {
                 control: VecDeque::new(),
                 ready: VecDeque::new(),
+                hurried: VecDeque::new(),
                 asleep: BinaryHeap::new(),
                 due: Due::default(),
                 queues: Vec::new(),
@@ -158,6 +163,7 @@ impl<S: Source> NicSet<S> {
             });
         }
         Self {
+            at_once: source.reserves_at_once(),
             source,
             sinks: nodes.iter().map(|_| S::Sink::default()).collect(),
             nodes: nodes.into(),
@@ -211,6 +217,7 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         if self.fifo
             || record.ready
+            || record.hurried
             || record.noted.is_some()
             || !record.is_empty()
             || !self.source.idle(record, now)
@@ -229,13 +236,35 @@ impl<S: Source> NicSet<S> {
         self.free.push(queue);
     }
 
-    fn make_ready(&mut self, endpoint: u32, queue: u32) {
+    fn make_ready(&mut self, endpoint: u32, queue: u32, now: Tick) {
         let record = &mut self.queues[queue];
         if !record.ready {
             record.ready = true;
             record.wake_at = None;
             self.nodes[endpoint].ready.push_back(queue);
         }
+        if self.at_once && !record.hurried && matches!(self.source.pull(record, now), Pull::Reserve(_)) {
+            record.hurried = true;
+            self.nodes[endpoint].hurried.push_back(queue);
+        }
+    }
+
+    /// Sends a reservation of those that go ahead of all data; returns whether one was sent.
+    fn reserve(&mut self, fabric: &mut Fabric, endpoint: u32, lacking: &mut Lacking) -> bool {
+        while let Some(queue) = self.nodes[endpoint].hurried.pop_front() {
+            let pull = self.source.pull(&self.queues[queue], fabric.now);
+            if !matches!(pull, Pull::Reserve(_)) {
+                self.queues[queue].hurried = false;
+                self.forget(endpoint, queue, fabric.now);
+            } else if self.try_send(fabric, endpoint, queue, pull, lacking) {
+                self.queues[queue].hurried = false;
+                return true;
+            } else {
+                self.nodes[endpoint].hurried.push_front(queue);
+                return false;
+            }
+        }
+        false
     }
 
     /// Takes the messages created by now from the generators.
@@ -266,7 +295,7 @@ impl<S: Source> NicSet<S> {
                 }
                 let queue = self.queue(endpoint, message.dst);
                 self.queues[queue].push(message);
-                self.make_ready(endpoint, queue);
+                self.make_ready(endpoint, queue, fabric.now);
             }
         }
         self.nodes[endpoint].next_born = next_born;
@@ -276,20 +305,21 @@ impl<S: Source> NicSet<S> {
     fn serve(&mut self, fabric: &mut Fabric, endpoint: u32) {
         self.fill(fabric, endpoint);
         let (channel, now) = (fabric.ports + endpoint, fabric.now);
-        let node = &mut self.nodes[endpoint];
-        while let Some(&Reverse((at, _, queue))) = node.asleep.peek() {
+        while let Some(&Reverse((at, _, queue))) = self.nodes[endpoint].asleep.peek() {
             if at > now {
                 break;
             }
-            node.asleep.pop();
-            let record = &mut self.queues[queue];
-            if record.wake_at == Some(at) {
-                record.wake_at = None;
-                if !record.ready {
-                    record.ready = true;
-                    node.ready.push_back(queue);
-                }
+            self.nodes[endpoint].asleep.pop();
+            if self.queues[queue].wake_at == Some(at) {
+                self.queues[queue].wake_at = None;
+                self.make_ready(endpoint, queue, now);
             }
+        }
+        // Reservations need not wait for the channel if they go between the flits of data.
+        let early = self.at_once && self.plan.interleave;
+        if early && fabric.channels[channel].free_at > now {
+            fabric.take_credits(channel);
+            while self.reserve(fabric, endpoint, &mut Lacking::default()) {}
         }
         let starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
         let node = &self.nodes[endpoint];
@@ -301,14 +331,17 @@ impl<S: Source> NicSet<S> {
         if let Some(at) = node.due.next(now) {
             wake = wake.min(at);
         }
-        let idle = node.control.is_empty() && node.ready.is_empty() && !node.due.is_ready(now);
+        let idle = node.control.is_empty()
+            && node.ready.is_empty()
+            && node.hurried.is_empty()
+            && !node.due.is_ready(now);
         if free_at > now && !idle {
-            wake = free_at;
+            wake = if early { wake.min(free_at) } else { free_at };
         } else if starved {
             wake = wake.min(fabric.next_credit(channel));
         }
         if wake != NEVER {
-            fabric.wake(channel, wake.max(free_at));
+            fabric.wake(channel, wake.max(if early { now + 1 } else { free_at }));
         }
     }
 
@@ -327,6 +360,12 @@ impl<S: Source> NicSet<S> {
         }
         let mut lacking = Lacking::default();
         let pulls = self.source.pulls();
+        if self.at_once {
+            if self.reserve(fabric, endpoint, &mut lacking) {
+                return false;
+            }
+            starved |= !self.nodes[endpoint].hurried.is_empty();
+        }
         while let Some(queue) = self.nodes[endpoint].due.first(&self.queues, fabric.now) {
             let pull = self.source.pull(&self.queues[queue], fabric.now);
             let again = matches!(pull, Pull::Again(_));
@@ -337,7 +376,7 @@ impl<S: Source> NicSet<S> {
             let due = &mut self.nodes[endpoint].due;
             due.take(&mut self.queues);
             due.note(queue, &mut self.queues[queue], self.droppable);
-            self.make_ready(endpoint, queue);
+            self.make_ready(endpoint, queue, fabric.now);
             if again {
                 return false;
             }
@@ -563,7 +602,12 @@ impl<S: Source> NicSet<S> {
             self.nodes[endpoint].turn = self.nodes[endpoint].turn.wrapping_add(1);
         }
         let id = fabric.pool.insert(packet);
-        fabric.transmit(fabric.ports + endpoint, id);
+        let channel = fabric.ports + endpoint;
+        if fabric.channels[channel].free_at > fabric.now {
+            fabric.cut_in(channel, id);
+        } else {
+            fabric.transmit(channel, id);
+        }
         fabric.probe.made += 1;
     }
 
@@ -608,7 +652,8 @@ impl<S: Source> NicSet<S> {
     #[inline]
     fn send_control(&mut self, fabric: &mut Fabric, endpoint: u32, mut packet: Packet) {
         let channel = fabric.ports + endpoint;
-        if self.nodes[endpoint].control.is_empty() && fabric.channels[channel].free_at <= fabric.now {
+        let starts = fabric.channels[channel].free_at <= fabric.now || fabric.interleaves(packet.hot.next_vc);
+        if starts && self.nodes[endpoint].control.is_empty() {
             fabric.take_credits(channel);
             if fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits() {
                 self.inject(fabric, endpoint, &mut packet);
@@ -646,7 +691,7 @@ impl<S: Source> NicSet<S> {
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);
         } else {
-            self.make_ready(endpoint, queue);
+            self.make_ready(endpoint, queue, fabric.now);
         }
     }
 }
@@ -757,7 +802,7 @@ impl<S: Source> NicSet<S> {
             fabric.probe.offered(&message);
             let queue = self.queue(endpoint, out.dst);
             self.queues[queue].push_tagged(message, out.tag);
-            self.make_ready(endpoint, queue);
+            self.make_ready(endpoint, queue, fabric.now);
         }
         self.hosts = Some(hosts);
         next

@@ -118,6 +118,8 @@ pub struct SendQueue<Q> {
     pub(super) numbers: std::ops::Range<u32>,
     /// Whether it stands in its endpoint's round robin.
     pub(super) ready: bool,
+    /// Whether it stands among those that reserve at once.
+    pub(super) hurried: bool,
     /// When it wants to be looked at again.
     pub(super) wake_at: Option<Tick>,
     /// The time by which its endpoint knows of what is due.

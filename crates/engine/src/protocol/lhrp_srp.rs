@@ -1,6 +1,6 @@
 //! Last-hop reservation protocol for small messages, speculative reservation protocol for large ones.
 use super::lhrp::{Classes, Refused, Speculate};
-use super::reservation::{BLOCK_MAX, FirstPacket, Reservations, Rules, Small, Variant};
+use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Variant};
 use super::scheduler::{Pace, Scheduler};
 use super::{
     Agent, Arrival, CONTROL, DATA, Interest, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent,
@@ -229,7 +229,7 @@ impl Scheme for LhrpSrp {
             small_hold: 0,
             block_max: BLOCK_MAX,
             outstanding: usize::MAX,
-            first_packet: FirstPacket::Directly,
+            reserves: Reserves::WithFirstPacket,
             variant: Variant::Default,
             packet: plan.packet_flits as u32,
             flit,

@@ -139,6 +139,11 @@ pub trait Source: Send + Sync + 'static {
     /// May write the protocol's words into a data packet that is about to be sent, as `pull` wanted it.
     fn stamp(&self, _queue: &SendQueue<Self::Queue>, _pull: Pull, _packet: &mut Packet) {}
 
+    /// Whether a queue that wants to reserve does so at once, ahead of all data of the endpoint, and not in its turn.
+    fn reserves_at_once(&self) -> bool {
+        false
+    }
+
     /// A packet was sent.
     fn on_sent(&self, _queue: &mut SendQueue<Self::Queue>, _sent: &Sent) {}
 

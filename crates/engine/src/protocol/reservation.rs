@@ -24,14 +24,17 @@ pub enum Variant {
     FastResend,
 }
 
-/// When the first speculative packet goes.
+/// When a reservation goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum FirstPacket {
-    /// Directly behind the reservation, in the same turn of the round robin: reservations cannot outrun data.
-    Directly,
-    /// When the send queue has its next turn: with many active queues the grant comes first, and nothing is dropped.
-    NextTurn,
+pub enum Reserves {
+    /// At once, ahead of all data of the endpoint; the first packet takes the turn of its send queue. So a message that
+    /// has to wait at its source has its grant before it speculates.
+    AtOnce,
+    /// In the turn of its send queue; the first packet takes the next turn.
+    InTurn,
+    /// In the turn of its send queue, and the first packet with it: reservations cannot outrun data.
+    WithFirstPacket,
 }
 
 /// What becomes of messages too small for a reservation.
@@ -68,8 +71,8 @@ pub struct Rules {
     pub block_max: u32,
     /// Blocks of a send queue at once; more wait.
     pub outstanding: usize,
-    /// When speculation starts.
-    pub first_packet: FirstPacket,
+    /// When a reservation goes.
+    pub reserves: Reserves,
     /// What is sent again without a refusal.
     pub variant: Variant,
     /// Flits of a packet at most.
@@ -179,7 +182,7 @@ impl Rules {
         }
         let (flits, messages) = if coalesces { self.coalesced(queue) } else { (queue.left(), 1) };
         let flits = flits.min(self.block_max);
-        let then = (self.first_packet == FirstPacket::Directly).then_some(self.speculative);
+        let then = (self.reserves == Reserves::WithFirstPacket).then_some(self.speculative);
         Some(Pull::Reserve(Reserve { class: self.reservation, then, flits, messages }))
     }
 
@@ -382,7 +385,7 @@ mod tests {
         small_hold: 50,
         block_max: BLOCK_MAX,
         outstanding: 1,
-        first_packet: FirstPacket::Directly,
+        reserves: Reserves::WithFirstPacket,
         variant: Variant::Default,
         packet: 10,
         flit: 1,

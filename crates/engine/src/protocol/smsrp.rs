@@ -47,7 +47,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Smsrp {
-    /// Queueing time in all switches together after which a speculative packet is dropped.
+    /// Time in the input buffers of all switches together after which a speculative packet is dropped.
     pub time_to_wait: Duration,
     /// Part by which a granted interval is longer than its data, to leave time for control packets.
     #[schemars(range(min = 0.0, max = 100.0))]

@@ -1,7 +1,7 @@
 //! Speculative reservation protocol.
 use super::duplicates::Seen;
 use super::ecn::Marker;
-use super::reservation::{BLOCK_MAX, FirstPacket, Reservations, Rules, Small, Variant};
+use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Variant};
 use super::scheduler::{Pace, Scheduler};
 use super::time_out::TimeOut;
 use super::{
@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// # Parameters
 ///
 /// The defaults are those of the first paper; `n_min = "0 flits"`, `n_max = "whole message"`, `epsilon = 0`,
-/// `time_to_wait = "1 us"`, `max_outstanding = 0`, `first_packet = "directly"` and `grants = "own class"` are for the
+/// `time_to_wait = "1 us"`, `max_outstanding = 0`, `reserves = "with-first-packet"` and `grants = "own class"` are for the
 /// second.
 ///
 /// # Paper
@@ -45,9 +45,12 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// The paper's channels change between virtual channels flit by flit; here a packet holds a channel to its end, so that
-/// reservations and grants wait for packets under way, more is sent before the grant comes, and more is dropped. A block of a message ends when all of it has been sent, known drops included, not when it is known to have
-/// arrived. Messages that bypass do not wait behind a reserved one of the same queue. Where second copies are made,
+/// The paper's switches change between packets flit by flit: `[packet] interleave = true` comes near to that. Without it
+/// a packet holds its channel to its end, reservations and grants wait for packets under way, more is sent before the
+/// grant comes, and four times as much is dropped. The paper speaks of the time that a packet has queued in the network,
+/// and of a time stamp that it gets at a router's input and that is checked at the head of the input buffer: what counts
+/// here is the time in input buffers; that in output queues does not. A block of a message ends when all of it has been
+/// sent, known drops included, not when it is known to have arrived. Messages that bypass do not wait behind a reserved one of the same queue. Where second copies are made,
 /// all data are acknowledged, and a later packet may still overtake one that was dropped before it. For small
 /// messages HPCA 2012, section 6.3, gives ideas only. Ours are `small_hold`, what is coalesced, and with `small =
 /// "ecn"` two rules: a granted time that lies ahead says that the destination is busy, and prolongs the reserving;
@@ -64,12 +67,12 @@ pub struct Srp {
     /// Part by which a granted interval is longer than its data, to leave time for control packets.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub epsilon: f64,
-    /// Queueing time in all switches together after which a speculative packet is dropped.
+    /// Time in the input buffers of all switches together after which a speculative packet is dropped.
     pub time_to_wait: Duration,
     /// Reservations that a send queue has under way, from the request until all is sent; 0 for no limit.
     pub max_outstanding: u32,
-    /// When the first speculative packet of a reservation goes.
-    pub first_packet: FirstPacket,
+    /// When a reservation goes.
+    pub reserves: Reserves,
     /// What becomes of speculative packets that are not answered when the granted time comes.
     pub variant: Variant,
     /// The traffic class of grants.
@@ -114,7 +117,7 @@ impl Default for Srp {
             epsilon: 0.05,
             time_to_wait: Duration::Ps(1_300_000),
             max_outstanding: 1,
-            first_packet: FirstPacket::NextTurn,
+            reserves: Reserves::AtOnce,
             variant: Variant::Default,
             grants: Grants::Control,
             small: Small::Bypass,
@@ -163,6 +166,10 @@ impl Source for Endpoint {
             let own = key(packet.cold.message, packet.cold.sequence);
             packet.notes.words[0] = self.rules.floor(&queue.state, own);
         }
+    }
+
+    fn reserves_at_once(&self) -> bool {
+        self.rules.reserves == Reserves::AtOnce
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Reservations>, sent: &Sent) {
@@ -251,7 +258,7 @@ impl Srp {
             small_hold: plan.ticks(self.small_hold),
             block_max,
             outstanding,
-            first_packet: self.first_packet,
+            reserves: self.reserves,
             variant: self.variant,
             packet,
             flit: plan.links[0].time[1] as Tick,

@@ -43,6 +43,12 @@ impl<const W: usize> Set<W> {
         self.0[if W == 1 { 0 } else { bit / 64 }] &= !(1 << (bit % 64));
     }
 
+    /// Whether it is a member.
+    #[inline]
+    pub fn contains(&self, bit: usize) -> bool {
+        self.0[if W == 1 { 0 } else { bit / 64 }] >> (bit % 64) & 1 == 1
+    }
+
     /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -200,6 +200,7 @@ impl<const V: usize> Unlimited<V> {
                 }
                 let id = self.unblock(fabric, port, vc as u8);
                 self.release(fabric, id, fabric.now);
+                fabric.leave_input(id);
                 self.enqueue(fabric, port, vc as u8, id);
             }
         }
@@ -326,6 +327,9 @@ impl<const V: usize> Unlimited<V> {
             output.queued.remove(vc as usize);
         }
         let hot = fabric.pool.hot[id];
+        if self.output_buffer.is_none() {
+            fabric.leave_input(id);
+        }
         fabric.transmit(port, id);
         if self.output_buffer.is_none() {
             if hot.sibling != NIL {

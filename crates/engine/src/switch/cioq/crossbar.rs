@@ -42,6 +42,9 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// Every output proposes to an input; an input takes the best proposal, and the outputs that lost try again when
     /// all winners have crossed.
     pub(super) fn settle_pass(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
+        if self.interleave {
+            self.slip(fabric);
+        }
         let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
         let mut lost = std::mem::take(&mut self.lost);
         self.pass = self.pass.wrapping_add(1);
@@ -286,12 +289,15 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     fn cross(&mut self, fabric: &mut Fabric, port: u32, found: Proposal, agent: &mut dyn Agent) {
         let Proposal { id, queue, input, class } = found;
+        fabric.leave_input(id);
         let hot = &mut fabric.pool.hot[id];
         let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
-        let end = (fabric.now + self.crossbar[flits] as Tick).max(hot.tail);
+        let alone = fabric.now + self.crossbar[flits] as Tick;
+        let end = alone.max(hot.tail);
+        let held = if self.interleave { alone } else { end };
         hot.tail = end;
         let output = &mut self.outputs[port];
-        output.crossbar_free = end;
+        output.crossbar_free = held;
         output.turns[class as usize] = (input + 1) as u16;
         let (idle, base, switch) = (output.queued.is_empty(), output.base, output.switch);
         let (radix, turn) = (output.radix as u32, (port - base + 1) as u16);
@@ -303,10 +309,10 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         if input == radix {
             let record = &mut self.records[switch];
-            (record.free_at, record.turn) = (end, turn);
+            (record.free_at, record.turn) = (held, turn);
         } else {
             let inlet = &mut fabric.inlets[base + input];
-            (inlet.free_at, inlet.turn) = (end, turn);
+            (inlet.free_at, inlet.turn) = (held, turn);
             fabric.release(base + input, vc, flits, end);
         }
         if idle && fabric.channels[port].free_at <= fabric.now {

@@ -1,9 +1,9 @@
 //! Output queues and the channels behind them.
 use super::crossbar::Open;
 use super::state::State;
-use crate::core::NEVER;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
+use crate::core::{NEVER, Tick};
 use crate::protocol::{Agent, Departure};
 
 impl<const W: usize, const V: usize> State<W, V> {
@@ -85,6 +85,67 @@ impl<const W: usize, const V: usize> State<W, V> {
         output.leaving = vc;
         output.turn = vc + 1;
         fabric.transmit(port, id);
+    }
+
+    /// Sends control packets between the flits of other packets, past the crossbar's arbitration: in rounds, one per output
+    /// and round, so that the order of outputs does not matter.
+    #[inline(never)]
+    pub(super) fn slip(&mut self, fabric: &mut Fabric) {
+        loop {
+            let found: Vec<_> =
+                self.pending.iter().filter_map(|&port| Some((port, self.slipping(fabric, port)?))).collect();
+            if found.is_empty() {
+                return;
+            }
+            for (port, (class, input)) in found {
+                self.slip_one(fabric, port, class, input);
+            }
+        }
+    }
+
+    /// The class and input of the control packet of an output that can go next.
+    fn slipping(&self, fabric: &mut Fabric, port: u32) -> Option<(u8, u32)> {
+        let output = &self.outputs[port];
+        let mut classes = output.classes & self.control;
+        while classes != 0 {
+            let class = classes.trailing_zeros() as u8;
+            classes &= classes - 1;
+            let turn = output.turns[class as usize] as usize;
+            let input = output.requests[class as usize].next_from(turn)? as u32;
+            let (id, _) = self.first_of(fabric, port, class, input);
+            let hot = &fabric.pool.hot[id];
+            let (flits, vc) = (hot.flits(), hot.next_vc);
+            fabric.take_credits(port);
+            if !output.queued.contains(vc as usize) && fabric.credit(port, vc) >= flits {
+                return Some((class, input));
+            }
+        }
+        None
+    }
+
+    /// The head of the first queue of a cell, and that queue's last packet.
+    fn first_of(&self, fabric: &Fabric, port: u32, class: u8, input: u32) -> (u32, u32) {
+        let seat = &self.records[self.outputs[port].switch].seat;
+        let queue = self.cells[self.cell(seat, port, class, input)];
+        let voq = self.is_voq(seat, class, input);
+        (if voq { fabric.pool.hot[queue].next } else { queue }, queue)
+    }
+
+    fn slip_one(&mut self, fabric: &mut Fabric, port: u32, class: u8, input: u32) {
+        let (id, queue) = self.first_of(fabric, port, class, input);
+        let seat = self.records[self.outputs[port].switch].seat;
+        let hot = &mut fabric.pool.hot[id];
+        let (flits, vc) = (hot.flits(), hot.vc);
+        let end = (fabric.now + self.crossbar[flits] as Tick).max(hot.tail);
+        hot.tail = end;
+        self.leave_cell(fabric, &seat, port, class, input, queue);
+        if input != seat.radix {
+            fabric.release(seat.port + input, vc, flits, end);
+        }
+        let output = &mut self.outputs[port];
+        output.turns[class as usize] = (input + 1) as u16;
+        output.waiting -= flits;
+        fabric.cut_in(port, id);
     }
 
     /// Shows the protocol a packet that leaves.

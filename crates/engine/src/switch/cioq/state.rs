@@ -94,6 +94,10 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) arbitration: Arbitration,
     pub(super) time_to_wait: Option<Tick>,
     pub(super) departures: bool,
+    /// Flits of several packets take turns.
+    pub(super) interleave: bool,
+    /// Classes of control packets, one bit each.
+    pub(super) control: u8,
     /// Packets may bypass their cells: all classes have virtual output queues, and none looks at its deadline.
     bypass: bool,
     pub(super) vcs: u32,
@@ -145,6 +149,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             arbitration,
             time_to_wait: None,
             departures: false,
+            interleave: plan.interleave,
+            control: (0..).zip(&plan.channels.classes).map(|(at, class)| (class.control as u8) << at).sum(),
             bypass: false,
             vcs: vcs as u32,
             seed: plan.seed,
@@ -301,6 +307,6 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     fn prepare(&mut self, interest: &Interest) {
         self.time_to_wait = interest.time_to_wait;
         self.departures = interest.departures;
-        self.bypass = self.voq == [true; CLASSES_MAX] && interest.time_to_wait.is_none();
+        self.bypass = self.voq == [true; CLASSES_MAX] && interest.time_to_wait.is_none() && !self.interleave;
     }
 }
