@@ -109,7 +109,9 @@ def _overthrottled(data: Data) -> str:
         f"increment and other decrements: {tried['decrement']}. With fewer steps: if one packet in 11 is "
         "marked (the marking rate that devices of InfiniBand default to), "
         f"{fewer['marking_rate']}; if a queue takes at most one step in 2 us, {fewer['increase_period']}. "
-        "The paper says that every notification adds its step, and nothing of a marking rate: as the default."
+        "The paper says that every notification adds its step, and nothing of a marking rate: as the "
+        "default. Its first author's public simulator (BookSim2, branch hotspot_reservation, ecn_ird_limit) "
+        "bounds the delay; neither paper names a bound, and none is set here."
     )
 
 

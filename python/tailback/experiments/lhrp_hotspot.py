@@ -70,6 +70,8 @@ def why_smsrp_declines(data: Data) -> str:
         "Past saturation every first try is dropped, at any load, and SMSRP is as SRP: granted packets and "
         "reservations, which go first at every switch, leave the ejection channel nothing for first tries, "
         "and each drop makes the next reservation. A reservation is a flit for 4 of data, so that of L times "
-        "the channel L/4 is taken by them, and 1 - L/4 left. Measured: "
+        "the channel L/4 is taken by them, and 1 - L/4 left. No balance lies in between: drops D leave "
+        "1 - D - D/4 to first tries, so that the next drops are L - 1 + 5/4 D: they grow at every L over 1 "
+        "until all is dropped. Measured: "
         f"{'; '.join(map(shares, (1, 1.1, 1.5, 2)))}."
     )
