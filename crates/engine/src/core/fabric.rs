@@ -660,6 +660,19 @@ impl Fabric {
         }
     }
 
+    /// When the first of what came over the lines with the last exchange has an effect: a packet, or a credit that a sender
+    /// waits for.
+    pub fn next_over_lines(&self) -> Tick {
+        let mut first = NEVER;
+        for line in self.lines.iter() {
+            first = first.min(line.incoming.first().unwrap_or(NEVER));
+            if !line.in_credits.is_empty() && self.channels[line.port].starved {
+                first = line.in_credits.iter().map(|credit| credit.at()).fold(first, Tick::min);
+            }
+        }
+        first
+    }
+
     /// Takes in what came over the lines with the last exchange.
     pub fn take_lines(&mut self) {
         for at in 0..self.lines.len() as u32 {

@@ -175,8 +175,7 @@ fn between<A: Architecture>(
     }
     let next_check = checks.next(now);
     let pending = |partition: &MutexGuard<Partition<A>>| {
-        let first = partition.fabric.lines.iter().filter_map(|line| line.incoming.first()).min();
-        first.unwrap_or(NEVER).min(partition.next_event())
+        partition.fabric.next_over_lines().min(partition.next_event())
     };
     let first =
         if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
