@@ -187,6 +187,8 @@ fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
         if snapshot {
             let occupancy = partition.occupancy();
             partition.fabric.probe.snapshots.push(occupancy);
+            let ports = partition.port_occupancy();
+            partition.fabric.probe.port_snapshots.push(ports);
         }
     }
 }

@@ -256,6 +256,9 @@ pub struct Record {
     pub sources: bool,
     /// Every packet on every channel, and its end in a switch, from start to end: for runs of a few messages.
     pub packets: bool,
+    /// What the congestion control orders (tables `signals` and `rates`): every signal of a switch to throttle an endpoint or
+    /// to end it, and every change of the rate that an endpoint is allowed.
+    pub control: bool,
     /// Times at which the occupancy of every switch is recorded.
     pub occupancy: Vec<Duration>,
 }

@@ -1,7 +1,9 @@
 //! From a scenario to the plan of its run.
 use super::Tick;
 use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, cut, shares};
+use super::post::Post;
 use crate::problem::Problem;
+use crate::protocol::signal::Passage;
 use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::scenario::{PerClass, Scenario, SendQueues};
@@ -117,7 +119,16 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         Some(wanted) => wanted as usize,
         None => graph.endpoints.len().div_ceil(PARTITION_ENDPOINTS).max(scenario.run.threads as usize),
     };
+    let passage = scenario.congestion_control.scheme().passage();
+    let post = match passage {
+        Some(Passage::Latency(latency)) => Post::Latency(latency.time(&scale).0 / tick),
+        Some(Passage::Path) => Post::paths(&graph),
+        Some(Passage::InBand) | None => Post::Closed,
+    };
+    // Signals that take no time may go from anywhere to anywhere within a tick.
+    let wanted = if matches!(post, Post::Latency(0)) { 1 } else { wanted };
     let (parts, lookahead) = cut(&graph, &links, wanted);
+    let lookahead = if let Post::Latency(latency @ 1..) = post { lookahead.min(latency) } else { lookahead };
     // In a window no barrier may be both entered and left.
     let barriers = jobs.iter().filter_map(|job| job.application.barrier());
     let lookahead = barriers.map(|latency| (latency.0 / tick).max(1)).fold(lookahead, Tick::min);
@@ -160,6 +171,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
             ports: scenario.record.ports,
             sources: scenario.record.sources,
             packets: scenario.record.packets,
+            control: scenario.record.control,
             occupancy,
         },
         scale,
@@ -171,6 +183,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         shares,
         home,
         endpoint_home,
+        post,
         lookahead,
         links,
         graph,

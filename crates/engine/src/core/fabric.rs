@@ -7,6 +7,7 @@ use super::wheel::{Kind, Wheel};
 use super::{NEVER, Tick};
 use crate::graph::Peer;
 use crate::probe::Probe;
+use crate::protocol::signal::Signal;
 use crate::routing::BUBBLE;
 use std::sync::Arc;
 
@@ -234,6 +235,13 @@ pub struct Fabric {
     pub watching: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
+    /// Signals on their way to endpoints of this partition, by number, and the numbers that are free.
+    signals: Vec<Signal>,
+    free_signals: Vec<u32>,
+    /// Signals for endpoints of other partitions.
+    pub out_signals: Vec<Signal>,
+    /// This partition.
+    number: u32,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
     /// Flits promised to packets that wait for a channel, by virtual channel; empty if the routing has no reserved level.
@@ -268,6 +276,10 @@ impl Fabric {
             tracking: false,
             watching: false,
             tracked: vec![false; plan.channels.classes.len()],
+            signals: Vec::new(),
+            free_signals: Vec::new(),
+            out_signals: Vec::new(),
+            number,
             dropped: Vec::new(),
             promised: Table::default(),
             bound: Table::default(),
@@ -660,6 +672,45 @@ impl Fabric {
         }
     }
 
+    /// Local number of the endpoint that a port's channel leads to, if it leads to one.
+    pub fn endpoint_behind(&self, port: u32) -> Option<u32> {
+        match self.channels[port].far {
+            Far::Endpoint(endpoint) => Some(endpoint),
+            _ => None,
+        }
+    }
+
+    /// Sends a signal out of band, from a switch (global number); `signal.at` is now.
+    pub fn signal(&mut self, from: u32, mut signal: Signal) {
+        signal.at += self.plan.signal_delay(from, signal.to);
+        if self.plan.seat(signal.to).0 == self.number {
+            self.expect_signal(signal);
+        } else {
+            self.out_signals.push(signal);
+        }
+    }
+
+    /// A signal will reach an endpoint of this partition.
+    pub fn expect_signal(&mut self, signal: Signal) {
+        let place = match self.free_signals.pop() {
+            Some(place) => {
+                self.signals[place as usize] = signal;
+                place
+            }
+            None => {
+                self.signals.push(signal);
+                self.signals.len() as u32 - 1
+            }
+        };
+        self.wheel.push(signal.at, Kind::Signal, place as u64);
+    }
+
+    /// Takes a signal that has come.
+    pub fn take_signal(&mut self, place: u32) -> Signal {
+        self.free_signals.push(place);
+        self.signals[place as usize]
+    }
+
     /// When the first of what came over the lines with the last exchange has an effect: a packet, or a credit that a sender
     /// waits for.
     pub fn next_over_lines(&self) -> Tick {
@@ -711,7 +762,8 @@ impl Fabric {
     pub fn memory(&self) -> u64 {
         let lines: usize = self.lines.iter().map(Line::memory).sum();
         let returns: usize = self.channels.iter().map(|channel| channel.returns.credits.capacity() * 8).sum();
-        (self.pool.memory() + lines + returns) as u64
+        let signals = (self.signals.capacity() + self.out_signals.capacity()) * size_of::<Signal>();
+        (self.pool.memory() + lines + returns + signals) as u64
     }
 
     /// Packets held by this partition, those on its lines included.

@@ -5,6 +5,7 @@
 //! partitioning, so neither do the results.
 use super::partition::Partition;
 use super::plan::Plan;
+use super::post::Post;
 use super::{NEVER, Tick};
 use crate::switch::arch::Architecture;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -157,6 +158,9 @@ fn between<A: Architecture>(
     check: Watch<A>,
 ) -> Result<Tick, Ending> {
     exchange(partitions);
+    if !matches!(plan.post, Post::Closed) {
+        hand_signals(plan, partitions);
+    }
     release_barriers(plan, partitions);
     let is_check = checks.due(now);
     let go_on = check(&mut View { partitions, now, is_check });
@@ -210,6 +214,18 @@ fn jobs_done<A: Architecture>(plan: &Plan, partitions: &[MutexGuard<'_, Partitio
         return None;
     }
     Some(partitions.iter().filter_map(|partition| partition.nics.hosts()).all(|hosts| hosts.is_done()))
+}
+
+/// Hands the signals of all partitions to those of the endpoints that they are for.
+fn hand_signals<A: Architecture>(plan: &Plan, partitions: &mut [MutexGuard<'_, Partition<A>>]) {
+    for here in 0..partitions.len() {
+        let mut signals = std::mem::take(&mut partitions[here].fabric.out_signals);
+        for signal in signals.drain(..) {
+            let (there, _) = plan.seat(signal.to);
+            partitions[there as usize].fabric.expect_signal(signal);
+        }
+        partitions[here].fabric.out_signals = signals;
+    }
 }
 
 fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {

@@ -11,6 +11,7 @@ pub mod line;
 pub mod packet;
 pub mod partition;
 pub mod plan;
+pub mod post;
 pub mod stall;
 pub mod table;
 pub mod trace;

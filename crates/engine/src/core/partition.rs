@@ -3,10 +3,12 @@ use super::ahead;
 use super::fabric::{Fabric, Inlet};
 use super::packet::Packet;
 use super::plan::Plan;
+use super::post::Post;
 use super::table::Table;
 use super::wheel::Kind;
 use super::{NEVER, Tick};
 use crate::nic::{Nics, respond};
+use crate::protocol::signal::Signal;
 use crate::protocol::{Agent, Arrival, Reply, Verdict};
 use crate::queueing::Assignment;
 use crate::rng::{mix, scale};
@@ -22,6 +24,8 @@ pub struct Partition<A: Architecture> {
     pub nics: Box<dyn Nics>,
     switches: A,
     agent: Box<dyn Agent>,
+    /// Whether the agent has an outbox.
+    speaks: bool,
     last_hop: bool,
     plan: Arc<Plan>,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
@@ -91,6 +95,8 @@ impl<A: Architecture> Partition<A> {
     ) -> Self {
         let interest = agent.interest();
         switches.prepare(&interest);
+        let mut agent = agent;
+        let speaks = agent.outbox().is_some();
         for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.channels.classes) {
             *tracked = arrivals_tracked || class.times_out && interest.time_to_wait.is_some();
         }
@@ -117,6 +123,7 @@ impl<A: Architecture> Partition<A> {
             }
         }
         Self {
+            speaks,
             last_hop: interest.last_hop,
             plan: fabric.plan.clone(),
             channels,
@@ -169,13 +176,15 @@ impl<A: Architecture> Partition<A> {
         self.wake_ports();
         self.expire();
         self.accept();
+        self.time_agent();
         loop {
             self.answer_drops();
             self.switches.settle(&mut self.fabric, &mut *self.agent);
-            if self.fabric.dropped.is_empty() {
+            if self.fabric.dropped.is_empty() && !self.speak() {
                 break;
             }
         }
+        self.hear_signals();
         let mut events = self.take(Kind::Delivery);
         if self.plan.interleave {
             // The tails of two packets may come at once.
@@ -230,6 +239,77 @@ impl<A: Architecture> Partition<A> {
             self.switches.expire(&mut self.fabric, (event >> 32) as u32, event as u32);
         }
         self.events = events;
+    }
+
+    /// Tells the agent of the times that it asked for, and sends what it has to say.
+    fn time_agent(&mut self) {
+        if !self.speaks {
+            return;
+        }
+        let mut keys = self.take(Kind::Agent);
+        keys.sort_unstable();
+        keys.iter().for_each(|&key| self.agent.on_timer(key, self.fabric.now));
+        self.events = keys;
+        self.speak();
+    }
+
+    /// Sends the agent's signals; returns whether any are packets, which have yet to go.
+    fn speak(&mut self) -> bool {
+        if !self.speaks {
+            return false;
+        }
+        let outbox = self.agent.outbox().expect("it had one");
+        if outbox.signals.is_empty() && outbox.timers.is_empty() {
+            return false;
+        }
+        for (at, key) in outbox.timers.drain(..) {
+            self.fabric.wheel.push(at.max(self.fabric.now + 1), Kind::Agent, key);
+        }
+        let mut signals = std::mem::take(&mut outbox.signals);
+        signals.sort_unstable_by_key(Signal::order);
+        let in_band = matches!(self.plan.post, Post::Closed);
+        for signal in &signals {
+            self.fabric.probe.ordered(signal);
+            let (switch, _) = self.plan.graph.endpoints[signal.about as usize];
+            if in_band {
+                self.emit_signal(self.plan.home[switch as usize].1, signal);
+            } else {
+                self.fabric.signal(switch, *signal);
+            }
+        }
+        let said = in_band && !signals.is_empty();
+        signals.clear();
+        self.agent.outbox().expect("it had one").signals = signals;
+        said
+    }
+
+    /// Sends a signal as a packet of the first control class.
+    fn emit_signal(&mut self, local: u32, signal: &Signal) {
+        let mut packet = Packet::default();
+        packet.hot.dst = signal.to;
+        packet.hot.set_size(super::packet::Kind::Notification, self.plan.control_flits);
+        packet.cold.src = signal.about;
+        packet.cold.message = signal.number;
+        packet.notes.words = signal.words();
+        packet.cold.born = signal.at;
+        packet.cold.injected = signal.at;
+        self.emit(local, packet, 0);
+    }
+
+    /// Hands the signals that come in this tick to their endpoints.
+    fn hear_signals(&mut self) {
+        if matches!(self.plan.post, Post::Closed) {
+            return;
+        }
+        let events = self.take(Kind::Signal);
+        let mut signals: Vec<Signal> =
+            events.iter().map(|&place| self.fabric.take_signal(place as u32)).collect();
+        self.events = events;
+        signals.sort_unstable_by_key(Signal::order);
+        for signal in &signals {
+            let local = self.plan.endpoint_home[signal.to as usize];
+            self.nics.hear_signal(&mut self.fabric, local, signal);
+        }
     }
 
     fn wake_endpoints(&mut self) {
@@ -406,6 +486,11 @@ impl<A: Architecture> Partition<A> {
     /// Flits in each of its switches.
     pub fn occupancy(&self) -> Vec<u64> {
         (0..self.fabric.share.switches.len() as u32).map(|switch| self.switches.occupancy(switch)).collect()
+    }
+
+    /// Flits that wait for each of its ports.
+    pub fn port_occupancy(&self) -> Vec<u32> {
+        (0..self.fabric.ports).map(|port| self.switches.waiting(port)).collect()
     }
 
     /// Its switches, to be looked at between two windows.

@@ -1,6 +1,7 @@
 //! The plan of a run: the network with every quantity in ticks and flits, its virtual channels, and how it is cut
 //! into partitions. Immutable, shared by all partitions.
 use super::Tick;
+use super::post::Post;
 use crate::graph::{Graph, Peer};
 use crate::queueing::Assignment;
 use crate::routing::Router;
@@ -133,6 +134,8 @@ pub struct RecordPlan {
     pub sources: bool,
     /// Every packet on every channel.
     pub packets: bool,
+    /// Orders of the congestion control, and the rates that follow.
+    pub control: bool,
     /// Times of occupancy snapshots, ascending.
     pub occupancy: Vec<Tick>,
 }
@@ -187,6 +190,8 @@ pub struct Plan {
     pub home: Vec<(u32, u32)>,
     /// Local index of each endpoint in its switch's partition.
     pub endpoint_home: Vec<u32>,
+    /// How long signals travel.
+    pub post: Post,
     /// A window in which no partition can affect another.
     pub lookahead: Tick,
 }
@@ -205,6 +210,17 @@ impl Plan {
     /// A size in flits.
     pub fn flits(&self, size: Size) -> u32 {
         size.flits(&self.scale).min(u32::MAX as u64 / 4) as u32
+    }
+
+    /// Partition and local number of an endpoint.
+    pub fn seat(&self, endpoint: u32) -> (u32, u32) {
+        let (switch, _) = self.graph.endpoints[endpoint as usize];
+        (self.home[switch as usize].0, self.endpoint_home[endpoint as usize])
+    }
+
+    /// Ticks that a signal takes from a switch to an endpoint.
+    pub fn signal_delay(&self, from: u32, to: u32) -> Tick {
+        self.post.delay(&self.graph, &self.links, from, to)
     }
 
     /// The local port of a global (switch, port).

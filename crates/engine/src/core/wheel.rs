@@ -16,18 +16,22 @@ pub enum Kind {
     Arrival,
     /// An output port of a switch may be able to do something.
     Wake,
-    /// A timer of the protocol in a switch.
+    /// A packet has waited as long as it may.
     Timer,
+    /// A signal reaches an endpoint.
+    Signal,
     /// The tail of a packet reaches its endpoint.
     Delivery,
     /// An endpoint may be able to send.
     Endpoint,
+    /// A time that the protocol asked for in a switch.
+    Agent,
 }
 
 /// Number of kinds.
-pub const KINDS: usize = 6;
-/// Lists of a slot: one per kind, filled up to a power of two.
-const LISTS: usize = 8;
+pub const KINDS: usize = 8;
+/// Lists of a slot: one per kind.
+const LISTS: usize = KINDS;
 const NONE: u32 = u32::MAX;
 
 /// An event in its list.
@@ -172,8 +176,16 @@ impl Wheel {
     }
 }
 
-const KIND_OF: [Kind; KINDS] =
-    [Kind::Line, Kind::Arrival, Kind::Wake, Kind::Timer, Kind::Delivery, Kind::Endpoint];
+const KIND_OF: [Kind; KINDS] = [
+    Kind::Line,
+    Kind::Arrival,
+    Kind::Wake,
+    Kind::Timer,
+    Kind::Signal,
+    Kind::Delivery,
+    Kind::Endpoint,
+    Kind::Agent,
+];
 
 #[cfg(test)]
 mod tests {

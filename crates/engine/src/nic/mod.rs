@@ -8,7 +8,8 @@ use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
 use crate::core::{NEVER, Tick};
-use crate::protocol::{Pull, Received, Reply, Reserve, Sent, Source};
+use crate::protocol::signal::Signal;
+use crate::protocol::{Concern, OUT_OF_BAND, Pull, Received, Reply, Reserve, Sent, Source};
 use crate::rng::mix;
 use crate::routing::Route;
 use crate::traffic::generator::{self, Generator};
@@ -26,6 +27,8 @@ pub trait Nics: Send {
     fn start(&mut self, fabric: &mut Fabric);
     /// A packet's tail reaches an endpoint (local number).
     fn deliver(&mut self, fabric: &mut Fabric, endpoint: u32, id: u32);
+    /// A signal reaches an endpoint out of band.
+    fn hear_signal(&mut self, fabric: &mut Fabric, endpoint: u32, signal: &Signal);
     /// An endpoint may be able to send.
     fn wake(&mut self, fabric: &mut Fabric, endpoint: u32);
     /// Counts what was offered up to `now`, messages not yet taken from their generators included.
@@ -59,6 +62,8 @@ struct Node {
     /// Creation of the next message.
     next_born: Tick,
     next_message: u32,
+    /// No data before this time.
+    hold: Tick,
     /// Flits sent that may be dropped, of which no answer has come.
     retained: u32,
     /// Data packets sent.
@@ -158,6 +163,7 @@ impl<S: Source> NicSet<S> {
                 generators: first..feeds.len() as u32,
                 next_born: NEVER,
                 next_message: 0,
+                hold: 0,
                 retained: 0,
                 turn: 0,
             });
@@ -335,9 +341,13 @@ impl<S: Source> NicSet<S> {
             && node.ready.is_empty()
             && node.hurried.is_empty()
             && !node.due.is_ready(now);
-        if free_at > now && !idle {
+        let held = !idle && node.hold > free_at.max(now);
+        if free_at > now && !idle && (!held || !node.control.is_empty()) {
             wake = if early { wake.min(free_at) } else { free_at };
-        } else if starved {
+        } else if held {
+            wake = wake.min(node.hold);
+        }
+        if free_at <= now && starved {
             wake = wake.min(fabric.next_credit(channel));
         }
         if wake != NEVER {
@@ -357,6 +367,9 @@ impl<S: Source> NicSet<S> {
                 return false;
             }
             starved = true;
+        }
+        if self.nodes[endpoint].hold > fabric.now {
+            return starved;
         }
         let mut lacking = Lacking::default();
         let pulls = self.source.pulls();
@@ -452,6 +465,18 @@ impl<S: Source> NicSet<S> {
             self.job_injected(endpoint, &packet, end);
         }
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };
+        if matches!(pull, Pull::Next(_) | Pull::Again(_)) {
+            let sink = &mut self.sinks[endpoint];
+            self.nodes[endpoint].hold = self.source.hold(sink, &sent);
+            if fabric.probe.control_recorded() && self.source.signals() == Concern::Endpoint {
+                fabric.probe.allowed(
+                    packet.cold.src,
+                    None,
+                    self.source.allowed(sink, fabric.now),
+                    fabric.now,
+                );
+            }
+        }
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record, self.droppable);
@@ -640,6 +665,10 @@ impl<S: Source> NicSet<S> {
         let received = Received { packet, droppable, now: fabric.now };
         self.source.reply(&mut self.sinks[endpoint], &received, &mut replies);
         for reply in replies.drain(..) {
+            if reply.class == OUT_OF_BAND {
+                self.signal_back(fabric, packet, &reply);
+                continue;
+            }
             let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
             answer.cold.marked = reply.kind == Kind::Ack && droppable;
             self.route_at_source(fabric, endpoint, &mut answer, reply.class);
@@ -663,6 +692,46 @@ impl<S: Source> NicSet<S> {
         self.nodes[endpoint].control.push_back(packet);
     }
 
+    /// Answers a packet out of band.
+    fn signal_back(&mut self, fabric: &mut Fabric, packet: &Packet, reply: &Reply) {
+        let mut answer = respond(packet, reply, 1, fabric.now);
+        answer.hot.set_size(reply.kind, 1);
+        let signal = Signal::brought_by(&answer, fabric.now).expect("the reply is one");
+        let (switch, _) = self.plan.graph.endpoints[packet.hot.dst as usize];
+        fabric.signal(switch, signal);
+    }
+
+    /// The signal in a control packet, if the protocol has any.
+    fn signal_in(&self, packet: &Packet, now: Tick) -> Option<Signal> {
+        match self.source.signals() {
+            Concern::Nothing => None,
+            _ => Signal::brought_by(packet, now),
+        }
+    }
+
+    /// Does what a signal says.
+    fn obey(&mut self, fabric: &mut Fabric, endpoint: u32, signal: &Signal) {
+        let now = fabric.now;
+        if self.source.signals() == Concern::Endpoint {
+            self.source.on_signal(&mut self.sinks[endpoint], signal, now);
+            if fabric.probe.control_recorded() {
+                let rate = self.source.allowed(&mut self.sinks[endpoint], now);
+                fabric.probe.allowed(signal.to, None, rate, now);
+            }
+            return;
+        }
+        let queue = self.queue(endpoint, signal.about);
+        let record = &mut self.queues[queue];
+        self.source.on_queue_signal(record, signal, now);
+        if fabric.probe.control_recorded() {
+            let rate = self.source.allowed_towards(record, signal.about);
+            fabric.probe.allowed(signal.to, Some(signal.about), rate, now);
+        }
+        self.make_ready(endpoint, queue);
+        let channel = fabric.ports + endpoint;
+        fabric.wake(channel, now.max(fabric.channels[channel].free_at));
+    }
+
     fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         let kind = packet.hot.kind();
         if kind == Kind::Nack || kind == Kind::Ack && packet.cold.marked {
@@ -672,6 +741,9 @@ impl<S: Source> NicSet<S> {
         }
         if !self.source.hears(kind) {
             return;
+        }
+        if let Some(signal) = self.signal_in(packet, fabric.now) {
+            return self.obey(fabric, endpoint, &signal);
         }
         // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
         let plain = kind == Kind::Ack && packet.notes.words == [0; 2];
@@ -744,6 +816,10 @@ impl<S: Source> Nics for NicSet<S> {
         if told || !node.control.is_empty() || !node.ready.is_empty() {
             self.serve(fabric, endpoint);
         }
+    }
+
+    fn hear_signal(&mut self, fabric: &mut Fabric, endpoint: u32, signal: &Signal) {
+        self.obey(fabric, endpoint, signal);
     }
 
     fn wake(&mut self, fabric: &mut Fabric, endpoint: u32) {

@@ -1,5 +1,6 @@
 //! What is measured. Counters and histograms of a partition, merged at the end; all sums are whole numbers, so that
 //! the result does not depend on the partitioning. Probes draw nothing and change nothing.
+pub mod control;
 mod jobs;
 pub mod summary;
 
@@ -8,6 +9,7 @@ use crate::core::packet::{KINDS, Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::trace::Step;
 use crate::nic::queue::Message;
+use crate::protocol::signal::Signal;
 use crate::rng::mix;
 use hdrhistogram::Histogram;
 
@@ -178,10 +180,14 @@ pub struct Probe {
     pub checksum: u64,
     /// Occupancy of the partition's switches at each snapshot.
     pub snapshots: Vec<Vec<u64>>,
+    /// Flits that wait for each of the partition's ports at each snapshot.
+    pub port_snapshots: Vec<Vec<u32>>,
     /// By local port, if recorded.
     pub ports: Vec<PortTime>,
     /// Every packet on every channel, if recorded.
     pub steps: Option<Vec<Step>>,
+    /// What the congestion control ordered, if recorded.
+    pub control: Option<control::Control>,
 }
 
 impl Probe {
@@ -204,8 +210,10 @@ impl Probe {
             removed: 0,
             checksum: 0,
             snapshots: Vec::new(),
+            port_snapshots: Vec::new(),
             ports: vec![PortTime::default(); ports],
             steps: record.packets.then(Vec::new),
+            control: record.control.then(Default::default),
         }
     }
 
@@ -343,6 +351,26 @@ impl Probe {
             if counted[at] && window.0 <= starts[at] && starts[at] < window.1 {
                 class.latency[at].record(times[at]);
             }
+        }
+    }
+
+    /// Whether the orders of the congestion control are recorded.
+    #[inline]
+    pub fn control_recorded(&self) -> bool {
+        self.control.is_some()
+    }
+
+    /// A switch has sent a signal.
+    pub fn ordered(&mut self, signal: &Signal) {
+        if let Some(control) = &mut self.control {
+            control.signals.push(*signal);
+        }
+    }
+
+    /// An endpoint is allowed a rate, in parts of a million, towards a destination or all.
+    pub fn allowed(&mut self, endpoint: u32, dst: Option<u32>, rate: u32, now: Tick) {
+        if let Some(control) = &mut self.control {
+            control.allowed((endpoint, dst, now, rate));
         }
     }
 

@@ -1,5 +1,5 @@
 //! From the counters of a run to its summary and tables.
-use super::{Bin, ClassProbe, LATENCIES, Latency, Probe, jobs};
+use super::{Bin, ClassProbe, LATENCIES, Latency, Probe, control, jobs};
 use crate::core::Tick;
 use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
@@ -61,6 +61,10 @@ impl Measured<'_> {
         }
         if !self.plan.record.occupancy.is_empty() {
             tables.push(self.occupancy_table());
+            tables.push(self.queue_table());
+        }
+        if self.plan.record.control {
+            tables.extend(control::tables(self));
         }
         if self.plan.record.packets {
             let steps = self.probes.iter().flat_map(|probe| probe.steps.iter().flatten().cloned());
@@ -102,7 +106,7 @@ impl Measured<'_> {
         classes
     }
 
-    fn ns(&self, ticks: f64) -> f64 {
+    pub(super) fn ns(&self, ticks: f64) -> f64 {
         ticks * self.plan.tick as f64 / 1000.0
     }
 
@@ -435,6 +439,33 @@ impl Measured<'_> {
             ("flits".into(), Column::Int(flits)),
         ];
         Table { name: "occupancy", columns }
+    }
+
+    /// Flits that wait for every port at every snapshot; ports where none do are left out.
+    fn queue_table(&self) -> Table {
+        let (mut times, mut switches, mut ports, mut flits) = (vec![], vec![], vec![], vec![]);
+        for (at, &time) in self.plan.record.occupancy.iter().enumerate() {
+            for (switch, list) in self.plan.graph.switches.iter().enumerate() {
+                for port in 0..list.len() {
+                    let (partition, local) = self.plan.local_port(switch as u32, port as u16);
+                    let snapshot = self.probes[partition as usize].port_snapshots.get(at);
+                    let waiting = snapshot.map_or(0, |snapshot| snapshot[local as usize]);
+                    if waiting > 0 {
+                        times.push(self.ns(time as f64));
+                        switches.push(switch as i64);
+                        ports.push(port as i64);
+                        flits.push(waiting as i64);
+                    }
+                }
+            }
+        }
+        let columns = vec![
+            ("time_ns".into(), Column::Real(times)),
+            ("switch".into(), Column::Int(switches)),
+            ("port".into(), Column::Int(ports)),
+            ("flits".into(), Column::Int(flits)),
+        ];
+        Table { name: "queues", columns }
     }
 }
 

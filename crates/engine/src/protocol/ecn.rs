@@ -274,7 +274,14 @@ mod tests {
     fn a_marking_rate_of_n_marks_one_packet_in_n_plus_one() {
         let marked = |rate| {
             let mut marker = Marker { threshold: 10, marking_rate: rate };
-            let departure = Departure { waiting: 11, has_credit: true, kind: Kind::Data };
+            let departure = Departure {
+                now: 0,
+                endpoint: None,
+                flits: 1,
+                waiting: 11,
+                has_credit: true,
+                kind: Kind::Data,
+            };
             let is_marked = |message| {
                 let mut packet = Cold { message, ..Cold::default() };
                 marker.on_dequeue(&departure, &mut packet);

@@ -3,6 +3,7 @@
 //! A protocol is three small state machines: a [`Source`] per endpoint decides what to send and when, its
 //! [`Source::reply`] answers what arrives, and an [`Agent`] per partition acts in the switches. They see facts and
 //! return decisions; the engine moves packets.
+pub mod codes_cc;
 pub mod duplicates;
 pub mod ecn;
 pub mod lhrp;
@@ -10,14 +11,17 @@ pub mod lhrp_srp;
 pub mod none;
 pub mod reservation;
 pub mod scheduler;
+pub mod signal;
 pub mod smsrp;
 pub mod srp;
+pub mod sst_cm;
 pub mod time_out;
 
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::queue::SendQueue;
+use signal::{Outbox, Passage, Signal};
 
 const fn class(name: &'static str, control: bool, droppable: bool, times_out: bool) -> TrafficClass {
     TrafficClass { name, control, droppable, times_out }
@@ -97,6 +101,9 @@ impl Received<'_> {
     }
 }
 
+/// The class of a reply that is no packet: it goes out of band, and its words are those of a signal.
+pub const OUT_OF_BAND: u8 = u8::MAX;
+
 /// A control packet to be sent back by an endpoint or a switch.
 #[derive(Debug, Clone, Copy)]
 pub struct Reply {
@@ -125,7 +132,7 @@ pub fn granted(packet: &Packet) -> Option<Tick> {
 pub trait Source: Send + Sync + 'static {
     /// State of a send queue.
     type Queue: Default + Send;
-    /// State of an endpoint as a destination.
+    /// State of an endpoint: as a destination, and as a source beside its send queues.
     type Sink: Default + Send;
 
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
@@ -155,6 +162,32 @@ pub trait Source: Send + Sync + 'static {
         false
     }
 
+    /// A signal came, out of band or in a control packet that [`Source::hears`] names.
+    fn on_signal(&self, _endpoint: &mut Self::Sink, _signal: &Signal, _now: Tick) {}
+
+    /// A signal came about the destination of a send queue.
+    fn on_queue_signal(&self, _queue: &mut SendQueue<Self::Queue>, _signal: &Signal, _now: Tick) {}
+
+    /// Whom signals concern.
+    fn signals(&self) -> Concern {
+        Concern::Nothing
+    }
+
+    /// When the endpoint may send data again that has just sent some; before the channel is free if nothing holds it.
+    fn hold(&self, _endpoint: &mut Self::Sink, _sent: &Sent) -> Tick {
+        0
+    }
+
+    /// The rate that an endpoint is allowed, in parts of a million of its channel's.
+    fn allowed(&self, _endpoint: &mut Self::Sink, _now: Tick) -> u32 {
+        MILLION
+    }
+
+    /// The rate that a send queue is allowed towards a destination, in parts of a million of the channel's.
+    fn allowed_towards(&self, _queue: &SendQueue<Self::Queue>, _dst: u32) -> u32 {
+        MILLION
+    }
+
     /// Whether the queue's state is as that of a new one, so that it can be forgotten while it is empty.
     fn idle(&self, _queue: &SendQueue<Self::Queue>, _now: Tick) -> bool {
         true
@@ -167,6 +200,20 @@ pub trait Source: Send + Sync + 'static {
 
     /// Answers of the destination to a packet that arrived.
     fn reply(&self, sink: &mut Self::Sink, received: &Received, replies: &mut Vec<Reply>);
+}
+
+/// The full rate of a channel, where rates are told in parts of a million.
+pub const MILLION: u32 = 1_000_000;
+
+/// Whom signals concern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Concern {
+    /// There are none.
+    Nothing,
+    /// The endpoint.
+    Endpoint,
+    /// The send queue for the destination that they are about.
+    Queue,
 }
 
 /// What an agent wants to be asked about.
@@ -196,6 +243,12 @@ pub struct Arrival {
 /// A packet that leaves a switch on a channel.
 #[derive(Debug, Clone, Copy)]
 pub struct Departure {
+    /// The present tick.
+    pub now: Tick,
+    /// Local number of the endpoint that the channel leads to, if it leads to one.
+    pub endpoint: Option<u32>,
+    /// Flits of the packet.
+    pub flits: u32,
     /// Flits in the switch that wait for the channel, the packet included.
     pub waiting: u32,
     /// Whether the channel has credit for another packet of the largest size.
@@ -230,6 +283,14 @@ pub trait Agent: Send {
     /// A packet leaves on a channel; it may be marked.
     fn on_dequeue(&mut self, _departure: &Departure, _packet: &mut Cold) {}
 
+    /// A time has come that it asked for.
+    fn on_timer(&mut self, _key: u64, _now: Tick) {}
+
+    /// Where it puts its signals and the times it asks for; none if it has neither.
+    fn outbox(&mut self) -> Option<&mut Outbox> {
+        None
+    }
+
     /// The reply to a packet that was dropped because it waited too long.
     fn on_expire(&mut self, packet: &Packet) -> Reply {
         unreachable!("no time-to-wait was asked for, but {packet:?} was dropped")
@@ -250,6 +311,8 @@ crate::kinds::kinds! {
         Srp(srp::Srp) = "srp",
         Smsrp(smsrp::Smsrp) = "smsrp",
         LhrpSrp(lhrp_srp::LhrpSrp) = "lhrp+srp",
+        CodesCc(codes_cc::CodesCc) = "codes-cc",
+        SstCm(sst_cm::SstCm) = "sst-cm",
     }
     /// What the scheme provides, whichever kind it is.
     pub fn scheme -> dyn Scheme;
@@ -268,6 +331,10 @@ pub trait Scheme {
     /// Whether its packets carry words.
     fn words(&self) -> bool {
         true
+    }
+    /// How its signals travel, if it has some.
+    fn passage(&self) -> Option<Passage> {
+        None
     }
     /// Its sources and sinks for the endpoints of a partition.
     fn nics(

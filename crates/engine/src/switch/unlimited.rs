@@ -313,6 +313,9 @@ impl<const V: usize> Unlimited<V> {
         if self.departures {
             let spare = fabric.credit(port, vc) - flits;
             let departure = Departure {
+                now: fabric.now,
+                endpoint: fabric.endpoint_behind(port),
+                flits,
                 waiting: self.outputs[port].waiting,
                 has_credit: spare >= fabric.plan.packet_flits as u32,
                 kind: fabric.pool.hot[id].kind(),

@@ -70,6 +70,10 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"srp\"\nn_min = \"8 flits\"\ntime_to_wait = \"100 ns\"\nvariant = \"fast-resend\"\nsmall = \"coalesce\"",
     "kind = \"smsrp\"\ntime_to_wait = \"100 ns\"",
     "kind = \"lhrp+srp\"\nthreshold_message = \"24 flits\"\nthreshold = \"48 flits\"\ntime_to_wait = \"100 ns\"",
+    "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"",
+    "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"drain margin\"\nsignals = \"in band\"",
+    "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
+    "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"\nvariant = \"as coded\"\nsignals = \"0 ns\"",
 ];
 
 /// The topology of a table of `NETWORKS`.

@@ -154,6 +154,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         let hot = &fabric.pool.hot[id];
         let spare = fabric.credit(port, vc) - hot.flits();
         let departure = Departure {
+            now: fabric.now,
+            endpoint: fabric.endpoint_behind(port),
+            flits: hot.flits(),
             waiting: self.outputs[port].waiting,
             has_credit: spare >= fabric.plan.packet_flits as u32,
             kind: hot.kind(),

@@ -1,0 +1,56 @@
+//! How long signals travel, by the passage that the scheme has for them.
+use super::Tick;
+use super::plan::LinkPlan;
+use crate::graph::{Graph, Peer};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::OnceLock;
+
+/// The passage of a run's signals, in ticks.
+#[derive(Debug)]
+pub enum Post {
+    /// There are none, or they go as packets.
+    Closed,
+    /// Out of band, with this latency.
+    Latency(Tick),
+    /// As fast as a head that never waits; by the switch they leave from, the time to every switch.
+    Path(Vec<OnceLock<Box<[Tick]>>>),
+}
+
+impl Post {
+    /// Signals that go along the paths of a network.
+    pub fn paths(graph: &Graph) -> Self {
+        Self::Path(graph.switches.iter().map(|_| OnceLock::new()).collect())
+    }
+
+    /// Ticks from a switch to an endpoint; at least 1.
+    pub fn delay(&self, graph: &Graph, links: &[LinkPlan], from: u32, to: u32) -> Tick {
+        match self {
+            Post::Closed => unreachable!("no signals travel out of band"),
+            Post::Latency(ticks) => (*ticks).max(1),
+            Post::Path(rows) => {
+                let row = rows[from as usize].get_or_init(|| distances(graph, links, from));
+                let (switch, _) = graph.endpoints[to as usize];
+                row[switch as usize] + links[0].credit()
+            }
+        }
+    }
+}
+
+/// Ticks of a head from a switch to every switch by the fastest way.
+fn distances(graph: &Graph, links: &[LinkPlan], from: u32) -> Box<[Tick]> {
+    let mut found = vec![Tick::MAX; graph.switches.len()].into_boxed_slice();
+    let mut next = BinaryHeap::from([Reverse((0, from))]);
+    while let Some(Reverse((time, switch))) = next.pop() {
+        if found[switch as usize] <= time {
+            continue;
+        }
+        found[switch as usize] = time;
+        for port in &graph.switches[switch as usize] {
+            if let Peer::Switch { switch, .. } = port.peer {
+                next.push(Reverse((time + links[port.class as usize].head(), switch)));
+            }
+        }
+    }
+    found
+}

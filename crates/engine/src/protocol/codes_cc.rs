@@ -1,0 +1,131 @@
+//! Injection throttling of CODES: switches order sources to throttle, sources throttle to what they see ejected.
+mod monitor;
+mod terminal;
+
+use super::signal::{Passage, Variant};
+use super::{Agent, CONTROL, DATA, Scheme};
+use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::nic::{NicSet, Nics};
+use crate::units::{Duration, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// CODES_CC: a switch whose port to an endpoint fills up orders the sources of what waits there to throttle themselves to
+/// the rate at which their packets are being ejected.
+///
+/// # What it does
+///
+/// A switch counts, for every port to an endpoint, the flits inside it by their source. Over `congested` of the port's
+/// `buffer` the port is congested: every endpoint with packets there is ordered to throttle, and so is every one whose packet
+/// arrives while it lasts. It is over when the count is below `decongested`, but not before the backlog would have
+/// drained; every packet that arrives prolongs that. An endpoint with an order over it sends all its data, whatever the
+/// destination, at the rate at which its own packets were acknowledged in the last `windows` periods, but at
+/// least at `floor`.
+///
+/// # Where it acts
+///
+/// Switch (count, orders), source (measurement, throttle), destination (acknowledges every packet).
+///
+/// # Parameters
+///
+/// `congested` and `decongested` are the paper's. `period`, `windows`, `floor` and `aggressor_share` are those of the code.
+/// `buffer`, if left out, is what the queues of all virtual channels of the port's data class hold.
+///
+/// # Paper
+///
+/// N. McGlohon, K. S. Hemmert, K. A. Brown, M. Levenhagen, S. Chunduri, R. B. Ross, C. D. Carothers, "Exploration of
+/// Congestion Control Techniques on Dragonfly-class HPC Networks Through Simulation", PMBS 2021, section III-A.
+///
+/// # Differences from the paper
+///
+/// The paper's code counts only at the ports to endpoints, and so do we. The paper's estimate of the time to drain is not
+/// given: here it is the backlog over `decongested` at the port's rate. `variant = "as coded"`: the estimate is twice the
+/// time from one threshold to the other; a congested port ends only when a packet leaves it; only sources of an application
+/// that owns the whole backlog are ordered (its share is a quotient of whole numbers); a source that another port of the switch
+/// has ordered is not ordered again, and that port's end frees it; every packet counts as a largest one. `variant = "drain
+/// margin"`: an order carries a rate, `margin` of the port's shared by all its sources while the backlog drains and all of it
+/// after, and lasts until the source has sent nothing for `hold` times the interval that its rate allows between packets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CodesCc {
+    /// The algorithm.
+    pub variant: Variant,
+    /// How orders and acknowledgements travel: a latency, "path" or "in band". Source: paper, section IV-C, at once.
+    pub signals: Passage,
+    /// Part of a port's buffer over which it is congested. Source: paper, section IV-C.
+    #[schemars(range(min = 0.0))]
+    pub congested: f64,
+    /// Part of a port's buffer under which it is congested no more. Source: paper, section IV-C.
+    #[schemars(range(min = 0.0))]
+    pub decongested: f64,
+    /// Buffer of a port to an endpoint that the two are parts of.
+    pub buffer: Option<Size>,
+    /// Period in which a source counts what is acknowledged. Source: code, 10 us.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub period: Duration,
+    /// Periods that the ejection rate is the mean of. Source: code, 5.
+    #[schemars(range(min = 1, max = 1000))]
+    pub windows: u32,
+    /// Least rate of a throttled endpoint. Source: code, 1/100.
+    #[schemars(range(min = 0.000001, max = 1.0))]
+    pub floor: f64,
+    /// With `variant = "as coded"`: part of a port's backlog that makes an application an aggressor. Source: code, 0.1.
+    pub aggressor_share: f64,
+    /// With `variant = "drain margin"`: part of a port's rate that its sources share while its backlog drains.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub margin: f64,
+    /// With `variant = "drain margin"`: silence of a source after which an order is over, in intervals of its packets.
+    #[schemars(range(min = 1.0, max = 1000.0))]
+    pub hold: f64,
+}
+
+impl Default for CodesCc {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Published,
+            signals: Passage::Latency(Duration::Ps(0)),
+            congested: 0.3,
+            decongested: 0.1,
+            buffer: None,
+            period: Duration::Ps(10_000_000),
+            windows: 5,
+            floor: 0.01,
+            aggressor_share: 0.1,
+            margin: 0.9,
+            hold: 2.0,
+        }
+    }
+}
+
+impl CodesCc {
+    /// Flits of the buffer that the thresholds are parts of.
+    fn buffer(&self, plan: &Plan) -> f64 {
+        let own = || {
+            let data = plan.channels.class("data").unwrap_or(0);
+            let queue = plan
+                .output_buffer
+                .unwrap_or(plan.links[0].buffer[plan.channels.index(data, 0, 0, 0) as usize]);
+            queue * u32::from(plan.channels.levels)
+        };
+        f64::from(self.buffer.map_or_else(own, |size| plan.flits(size)))
+    }
+}
+
+impl Scheme for CodesCc {
+    fn classes(&self) -> Vec<TrafficClass> {
+        vec![CONTROL, DATA]
+    }
+
+    fn passage(&self) -> Option<Passage> {
+        Some(self.signals)
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {
+        Box::new(NicSet::new(terminal::Terminal::new(self, plan), plan, share))
+    }
+
+    fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
+        Box::new(monitor::Monitor::new(self, plan, share))
+    }
+}

@@ -1,0 +1,105 @@
+//! Congestion management of SST: switches find incasts and tell their sources what part of the target's rate is theirs.
+mod incast;
+mod throttle;
+
+use super::signal::{Passage, Variant};
+use super::{Agent, CONTROL, DATA, Scheme};
+use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::nic::{NicSet, Nics};
+use crate::units::Size;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// SST_CM: a switch that finds many sources with much data for one of its endpoints tells them to pause, and then to send to
+/// that endpoint at an equal share of its rate.
+///
+/// # What it does
+///
+/// A switch tracks the streams (sources) towards every endpoint of its own. When there are `streams` of them with
+/// `outstanding` flits in the switch, each is told to send nothing to that endpoint for the time of `pause` times what
+/// is outstanding, and then at one N-th of the rate, N being the number of streams; all are told again when N grows. A stream
+/// ends when nothing of it has come for `expiry` · N times of an `mtu`: it is told so, and the others their larger share. With
+/// fewer than `streams` left, all are free. Traffic to other endpoints is not throttled.
+///
+/// # Where it acts
+///
+/// Switch (tracking, orders), source (pause and rate of the send queue for that destination).
+///
+/// # Parameters
+///
+/// `streams`, `outstanding`, `pause` and `expiry` are the paper's. `smallest` is the code's.
+///
+/// # Paper
+///
+/// N. McGlohon, K. S. Hemmert, K. A. Brown, M. Levenhagen, S. Chunduri, R. B. Ross, C. D. Carothers, "Exploration of
+/// Congestion Control Techniques on Dragonfly-class HPC Networks Through Simulation", PMBS 2021, section III-B.
+///
+/// # Differences from the paper
+///
+/// The pause delays a stream's end, or streams would end in their own pause. `variant = "as coded"`: the pause comes with
+/// every growth of N; a source sends at 1/(N + 2); expiry counts N + 1 streams and is 5 instead of `expiry` while sources are
+/// throttled; a stream's end is looked for only when a packet leaves for the endpoint. (In that code a source has one
+/// first-in first-out queue, so that a throttled destination holds up all others: `[endpoint] queues = "fifo"` for that.)
+/// `variant = "drain margin"`: while the backlog is not below a quarter of `outstanding` again, sources share `margin` of the
+/// rate, and streams last twice as long.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SstCm {
+    /// The algorithm.
+    pub variant: Variant,
+    /// How orders travel: a latency, "path" or "in band". Source: paper, as fast as the empty network allows.
+    pub signals: Passage,
+    /// Streams that make an incast. Source: paper, section IV-C (code: 6).
+    #[schemars(range(min = 1))]
+    pub streams: u32,
+    /// Data of the streams in the switch that make an incast. Source: paper, section IV-C (code: twice the output buffer).
+    pub outstanding: Size,
+    /// First pause, in times of the outstanding data. Source: paper, section IV-C.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub pause: f64,
+    /// Silence after which a stream has ended, in times of an mtu of all streams. Source: paper, section IV-C.
+    #[schemars(range(min = 0.1, max = 1000000.0))]
+    pub expiry: f64,
+    /// The unit of that silence; without it, the largest packet. Source: code, 2 kB.
+    pub mtu: Option<Size>,
+    /// Smaller packets make no stream. Source: code, 128 B.
+    pub smallest: Size,
+    /// With `variant = "drain margin"`: part of the target's rate that its sources share while its backlog drains.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub margin: f64,
+}
+
+impl Default for SstCm {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Published,
+            signals: Passage::Path,
+            streams: 8,
+            outstanding: Size::Bits(32_000 * 8),
+            pause: 4.0,
+            expiry: 1.5,
+            mtu: None,
+            smallest: Size::Bits(128 * 8),
+            margin: 0.9,
+        }
+    }
+}
+
+impl Scheme for SstCm {
+    fn classes(&self) -> Vec<TrafficClass> {
+        vec![CONTROL, DATA]
+    }
+
+    fn passage(&self) -> Option<Passage> {
+        Some(self.signals)
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
+        Box::new(NicSet::new(throttle::Throttle::new(self, acknowledge), plan, share))
+    }
+
+    fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
+        Box::new(incast::Tracker::new(self, plan, share))
+    }
+}

@@ -1,0 +1,269 @@
+//! The switches of SST_CM: streams towards each endpoint, incasts, and the shares of their sources.
+use super::SstCm;
+use crate::core::Tick;
+use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::plan::{Plan, Share};
+use crate::protocol::signal::{DIVISOR_ONE, News, Outbox, Variant, Voice};
+use crate::protocol::{Agent, Arrival, Departure, Interest, Verdict};
+use std::collections::BTreeMap;
+
+/// The code's expiry while sources are throttled.
+const CODED_EXPIRY: f64 = 5.0;
+
+/// A source with packets for an endpoint, or one that has sent lately.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stream {
+    /// Flits in the switch.
+    flits: u32,
+    active: bool,
+    /// Arrival of the last packet.
+    seen: Tick,
+    /// It does not end before: its start and its pause.
+    grace: Tick,
+    /// Streams it was last told of; 0 if it is not throttled.
+    told: u32,
+}
+
+/// An endpoint of the switch.
+struct Target {
+    voice: Voice,
+    /// Flits in the switch for the endpoint, and those of active streams.
+    incoming: u32,
+    incast: u32,
+    streams: BTreeMap<u32, Stream>,
+    active: u32,
+    on: bool,
+    armed: bool,
+    /// Drain margin: the backlog drains.
+    draining: bool,
+}
+
+/// The agent of [`SstCm`].
+pub struct Tracker {
+    variant: Variant,
+    targets: Vec<Target>,
+    streams: u32,
+    outstanding: u32,
+    smallest: u32,
+    pause: f64,
+    expiry: f64,
+    margin: f64,
+    /// Time of a flit, and of an mtu, to an endpoint.
+    flit: Tick,
+    mtu: Tick,
+    outbox: Outbox,
+}
+
+impl Tracker {
+    /// The agent of a partition.
+    pub fn new(parameters: &SstCm, plan: &Plan, share: &Share) -> Self {
+        let flit = Tick::from(plan.drain_time[1]);
+        let mtu = parameters.mtu.map_or(u32::from(plan.packet_flits), |size| plan.flits(size));
+        let target = |voice| Target {
+            voice,
+            incoming: 0,
+            incast: 0,
+            streams: BTreeMap::new(),
+            active: 0,
+            on: false,
+            armed: false,
+            draining: false,
+        };
+        Self {
+            variant: parameters.variant,
+            targets: Voice::all(share).map(target).collect(),
+            streams: parameters.streams,
+            outstanding: plan.flits(parameters.outstanding),
+            smallest: plan.flits(parameters.smallest),
+            pause: parameters.pause,
+            expiry: parameters.expiry,
+            margin: parameters.margin,
+            flit,
+            mtu: Tick::from(mtu) * flit,
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// Silence after which a stream of a target has ended.
+    fn life(&self, target: &Target) -> Tick {
+        let (factor, streams) = match self.variant {
+            Variant::Published => (self.expiry, target.active),
+            Variant::Coded if target.on => (CODED_EXPIRY, target.active + 1),
+            Variant::Coded => (self.expiry, target.active + 1),
+            Variant::DrainMargin => (2.0 * self.expiry, target.active),
+        };
+        (factor * f64::from(streams.max(1)) * self.mtu as f64) as Tick
+    }
+
+    /// A packet has come.
+    fn report(&mut self, at: usize, src: u32, flits: u32, now: Tick) {
+        let target = &mut self.targets[at];
+        target.incoming += flits;
+        if flits < self.smallest {
+            return;
+        }
+        let stream = target.streams.entry(src).or_default();
+        let fresh = !stream.active;
+        stream.flits += flits;
+        stream.seen = now;
+        target.incast += if fresh { stream.flits } else { flits };
+        if fresh {
+            stream.active = true;
+            target.active += 1;
+        }
+        let life = self.life(&self.targets[at]);
+        let target = &mut self.targets[at];
+        if fresh {
+            target.streams.get_mut(&src).expect("just added").grace = now + life;
+        }
+        let much = target.incast >= self.outstanding;
+        if !target.on && much && target.active >= self.streams {
+            target.on = true;
+            target.draining = true;
+            self.tell_growth(at, now);
+        } else if target.on && fresh {
+            self.tell_growth(at, now);
+        } else if target.on && much && !target.draining && self.variant == Variant::DrainMargin {
+            target.draining = true;
+            self.tell_all(at, now);
+        }
+        if self.variant != Variant::Coded {
+            self.arm(at, now + life);
+        }
+    }
+
+    /// The divisor of the rate of each source of a target.
+    fn divisor(&self, target: &Target) -> u32 {
+        let margin = if target.draining && self.variant == Variant::DrainMargin { self.margin } else { 1.0 };
+        (f64::from(target.active * DIVISOR_ONE) / margin) as u32
+    }
+
+    /// Tells the active sources of a target that they are more than they were told.
+    fn tell_growth(&mut self, at: usize, now: Tick) {
+        let divisor = self.divisor(&self.targets[at]);
+        let target = &mut self.targets[at];
+        let pause = (self.pause * f64::from(target.incoming) * self.flit as f64) as Tick;
+        let pause = u32::try_from(pause).unwrap_or(u32::MAX);
+        let active = target.active;
+        for (&src, stream) in
+            target.streams.iter_mut().filter(|(_, stream)| stream.active && stream.told < active)
+        {
+            let first = stream.told == 0;
+            let pause = if first || self.variant == Variant::Coded { pause } else { 0 };
+            if first {
+                stream.grace = stream.grace.max(now) + Tick::from(pause);
+            }
+            stream.told = active;
+            self.outbox.send(&mut target.voice, src, News::Limit(divisor, pause), now);
+        }
+    }
+
+    /// Tells all active sources of a target their share.
+    fn tell_all(&mut self, at: usize, now: Tick) {
+        let divisor = self.divisor(&self.targets[at]);
+        let target = &mut self.targets[at];
+        for (&src, stream) in target.streams.iter_mut().filter(|(_, stream)| stream.active) {
+            stream.told = target.active;
+            self.outbox.send(&mut target.voice, src, News::Limit(divisor, 0), now);
+        }
+    }
+
+    /// Ends the streams of a target that have been silent.
+    fn sweep(&mut self, at: usize, now: Tick) {
+        let life = self.life(&self.targets[at]);
+        let (on, coded) = (self.targets[at].on, self.variant == Variant::Coded);
+        let ended = |stream: &Stream| {
+            let end = if coded && !on && stream.flits == 0 {
+                stream.grace
+            } else {
+                stream.grace.max(stream.seen + life)
+            };
+            stream.active && end <= now
+        };
+        let target = &mut self.targets[at];
+        let before = target.active;
+        for (&src, stream) in target.streams.iter_mut().filter(|(_, stream)| ended(stream)) {
+            if stream.told > 0 {
+                self.outbox.send(&mut target.voice, src, News::Limit(DIVISOR_ONE, 0), now);
+            }
+            (stream.active, stream.told) = (false, 0);
+            target.active -= 1;
+            target.incast -= stream.flits;
+        }
+        target.streams.retain(|_, stream| stream.active || stream.flits > 0);
+        if !target.on || target.active == before {
+            return;
+        }
+        if target.active >= self.streams {
+            return self.tell_all(at, now);
+        }
+        target.on = false;
+        for (&src, stream) in target.streams.iter_mut().filter(|(_, stream)| stream.told > 0) {
+            stream.told = u32::from(coded);
+            self.outbox.send(&mut target.voice, src, News::Limit(DIVISOR_ONE, 0), now);
+        }
+    }
+
+    fn arm(&mut self, at: usize, when: Tick) {
+        let target = &mut self.targets[at];
+        if !target.armed {
+            target.armed = true;
+            self.outbox.timers.push((when, at as u64));
+        }
+    }
+}
+
+impl Agent for Tracker {
+    fn interest(&self) -> Interest {
+        Interest { departures: true, last_hop: true, ..Interest::default() }
+    }
+
+    fn outbox(&mut self) -> Option<&mut Outbox> {
+        Some(&mut self.outbox)
+    }
+
+    fn on_arrive(&mut self, arrival: &Arrival, packet: &Packet) -> Verdict {
+        if packet.hot.kind() == Kind::Data {
+            self.report(arrival.endpoint as usize, packet.cold.src, packet.hot.flits(), arrival.now);
+        }
+        Verdict::Keep
+    }
+
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
+        let Some(at) = departure.endpoint.filter(|_| departure.kind == Kind::Data) else { return };
+        let at = at as usize;
+        let target = &mut self.targets[at];
+        target.incoming -= departure.flits;
+        if departure.flits >= self.smallest
+            && let Some(stream) = target.streams.get_mut(&packet.src)
+        {
+            stream.flits -= departure.flits;
+            if stream.active {
+                target.incast -= departure.flits;
+            } else if stream.flits == 0 {
+                target.streams.remove(&packet.src);
+            }
+        }
+        if self.variant == Variant::Coded {
+            self.sweep(at, departure.now);
+        } else if target.on && target.draining && target.incast < self.outstanding / 4 {
+            target.draining = false;
+            if self.variant == Variant::DrainMargin {
+                self.tell_all(at, departure.now);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, key: u64, now: Tick) {
+        let at = key as usize;
+        self.targets[at].armed = false;
+        self.sweep(at, now);
+        let target = &self.targets[at];
+        let life = self.life(target);
+        let next = target.streams.values().filter(|stream| stream.active);
+        let next = next.map(|stream| stream.grace.max(stream.seen + life)).min();
+        if let Some(next) = next {
+            self.arm(at, next);
+        }
+    }
+}

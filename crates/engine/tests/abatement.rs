@@ -1,0 +1,122 @@
+//! CODES_CC and SST_CM in whole runs: who is ordered to throttle, by how much, and for how long.
+mod common;
+use common::{column, number, reals, run, run_with};
+use tailback_engine::report::{Column, Output};
+
+/// Twelve endpoints of a dragonfly send all they can to one of another group from 5 us to 105 us.
+fn incast(protocol: &str, rest: &str) -> String {
+    format!(
+        "[topology]\nkind = \"dragonfly\"\np = 2\na = 4\nh = 2\ngroups = 9\n\
+         [link]\nbandwidth = \"200 Gb/s\"\nlatency = \"30 ns\"\n[packet]\nflit = \"64 B\"\nmax = \"64 flits\"\n\
+         [routing]\nkind = \"minimal\"\n[switch]\nkind = \"output-queued\"\ninput_buffer = \"8 packets\"\noutput_buffer = \"16 packets\"\n\
+         [congestion_control]\n{protocol}\n\
+         [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = [20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42]\n\
+         destinations = [3]\nload = 1.0\nmessage = \"64 flits\"\nstart = \"5 us\"\nstop = \"105 us\"\n{rest}\n\
+         [run]\nwarmup = \"30 us\"\nduration = \"75 us\"\ndrain = \"3 ms\"\n[record]\ncontrol = true\nseries = \"5 us\"\n"
+    )
+}
+
+fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
+    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
+    values
+}
+
+/// The rates of an endpoint that were in force in a span of time, with when they began.
+fn rates(output: &Output, endpoint: i64) -> Vec<(f64, f64)> {
+    let times = reals(output, "rates", "time_ns").iter().zip(reals(output, "rates", "rate"));
+    let rows = ints(output, "rates", "endpoint").iter().zip(times);
+    rows.filter(|(row, _)| **row == endpoint).map(|(_, (&time, &rate))| (time, rate)).collect()
+}
+
+const SST: &str = "kind = \"sst-cm\"";
+const CODES: &str = "kind = \"codes-cc\"\nbuffer = \"32 packets\"\nsignals = \"0 ns\"";
+
+#[test]
+fn sst_cm_gives_each_source_of_an_incast_its_share_of_the_target() {
+    let output = run(&incast(SST, ""));
+    for source in [20, 30, 42] {
+        let rates = rates(&output, source);
+        let steady: Vec<f64> =
+            rates.iter().filter(|rate| (20e3..100e3).contains(&rate.0)).map(|rate| rate.1).collect();
+        assert!(steady.is_empty(), "the share does not change while the incast lasts: {rates:?}");
+        let last = rates.iter().rfind(|rate| rate.0 < 20e3).expect("it is throttled at once");
+        assert!((last.1 - 1.0 / 12.0).abs() < 1e-3, "{rates:?}");
+    }
+    // 1/12 each from twelve sources is all of the target's channel.
+    assert!(
+        number(&output, "hot", "accepted_per_destination") > 0.97,
+        "{}",
+        output.summary["classes"]["hot"]
+    );
+}
+
+#[test]
+fn sst_cm_leaves_the_traffic_of_a_throttled_source_to_others_alone() {
+    let other = "[[traffic]]\nname = \"other\"\npattern = \"list\"\npairs = [[20, 50], [30, 52]]\nload = 0.5\nmessage = \"64 flits\"\nshare = true";
+    let output = run(&incast(SST, other));
+    assert!(number(&output, "other", "accepted") > 0.48, "{}", output.summary["classes"]["other"]);
+    assert!(reals(&output, "rates", "rate").iter().any(|&rate| rate < 0.1), "the incast is throttled");
+}
+
+#[test]
+fn codes_cc_throttles_to_about_one_share_each_and_lets_go_when_the_incast_ends() {
+    let output = run(&incast(CODES, ""));
+    for source in [20, 30, 42] {
+        let rates = rates(&output, source);
+        let first = rates.iter().find(|rate| rate.1 < 1.0).expect("it is throttled");
+        assert!(first.0 < 8e3, "at once: {rates:?}");
+        assert!(rates.iter().all(|rate| rate.1 >= 0.01), "no rate is below the floor");
+        assert_eq!(rates.last().unwrap().1, 1.0, "in the end it is free: {rates:?}");
+    }
+    assert!(number(&output, "hot", "accepted_per_destination") > 0.9);
+}
+
+#[test]
+fn a_drain_margin_keeps_the_allowed_rates_together_below_the_target() {
+    let protocol = format!("{CODES}\nvariant = \"drain margin\"");
+    let output = run(&incast(&protocol, ""));
+    for at in [20e3, 40e3, 60e3, 80e3, 100e3] {
+        let now =
+            |endpoint| rates(&output, endpoint).iter().rfind(|rate| rate.0 <= at).map_or(1.0, |rate| rate.1);
+        let sum: f64 = (0..12).map(|source| now(20 + 2 * source)).sum();
+        assert!(sum < 1.01, "{sum} at {at} ns");
+    }
+    assert!(number(&output, "hot", "accepted_per_destination") > 0.85);
+}
+
+#[test]
+fn the_share_of_an_application_is_a_quotient_of_whole_numbers_in_the_code() {
+    // Two applications share the target: as coded, neither owns the whole backlog, and nobody is throttled.
+    let second = "[[traffic]]\nname = \"second\"\npattern = \"hotspot\"\nsources = [50, 52, 54, 56]\ndestinations = [3]\n\
+                  load = 1.0\nmessage = \"64 flits\"\nstart = \"5 us\"\nstop = \"105 us\"\nshare = true";
+    let throttled = |variant: &str| {
+        let output = run(&incast(&format!("{CODES}\nvariant = \"{variant}\""), second));
+        let times = reals(&output, "signals", "time_ns").iter();
+        times.filter(|time| (20e3..100e3).contains(*time)).count()
+    };
+    assert_eq!(throttled("as coded"), 0);
+    assert!(throttled("as published") > 0);
+}
+
+#[test]
+fn signals_may_take_any_passage_and_any_partitioning_gives_the_same_bytes() {
+    for protocol in [SST, CODES] {
+        for signals in ["path", "in band", "500 ns"] {
+            let text = incast(&protocol.replace("\nsignals = \"0 ns\"", ""), "");
+            let with = |partitions| {
+                run_with(
+                    &text,
+                    &[
+                        ("congestion_control.signals", signals),
+                        ("run.partitions", partitions),
+                        ("run.duration", "30 us"),
+                        ("traffic.hot.stop", "60 us"),
+                    ],
+                )
+            };
+            let one = with("1");
+            assert_eq!(common::result(&one), common::result(&with("9")), "{protocol}, {signals}");
+            assert!(reals(&one, "rates", "rate").iter().any(|&rate| rate < 0.2), "{protocol}, {signals}");
+        }
+    }
+}
