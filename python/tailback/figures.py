@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from tailback import plot, style
+from tailback import pictures, plot, style
 from tailback.errors import mistake
 from tailback.result import Result
 
@@ -21,6 +21,11 @@ FIGURES: dict[str, tuple[str, Callable[[Mapping[str, Result]], Figure]]] = {
     "port_activity": ("ports", plot.port_activity),
     "source_throughput": ("sources", plot.source_throughput),
     "switch_occupancy": ("occupancy", plot.switch_occupancy),
+    "port_ternary": ("ports", pictures.port_ternary),
+    "occupancy_map": ("queues", pictures.occupancy_map),
+    "allowed_rate": ("rates", pictures.allowed_rate),
+    "job_times": ("ranks", pictures.job_times),
+    "latency_distribution": ("histograms", pictures.latency_distribution),
 }
 """By file name: the table a figure needs, and the function that draws it."""
 

@@ -1,0 +1,27 @@
+"""abate-fig10b: late signals, with the jobs of abate-fig9."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tailback.experiments import abate_fig10 as fig10
+from tailback.experiments import abate_mix as mix
+from tailback.experiments import abate_paper as paper
+from tailback.experiments.model import Claim, Data, Experiment
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row abate-fig10b."""
+    return [fig10.trend(fig10.times(data, mix.FIG9), ["lammps", "milc"])]
+
+
+EXPERIMENT = Experiment(
+    id="abate-fig10b",
+    paper=paper.PAPER,
+    title="Late signals, with jobs that behave",
+    setup="The jobs of abate-fig9 under CODES_CC as published, with signals that take 0.2, 12.8, 128 and "
+    "1024 us.",
+    cases=partial(fig10.cases, mix.FIG9),
+    draw=partial(fig10.draw, mix.FIG9),
+    claims=claims,
+)

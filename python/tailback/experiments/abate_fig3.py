@@ -1,0 +1,91 @@
+"""abate-fig3: how fast CODES_CC throttles an incast and lets go of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tailback import pictures, style
+from tailback.experiments import abate_paper as paper
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.result import Result
+from tailback.scenario import Scenario
+from tailback.stats import Interval
+
+
+def _scenario(title: str, control: str, full: bool) -> Scenario:
+    iterations = {"iterations": 5 if full else 1}
+    load = [paper.job("aggressor", "periodic-aggressor", 2048, **iterations)]
+    return paper.scenario(title, paper.SMALL, load, control=control, record="control = true")
+
+
+def cases(full: bool) -> list[Case]:
+    """The three variants."""
+    return paper.cases(
+        "Periodic aggressor", lambda title, control: _scenario(title, control, full), 60, paper.VARIANTS
+    )
+
+
+def _rank0(result: Result) -> tuple[np.ndarray, np.ndarray]:
+    ranks = result.tables["ranks"]
+    endpoint = ranks["endpoint"].to_pylist()[ranks["rank"].to_pylist().index(0)]
+    return pictures.rate_steps(result.tables["rates"], endpoint, float(result.summary["simulated_ns"]) / 1e3)
+
+
+def draw(data: Data) -> Figure:
+    """The allowed rate of rank 0 over time."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        for number, control in enumerate(data.values("control")):
+            times, rates = _rank0(paper.one(data, control=control))
+            axes.plot(times, 100 * rates, drawstyle="steps-post", label=control, **style.line(number))
+        axes.set_yscale("log")
+        axes.set_xlabel("simulated time [us]")
+        axes.set_ylabel("allowed injection rate of rank 0\n[% of the channel]")
+        style.legend(figure, axes)
+    return figure
+
+
+def _throttle(result: Result) -> tuple[float, float, float, float]:
+    """When the rate is first and last under 2 % (us), its mean (geometric, %) between, and the last rate."""
+    times, rates = _rank0(result)
+    low = np.flatnonzero(rates < 0.02)
+    if not len(low):
+        return float("nan"), float("nan"), float("nan"), float(rates[-1])
+    first, last = low[0], low[-1]
+    spans = np.diff(times)[first : last + 1]
+    mean = np.exp((np.log(rates[first : first + len(spans)]) * spans).sum() / max(spans.sum(), 1e-9))
+    return times[first], times[min(last + 1, len(times) - 1)], 100 * float(mean), float(rates[-1])
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row abate-fig3."""
+    found = {control: _throttle(paper.one(data, control=control)) for control in data.values("control")}
+    told = "; ".join(
+        f"{control}: from {first:.0f} to {last:.0f} us, {end:.2g} of the rate at the end"
+        for control, (first, last, _, end) in found.items()
+    )
+    first, last, mean, end = found["as published"]
+    return [
+        hard("rank 0 is throttled in the incast and restored after it", told, last > first and end == 1),
+        value(
+            "allowed rate while throttled (as published)",
+            "about 1/100",
+            Interval(mean, 0.0, 1),
+            (0.5, 2),
+            "% of line rate",
+        ),
+    ]
+
+
+EXPERIMENT = Experiment(
+    id="abate-fig3",
+    paper=paper.PAPER,
+    title="An incast throttled and let go",
+    setup="3078 endpoints, PAR. 2048 ranks do a step of LAMMPS, the first 99 send 1.31 MB each to the "
+    "next (reduced: once, full: 5 "
+    "times), all do another step. CODES_CC, signals at once.",
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

@@ -1,0 +1,64 @@
+"""abate-fig5: where packets wait at 2 ms of the runs of abate-fig4."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from tailback import pictures
+from tailback.experiments import abate_fig4 as fig4
+from tailback.experiments import abate_paper as paper
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.result import Result
+
+_FULL = 64
+"""Flits of a packet: a switch that holds at least one waits for something."""
+
+
+def cases(full: bool) -> list[Case]:
+    """Those of abate-fig4 without control and as published."""
+    shown = ("off", "as published")
+    return [case for case in fig4.cases(full) if case.labels["control"] in shown]
+
+
+def draw(data: Data) -> Figure:
+    """The occupancy of every port."""
+    results = {
+        f"{routing}, {control}": paper.one(data, routing=routing, control=control)
+        for routing in fig4.ROUTINGS
+        for control in data.values("control")
+        if paper.one(data, routing=routing, control=control).tables["queues"].num_rows
+    }
+    return pictures.occupancy_map(results)
+
+
+def _holding(result: Result) -> tuple[int, float]:
+    """Switches with at least a packet waiting, and all flits that wait."""
+    flits = np.asarray(result.tables["occupancy"]["flits"].to_numpy())
+    return int((flits >= _FULL).sum()), float(flits.sum())
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row abate-fig5."""
+    found = {
+        (routing, control): _holding(paper.one(data, routing=routing, control=control))
+        for routing in fig4.ROUTINGS
+        for control in data.values("control")
+    }
+    told = "; ".join(
+        f"{routing}, {control}: {count} switches, {flits:.0f} flits"
+        for (routing, control), (count, flits) in found.items()
+    )
+    held = found["adaptive", "off"][0] > found["minimal", "off"][0]
+    return [hard("adaptive routing spreads the tree over more switches", told, held)]
+
+
+EXPERIMENT = Experiment(
+    id="abate-fig5",
+    paper=paper.PAPER,
+    title="Where packets wait",
+    setup="The runs of abate-fig4 at 2 ms. Blocks are groups, rows switches, columns ports.",
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

@@ -1,0 +1,46 @@
+"""What abate-fig2, abate-fig6 and abate-fig7 share: halos beside incasts on the large network."""
+
+from __future__ import annotations
+
+import random
+
+from tailback.experiments import abate_paper as paper
+from tailback.result import Result
+
+RANKS = 1728
+HALOS = tuple(f"halo{number}" for number in range(4))
+SENDERS = 63
+
+
+def halo(name: str, ranks: int, iterations: int, **keys: object) -> str:
+    """A halo exchange with 26 neighbours, faces of 28.8 kB (ours)."""
+    return paper.job(
+        name,
+        "halo3d26",
+        ranks,
+        cells=[60, 60, 60],
+        compute="20 us",
+        iterations=iterations,
+        allreduce=True,
+        placement="linear",
+        **keys,
+    )
+
+
+def incasts(count: int, message: str, iterations: int, start: str) -> list[str]:
+    """Incasts on endpoints drawn at random, before the halos are placed; the last of each is the target."""
+    drawn = random.Random(7).sample(range(8192), count * (SENDERS + 1))
+    parts = [drawn[at * (SENDERS + 1) : (at + 1) * (SENDERS + 1)] for at in range(count)]
+    keys = {"message": message, "iterations": iterations, "start": start}
+    return [
+        paper.job(f"incast{number}", "incast", SENDERS + 1, placement=part, **keys)
+        for number, part in enumerate(parts)
+    ]
+
+
+def holds_target(result: Result, halo_name: str, incast_name: str) -> bool:
+    """Whether the endpoint that an incast is aimed at lies among those of a halo."""
+    ranks = result.tables["ranks"].to_pylist()
+    own = [row["endpoint"] for row in ranks if row["job"] == halo_name]
+    target = max((row for row in ranks if row["job"] == incast_name), key=lambda row: row["rank"])["endpoint"]
+    return bool(min(own) < target < max(own))

@@ -1,0 +1,132 @@
+"""What the experiments of the ABATE paper share (McGlohon and others, PMBS 2021, section IV).
+
+The paper gives neither packets, buffers nor latencies: those here are ours. A switch of CODES accounts for
+the buffer ahead and
+the queue in front of it together; `shared-buffer` does the same: a packet holds one buffer from its
+arrival to its departure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tailback.experiments.model import Case, Data
+from tailback.result import Result
+from tailback.scenario import Scenario
+
+PAPER = (
+    "N. McGlohon, K. S. Hemmert, K. A. Brown, M. Levenhagen, S. Chunduri, R. B. Ross, C. D. Carothers, "
+    "“Exploration of "
+    "Congestion Control Techniques on Dragonfly-class HPC Networks Through Simulation”, PMBS 2021"
+)
+SMALL = {"p": 9, "a": 18, "h": 9, "groups": 19}
+"""3078 endpoints, 342 switches, 9 links between every two groups."""
+LARGE = {"p": 16, "a": 32, "h": 15, "groups": 16}
+"""8192 endpoints, 512 switches, 32 links between every two groups."""
+VARIANTS = ("as published", "as coded", "drain margin")
+CONTROLS = ("off", *VARIANTS)
+"""Without control, and with each variant of a scheme."""
+
+_COMMON = """
+[link]
+bandwidth = "200 Gb/s"
+host = "30 ns"
+local = "30 ns"
+global = "300 ns"
+
+[packet]
+flit = "64 B"
+max = "4096 B"
+
+[switch]
+kind = "shared-buffer"
+input_buffer = { per = "vc", size = "32 KiB" }
+arbitration = "round-robin"
+pipeline = "100 ns"
+
+[endpoint]
+acknowledge = false
+"""
+_SCHEMES: dict[str, dict[str, Any]] = {
+    "codes-cc": {"buffer": "128 KiB", "signals": "0 ns"},
+    "sst-cm": {"streams": 8, "outstanding": "32 kB", "signals": "path"},
+}
+ROUTINGS: dict[str, dict[str, Any]] = {
+    "minimal": {"kind": "minimal"},
+    "adaptive": {"kind": "par", "threshold": "1 packet"},
+    "ugal": {"kind": "ugal", "threshold": "1 packet"},
+}
+BANDWIDTH = 25.0
+"""Bytes in a nanosecond on every channel."""
+
+
+def job(name: str, workload: str, ranks: int, **keys: Any) -> str:
+    """The TOML of a `[[job]]`; placed at random unless said otherwise."""
+    facts = {"name": name, "workload": workload, "ranks": ranks, "placement": "random-nodes", **keys}
+    return "[[job]]\n" + "".join(f"{key} = {_toml(fact)}\n" for key, fact in facts.items())
+
+
+def _toml(fact: Any) -> str:
+    if isinstance(fact, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(value)}" for key, value in fact.items()) + " }"
+    return json.dumps(fact)
+
+
+def scenario(
+    title: str,
+    network: Mapping[str, int],
+    load: Sequence[str],
+    *,
+    scheme: str = "codes-cc",
+    control: str = "off",
+    routing: str = "adaptive",
+    run: str = 'duration = "100 ms"',
+    record: str = "",
+    **changes: Any,
+) -> Scenario:
+    """A scenario of the paper.
+
+    `load` holds `[[job]]`s and `[[traffic]]`s, `control` is "off" or a variant of the scheme.
+    """
+    protocol = {"kind": scheme, "variant": control, **_SCHEMES[scheme], **changes}
+    if control == "off":
+        protocol = {"kind": "none"}
+    tables = {
+        "topology": {"kind": "dragonfly", **network},
+        "routing": ROUTINGS[routing],
+        "congestion_control": protocol,
+    }
+    lines = [f"title = {json.dumps(title)}"]
+    for name, keys in tables.items():
+        lines += [f"[{name}]", *(f"{key} = {json.dumps(setting)}" for key, setting in keys.items())]
+    lines += [_COMMON, *load, "[run]", run, "[record]", record]
+    return Scenario.loads("\n".join(lines) + "\n")
+
+
+def only(*names: str) -> str:
+    """The `[run]` keys of a run of some of the jobs."""
+    return f'duration = "100 ms"\nonly = {json.dumps(names)}'
+
+
+def time_us(result: Result, name: str) -> float:
+    """When the last rank of a job ended, in us after its start; NaN if it did not."""
+    time = result.summary["jobs"][name]["time_ns"]
+    return float("nan") if time is None else float(time) / 1e3
+
+
+def one(data: Data, **labels: Any) -> Result:
+    """The only result with these labels."""
+    (found,) = data.results(**labels)
+    return found
+
+
+def cases(
+    title: str, make: Any, cost: float, controls: Sequence[str] = CONTROLS, **labels: Any
+) -> list[Case]:
+    """A case per control; `make` gives the scenario."""
+    return [
+        Case({"control": control, **labels}, make(f"{title}, {control}", control), cost)
+        for control in controls
+    ]

@@ -1,0 +1,268 @@
+"""Pictures of a network under congestion: port activity, queues, throttled endpoints, and the times of jobs.
+
+As in `tailback.plot`, every function takes a result, or several by label, and returns a figure.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.plot import Numbers, Results, _distinct, _join, _labelled, _numbers, _only, _table
+from tailback.result import Result
+
+_ROOT3 = math.sqrt(3)
+_RATES_MAX = 6
+
+
+def port_ternary(results: Results) -> Figure:
+    """Every port between switches as a point in the triangle of idle, active and stalled time. Table `ports`.
+
+    The corners are ports that are always idle (left), always active (right), always stalled (top).
+    """
+    labelled = _labelled(results)
+    with style.styled():
+        figure = Figure(figsize=(4.0 * len(labelled) + 0.6, 3.8), layout="constrained")
+        panels = figure.subplots(1, len(labelled), squeeze=False)[0]
+        for axes, (label, result) in zip(panels, labelled.items(), strict=True):
+            _triangle(axes, label)
+            table = _table(result, "ports")
+            inner = [name for name in _distinct(table, "link_class") if name != "host"]
+            for number, name in enumerate(inner):
+                _ternary_points(axes, _only(table, "link_class", name), name, number)
+        style.legend(figure, panels[0])
+    return figure
+
+
+def _triangle(axes: Axes, label: str) -> None:
+    axes.plot([0, 1, 0.5, 0], [0, 0, _ROOT3 / 2, 0], color="black", linewidth=0.8)
+    for share in (0.2, 0.4, 0.6, 0.8):
+        height = share * _ROOT3 / 2
+        axes.plot([share / 2, 1 - share / 2], [height, height], color="#cccccc", linewidth=0.6)
+        axes.text(share / 2 - 0.02, height, f"{100 * share:.0f} %", ha="right", va="center", fontsize=7)
+    for x, y, text, side in (
+        (0, 0, "idle", "right"),
+        (1, 0, "active", "left"),
+        (0.5, 0.88, "stalled", "center"),
+    ):
+        axes.text(x, y - 0.02, f" {text} ", ha=side, va="top" if y == 0 else "bottom", fontsize=9)
+    axes.set_title(label, fontsize=10, pad=14)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
+    times = np.vstack([_numbers(table, f"{state}_ns") for state in ("idle", "active", "stalled")])
+    shares = times / np.maximum(times.sum(axis=0), 1e-9)
+    x, y = shares[1] + shares[2] / 2, shares[2] * _ROOT3 / 2
+    colour = style.line(number)["color"]
+    axes.plot(
+        x,
+        y,
+        linestyle="none",
+        marker=style.MARKERS[number],
+        markersize=2.5,
+        alpha=0.5,
+        color=colour,
+        label=name,
+    )
+
+
+def occupancy_map(results: Results) -> Figure:
+    """What waits for every port of every switch at the recorded times: blocks are groups, cells are ports.
+
+    Within a block a row is a switch, a column a port. Table `queues`, and `[topology] a` for the blocks.
+    """
+    shots = [
+        (
+            _join(label, f"{time / 1e3:g} us"),
+            _network(result),
+            _only(_table(result, "queues"), "time_ns", time),
+        )
+        for label, result in _labelled(results).items()
+        for time in _distinct(_table(result, "queues"), "time_ns")
+    ]
+    most = max([2.0] + [float(pc.max(table["flits"]).as_py() or 0) for _, _, table in shots])
+    with style.styled():
+        columns = min(len(shots), 2)
+        rows = math.ceil(len(shots) / max(columns, 1))
+        figure = Figure(figsize=(5.2 * columns, 4.0 * rows + 0.4), layout="constrained")
+        panels = figure.subplots(rows, columns, squeeze=False).ravel()
+        image = None
+        for axes, (label, size, table) in zip(panels, shots, strict=False):
+            image = axes.imshow(_cells(size, table), norm=LogNorm(1, most), cmap="viridis_r", aspect="auto")
+            axes.set_title(label, fontsize=9)
+            axes.grid(visible=False)
+            axes.set_xticks([])
+            axes.set_yticks([])
+        for axes in panels[len(shots) :]:
+            axes.set_axis_off()
+        if image is not None:
+            figure.colorbar(image, ax=list(panels), label="queued flits", shrink=0.8)
+    return figure
+
+
+def _network(result: Result) -> tuple[int, int, int]:
+    """Switches, ports of a switch, and switches of a block."""
+    topology = tomllib.loads(result.scenario).get("topology", {})
+    if topology.get("kind") == "dragonfly":
+        p, a, h, groups = (int(topology[key]) for key in ("p", "a", "h", "groups"))
+        return a * groups, p + a - 1 + h, a
+    tables = [result.tables[name] for name in ("occupancy", "queues") if name in result.tables]
+    switches = 1 + max(int(pc.max(table["switch"]).as_py() or 0) for table in tables)
+    ports = 1 + int(pc.max(result.tables["queues"]["port"]).as_py() or 0)
+    return switches, ports, max(1, math.isqrt(switches))
+
+
+def _cells(size: tuple[int, int, int], table: Any) -> Numbers:
+    """An image of the network: blocks side by side, with gaps of one cell."""
+    switches, ports, block = size
+    blocks = math.ceil(switches / block)
+    across = max(1, math.ceil(math.sqrt(blocks * block / ports)))
+    down = math.ceil(blocks / across)
+    image = np.full((down * (block + 1) - 1, across * (ports + 1) - 1), np.nan)
+    for number in range(blocks):
+        top, left = number // across * (block + 1), number % across * (ports + 1)
+        image[top : top + min(block, switches - number * block), left : left + ports] = 0.5
+    switch, port = table["switch"].to_numpy(), table["port"].to_numpy()
+    number, row = switch // block, switch % block
+    image[number // across * (block + 1) + row, number % across * (ports + 1) + port] = table[
+        "flits"
+    ].to_numpy()
+    return np.ma.masked_invalid(image)
+
+
+def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Figure:
+    """The rate that endpoints are allowed over time, and how many are throttled. Table `rates`.
+
+    Without `endpoints`, those that are throttled longest.
+    """
+    with style.styled():
+        figure, (above, below) = style.figure(2, height=2.4)
+        for number, (label, result) in enumerate(_labelled(results).items()):
+            table, end = _table(result, "rates"), float(result.summary["simulated_ns"]) / 1e3
+            chosen = endpoints or _longest(table, end)
+            for turn, endpoint in enumerate(chosen):
+                times, rates = rate_steps(table, endpoint, end)
+                above.plot(
+                    times,
+                    rates,
+                    drawstyle="steps-post",
+                    label=_join(label, f"endpoint {endpoint}"),
+                    **style.line(number * len(chosen) + turn),
+                )
+            times, counts = _throttled(table, end)
+            below.plot(times, counts, drawstyle="steps-post", label=label, **style.line(number))
+        above.set_yscale("log")
+        above.set_ylabel("allowed rate\n[part of the channel]")
+        below.set_ylabel("throttled endpoints")
+        below.set_ylim(bottom=0)
+        below.set_xlabel("simulated time [us]")
+        style.legend(figure, above)
+    return figure
+
+
+def rate_steps(table: Any, endpoint: int, end: float) -> tuple[Numbers, Numbers]:
+    """Times in us and the rate from each on: of the endpoint, or the least towards any destination."""
+    own = _only(table, "endpoint", endpoint).sort_by("time_ns")
+    times, rates, current = [0.0], [1.0], {}
+    for row in own.to_pylist():
+        current[row["destination"]] = row["rate"]
+        times.append(row["time_ns"] / 1e3)
+        rates.append(min(current.values()))
+    return np.array([*times, end]), np.array([*rates, rates[-1]])
+
+
+def _longest(table: Any, end: float) -> list[int]:
+    spans = {}
+    for endpoint in _distinct(table, "endpoint"):
+        times, rates = rate_steps(table, endpoint, end)
+        spans[endpoint] = float((np.diff(times) * (rates[:-1] < 1)).sum())
+    ordered = sorted(spans, key=lambda endpoint: (-spans[endpoint], endpoint))
+    return sorted(ordered[:_RATES_MAX])
+
+
+def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
+    """How many endpoints are throttled, over time in us."""
+    current: dict[tuple[int, int], float] = {}
+    held: dict[int, int] = {}
+    times, counts = [0.0], [0]
+    for row in table.sort_by("time_ns").to_pylist():
+        key = (row["endpoint"], row["destination"])
+        before, after = current.get(key, 1.0) < 1, row["rate"] < 1
+        current[key] = row["rate"]
+        held[key[0]] = held.get(key[0], 0) + after - before
+        if not held[key[0]]:
+            del held[key[0]]
+        times.append(row["time_ns"] / 1e3)
+        counts.append(len(held))
+    return np.array([*times, end]), np.array([*counts, counts[-1]])
+
+
+def job_times(results: Results) -> Figure:
+    """Communication time of every job, its slowest rank, a bar per run; a line where the job alone would end.
+
+    From the summaries; the line where a result has it (`tailback run --alone`).
+    """
+    labelled = _labelled(results)
+    names = list(
+        dict.fromkeys(name for result in labelled.values() for name in result.summary.get("jobs", {}))
+    )
+    with style.styled():
+        figure, (axes,) = style.figure(height=max(2.0, 0.8 + 0.22 * len(names) * len(labelled)))
+        width = 0.8 / max(1, len(labelled))
+        for number, (label, result) in enumerate(labelled.items()):
+            jobs = result.summary.get("jobs", {})
+            places = np.arange(len(names)) + number * width
+            times = [_communication(jobs.get(name)) for name in names]
+            axes.barh(places, times, height=width, label=label, **style.bar(number))
+            for place, name in zip(places, names, strict=True):
+                alone = jobs.get(name, {}).get("alone_communication_ns")
+                if alone:
+                    axes.plot([alone / 1e3] * 2, [place - width / 2, place + width / 2], color="black")
+        axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, names)
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel("communication time of the slowest rank [us]")
+        style.legend(figure, axes)
+    return figure
+
+
+def _communication(job: dict[str, Any] | None) -> float:
+    longest = (job or {}).get("communication_ns", {}).get("max")
+    return float("nan") if longest is None else float(longest) / 1e3
+
+
+def latency_distribution(results: Results, *, traffic: str = "all", latency: str = "network") -> Figure:
+    """How many packets had which latency, both axes logarithmic, a line per run. Table `histograms`."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        for number, (label, result) in enumerate(_labelled(results).items()):
+            table = _only(_only(_table(result, "histograms"), "class", traffic), "latency", latency)
+            edges, counts = _decades(table)
+            axes.stairs(counts, edges, label=label, linewidth=1.6, **style.line(number))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(f"{latency} latency [ns]")
+        axes.set_ylabel("messages" if latency == "message" else "packets")
+        style.legend(figure, axes)
+    return figure
+
+
+def _decades(table: pa.Table) -> tuple[Numbers, Numbers]:
+    edges = 10 ** np.arange(1, 9.05, 0.05)
+    middles = (_numbers(table, "low_ns") + _numbers(table, "high_ns")) / 2
+    counts, _ = np.histogram(middles, edges, weights=_numbers(table, "count"))
+    shown = np.flatnonzero(counts)
+    if not len(shown):
+        return edges, counts
+    return edges[shown[0] : shown[-1] + 2], counts[shown[0] : shown[-1] + 1]
