@@ -50,7 +50,7 @@ fn drops_are_allowed(output: &Output, protocol: &str) {
 
 /// Whether a protocol may drop packets.
 fn drops(protocol: &str) -> bool {
-    !["\"none\"", "\"ecn\""].iter().any(|kind| protocol.contains(kind))
+    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\""].iter().any(|kind| protocol.contains(kind))
 }
 
 /// Sends bursts from everywhere at once, and waits until all is over.

@@ -178,9 +178,8 @@ fn between<A: Architecture>(
         return Err(Ending::Stopped);
     }
     let next_check = checks.next(now);
-    let pending = |partition: &MutexGuard<Partition<A>>| {
-        partition.fabric.next_over_lines().min(partition.next_event())
-    };
+    let pending =
+        |partition: &MutexGuard<Partition<A>>| partition.fabric.next_over_lines().min(partition.next_event());
     let first =
         if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
     // Nothing happens before `first`: the window may start there.

@@ -718,6 +718,11 @@ impl<S: Source> NicSet<S> {
                 let rate = self.source.allowed(&mut self.sinks[endpoint], now);
                 fabric.probe.allowed(signal.to, None, rate, now);
             }
+            if self.nodes[endpoint].hold > now && self.source.is_released(&self.sinks[endpoint]) {
+                self.nodes[endpoint].hold = now;
+                let channel = fabric.ports + endpoint;
+                fabric.wake(channel, now.max(fabric.channels[channel].free_at));
+            }
             return;
         }
         let queue = self.queue(endpoint, signal.about);

@@ -43,7 +43,8 @@ use std::sync::Arc;
 /// given: here it is the backlog over `decongested` at the port's rate. `variant = "as coded"`: the estimate is twice the
 /// time from one threshold to the other; a congested port ends only when a packet leaves it; only sources of an application
 /// that owns the whole backlog are ordered (its share is a quotient of whole numbers); a source that another port of the switch
-/// has ordered is not ordered again, and that port's end frees it; every packet counts as a largest one. `variant = "drain
+/// has ordered is not ordered again, and that port's end frees it; every packet counts as a largest
+/// one; and the gap behind a packet is not cut short when the orders end. `variant = "drain
 /// margin"`: an order carries a rate, `margin` of the port's shared by all its sources while the backlog drains and all of it
 /// after, and lasts until the source has sent nothing for `hold` times the interval that its rate allows between packets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

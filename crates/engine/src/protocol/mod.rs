@@ -178,6 +178,11 @@ pub trait Source: Send + Sync + 'static {
         0
     }
 
+    /// Whether a signal has ended what held the endpoint.
+    fn is_released(&self, _endpoint: &Self::Sink) -> bool {
+        false
+    }
+
     /// The rate that an endpoint is allowed, in parts of a million of its channel's.
     fn allowed(&self, _endpoint: &mut Self::Sink, _now: Tick) -> u32 {
         MILLION

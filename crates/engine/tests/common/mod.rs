@@ -73,7 +73,6 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"",
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"drain margin\"\nsignals = \"in band\"",
     "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
-    "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"\nvariant = \"as coded\"\nsignals = \"0 ns\"",
 ];
 
 /// The topology of a table of `NETWORKS`.

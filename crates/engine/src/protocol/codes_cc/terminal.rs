@@ -133,6 +133,10 @@ impl Source for Terminal {
         }
     }
 
+    fn is_released(&self, state: &State) -> bool {
+        self.variant != Variant::Coded && !state.is_throttled(self.variant)
+    }
+
     fn allowed(&self, state: &mut State, now: Tick) -> u32 {
         if !state.is_throttled(self.variant) {
             return MILLION;
