@@ -34,6 +34,11 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smsrp": ("", {"time_to_wait": "50 ns"}),
     "lhrp": ("", {"threshold": "30 flits"}),
     "lhrp+srp": ("", {"threshold_message": "48 flits", "threshold": "30 flits", "time_to_wait": "50 ns"}),
+    "codes-cc": ("", {"buffer": "100 flits", "signals": "in band", "period": "60 ns", "windows": 2}),
+    "sst-cm": (
+        "",
+        {"variant": "drain margin", "streams": 1, "outstanding": "30 flits", "signals": "in band"},
+    ),
 }
 """By kind: a remark, and parameters small enough that something happens within a few packets."""
 
@@ -86,7 +91,7 @@ def sections(doc: str) -> tuple[str, dict[str, str]]:
 def _page(kind: Kind) -> Iterator[str]:
     lead, texts = sections(kind["doc"])
     remark, settings = _DIAGRAMS.get(kind["name"], ("", {}))
-    changes = ", ".join(f'`{key} = "{value}"`' for key, value in settings.items())
+    changes = ", ".join(f"`{key} = {json.dumps(value)}`" for key, value in settings.items())
     yield from (_MADE, "", f"# `{kind['name']}`", "", lead, "")
     yield f"![Time diagram of a run under {kind['name']}]({file_name(kind['name'])}.svg)"
     yield from ("", f"*A run of [{_SCENARIO}](../../{_SCENARIO}){' with ' + changes if changes else ''}.")
