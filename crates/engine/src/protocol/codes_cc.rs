@@ -118,6 +118,10 @@ impl Scheme for CodesCc {
         vec![CONTROL, DATA]
     }
 
+    fn words(&self) -> bool {
+        self.signals == Passage::InBand
+    }
+
     fn passage(&self) -> Option<Passage> {
         Some(self.signals)
     }

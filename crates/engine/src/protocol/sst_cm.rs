@@ -91,6 +91,10 @@ impl Scheme for SstCm {
         vec![CONTROL, DATA]
     }
 
+    fn words(&self) -> bool {
+        self.signals == Passage::InBand
+    }
+
     fn passage(&self) -> Option<Passage> {
         Some(self.signals)
     }
