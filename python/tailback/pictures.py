@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
@@ -97,9 +98,10 @@ def occupancy_map(results: Results) -> Figure:
         rows = math.ceil(len(shots) / max(columns, 1))
         figure = Figure(figsize=(5.2 * columns, 4.0 * rows + 0.4), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False).ravel()
+        colours = colormaps["viridis_r"].with_extremes(under="#eeeeee")
         image = None
         for axes, (label, size, table) in zip(panels, shots, strict=False):
-            image = axes.imshow(_cells(size, table), norm=LogNorm(1, most), cmap="viridis_r", aspect="auto")
+            image = axes.imshow(_cells(size, table), norm=LogNorm(1, most), cmap=colours, aspect="auto")
             axes.set_title(label, fontsize=9)
             axes.grid(visible=False)
             axes.set_xticks([])

@@ -6,8 +6,9 @@ import json
 
 from matplotlib.figure import Figure
 
-from tailback import plot
+from tailback import style
 from tailback.experiments import abate_paper as paper
+from tailback.experiments.measure import series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.scenario import Scenario
 
@@ -49,9 +50,23 @@ def cases(full: bool) -> list[Case]:
 
 
 def draw(data: Data) -> Figure:
-    """Throughput of the senders' other traffic over time."""
-    results = {scheme: paper.one(data, scheme=scheme) for scheme in data.values("scheme")}
-    return plot.throughput_over_time({k: r for k, r in results.items() if k != "none"})
+    """Throughput over time of what the senders of the incast, and the misidentified ones, send elsewhere."""
+    with style.styled():
+        figure, panels = style.figure(2, height=2.4)
+        titles = (
+            ("others", "what the senders of the incast send to others"),
+            ("fast", "misidentified endpoints"),
+        )
+        for axes, (name, title) in zip(panels, titles, strict=True):
+            for number, scheme in enumerate(data.values("scheme")):
+                times, rates = series(paper.one(data, scheme=scheme), name, "accepted")
+                axes.plot(times[:-1], 100 * rates[:-1], label=scheme, **style.line(number))
+            axes.set_title(title, fontsize=9)
+            axes.set_ylabel("accepted throughput\n[% of the channel]")
+            axes.set_ylim(bottom=0)
+        panels[-1].set_xlabel("simulated time [us]")
+        style.legend(figure, panels[0])
+    return figure
 
 
 def claims(data: Data) -> list[Claim]:

@@ -1,0 +1,51 @@
+"""Pictures show what is in the tables: here of an incast that is throttled beside pairs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailback
+from tailback import pictures
+
+SCENARIO = Path(__file__).parents[2] / "scenarios" / "abatement.toml"
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def throttled():
+    return tailback.Scenario.load(SCENARIO).replace({"record.ports": True}).run()
+
+
+def test_every_port_between_switches_is_a_point_of_the_triangle(throttled):
+    (axes,) = pictures.port_ternary(throttled).axes
+    points = [line for line in axes.get_lines() if line.get_label() in ("local", "global")]
+    assert [len(line.get_xdata()) for line in points] == [36 * 3, 36 * 2]
+    assert all((line.get_ydata() >= 0).all() and (line.get_ydata() < 0.87).all() for line in points)
+
+
+def test_the_map_shows_all_that_waits(throttled):
+    axes, _ = pictures.occupancy_map(throttled).axes
+    (image,) = axes.get_images()
+    shown = np.asarray(image.get_array().filled(0))
+    assert shown[shown >= 1].sum() == sum(throttled.tables["queues"]["flits"].to_pylist())
+    assert (shown == 0.5).sum() + (shown >= 1).sum() == 36 * 7
+
+
+def test_all_senders_of_the_incast_are_throttled_at_some_time(throttled):
+    above, below = pictures.allowed_rate(throttled).axes
+    assert below.get_lines()[0].get_ydata().max() == 15
+    assert below.get_lines()[0].get_ydata()[-1] == 0
+    assert min(line.get_ydata().min() for line in above.get_lines()) == pytest.approx(1 / 15, rel=0.1)
+
+
+def test_every_job_has_a_bar_for_every_run(throttled):
+    (axes,) = pictures.job_times({"a": throttled, "b": throttled}).axes
+    assert len(axes.patches) == 4
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["pairs", "incast"]
+
+
+def test_the_distribution_holds_every_packet(throttled):
+    (axes,) = pictures.latency_distribution(throttled).axes
+    packets = throttled.summary["classes"]["all"]["packets"]
+    assert axes.patches[0].get_data().values.sum() == packets
