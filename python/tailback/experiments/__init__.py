@@ -62,6 +62,7 @@ IDS = (
     "abate-fig10",
     "abate-fig10b",
     "abate-share",
+    "abate-margin",
     "peer-torus",
     "peer-fat-tree",
 )

@@ -53,6 +53,11 @@ _SCHEMES: dict[str, dict[str, Any]] = {
     "codes-cc": {"buffer": "128 KiB", "signals": "0 ns"},
     "sst-cm": {"streams": 8, "outstanding": "32 kB", "signals": "path"},
 }
+_MARGIN: dict[str, dict[str, Any]] = {
+    "codes-cc": {"margin": 0.5, "hold": 20.0},
+    "sst-cm": {"margin": 0.5, "expiry": 5.0},
+}
+"""With a margin of 0.9, what was sent before the first orders takes ten times its own length to drain."""
 ROUTINGS: dict[str, dict[str, Any]] = {
     "minimal": {"kind": "minimal"},
     "adaptive": {"kind": "par", "threshold": "1 packet"},
@@ -90,7 +95,8 @@ def scenario(
 
     `load` holds `[[job]]`s and `[[traffic]]`s, `control` is "off" or a variant of the scheme.
     """
-    protocol = {"kind": scheme, "variant": control, **_SCHEMES[scheme], **changes}
+    margin = _MARGIN[scheme] if control == "drain margin" else {}
+    protocol = {"kind": scheme, "variant": control, **_SCHEMES[scheme], **margin, **changes}
     if control == "off":
         protocol = {"kind": "none"}
     tables = {

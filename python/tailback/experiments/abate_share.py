@@ -18,8 +18,15 @@ _FAST = [162, 1862]
 """Two endpoints that send mostly elsewhere, and a little to the hot target."""
 
 
-def _traffic(name: str, pairs: list[list[int]], load: float) -> str:
-    facts = {"name": name, "pattern": "list", "pairs": pairs, "load": load, "message": "64 flits"}
+def _traffic(name: str, pairs: list[list[int]], load: float, start: str = "0 us") -> str:
+    facts = {
+        "name": name,
+        "pattern": "list",
+        "pairs": pairs,
+        "load": load,
+        "message": "64 flits",
+        "start": start,
+    }
     lines = [f"{key} = {json.dumps(fact)}" for key, fact in facts.items()]
     return "\n".join(["[[traffic]]", *lines, "share = true", ""])
 
@@ -27,13 +34,13 @@ def _traffic(name: str, pairs: list[list[int]], load: float) -> str:
 def _scenario(scheme: str, control: str, full: bool) -> Scenario:
     hot = [[source, 5] for source in _HOT]
     load = [
-        _traffic("incast", hot, 0.5),
+        _traffic("incast", hot, 0.5, "80 us"),
         _traffic("others", [[source, 3077 - source] for source in _HOT], 0.3),
         _traffic("touch", [[source, 5] for source in _FAST], 0.01),
         _traffic("fast", [[source, source + 1000] for source in _FAST], 0.6),
     ]
     duration = 400 if full else 150
-    run = f'warmup = "100 us"\nduration = "{duration} us"\ndrain = "1 us"'
+    run = f'warmup = "120 us"\nduration = "{duration} us"\ndrain = "1 us"'
     record = 'series = "5 us"\ncontrol = true'
     title = f"{scheme}, {control}"
     return paper.scenario(
@@ -106,7 +113,7 @@ EXPERIMENT = Experiment(
     title="What a throttled sender may still send",
     setup="3078 endpoints, minimal routing. 29 endpoints offer 0.5 to one target and 0.3 to targets of "
     "their own; two others offer 0.6 elsewhere and 0.01 to the hot target, which makes CODES_CC throttle "
-    "them too.",
+    "them too. The incast starts at 80 us, when their own rate has been measured.",
     cases=cases,
     draw=draw,
     claims=claims,
