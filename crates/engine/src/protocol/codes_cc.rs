@@ -114,7 +114,7 @@ impl CodesCc {
 }
 
 impl Scheme for CodesCc {
-    fn classes(&self) -> Vec<TrafficClass> {
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA]
     }
 

@@ -87,7 +87,7 @@ impl Default for SstCm {
 }
 
 impl Scheme for SstCm {
-    fn classes(&self) -> Vec<TrafficClass> {
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA]
     }
 
