@@ -732,7 +732,7 @@ impl<S: Source> NicSet<S> {
             let rate = self.source.allowed_towards(record, signal.about);
             fabric.probe.allowed(signal.to, Some(signal.about), rate, now);
         }
-        self.make_ready(endpoint, queue);
+        self.make_ready(endpoint, queue, now);
         let channel = fabric.ports + endpoint;
         fabric.wake(channel, now.max(fabric.channels[channel].free_at));
     }
