@@ -278,6 +278,12 @@ mod tests {
             (Topology::SingleSwitch(_), _) => 0,
             (Topology::FatTree(tree), _) => 2 * (tree.levels as u8 - 1),
             (Topology::Xgft(tree), _) => 2 * (tree.down.len() as u8 - 1),
+            (Topology::KAryNTree(tree), routing) => {
+                // On the way down a row may be followed to its end.
+                let rows: u32 = (1..tree.n).map(|level| tree.k.pow(level) - 1).sum();
+                let moves = routing == "flow-adaptive" && tree.horizontal > 0;
+                2 * (tree.n as u8 - 1) + if moves { rows as u8 } else { 0 }
+            }
             (Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
                 phases * crate::describe::describe(&topology.graph(), topology.link_classes()).diameter as u8

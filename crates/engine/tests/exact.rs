@@ -47,7 +47,7 @@ fn minimal(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<L
         Topology::Torus(torus) => [apart(&torus.dims, from, to, |size, d| d.min(size - d))].into(),
         Topology::Mesh(mesh) => [apart(&mesh.dims, from, to, |_, d| d)].into(),
         Topology::Hyperx(hyperx) => [apart(&hyperx.dims, from, to, |_, d| d.min(1))].into(),
-        Topology::File(_) | Topology::Xgft(_) | Topology::Kns(_) => shortest(graph, from, to),
+        Topology::File(_) | Topology::Xgft(_) | Topology::KAryNTree(_) | Topology::Kns(_) => shortest(graph, from, to),
         Topology::SingleSwitch(_) => unreachable!("all endpoints are on one switch"),
         Topology::FatTree(tree) if tree.levels == 2 || here == there => [(2, 0)].into(),
         Topology::FatTree(_) => [(2, 2)].into(),
@@ -187,7 +187,7 @@ fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64
 #[test]
 fn latency_without_load_is_the_closed_form_on_every_topology_and_routing() {
     lists_are_complete();
-    for (network, routing) in routed(NETWORKS) {
+    for (network, routing) in routed_at_once(NETWORKS) {
         for flits in [1, 4, 24] {
             check(network, &routing, SWITCHES[0], flits, 0);
         }
@@ -196,14 +196,14 @@ fn latency_without_load_is_the_closed_form_on_every_topology_and_routing() {
 
 #[test]
 fn the_pipeline_adds_its_latency_in_every_switch() {
-    for (network, routing) in routed(NETWORKS) {
+    for (network, routing) in routed_at_once(NETWORKS) {
         check(network, &routing, SWITCHES[0], 4, 26_000);
     }
 }
 
 #[test]
 fn latency_without_load_is_the_same_through_every_kind_of_switch() {
-    for (at, (network, routing)) in routed(NETWORKS).into_iter().enumerate() {
+    for (at, (network, routing)) in routed_at_once(NETWORKS).into_iter().enumerate() {
         check(network, &routing, SWITCHES[1 + at % (SWITCHES.len() - 1)], [1, 4, 24][at % 3], 1_000);
     }
 }
@@ -211,7 +211,7 @@ fn latency_without_load_is_the_same_through_every_kind_of_switch() {
 #[test]
 #[ignore = "long: the whole product"]
 fn latency_without_load_is_the_closed_form_on_every_topology_and_routing_and_switch() {
-    for (network, routing) in routed(NETWORKS) {
+    for (network, routing) in routed_at_once(NETWORKS) {
         for switch in SWITCHES {
             [1, 4, 24].iter().for_each(|&flits| check(network, &routing, switch, flits, 7_000));
         }

@@ -27,7 +27,9 @@ impl Bind for Minimal {
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of, graph)))),
-            Topology::FatTree(_) | Topology::Xgft(_) => nca::Nca::default().router(topology, graph, scale),
+            Topology::FatTree(_) | Topology::Xgft(_) | Topology::KAryNTree(_) => {
+                nca::Nca::default().router(topology, graph, scale)
+            }
             Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_) | Topology::Kns(_) => {
                 dor::Dor::default().router(topology, graph, scale)
             }

@@ -12,6 +12,7 @@ use crate::units::{Scale, Size};
 pub mod adaptive;
 pub mod dor;
 mod dragonfly;
+pub mod flow_adaptive;
 mod kns;
 mod lattice;
 pub mod minimal;
@@ -114,6 +115,12 @@ pub trait Router: Send + Sync {
         false
     }
 
+    /// Of a router for whole flows: most entries in the route cache of an input port. Set-up packets are then told the flows on
+    /// each port as its occupancy, all others that ports are empty: what it chooses then is the default port.
+    fn route_cache(&self) -> Option<u32> {
+        None
+    }
+
     /// A level that a packet may take only where there is [`Senses::room`] for it, which is then promised to it: nothing
     /// waits for room on it. Heads are routed in the order of their ports, each knowing what the ones before were promised.
     fn reserved_level(&self) -> Option<u8> {
@@ -165,6 +172,7 @@ crate::kinds::kinds! {
         Dor(dor::Dor) = "dor",
         Shortest(shortest::Shortest) = "shortest",
         Adaptive(adaptive::Adaptive) = "adaptive",
+        FlowAdaptive(flow_adaptive::FlowAdaptive) = "flow-adaptive",
     }
     /// What the routing provides, whichever kind it is.
     pub fn binding -> dyn Bind;
@@ -321,7 +329,7 @@ pub(crate) mod tests {
         let text = problems[0].to_string();
         assert_eq!(
             text,
-            "kind: \"par\" does not route a fat-tree (those that do: minimal, nca; it routes: dragonfly)"
+            "kind: \"par\" does not route a fat-tree (those that do: minimal, nca, flow-adaptive; it routes: dragonfly)"
         );
     }
 

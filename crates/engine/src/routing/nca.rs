@@ -8,7 +8,8 @@ use crate::units::Scale;
 ///
 /// # What it does
 /// The port is chosen at each level on the way up. One level: a packet never goes up after it went down, so no cycle of
-/// channels can form. Of parallel links down one is drawn with equal probability.
+/// channels can form. Of parallel links down one is drawn with equal probability. The horizontal links of a k-ary n-tree are
+/// not used.
 ///
 /// # Paper
 /// F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997.
@@ -38,7 +39,7 @@ pub enum Up {
 
 impl Bind for Nca {
     fn topologies(&self) -> &'static [&'static str] {
-        &["fat-tree", "xgft"]
+        &["fat-tree", "xgft", "k-ary-n-tree"]
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
@@ -46,6 +47,7 @@ impl Bind for Nca {
         match topology {
             Topology::FatTree(tree) => Some(Box::new(Tree::new(self.up, &tree.general(), endpoints))),
             Topology::Xgft(tree) => Some(Box::new(Tree::new(self.up, tree, endpoints))),
+            Topology::KAryNTree(tree) => Some(Box::new(Tree::new(self.up, &tree.plain(), endpoints))),
             _ => None,
         }
     }
@@ -53,12 +55,12 @@ impl Bind for Nca {
 
 /// The ports of the switches of a level.
 #[derive(Debug, Clone, Copy)]
-struct Level {
+pub(super) struct Level {
     /// Parallel links to each child.
-    links: u16,
+    pub(super) links: u16,
     /// First port up, and ports up.
-    first_up: u16,
-    up: u16,
+    pub(super) first_up: u16,
+    pub(super) up: u16,
 }
 
 /// Nearest-common-ancestor routing on a tree of any number of levels.
@@ -91,6 +93,15 @@ impl Tree {
             places: tree.places().into_iter().map(|(level, subtree, _)| (level - 1, subtree)).collect(),
             seats: (0..endpoints as u32).flat_map(seat).collect(),
         }
+    }
+
+    /// The level of a switch, the child on the way to an endpoint from a switch of that level above it, and whether this switch
+    /// is one.
+    #[inline]
+    pub(super) fn place(&self, switch: u32, dst: u32) -> (Level, u16, bool) {
+        let (at, subtree) = self.places[switch as usize];
+        let (there, child) = self.seats[dst as usize * self.levels.len() + at as usize];
+        (self.levels[at as usize], child, subtree == there)
     }
 
     /// One of the ports up; `digit` is the deterministic choice.
@@ -133,11 +144,9 @@ impl Router for Tree {
     }
 
     fn route(&self, switch: u32, _: Option<u16>, dst: u32, _: &mut Route, senses: &mut dyn Senses) -> Hop {
-        let (at, subtree) = self.places[switch as usize];
-        let level = self.levels[at as usize];
-        let (there, child) = self.seats[dst as usize * self.levels.len() + at as usize];
+        let (level, child, leads_down) = self.place(switch, dst);
         let port = match level.links {
-            _ if subtree != there => self.upwards(level, child, senses),
+            _ if !leads_down => self.upwards(level, child, senses),
             1 => child,
             links => child * links + senses.below(links.into()) as u16,
         };

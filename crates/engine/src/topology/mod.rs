@@ -7,6 +7,7 @@ pub mod dragonfly;
 pub mod fat_tree;
 pub mod file;
 pub mod hyperx;
+pub mod k_ary_n_tree;
 pub mod kns;
 pub(crate) mod lattice;
 pub mod mesh;
@@ -36,6 +37,7 @@ crate::kinds::kinds! {
         Dragonfly(dragonfly::Dragonfly) = "dragonfly",
         FatTree(fat_tree::FatTree) = "fat-tree",
         Xgft(xgft::Xgft) = "xgft",
+        KAryNTree(k_ary_n_tree::KAryNTree) = "k-ary-n-tree",
         Torus(torus::Torus) = "torus",
         Mesh(mesh::Mesh) = "mesh",
         Hyperx(hyperx::Hyperx) = "hyperx",
@@ -130,7 +132,12 @@ pub(crate) mod tests {
         let xgft = |down: &[u32], up: &[u32], links: &[u32]| {
             Topology::Xgft(xgft::Xgft { down: down.to_vec(), up: up.to_vec(), links: links.to_vec() })
         };
+        let kary = |k, n, horizontal| Topology::KAryNTree(k_ary_n_tree::KAryNTree { k, n, horizontal });
         vec![
+            kary(2, 3, 2),
+            kary(3, 2, 1),
+            kary(2, 3, 0),
+            kary(4, 1, 1),
             xgft(&[2, 2, 2], &[2, 1], &[2, 1]),
             xgft(&[1, 2, 2, 2], &[2, 1, 2], &[]),
             xgft(&[3], &[], &[]),
@@ -217,7 +224,18 @@ pub(crate) mod tests {
         assert!(read("kind = 'single-switch'\nendpoints = 4\nports = 4").is_err());
         assert_eq!(
             Topology::KINDS,
-            ["dragonfly", "fat-tree", "xgft", "torus", "mesh", "hyperx", "kns", "file", "single-switch"]
+            [
+                "dragonfly",
+                "fat-tree",
+                "xgft",
+                "k-ary-n-tree",
+                "torus",
+                "mesh",
+                "hyperx",
+                "kns",
+                "file",
+                "single-switch"
+            ]
         );
         assert_eq!(toml::from_str::<Topology>(&toml::to_string(&tree).unwrap()).unwrap(), tree);
     }
