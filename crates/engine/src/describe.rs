@@ -1,10 +1,12 @@
 //! What a network is like before anything runs on it: sizes, distances, bisection; and, in the files below, latency,
 //! memory, and all of it of a scenario.
+mod channels;
 mod cost;
 mod latency;
 pub mod load;
 mod memory;
 mod whole;
+pub use channels::channels;
 pub use whole::whole;
 
 use crate::graph::{Graph, Peer};

@@ -5,6 +5,7 @@
 pub mod core;
 pub mod deadlock;
 pub mod describe;
+pub mod fluid;
 pub mod graph;
 mod kinds;
 pub mod nic;

@@ -8,7 +8,7 @@ use crate::core::stall;
 use crate::probe::summary::Measured;
 use crate::problem::Problem;
 use crate::report::{Output, Progress, RunError};
-use crate::scenario::Scenario;
+use crate::scenario::{Model, Scenario};
 use crate::switch::arch::Architecture;
 use crate::switch::cioq::state::State;
 use crate::switch::parameters::{Arbitration, Path, Voq};
@@ -54,6 +54,12 @@ pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
     Ok(crate::describe::whole(scenario, &plan))
 }
 
+/// The channels of the network with their capacities, and the flows of phases, for a solver.
+pub fn channels(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
+    let plan = build::plan(scenario).map_err(RunError::Problems)?;
+    Ok(crate::describe::channels(&plan))
+}
+
 /// What each channel carries under every class of traffic, and the throughput that follows, by the routing alone
 /// ([`crate::describe::load`]).
 pub fn load(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
@@ -68,6 +74,9 @@ pub fn load(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
 /// returned, marked as interrupted.
 pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     let plan = Arc::new(build::plan(scenario).map_err(RunError::Problems)?);
+    if scenario.run.model == Model::Fluid {
+        return crate::fluid::run(scenario, &plan, watch).map_err(RunError::Problems);
+    }
     let switch = scenario.switch.design().parameters();
     let tracked = switch.arbitration == Arbitration::Age;
     let radix = plan.graph.switches.iter().map(Vec::len).max().unwrap_or(0);
@@ -157,6 +166,11 @@ fn run_with<A: Architecture>(
     {
         end = end.min(last.into_iter().max().unwrap_or(0).div_ceil(plan.tick));
     }
+    let counts = partitions.iter().filter_map(|partition| partition.circuits.as_ref());
+    let circuits = counts.map(|circuits| circuits.count()).reduce(|mut sum, count| {
+        sum.merge(&count);
+        sum
+    });
     let held = partitions.iter().map(|partition| partition.fabric.held()).sum();
     let probes = partitions
         .into_iter()
@@ -167,7 +181,7 @@ fn run_with<A: Architecture>(
         })
         .collect();
     let interrupted = ending == Ending::Stopped;
-    Ok(Measured { scenario, plan, probes, jobs, end, retained_peak, held, interrupted }.output())
+    Ok(Measured { scenario, plan, probes, jobs, end, retained_peak, held, circuits, interrupted }.output())
 }
 
 /// The ranks of all partitions that have some.

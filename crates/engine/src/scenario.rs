@@ -223,6 +223,8 @@ pub struct Run {
     pub memory: Option<Size>,
     /// Seed of all random streams.
     pub seed: u64,
+    /// What is simulated.
+    pub model: Model,
     /// Names of the traffic and the jobs that run; the others keep their endpoints but do nothing. Without it, all run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
@@ -238,9 +240,22 @@ impl Default for Run {
             partitions: None,
             memory: None,
             seed: 1,
+            model: Model::Packets,
             only: Vec::new(),
         }
     }
+}
+
+/// What is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Every packet.
+    #[default]
+    Packets,
+    /// The same flows on the same routes, as fluids without packets, buffers and control packets: of jobs in phases only. With
+    /// congestion control "saa" a flow has the rate that the algorithm gives it; without, flows share links max-min fairly.
+    Fluid,
 }
 
 /// `[record]`: what is written besides the summary.

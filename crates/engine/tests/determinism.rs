@@ -28,6 +28,7 @@ const KINDS: &[&str] = &[
 const CUTS: &[(&str, &str)] = &[("2", "1"), ("3", "2"), ("1000", "2")];
 
 fn same_however_it_is_cut(network: &str, routing: &str, protocol: &str, switch: &str) {
+    let protocol = suited(routing, protocol);
     let text = file(network, routing, protocol, &format!("[switch]\n{switch}\n{BUSY}"));
     let with = |partitions: &str, threads: &str| {
         run_with(&text, &[("run.partitions", partitions), ("run.threads", threads)])
@@ -111,7 +112,7 @@ fn another_routing_or_protocol_has_the_same_traffic_offered() {
         let mut offered = Vec::new();
         for routing in routings(network) {
             for protocol in PROTOCOLS {
-                let output = run(&file(network, &routing, protocol, BUSY));
+                let output = run(&file(network, &routing, suited(&routing, protocol), BUSY));
                 let classes = ["hot", "victim"];
                 let counts = classes
                     .map(|class| (number(&output, class, "offered"), number(&output, class, "messages")));

@@ -47,7 +47,9 @@ fn minimal(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<L
         Topology::Torus(torus) => [apart(&torus.dims, from, to, |size, d| d.min(size - d))].into(),
         Topology::Mesh(mesh) => [apart(&mesh.dims, from, to, |_, d| d)].into(),
         Topology::Hyperx(hyperx) => [apart(&hyperx.dims, from, to, |_, d| d.min(1))].into(),
-        Topology::File(_) | Topology::Xgft(_) | Topology::KAryNTree(_) | Topology::Kns(_) => shortest(graph, from, to),
+        Topology::File(_) | Topology::Xgft(_) | Topology::KAryNTree(_) | Topology::Kns(_) => {
+            shortest(graph, from, to)
+        }
         Topology::SingleSwitch(_) => unreachable!("all endpoints are on one switch"),
         Topology::FatTree(tree) if tree.levels == 2 || here == there => [(2, 0)].into(),
         Topology::FatTree(_) => [(2, 2)].into(),

@@ -98,6 +98,7 @@ const WORKLOADS: &[(&str, u32, &str)] = &[
     ("sweep3d", 12, "message = \"1 kB\"\nblocks = 3"),
     ("random", 21, "message = \"11 kB\"\niterations = 4"),
     ("goal", 2, "text = \"num_ranks 2 rank 0 { send 9b to 1 } rank 1 { recv 9b from 0 }\""),
+    ("phases", 18, "permutations = 2\nsize = \"3 packets\"\nphases = 2"),
     ("vef", 2, "text = \"VEF 2 1 0 0 0 TRUE\\n0 0 1 9000 0 0 -1\""),
 ];
 

@@ -27,6 +27,7 @@ const LONG: &str = "[run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0
 
 /// Everything moves to the end: with the smallest buffers, data still arrives in the second half of a long run.
 fn moves(network: &str, routing: &str, protocol: &str, switch: &str) {
+    let protocol = suited(routing, protocol);
     for (traffic, classes) in [(FULL, &["full"][..]), (HOT, &["hot", "victim"])] {
         let text = file(network, routing, protocol, &format!("[switch]\n{switch}\n{LONG}{traffic}"));
         let output = run(&text);
@@ -46,11 +47,6 @@ fn moves(network: &str, routing: &str, protocol: &str, switch: &str) {
 fn drops_are_allowed(output: &Output, protocol: &str) {
     let dropped = number(output, "all", "dropped_packets");
     assert!(dropped == 0.0 || drops(protocol), "{protocol} dropped {dropped} packets");
-}
-
-/// Whether a protocol may drop packets.
-fn drops(protocol: &str) -> bool {
-    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\""].iter().any(|kind| protocol.contains(kind))
 }
 
 /// Sends bursts from everywhere at once, and waits until all is over.
@@ -101,11 +97,13 @@ fn arrived(output: &Output, class: &str, latency: &str) -> f64 {
 }
 
 fn everything_arrives_once(network: &str, routing: &str, protocol: &str) -> f64 {
+    let protocol = suited(routing, protocol);
     let mut dropped = 0.0;
     for (message, flits) in [("4 flits", 4), ("100 flits", 100)] {
-        // Every scheme but none keeps its state by destination.
+        // Every scheme but none keeps its state by destination, and so do routes for whole flows.
         let endpoints = ["", "[endpoint]\nacknowledge = false", "[endpoint]\nqueues = \"fifo\""];
-        let suited = if protocol.contains("none") { &endpoints[..] } else { &endpoints[..2] };
+        let by_queue = !protocol.contains("none") || routing.contains("flow-adaptive");
+        let suited = if !by_queue { &endpoints[..] } else { &endpoints[..2] };
         for endpoint in suited {
             let output = bursts(network, routing, protocol, message, flits, endpoint);
             dropped += number(&output, "all", "dropped_packets");

@@ -197,7 +197,7 @@ fn acknowledgements_of_four_flit_messages_take_a_fifth_of_the_channels() {
 
 #[test]
 fn accepted_is_offered_where_there_is_room() {
-    for (network, routing) in routed(NETWORKS) {
+    for (network, routing) in routed_at_once(NETWORKS) {
         let output = go(network, &routing, NONE, &traffic("u", "\"uniform\"", 0.1, "4 flits", ""));
         let [offered, accepted] = ["offered", "accepted"].map(|key| number(&output, "u", key));
         assert!(

@@ -169,6 +169,7 @@ duration = "100 us"
 drain = "100 us"
 threads = 1
 seed = 1
+model = "packets"
 
 [record]
 ports = false
@@ -355,7 +356,7 @@ fn overrides_go_by_name_or_index_and_are_checked_like_the_file() {
 - title.x | "x" is looked for in a value that is no table
 - a\nb | this is not a dotted key | such as run.seed or traffic.hot.load
 - traffic.victim.load | expected a number from 0 to 1, found the integer 7
-- run.sed | unknown key | did you mean seed? one of: warmup, duration, drain, threads, partitions, memory, seed, only
+- run.sed | unknown key | did you mean seed? one of: warmup, duration, drain, threads, partitions, memory, seed, model, only
 "#;
     assert_eq!(table(&problems), expected, "\nfound:\n{}", table(&problems));
 }

@@ -87,6 +87,13 @@ fn describe(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String
     value.map(|value| json(&value)).map_err(run_error)
 }
 
+/// The channels of the network with their capacities, and the flows of phases, as JSON.
+#[pyfunction]
+fn channels(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
+    let value = free(py, || parse(text, &overrides).and_then(|scenario| engine::channels(&scenario)))?;
+    value.map(|value| json(&value)).map_err(run_error)
+}
+
 /// What each channel carries under the scenario's traffic, and the throughput that follows, as JSON.
 #[pyfunction]
 fn load(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
@@ -179,6 +186,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(complete, module)?)?;
     module.add_function(wrap_pyfunction!(files, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
+    module.add_function(wrap_pyfunction!(channels, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(kinds, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;

@@ -1,6 +1,6 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
 use super::line::Line;
-use super::packet::{Hot, NIL, Pool};
+use super::packet::{self, Hot, NIL, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
@@ -648,6 +648,13 @@ impl Fabric {
             if self.tracked[class as usize] {
                 let notes = &mut self.pool.notes[id];
                 notes.waited += (self.now - notes.arrived) as u32;
+            }
+        }
+        if let Some(loads) = &mut self.probe.loads {
+            let (hot, cold) = (&self.pool.hot[id], &self.pool.cold[id]);
+            if hot.kind() == packet::Kind::Data {
+                let time = self.timing[self.channels[port].row as u32].time(hot.flits());
+                loads.carried(port, cold.class, self.pool.notes[id].tag, time);
             }
         }
     }

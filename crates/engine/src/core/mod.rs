@@ -5,6 +5,7 @@
 //! the events inside a tick, any partitioning and any number of threads give the same result.
 pub mod ahead;
 pub mod build;
+pub mod circuits;
 pub mod fabric;
 pub mod kernel;
 pub mod line;

@@ -23,16 +23,28 @@ pub enum Kind {
     Reservation,
     /// Gives a time to send.
     Grant,
+    /// Announces a flow to the switches on its way, and sets up a route of its own if the routing has such.
+    SetUp,
+    /// Asks the switches on a flow's way what their links have to carry.
+    Probe,
+    /// Ends a flow in the switches on its way.
+    TearDown,
+    /// A set-up, probe or tear-down packet came to the destination: word 0 is its kind, word 1 what it collected.
+    Return,
 }
 
 /// All kinds with their names in results.
-pub const KINDS: [(Kind, &str); 6] = [
+pub const KINDS: [(Kind, &str); 10] = [
     (Kind::Data, "data"),
     (Kind::Ack, "ack"),
     (Kind::Nack, "nack"),
     (Kind::Notification, "notification"),
     (Kind::Reservation, "reservation"),
     (Kind::Grant, "grant"),
+    (Kind::SetUp, "set-up"),
+    (Kind::Probe, "probe"),
+    (Kind::TearDown, "tear-down"),
+    (Kind::Return, "return"),
 ];
 
 /// The part of a packet that every hop reads and writes: half a cache line.

@@ -1,5 +1,6 @@
 //! A partition: its switches, its endpoints, and the loop over their events.
 use super::ahead;
+use super::circuits::{Circuits, Place};
 use super::fabric::{Fabric, Inlet};
 use super::packet::Packet;
 use super::plan::Plan;
@@ -26,6 +27,8 @@ pub struct Partition<A: Architecture> {
     agent: Box<dyn Agent>,
     /// Whether the agent has an outbox.
     speaks: bool,
+    /// The flows in the switches, if they are kept account of.
+    pub circuits: Option<Box<Circuits>>,
     last_hop: bool,
     plan: Arc<Plan>,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
@@ -102,7 +105,7 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.tracking = fabric.tracked.contains(&true);
         fabric.pool.noting = fabric.tracking || fabric.plan.noting;
-        fabric.watching = fabric.probe.ports_recorded();
+        fabric.watching = fabric.probe.ports_recorded() || fabric.probe.loads.is_some();
         let mut channels = Box::new([Channel::default(); 256]);
         let plan = &fabric.plan.channels;
         for (vc, channel) in channels.iter_mut().take(plan.count()).enumerate() {
@@ -125,6 +128,7 @@ impl<A: Architecture> Partition<A> {
         Self {
             speaks,
             last_hop: interest.last_hop,
+            circuits: Circuits::of(&fabric.plan, &fabric.share),
             plan: fabric.plan.clone(),
             channels,
             fabric,
@@ -209,8 +213,8 @@ impl<A: Architecture> Partition<A> {
         self.fabric.probe.events += arrivals.len() as u64;
         arrivals.extend(lines.iter().map(|&line| self.fabric.take_packet(line as u32)));
         self.events = lines;
-        // Packets that are promised room must be routed in an order that means something.
-        if self.plan.router.reserved_level().is_some() {
+        // Packets that are promised room, or change what a switch knows of flows, must be routed in an order that means something.
+        if self.plan.router.reserved_level().is_some() || self.circuits.is_some() {
             arrivals.sort_unstable_by_key(|event| event >> 32);
         }
         for &event in &arrivals {
@@ -336,7 +340,14 @@ impl<A: Architecture> Partition<A> {
         let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
         let (switches, fabric) = (&self.switches, &self.fabric);
         let mut here = Here { switches, fabric, vc: channel.base, base, chance };
-        let hop = plan.router.route(switch, Some(port), dst, &mut route, &mut here);
+        let hop = match &mut self.circuits {
+            None => plan.router.route(switch, Some(port), dst, &mut route, &mut here),
+            Some(circuits) => {
+                let pool = &mut self.fabric.pool;
+                let (hot, src, words) = (&pool.hot[id], pool.cold[id].src, &mut pool.notes[id].words);
+                circuits.route(plan, Place { input, switch, base }, (hot, src, words), &mut route)
+            }
+        };
         route.hops = route.hops.wrapping_add(1);
         let hot = &mut self.fabric.pool.hot[id];
         hot.set_route(route);

@@ -170,6 +170,8 @@ pub struct Plan {
     pub fifo: bool,
     /// Packets carry words of the protocol or tags of jobs.
     pub noting: bool,
+    /// Flows are announced to the switches on their way, before their data and behind them.
+    pub circuits: bool,
     /// What is recorded.
     pub record: RecordPlan,
     /// What sizes and cycles are measured by.
@@ -200,6 +202,11 @@ impl Plan {
     /// Number of classes of the scenario: traffic, then jobs.
     pub fn groups(&self) -> usize {
         self.traffic.len() + self.jobs.len()
+    }
+
+    /// The traffic class of data that is not speculative, which set-up and tear-down packets travel in too.
+    pub fn data_class(&self) -> u8 {
+        self.channels.class(crate::protocol::DATA.name).expect("every scheme has data")
     }
 
     /// A span of time in ticks.

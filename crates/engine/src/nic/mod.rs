@@ -1,8 +1,12 @@
 //! The endpoints: sources that queue messages and cut them into packets, sinks that put them together again.
 mod at_source;
+mod circuit;
 mod due;
+pub mod injection;
+mod paced;
 pub mod queue;
 
+use crate::core::circuits::{ByConnection, connection};
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -16,6 +20,7 @@ use crate::traffic::generator::{self, Generator};
 use crate::workload::host::Hosts;
 use at_source::{AtSource, Lacking, first_queue};
 use due::Due;
+use injection::Clock;
 use queue::{Message, SendQueue, key};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -68,6 +73,10 @@ struct Node {
     retained: u32,
     /// Data packets sent.
     turn: u32,
+    /// Its periods, and when it is to be looked at, if its flows have rates.
+    clock: Clock,
+    /// See `clock`.
+    paced_at: Tick,
 }
 
 /// A generator with what the endpoint knows of it.
@@ -101,6 +110,8 @@ pub struct NicSet<S: Source> {
     fifo: bool,
     /// Whether queues reserve ahead of all data.
     at_once: bool,
+    /// Traffic class of data, and of the packets that announce and end flows.
+    data_class: u8,
     /// The ranks of jobs on these endpoints.
     hosts: Option<Box<Hosts>>,
     /// First class that is a job.
@@ -166,6 +177,8 @@ impl<S: Source> NicSet<S> {
                 hold: 0,
                 retained: 0,
                 turn: 0,
+                clock: Clock::default(),
+                paced_at: NEVER,
             });
         }
         Self {
@@ -186,6 +199,7 @@ impl<S: Source> NicSet<S> {
                 .fold(0, |all, class| all << 1 | class.droppable as u64),
             retained_peak: 0,
             fifo: plan.fifo,
+            data_class: plan.data_class(),
             hosts: Hosts::new(plan, share),
             first_job: plan.traffic.len(),
             plan: plan.clone(),
@@ -226,6 +240,7 @@ impl<S: Source> NicSet<S> {
             || record.hurried
             || record.noted.is_some()
             || !record.is_empty()
+            || !record.circuit.is_closed()
             || !self.source.idle(record, now)
         {
             return;
@@ -330,7 +345,7 @@ impl<S: Source> NicSet<S> {
         let starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
         let node = &self.nodes[endpoint];
         let free_at = fabric.channels[channel].free_at;
-        let mut wake = node.next_born;
+        let mut wake = node.next_born.min(node.paced_at);
         if let Some(Reverse((at, ..))) = node.asleep.peek() {
             wake = wake.min(*at);
         }
@@ -371,6 +386,9 @@ impl<S: Source> NicSet<S> {
         if self.nodes[endpoint].hold > fabric.now {
             return starved;
         }
+        if let Some(injection) = self.source.injection() {
+            return self.send_paced(fabric, endpoint, injection) || starved;
+        }
         let mut lacking = Lacking::default();
         let pulls = self.source.pulls();
         if self.at_once {
@@ -401,7 +419,7 @@ impl<S: Source> NicSet<S> {
                 break;
             }
             let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
-            match self.source.pull(&self.queues[queue], fabric.now) {
+            match self.pull(queue, fabric.now) {
                 Pull::Wait => {
                     self.queues[queue].ready = false;
                     self.forget(endpoint, queue, fabric.now);
@@ -487,8 +505,8 @@ impl<S: Source> NicSet<S> {
 
     /// A queue that has sent goes to the end of the round robin.
     fn requeue(&mut self, endpoint: u32, queue: u32, pull: Pull, now: Tick) {
-        let record = &mut self.queues[queue];
-        if record.is_empty() && self.source.pull(record, now) == Pull::Wait {
+        if self.queues[queue].is_empty() && self.pull(queue, now) == Pull::Wait {
+            let record = &mut self.queues[queue];
             record.ready = false;
             self.forget(endpoint, queue, now);
         } else if matches!(pull, Pull::Reserve(Reserve { then: Some(_), .. })) {
@@ -578,7 +596,11 @@ impl<S: Source> NicSet<S> {
                 first = true;
                 fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
                 record.advance(packet.hot.flits(), 1);
+                if record.sequence == 0 {
+                    record.circuit.finish();
+                }
             }
+            Pull::Control(_, kind, words) => record.circuit.on_sent(kind, words[0]),
             Pull::Again(_) => {
                 let again = record.take_due(self.plan.packet_flits as u32).expect("a packet was due");
                 first = again.first;
@@ -611,8 +633,15 @@ impl<S: Source> NicSet<S> {
             if plan.channels.networks > 1 && data { self.nodes[endpoint].turn.into() } else { fabric.now };
         let key = [(cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ at];
         let mut route = Route::default();
-        let mut senses = AtSource { fabric, packet, class, turn, key, drawn: 0 };
-        plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        if plan.circuits {
+            // All packets of a source for a destination go one way.
+            let chance = mix(plan.seed, connection(cold.src, packet.hot.dst));
+            let mut senses = ByConnection { chance, flows: |_| 0 };
+            plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        } else {
+            let mut senses = AtSource { fabric, packet, class, turn, key, drawn: 0 };
+            plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        }
         let queue = first_queue(plan, class, (cold.src, packet.hot.dst), &route);
         packet.hot.set_route(route);
         packet.hot.next_vc = plan.channels.index(class, route.network, queue, 0);
@@ -810,6 +839,10 @@ impl<S: Source> Nics for NicSet<S> {
             } else {
                 fabric.probe.discarded(&packet);
             }
+        } else if packet.hot.kind() == Kind::Return {
+            self.returned(fabric, endpoint, &packet);
+        } else if matches!(packet.hot.kind(), Kind::SetUp | Kind::Probe | Kind::TearDown) {
+            self.turn_round(fabric, endpoint, &packet);
         } else {
             self.hear(fabric, endpoint, &packet);
         }
@@ -907,6 +940,7 @@ impl<S: Source> NicSet<S> {
         // What was due before the message came is done first.
         self.run_jobs(fabric, endpoint);
         if let Some(hosts) = &mut self.hosts {
+            hosts.note(packet, fabric.now);
             hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.notes.tag, fabric.now);
         }
         let next = self.run_jobs(fabric, endpoint);

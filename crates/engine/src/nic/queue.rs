@@ -116,6 +116,8 @@ pub struct SendQueue<Q> {
     pub(super) number: Option<u32>,
     /// Numbers of the messages behind it that share its reservation.
     pub(super) numbers: std::ops::Range<u32>,
+    /// Its flow, as the switches know it.
+    pub(super) circuit: super::circuit::Circuit,
     /// Whether it stands in its endpoint's round robin.
     pub(super) ready: bool,
     /// Whether it stands among those that reserve at once.

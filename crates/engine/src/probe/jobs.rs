@@ -1,5 +1,7 @@
 //! Of every job: how long it took, its ranks and its operations.
+use super::phases::{self, FlowRow, PhaseRow, Phased};
 use super::summary::Measured;
+use crate::core::circuits::ticks;
 use crate::report::{Column, Table};
 use crate::workload::bind::BoundJob;
 use crate::workload::ledger::KINDS;
@@ -17,7 +19,12 @@ fn jobs<'a>(measured: &'a Measured) -> impl Iterator<Item = (&'a BoundJob, &'a O
 
 /// The summary of every job by its name.
 pub fn summary(measured: &Measured) -> Value {
-    jobs(measured).map(|(job, outcome)| (job.name.clone(), of(job, outcome))).collect::<Map<_, _>>().into()
+    let mut all: Map<_, _> =
+        jobs(measured).map(|(job, outcome)| (job.name.clone(), of(job, outcome))).collect();
+    for phased in phased(measured) {
+        all[&phased.job]["phases"] = phased.summary();
+    }
+    all.into()
 }
 
 fn of(job: &BoundJob, outcome: &Outcome) -> Value {
@@ -51,6 +58,52 @@ fn of(job: &BoundJob, outcome: &Outcome) -> Value {
     })
 }
 
+/// The jobs in phases.
+pub fn phased(measured: &Measured) -> Vec<Phased> {
+    let classes = measured.plan.traffic.len()..;
+    let all = classes.zip(measured.plan.jobs.iter().zip(&measured.jobs)).filter(|(_, (job, _))| !job.idle);
+    all.filter_map(|(class, (job, outcome))| of_phases(measured, class, job, outcome)).collect()
+}
+
+fn of_phases(measured: &Measured, class: usize, job: &BoundJob, outcome: &Outcome) -> Option<Phased> {
+    let (plan, schedule) = (measured.plan, job.application.flows()?);
+    let span = |ticks: u64| ticks as f64 * plan.tick as f64 / 1000.0;
+    let arrived = |phase, ends| {
+        let found = outcome.arrived.binary_search_by_key(&(phase, ends), |flow| (flow.phase, flow.ends));
+        found.ok().map(|at| &outcome.arrived[at])
+    };
+    let mut phased = Phased { job: job.name.clone(), ..Phased::default() };
+    for (phase, start) in (0..schedule.phases()).zip(&outcome.starts) {
+        let mut last = Some(0.0);
+        let mut sent = vec![0; job.endpoints.len()];
+        for flow in schedule.flows(phase) {
+            sent[flow.from as usize] += plan.scale.flits_of(flow.bytes);
+            let ends = (job.endpoints[flow.from as usize], job.endpoints[flow.to as usize]);
+            let found = arrived(phase, ends);
+            let since = |ticks: u64| span(ticks) - ns(start.0);
+            let time_ns = found.map(|flow| since(flow.at));
+            let known = found.filter(|flow| flow.words[0] > 0);
+            last = last.zip(time_ns).map(|(last, time): (f64, f64)| last.max(time));
+            phased.flows.push(FlowRow {
+                phase,
+                ends,
+                bytes: flow.bytes,
+                time_ns,
+                known_ns: known.map(|flow| span(flow.words[0])),
+                settled_ns: known.map(|flow| since(flow.words[1])),
+                contention: None,
+            });
+        }
+        let loads = measured.probes.iter().filter_map(|probe| probe.loads.as_ref());
+        let busiest = loads.map(|loads| loads.largest(class, phase)).max().unwrap_or(0);
+        let most = plan.packet_flits;
+        let inject = |&flits: &u64| ticks(flits, plan.links[0].time[most as usize], most.into());
+        let bound = sent.iter().map(inject).max().unwrap_or(0).max(busiest);
+        phased.phases.push(PhaseRow { start_ns: ns(start.0), time_ns: last, bound_ns: span(bound) });
+    }
+    Some(phased)
+}
+
 /// Jobs that did not come to their end, or left messages unreceived.
 pub fn warnings(measured: &Measured) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -73,7 +126,12 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
 
 /// A row for every rank, and one for every operation of every job.
 pub fn tables(measured: &Measured) -> Vec<Table> {
-    vec![rank_table(measured), operation_table(measured)]
+    let mut tables = vec![rank_table(measured), operation_table(measured)];
+    let phased = phased(measured);
+    if !phased.is_empty() {
+        tables.extend(phases::tables(&phased));
+    }
+    tables
 }
 
 fn rank_table(measured: &Measured) -> Table {

@@ -2,6 +2,8 @@
 //! the result does not depend on the partitioning. Probes draw nothing and change nothing.
 pub mod control;
 mod jobs;
+pub mod loads;
+pub mod phases;
 pub mod summary;
 
 use crate::core::Tick;
@@ -12,6 +14,7 @@ use crate::nic::queue::Message;
 use crate::protocol::signal::Signal;
 use crate::rng::mix;
 use hdrhistogram::Histogram;
+use loads::Loads;
 
 /// Kinds of latency, in the order of [`ClassProbe::latency`].
 pub const LATENCIES: [&str; 3] = ["packet", "network", "message"];
@@ -188,6 +191,8 @@ pub struct Probe {
     pub steps: Option<Vec<Step>>,
     /// What the congestion control ordered, if recorded.
     pub control: Option<control::Control>,
+    /// What the flows of phases put on every channel, if there are any.
+    pub loads: Option<Box<Loads>>,
 }
 
 impl Probe {
@@ -214,6 +219,7 @@ impl Probe {
             ports: vec![PortTime::default(); ports],
             steps: record.packets.then(Vec::new),
             control: record.control.then(Default::default),
+            loads: Loads::new(plan, share.ports[share.ports.len() - 1]),
         }
     }
 
@@ -408,8 +414,11 @@ impl Probe {
         port.since = port.since.or(Some(now));
     }
 
-    /// Ends the stalls that last at the end of the run.
+    /// Ends the stalls, and the phases, that last at the end of the run.
     pub fn finish(&mut self) {
+        if let Some(loads) = &mut self.loads {
+            loads.finish();
+        }
         let window = self.window;
         for port in &mut self.ports {
             if let Some(since) = port.since.take() {

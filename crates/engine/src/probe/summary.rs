@@ -1,6 +1,7 @@
 //! From the counters of a run to its summary and tables.
 use super::{Bin, ClassProbe, LATENCIES, Latency, Probe, control, jobs};
 use crate::core::Tick;
+use crate::core::circuits::Count;
 use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
 use crate::core::trace;
@@ -30,6 +31,8 @@ pub struct Measured<'a> {
     pub retained_peak: u32,
     /// Packets in the network at the end.
     pub held: u64,
+    /// What was counted of flows in the switches, if they are kept account of.
+    pub circuits: Option<Count>,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
 }
@@ -158,6 +161,16 @@ impl Measured<'_> {
             "ejection_shares": self.shares(rows + 1),
             "channel_shares": channel_shares,
         });
+        if let Some(count) = &self.circuits {
+            let [entries, flows, flits] = count.left;
+            summary["flow_routes"] = json!({
+                "set_ups_routed": count.routed,
+                "own_port": count.entered,
+                "cache_full": count.refused,
+                "cache_entries_max": count.entries_max,
+                "left_at_the_end": { "cache_entries": entries, "flows": flows, "flits": flits },
+            });
+        }
         if let Topology::File(file) = &self.scenario.topology {
             summary["network_hash"] = format!("{:016x}", file.hash()).into();
         }

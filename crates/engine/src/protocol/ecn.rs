@@ -40,7 +40,8 @@ use std::sync::Arc;
 /// has credit for another packet. SC '15 gives no decrement. By the papers' words every notification adds its
 /// increment: the marks of one round trip add up and the sources overshoot. What a device of InfiniBand has against
 /// that is offered as `marking_rate`, what RoCE has (one notification per flow and period) as `increase_period`; both
-/// are off by default, since neither paper speaks of them.
+/// are off by default, since neither paper speaks of them. With a `table`, which InfiniBand's Congestion Control Architecture has
+/// and the papers do not, the delay is the table's value at an index that notifications raise and the timer lowers by one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ecn {
@@ -60,6 +61,13 @@ pub struct Ecn {
     pub increase_period: Duration,
     /// Mean number of packets at the root that are not marked between two that are (InfiniBand's Marking_Rate).
     pub marking_rate: u32,
+    /// The delays by index, from index 0 (InfiniBand's Congestion Control Table); without it, `increment` and `decrement` say how
+    /// the delay changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub table: Vec<Duration>,
+    /// Added to the index of `table` by each notification (InfiniBand's CCTI_Increase).
+    #[schemars(range(min = 1))]
+    pub index_increase: u32,
 }
 
 impl Default for Ecn {
@@ -72,6 +80,8 @@ impl Default for Ecn {
             timer: Duration::Cycles(96),
             increase_period: Duration::Ps(0),
             marking_rate: 0,
+            table: Vec::new(),
+            index_increase: 1,
         }
     }
 }
@@ -89,7 +99,7 @@ pub enum Notify {
 /// State of a send queue.
 #[derive(Debug, Default)]
 pub struct Delay {
-    /// Delay between packets as of `since`.
+    /// Delay between packets as of `since`, or the index of it if there is a table.
     delay: Tick,
     /// Time of the last notification, or of the last decrement that was taken off.
     since: Tick,
@@ -107,12 +117,24 @@ pub struct Throttle {
     decrement: Tick,
     timer: Tick,
     increase_period: Tick,
+    /// The delays by index, if they stand in a table.
+    table: Vec<Tick>,
     control: u8,
     data: u8,
 }
 
 impl Throttle {
-    /// The delay at `now`: one decrement less for each whole timer period since the last notification.
+    /// The largest delay or index.
+    fn limit(&self) -> Tick {
+        (self.table.len() as Tick).checked_sub(1).unwrap_or(Tick::MAX)
+    }
+
+    /// The time of a delay or index.
+    fn time(&self, delay: Tick) -> Tick {
+        if self.table.is_empty() { delay } else { self.table[delay as usize] }
+    }
+
+    /// The delay or index at `now`: one decrement less for each whole timer period since the last notification.
     fn delay(&self, state: &Delay, now: Tick) -> Tick {
         let periods = (now - state.since) / self.timer;
         state.delay.saturating_sub(periods.saturating_mul(self.decrement))
@@ -141,7 +163,7 @@ impl Source for Throttle {
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Delay>, sent: &Sent) {
-        queue.state.next = sent.end.saturating_add(self.delay(&queue.state, sent.end));
+        queue.state.next = sent.end.saturating_add(self.time(self.delay(&queue.state, sent.end)));
     }
 
     fn hears(&self, kind: Kind) -> bool {
@@ -156,7 +178,8 @@ impl Source for Throttle {
         if increment > 0 {
             queue.state.deaf_until = now.saturating_add(self.increase_period);
         }
-        queue.state.delay = self.delay(&queue.state, now).saturating_add(increment);
+        let delay = self.delay(&queue.state, now).saturating_add(increment);
+        queue.state.delay = delay.min(self.limit());
         queue.state.since = now;
     }
 
@@ -213,13 +236,15 @@ impl Scheme for Ecn {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
+        let by_index = !self.table.is_empty();
         let source = Throttle {
             acknowledge,
             notify: self.notify,
-            increment: plan.ticks(self.increment),
-            decrement: plan.ticks(self.decrement),
+            increment: if by_index { self.index_increase.into() } else { plan.ticks(self.increment) },
+            decrement: if by_index { 1 } else { plan.ticks(self.decrement) },
             timer: plan.ticks(self.timer).max(1),
             increase_period: plan.ticks(self.increase_period),
+            table: self.table.iter().map(|&delay| plan.ticks(delay)).collect(),
             control: 0,
             data: 1,
         };
@@ -244,6 +269,7 @@ mod tests {
             decrement: 1,
             timer: 96,
             increase_period,
+            table: Vec::new(),
             control: 0,
             data: 1,
         }
@@ -262,6 +288,15 @@ mod tests {
     fn every_notification_adds_its_increment_and_time_takes_it_off() {
         assert_eq!(delay(&throttle(0), &[10, 20, 30], 30), 72);
         assert_eq!(delay(&throttle(0), &[10, 20, 30], 30 + 3 * 96), 69);
+    }
+
+    #[test]
+    fn with_a_table_notifications_and_the_timer_move_an_index() {
+        let source = Throttle { table: vec![0, 5, 20, 100], increment: 2, decrement: 1, ..throttle(0) };
+        let at = |times: &[Tick], end| source.time(delay(&source, times, end));
+        assert_eq!([at(&[10], 10), at(&[10], 10 + 96), at(&[10], 10 + 2 * 96)], [20, 5, 0]);
+        // The index stays in the table.
+        assert_eq!([at(&[10, 20, 30], 30), at(&[10, 20, 30], 30 + 96)], [100, 20]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod lhrp;
 pub mod lhrp_srp;
 pub mod none;
 pub mod reservation;
+pub mod saa;
 pub mod scheduler;
 pub mod signal;
 pub mod smsrp;
@@ -20,6 +21,7 @@ pub mod time_out;
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::nic::injection::{Injection, Paced};
 use crate::nic::queue::SendQueue;
 use signal::{Outbox, Passage, Signal};
 
@@ -134,6 +136,16 @@ pub trait Source: Send + Sync + 'static {
     type Queue: Default + Send;
     /// State of an endpoint: as a destination, and as a source beside its send queues.
     type Sink: Default + Send;
+
+    /// How the data of an endpoint's queues take turns, if not round robin: by the rates that [`Source::flow`] tells.
+    fn injection(&self) -> Option<Injection> {
+        None
+    }
+
+    /// The flow of a queue, of a source that has an [`Source::injection`].
+    fn flow(&self, _queue: &SendQueue<Self::Queue>) -> Paced {
+        Paced::default()
+    }
 
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
@@ -318,6 +330,7 @@ crate::kinds::kinds! {
         LhrpSrp(lhrp_srp::LhrpSrp) = "lhrp+srp",
         CodesCc(codes_cc::CodesCc) = "codes-cc",
         SstCm(sst_cm::SstCm) = "sst-cm",
+        Saa(saa::Saa) = "saa",
     }
     /// What the scheme provides, whichever kind it is.
     pub fn scheme -> dyn Scheme;
@@ -325,7 +338,7 @@ crate::kinds::kinds! {
 
 impl Default for CongestionControl {
     fn default() -> Self {
-        Self::None(none::None {})
+        Self::None(none::None::default())
     }
 }
 
@@ -340,6 +353,11 @@ pub trait Scheme {
     /// How its signals travel, if it has some.
     fn passage(&self) -> Option<Passage> {
         None
+    }
+
+    /// Whether it needs flows to be announced to the switches on their way.
+    fn announces(&self) -> bool {
+        false
     }
     /// Its sources and sinks for the endpoints of a partition.
     fn nics(

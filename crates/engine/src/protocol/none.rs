@@ -1,6 +1,7 @@
 //! No congestion control.
-use super::{CONTROL, DATA, Pull, Received, Reply, Scheme, Source};
+use super::{CONTROL, DATA, Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::Tick;
+use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
@@ -12,7 +13,8 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// Nothing; the reference that the other schemes are compared with.
+/// Nothing; the reference that the other schemes are compared with. With a window a source waits for acknowledgements, as TCP
+/// does: it does not adapt it.
 ///
 /// # Where it acts
 ///
@@ -20,7 +22,7 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// None.
+/// The window of paper SAA, section 3.2, is one packet.
 ///
 /// # Paper
 ///
@@ -31,21 +33,46 @@ use std::sync::Arc;
 /// None.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct None {}
+pub struct None {
+    /// Most packets of a source for a destination under way, unacknowledged; without it, as many as there is credit for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub window: Option<u32>,
+}
 
 /// The source of [`None`].
 pub struct Plain {
+    window: u32,
     acknowledge: bool,
     control: u8,
     data: u8,
 }
 
 impl Source for Plain {
-    type Queue = ();
+    /// Packets under way, if there is a window.
+    type Queue = u32;
     type Sink = ();
 
-    fn pull(&self, queue: &SendQueue<()>, _now: Tick) -> Pull {
-        if queue.has_message() { Pull::Next(self.data) } else { Pull::Wait }
+    fn pull(&self, queue: &SendQueue<u32>, _now: Tick) -> Pull {
+        if queue.has_message() && queue.state < self.window { Pull::Next(self.data) } else { Pull::Wait }
+    }
+
+    fn on_sent(&self, queue: &mut SendQueue<u32>, sent: &Sent) {
+        if self.window < u32::MAX && sent.packet.hot.kind() == Kind::Data {
+            queue.state += 1;
+        }
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        self.window < u32::MAX && kind == Kind::Ack
+    }
+
+    fn on_control(&self, queue: &mut SendQueue<u32>, _: &Packet, _: Tick) {
+        queue.state -= 1;
+    }
+
+    fn idle(&self, queue: &SendQueue<u32>, _: Tick) -> bool {
+        queue.state == 0
     }
 
     fn pulls(&self) -> u64 {
@@ -69,6 +96,11 @@ impl Scheme for None {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        Box::new(NicSet::new(Plain { acknowledge, control: 0, data: acknowledge.into() }, plan, share))
+        let window = self.window.unwrap_or(u32::MAX);
+        Box::new(NicSet::new(
+            Plain { window, acknowledge, control: 0, data: acknowledge.into() },
+            plan,
+            share,
+        ))
     }
 }

@@ -2,6 +2,8 @@
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Traffic};
 use crate::problem::Problem;
+use crate::protocol::CongestionControl;
+use crate::routing::Routing;
 use crate::switch::parameters::Buffer;
 use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::{BTreeSet, HashSet};
@@ -17,6 +19,7 @@ const SEND_QUEUES: &[(&str, &[SendQueues])] = &[
     ("srp", &[SendQueues::PerDestination]),
     ("smsrp", &[SendQueues::PerDestination]),
     ("lhrp+srp", &[SendQueues::PerDestination]),
+    ("saa", &[SendQueues::PerDestination]),
 ];
 
 /// Largest number of flits in a packet.
@@ -44,6 +47,8 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     }
     link(scenario, tell);
     combination(scenario, tell);
+    flow_routes(scenario, tell);
+    window(scenario, tell);
     if let Some(scale) = packet(scenario, tell) {
         switch(scenario, &scale, tell);
         run(scenario, &scale, tell);
@@ -127,6 +132,41 @@ fn combination(scenario: &Scenario, tell: Tell) {
     if legal.is_some_and(|queues| !queues.contains(&scenario.endpoint.queues)) {
         let message = format!("congestion control \"{scheme}\" needs a send queue per destination");
         tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
+    }
+}
+
+/// What a window cannot work without.
+fn window(scenario: &Scenario, tell: Tell) {
+    let CongestionControl::None(none) = &scenario.congestion_control else { return };
+    if none.window.is_none() {
+        return;
+    }
+    if !scenario.endpoint.acknowledge {
+        tell(Problem::new("endpoint.acknowledge", "a window needs acknowledgements", "acknowledge = true"));
+    }
+    if scenario.endpoint.queues != SendQueues::PerDestination {
+        let message = "a window needs a send queue per destination";
+        tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
+    }
+}
+
+/// What routes for whole flows cannot work with.
+fn flow_routes(scenario: &Scenario, tell: Tell) {
+    let Routing::FlowAdaptive(_) = scenario.routing else { return };
+    if scenario.endpoint.queues != SendQueues::PerDestination {
+        let message = "routing \"flow-adaptive\" needs a send queue per destination";
+        tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
+    }
+    let scheme = scenario.congestion_control.kind();
+    if scenario.congestion_control.scheme().classes(true).iter().any(|class| class.droppable) {
+        let message = format!(
+            "\"flow-adaptive\" routes whole flows, but \"{scheme}\" drops packets and sends them again"
+        );
+        tell(Problem::new(
+            "routing.kind",
+            message,
+            "another routing, or none, ecn or saa as congestion control",
+        ));
     }
 }
 

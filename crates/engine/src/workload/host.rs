@@ -1,6 +1,7 @@
 //! The ranks of a partition, between the endpoints and the application: each rank's agenda, its messages out and in.
 use super::ledger::Ledger;
 use super::{Actions, Rank};
+use crate::core::packet::Packet;
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
 use crate::nic::queue::MESSAGE_FLITS_MAX;
@@ -81,6 +82,21 @@ pub struct RankResult {
     pub unmatched: (usize, usize),
 }
 
+/// A flow of a phase that has arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrived {
+    /// Number of the job.
+    pub job: u32,
+    /// Phase.
+    pub phase: u32,
+    /// Source and destination endpoint.
+    pub ends: (u32, u32),
+    /// When.
+    pub at: Tick,
+    /// The protocol's words in its last packet.
+    pub words: [u64; 2],
+}
+
 /// The ranks of a partition.
 pub struct Hosts {
     plan: Arc<Plan>,
@@ -94,6 +110,10 @@ pub struct Hosts {
     out: Vec<Outgoing>,
     /// The first rank that cannot go on: job, rank, why.
     failure: Option<(u16, u32, String)>,
+    /// Flows of phases, in the order of their arrival.
+    arrived: Vec<Arrived>,
+    /// When each phase began, by job.
+    starts: Vec<Vec<Time>>,
 }
 
 impl Hosts {
@@ -107,6 +127,8 @@ impl Hosts {
             ledgers: vec![Ledger::default(); plan.jobs.len()],
             out: Vec::new(),
             failure: None,
+            arrived: Vec::new(),
+            starts: plan.jobs.iter().map(|job| vec![job.start]).collect(),
         };
         for &endpoint in &share.endpoints {
             hosts.first.push(hosts.slots.len() as u32);
@@ -168,6 +190,26 @@ impl Hosts {
         self.tell(endpoint, slot, at, |rank, act| rank.on_delivered(from, tag, act));
     }
 
+    /// Notes a flow that has arrived with this packet, if it is one of a phase.
+    pub fn note(&mut self, packet: &Packet, now: Tick) {
+        let cold = &packet.cold;
+        let job = cold.class as usize - self.plan.traffic.len();
+        if self.plan.jobs[job].application.flows().is_some() {
+            let (ends, words) = ((cold.src, packet.hot.dst), packet.notes.words);
+            self.arrived.push(Arrived { job: job as u32, phase: packet.notes.tag, ends, at: now, words });
+        }
+    }
+
+    /// The flows of phases that have arrived here.
+    pub fn arrived(&self) -> &[Arrived] {
+        &self.arrived
+    }
+
+    /// When each phase of a job began; the last one is its end, if it has come to it.
+    pub fn starts(&self, job: usize) -> &[Time] {
+        &self.starts[job]
+    }
+
     /// The rank of a message's class at an endpoint, and the number of the one at the other end.
     fn parties(&self, endpoint: u32, class: u8, other: u32) -> (u32, u32) {
         let job = class as usize - self.plan.traffic.len();
@@ -214,6 +256,7 @@ impl Hosts {
     pub fn release(&mut self, job: usize, at: Time) -> Vec<u32> {
         let ledger = &mut self.ledgers[job];
         (ledger.entered, ledger.last_entry) = (0, 0);
+        self.starts[job].push(at);
         let mut endpoints = Vec::new();
         for endpoint in 0..self.agendas.len() {
             for slot in self.first[endpoint]..self.first[endpoint + 1] {

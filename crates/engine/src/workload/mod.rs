@@ -25,6 +25,7 @@ mod milc;
 pub mod mpi;
 pub mod outcome;
 mod periodic_aggressor;
+pub mod phases;
 pub mod placement;
 mod random;
 mod ring_exchange;
@@ -68,6 +69,11 @@ pub trait Application: Send + Sync + Debug {
     /// From the last rank's coming to an out-of-band barrier to all ranks' leaving it; none if there are no such barriers.
     /// Over 0.
     fn barrier(&self) -> Option<Time> {
+        None
+    }
+
+    /// The flows of its phases, if it has phases. The tag of a message is then the number of its phase.
+    fn flows(&self) -> Option<&phases::Schedule> {
         None
     }
 }
@@ -138,6 +144,7 @@ crate::kinds::kinds! {
         RingExchange(ring_exchange::RingExchange) = "ring-exchange",
         Sweep3d(sweep3d::Sweep3d) = "sweep3d",
         Random(random::Random) = "random",
+        Phases(phases::Phases) = "phases",
         Goal(goal::Goal) = "goal",
         Vef(vef::Vef) = "vef",
     }

@@ -1,7 +1,8 @@
 //! What became of the jobs of a run: of all partitions together.
 use super::bind::BoundJob;
-use super::host::{Hosts, RankResult};
+use super::host::{Arrived, Hosts, RankResult};
 use super::ledger::Ledger;
+use crate::units::Time;
 
 /// Most waiting ranks that a message names.
 const NAMED_MAX: usize = 8;
@@ -13,6 +14,10 @@ pub struct Outcome {
     pub ledger: Ledger,
     /// Its ranks, by number.
     pub ranks: Vec<RankResult>,
+    /// The flows of its phases that arrived, by phase, source and destination.
+    pub arrived: Vec<Arrived>,
+    /// When each of its phases began; the last one is the end, if the job has come to it.
+    pub starts: Vec<Time>,
 }
 
 impl Outcome {
@@ -30,7 +35,10 @@ pub fn outcomes(jobs: &[BoundJob], hosts: &[&Hosts]) -> Vec<Outcome> {
         for hosts in hosts {
             outcome.ledger.merge(&hosts.ledgers()[at]);
             outcome.ranks.extend(hosts.ranks(at));
+            outcome.arrived.extend(hosts.arrived().iter().filter(|flow| flow.job as usize == at));
+            outcome.starts = hosts.starts(at).to_vec();
         }
+        outcome.arrived.sort_unstable_by_key(|flow| (flow.phase, flow.ends));
         outcome.ranks.sort_unstable_by_key(|rank| rank.number);
     }
     outcomes

@@ -27,6 +27,7 @@ pub const NETWORKS: &[&str] = &[
     "kind = \"hyperx\"\ndims = [3, 2]",
     "kind = \"kns\"\nk = 3\nn = 2",
     ODD,
+    "kind = \"k-ary-n-tree\"\nk = 3\nn = 2\nhorizontal = 1",
 ];
 
 /// A ring of five switches with two chords, a leaf and links of two kinds; no endpoint is at switch d.
@@ -45,6 +46,7 @@ pub const FEW_NETWORKS: &[&str] = &[
     "kind = \"hyperx\"\ndims = [3, 2]",
     "kind = \"kns\"\nk = 3\nn = 2",
     ODD,
+    "kind = \"k-ary-n-tree\"\nk = 2\nn = 3\nhorizontal = 2",
 ];
 
 /// `[routing]` tables that are not a kind with its default parameters.
@@ -57,6 +59,7 @@ const VARIANTS: &[&str] = &[
     "kind = \"ugal\"\nthreshold = \"0 flits\"",
     "kind = \"dor\"\norders = [\"xy\", \"yx\"]",
     "kind = \"dor\"\norders = [\"xy\", \"yx\"]\nchoose = \"occupancy\"",
+    "kind = \"flow-adaptive\"\ncache = 1",
 ];
 
 /// `[congestion_control]` tables: every kind, and what a small network needs to show all that it can do.
@@ -73,7 +76,29 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"",
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"drain margin\"\nsignals = \"in band\"",
     "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
+    "kind = \"saa\"\nprobe_period = \"200 ns\"",
 ];
+
+/// Whether a protocol may drop packets.
+pub fn drops(protocol: &str) -> bool {
+    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\"", "\"saa\""].iter().any(|kind| protocol.contains(kind))
+}
+
+/// The protocol, or one that routes for whole flows work with.
+pub fn suited<'a>(routing: &str, protocol: &'a str) -> &'a str {
+    if routing.contains("flow-adaptive") && drops(protocol) {
+        PROTOCOLS[PROTOCOLS.len() - 1]
+    } else {
+        protocol
+    }
+}
+
+/// Every network with every routing that sends a packet when it is made: without set-up packets first.
+pub fn routed_at_once(networks: &[&'static str]) -> Vec<(&'static str, String)> {
+    let mut all = routed(networks);
+    all.retain(|(_, routing)| !routing.contains("flow-adaptive"));
+    all
+}
 
 /// The topology of a table of `NETWORKS`.
 pub fn topology(network: &str) -> Topology {

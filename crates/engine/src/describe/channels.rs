@@ -1,0 +1,45 @@
+//! The network as a list of channels with their capacities, and the flows of phases: what a solver needs to look for the best
+//! routes there could be.
+use crate::core::plan::Plan;
+use crate::graph::Peer;
+use serde_json::{Value, json};
+
+/// Switches and endpoints in one numbering (endpoints behind the switches); channels as `[from, to, bits per ns]`; for each job
+/// in phases, its flows by phase as `[source, destination, bytes]` with endpoint numbers.
+pub fn channels(plan: &Plan) -> Value {
+    let graph = &plan.graph;
+    let (switches, most) = (graph.switches.len(), usize::from(plan.packet_flits));
+    let bits = most as f64 * plan.scale.flit_bits as f64 * 1000.0;
+    let rate = |ticks: u32| bits / (f64::from(ticks) * plan.tick as f64);
+    let mut channels = Vec::new();
+    for (switch, ports) in graph.switches.iter().enumerate() {
+        for port in ports {
+            match port.peer {
+                Peer::None => {}
+                Peer::Switch { switch: to, .. } => {
+                    channels.push(json!([switch, to, rate(plan.links[usize::from(port.class)].time[most])]));
+                }
+                Peer::Endpoint(endpoint) => {
+                    let node = switches + endpoint as usize;
+                    channels.push(json!([switch, node, rate(plan.drain_time[most])]));
+                    channels.push(json!([node, switch, rate(plan.links[0].time[most])]));
+                }
+            }
+        }
+    }
+    let jobs = plan.jobs.iter().filter_map(|job| {
+        let schedule = job.application.flows()?;
+        let flow = |flow: &crate::workload::phases::Flow| {
+            json!([job.endpoints[flow.from as usize], job.endpoints[flow.to as usize], flow.bytes])
+        };
+        let phase = |phase| schedule.flows(phase).iter().map(flow).collect::<Vec<_>>();
+        let phases: Vec<_> = (0..schedule.phases()).map(phase).collect();
+        Some(json!({ "job": job.name, "phases": phases }))
+    });
+    json!({
+        "switches": switches,
+        "endpoints": graph.endpoints.len(),
+        "channels": channels,
+        "jobs": jobs.collect::<Vec<_>>(),
+    })
+}

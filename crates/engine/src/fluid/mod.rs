@@ -1,0 +1,255 @@
+//! The fluid model: flows of phases on their routes, without packets.
+//!
+//! Routes come from the same [`Router`](crate::routing::Router) and the same switches' accounts of flows
+//! ([`Circuits`]) as those of packets: set-up packets go hop by hop, but one flow after the other, in random order.
+pub mod allocation;
+
+use crate::core::circuits::{ByConnection, Circuits, Place, connection};
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::{Plan, Share, shares};
+use crate::graph::Peer;
+use crate::probe::phases::{self, FlowRow, PhaseRow, Phased};
+use crate::problem::Problem;
+use crate::protocol::CongestionControl;
+use crate::report::{Column, Output, Progress, Table};
+use crate::rng::{Stream, mix};
+use crate::routing::Route;
+use crate::run::Watcher;
+use crate::scenario::Scenario;
+use crate::units::Time;
+use crate::workload::bind::BoundJob;
+use allocation::{Flow, max_min, max_min_times, saa_times, weights};
+use serde_json::{Map, Value, json};
+
+/// Hops of a way that counts as lost.
+const HOPS_MAX: usize = 4096;
+
+/// The network: every switch in one share, its output ports numbered as links; behind them the injection links.
+struct Network<'a> {
+    plan: &'a Plan,
+    share: Share,
+    /// Flits in a nanosecond, by link.
+    capacities: Vec<f64>,
+}
+
+impl<'a> Network<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let (mut all, ..) = shares(&plan.graph, &vec![0; plan.graph.switches.len()]);
+        let most = usize::from(plan.packet_flits);
+        let rate = |ticks: u32| most as f64 / (f64::from(ticks) * plan.tick as f64 / 1000.0);
+        let ports = plan.graph.switches.iter().flatten();
+        let mut capacities: Vec<f64> = ports
+            .map(|port| match port.peer {
+                Peer::Endpoint(_) => rate(plan.drain_time[most]),
+                _ => rate(plan.links[usize::from(port.class)].time[most]),
+            })
+            .collect();
+        capacities.extend(plan.graph.endpoints.iter().map(|_| rate(plan.links[0].time[most])));
+        Self { plan, share: all.remove(0), capacities }
+    }
+
+    /// Sets up the route of a flow; the links on it, the injection link first.
+    fn set_up(&self, circuits: &mut Circuits, (src, dst): (u32, u32), flits: u64) -> Vec<u32> {
+        let plan = self.plan;
+        let mut packet = Packet::default();
+        packet.hot.dst = dst;
+        packet.hot.set_size(Kind::SetUp, plan.control_flits);
+        packet.notes.words = [flits, 0];
+        let mut route = Route::default();
+        let mut senses = ByConnection { chance: mix(plan.seed, connection(src, dst)), flows: |_| 0 };
+        plan.router.inject(src, dst, &mut route, &mut senses);
+        let (mut switch, mut port) = plan.graph.endpoints[src as usize];
+        let mut links = vec![self.share.ports[self.share.switches.len()] + src];
+        while links.len() < HOPS_MAX {
+            let base = self.share.ports[switch as usize];
+            let place = Place { input: base + u32::from(port), switch, base };
+            let hop = circuits.route(plan, place, (&packet.hot, src, &mut packet.notes.words), &mut route);
+            route.hops = route.hops.wrapping_add(1);
+            links.push(base + u32::from(hop.port));
+            match plan.graph.switches[switch as usize][usize::from(hop.port)].peer {
+                Peer::Switch { switch: next, port: input } => (switch, port) = (next, input),
+                Peer::Endpoint(_) | Peer::None => break,
+            }
+        }
+        links
+    }
+}
+
+/// Runs the phases of all jobs, each job by itself.
+///
+/// # Errors
+/// What the fluid model does not have: open-loop traffic, and jobs without phases.
+pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, Vec<Problem>> {
+    let help = "only [[job]] tables with workload = \"phases\", or model = \"packets\"";
+    let refuse = |what: &str| vec![Problem::new("run.model", format!("the fluid model has no {what}"), help)];
+    if !plan.traffic.is_empty() {
+        return Err(refuse("open-loop traffic"));
+    }
+    if plan.jobs.iter().any(|job| job.application.flows().is_none()) {
+        return Err(refuse("ranks, only phases of flows"));
+    }
+    let network = Network::new(plan);
+    let explicit = matches!(scenario.congestion_control, CongestionControl::Saa(_));
+    let (mut phased, mut links, mut interrupted) = (Vec::new(), Links::default(), false);
+    for job in plan.jobs.iter().filter(|job| !job.idle) {
+        let mut done = Phased { job: job.name.clone(), ..Phased::default() };
+        let schedule = job.application.flows().ok_or_else(|| refuse("such job"))?;
+        for phase in 0..schedule.phases() {
+            let start = done.phases.last().map_or(job.start.0 as f64 / 1000.0, |last: &PhaseRow| {
+                let barrier = job.application.barrier().map_or(0.0, |time| time.0 as f64 / 1000.0);
+                last.start_ns + last.time_ns.unwrap_or(0.0) + barrier
+            });
+            let recorded = scenario.record.ports.then_some(&mut links);
+            let row = network.phase(job, (phase, start), explicit, &mut done.flows, recorded);
+            done.phases.push(row);
+            let progress = Progress {
+                simulated: Time(phase.into()),
+                end: Time(schedule.phases().into()),
+                packet_hops: 0,
+            };
+            if !watch(progress) {
+                interrupted = true;
+                break;
+            }
+        }
+        phased.push(done);
+    }
+    // What every run has: there are no classes of packets.
+    let mut tables =
+        vec![Table { name: "classes", columns: vec![("class".into(), Column::Text(Vec::new()))] }];
+    tables.extend(phases::tables(&phased));
+    if scenario.record.ports {
+        tables.push(links.table());
+    }
+    let summary = summary(scenario, plan, &phased, interrupted);
+    Ok(Output { summary, tables, interrupted })
+}
+
+fn summary(scenario: &Scenario, plan: &Plan, phased: &[Phased], interrupted: bool) -> Value {
+    let of = |job: &Phased| {
+        let ranks =
+            plan.jobs.iter().find(|bound| bound.name == job.job).map_or(0, |bound| bound.endpoints.len());
+        let facts = json!({ "workload": "phases", "ranks": ranks, "phases": job.summary() });
+        (job.job.clone(), facts)
+    };
+    let ends = phased.iter().filter_map(|job| job.phases.last());
+    let end = ends.map(|phase| phase.start_ns + phase.time_ns.unwrap_or(0.0)).fold(0.0, f64::max);
+    json!({
+        "title": scenario.title,
+        "seed": scenario.run.seed,
+        "version": env!("CARGO_PKG_VERSION"),
+        "model": "fluid",
+        "interrupted": interrupted,
+        "simulated_ns": end,
+        "warnings": [],
+        "jobs": phased.iter().map(of).collect::<Map<_, _>>(),
+        "classes": {},
+    })
+}
+
+impl Network<'_> {
+    /// One phase: routes, rates, and when each flow is done.
+    fn phase(
+        &self,
+        job: &BoundJob,
+        (phase, start_ns): (u32, f64),
+        explicit: bool,
+        rows: &mut Vec<FlowRow>,
+        links: Option<&mut Links>,
+    ) -> PhaseRow {
+        let plan = self.plan;
+        let flows = job.application.flows().map_or(&[][..], |schedule| schedule.flows(phase));
+        let ends = |flow: &crate::workload::phases::Flow| {
+            (job.endpoints[flow.from as usize], job.endpoints[flow.to as usize])
+        };
+        let mut circuits = Circuits::new(plan, &self.share);
+        let mut order: Vec<usize> = (0..flows.len()).collect();
+        Stream::new(plan.seed, "set-up", &job.name, phase.into()).shuffle(&mut order);
+        let mut fluid = vec![Flow::default(); flows.len()];
+        for at in order {
+            let flits = plan.scale.flits_of(flows[at].bytes);
+            fluid[at] =
+                Flow { size: flits as f64, links: self.set_up(&mut circuits, ends(&flows[at]), flits) };
+        }
+        let weights = weights(&fluid, &self.capacities);
+        let known = saa_times(&fluid, &weights);
+        let times = if explicit { known.clone() } else { max_min_times(&fluid, &self.capacities) };
+        let mut crossing = vec![0u32; self.capacities.len()];
+        fluid.iter().flat_map(|flow| &flow.links).for_each(|&link| crossing[link as usize] += 1);
+        for (at, flow) in flows.iter().enumerate() {
+            rows.push(FlowRow {
+                phase,
+                ends: ends(flow),
+                bytes: flow.bytes,
+                time_ns: Some(times[at]),
+                known_ns: Some(known[at]),
+                settled_ns: Some(0.0),
+                contention: fluid[at].links.iter().map(|&link| crossing[link as usize]).max(),
+            });
+        }
+        if let Some(links) = links {
+            let rates = if explicit {
+                fluid.iter().zip(&times).map(|(flow, time)| flow.size / time).collect()
+            } else {
+                max_min(&fluid, &vec![true; fluid.len()], &self.capacities)
+            };
+            links.add(self, phase, (&crossing, &weights, &self.used(&fluid, &rates)));
+        }
+        let most = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
+        PhaseRow { start_ns, time_ns: Some(most(&times)), bound_ns: most(&weights) }
+    }
+}
+
+impl Network<'_> {
+    /// The share of every link that rates take.
+    fn used(&self, flows: &[Flow], rates: &[f64]) -> Vec<f64> {
+        let mut used = vec![0.0; self.capacities.len()];
+        for (flow, rate) in flows.iter().zip(rates) {
+            flow.links.iter().for_each(|&link| used[link as usize] += rate);
+        }
+        used.iter().zip(&self.capacities).map(|(used, capacity)| used / capacity).collect()
+    }
+}
+
+/// What every link between switches, and to an endpoint, carried.
+#[derive(Default)]
+struct Links {
+    /// Phase, switch, port, flows.
+    numbers: [Vec<i64>; 4],
+    names: Vec<String>,
+    weights: Vec<f64>,
+    /// Share of the link that the rates at the start of the phase take.
+    used: Vec<f64>,
+}
+
+impl Links {
+    fn add(&mut self, network: &Network, phase: u32, (crossing, weights, used): (&[u32], &[f64], &[f64])) {
+        let graph = &network.plan.graph;
+        let ports = (0..)
+            .zip(&graph.switches)
+            .flat_map(|(s, ports)| (0..).zip(ports).map(move |(p, port)| (s, p, port)));
+        for (link, (switch, number, port)) in
+            ports.enumerate().filter(|(_, (_, _, port))| port.peer != Peer::None)
+        {
+            let values = [phase.into(), switch, number, crossing[link].into()];
+            self.numbers.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+            self.names.push(network.plan.links[usize::from(port.class)].name.clone());
+            self.weights.push(weights[link]);
+            self.used.push(used[link]);
+        }
+    }
+
+    fn table(self) -> Table {
+        let [phases, switches, ports, flows] = self.numbers;
+        let columns = vec![
+            ("phase".into(), Column::Int(phases)),
+            ("switch".into(), Column::Int(switches)),
+            ("port".into(), Column::Int(ports)),
+            ("link_class".into(), Column::Text(self.names)),
+            ("flows".into(), Column::Int(flows)),
+            ("load_ns".into(), Column::Real(self.weights)),
+            ("used".into(), Column::Real(self.used)),
+        ];
+        Table { name: "links", columns }
+    }
+}

@@ -1,0 +1,189 @@
+//! Which flow of an endpoint sends its next packet, and when: injection by rates.
+use crate::core::Tick;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the flows of an endpoint take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Injection {
+    /// One packet in each period of the flows' rates together, of the flow that has sent least for its rate. If the packet is
+    /// held up for want of room, the next period begins when it leaves. Paper SAA, section 6.2.
+    PeriodicSelection,
+    /// As soon as the channel is free, of the flows whose own period has passed since their last packet the one that has sent
+    /// least for its rate: no flow is bursty, but the endpoint may be. Paper SAA, section 6.2, after Stiliadis and Varma,
+    /// INFOCOM 1997.
+    ShapedVirtualClock,
+    /// As fast as the channel goes, in turn.
+    Greedy,
+}
+
+/// A flow as its protocol knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Paced {
+    /// Time that the busiest link of its way needs for all its flows.
+    pub load: Tick,
+    /// Flits sent.
+    pub sent: u64,
+    /// Start and flits of its last packet, if it has sent one.
+    pub last: Option<(Tick, u32)>,
+    /// Earliest start of its first packet.
+    pub from: Tick,
+    /// When its links are to be asked next.
+    pub probe_at: Tick,
+}
+
+/// A flow that could send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// Destination: ties go to the lower.
+    pub dst: u32,
+    /// Flits per tick.
+    pub rate: f64,
+    /// What is known of it.
+    pub paced: Paced,
+}
+
+impl Candidate {
+    /// Time that what it has sent takes at its rate.
+    fn progress(&self) -> f64 {
+        self.paced.sent as f64 / self.rate
+    }
+
+    /// When its own period has passed since its last packet.
+    fn eligible(&self) -> f64 {
+        self.paced.last.map_or(0.0, |(start, flits)| start as f64 + f64::from(flits) / self.rate)
+    }
+}
+
+/// What an endpoint does next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Choice {
+    /// The candidate of this place sends.
+    Send(usize),
+    /// Nothing before this time.
+    At(Tick),
+    /// There are no candidates.
+    Nothing,
+}
+
+/// The periods of an endpoint.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Clock {
+    /// Start of the present period, and flits of its packet.
+    start: f64,
+    flits: f64,
+}
+
+impl Clock {
+    /// What to do at `now`; `rates` is the sum over all flows of the endpoint, in flits per tick.
+    pub fn choose(&self, injection: Injection, candidates: &[Candidate], rates: f64, now: Tick) -> Choice {
+        let least = |key: fn(&Candidate) -> f64, of: &dyn Fn(&Candidate) -> bool| {
+            let open = candidates.iter().enumerate().filter(|(_, candidate)| of(candidate));
+            let best = open.min_by(|(_, a), (_, b)| key(a).total_cmp(&key(b)).then(a.dst.cmp(&b.dst)));
+            best.map(|(at, _)| at)
+        };
+        if candidates.is_empty() {
+            return Choice::Nothing;
+        }
+        let (selected, next) = match injection {
+            Injection::PeriodicSelection => {
+                let next = self.start + self.flits / rates;
+                (if next <= now as f64 { least(Candidate::progress, &|_| true) } else { None }, next)
+            }
+            Injection::ShapedVirtualClock => {
+                let is_eligible = |candidate: &Candidate| candidate.eligible() <= now as f64;
+                let next = candidates.iter().map(Candidate::eligible).fold(f64::INFINITY, f64::min);
+                (least(Candidate::progress, &is_eligible), next)
+            }
+            Injection::Greedy => {
+                let last =
+                    |candidate: &Candidate| candidate.paced.last.map_or(-1.0, |(start, _)| start as f64);
+                (least(last, &|_| true), 0.0)
+            }
+        };
+        selected.map_or(Choice::At((next.ceil() as Tick).max(now + 1)), Choice::Send)
+    }
+
+    /// A packet of `flits` has left at `now`. A period that ended inside the tick began there; one that was held up begins now.
+    pub fn sent(&mut self, flits: u32, rates: f64, now: Tick) {
+        let due = self.start + self.flits / rates;
+        let on_time = due > now as f64 - 1.0 && due <= now as f64;
+        self.start = if on_time { due } else { now as f64 };
+        self.flits = flits.into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets of 10 flits over 1000 ticks of a channel of one flit a tick: when each left, and of which flow.
+    fn sent(injection: Injection, rates: &[f64]) -> Vec<(Tick, usize)> {
+        let mut flows: Vec<Candidate> = (0u32..)
+            .zip(rates)
+            .map(|(dst, &rate)| Candidate { dst, rate, paced: Paced::default() })
+            .collect();
+        let (mut clock, mut now, mut log) = (Clock::default(), 0, Vec::new());
+        let sum = rates.iter().sum();
+        while now < 1000 {
+            match clock.choose(injection, &flows, sum, now) {
+                Choice::Send(at) => {
+                    log.push((now, at));
+                    flows[at].paced.sent += 10;
+                    flows[at].paced.last = Some((now, 10));
+                    clock.sent(10, sum, now);
+                    now += 10;
+                }
+                Choice::At(next) => now = next,
+                Choice::Nothing => unreachable!(),
+            }
+        }
+        log
+    }
+
+    fn shares(log: &[(Tick, usize)], flows: usize) -> Vec<usize> {
+        (0..flows).map(|flow| log.iter().filter(|(_, of)| *of == flow).count()).collect()
+    }
+
+    #[test]
+    fn periodic_selection_is_periodic_and_gives_each_flow_its_rate() {
+        let log = sent(Injection::PeriodicSelection, &[0.3, 0.1]);
+        let gaps: Vec<u64> = log.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+        assert!(gaps.iter().all(|&gap| gap == 25), "{gaps:?}");
+        assert_eq!(shares(&log, 2), [30, 10]);
+    }
+
+    #[test]
+    fn a_period_that_is_no_number_of_ticks_does_not_drift() {
+        let log = sent(Injection::PeriodicSelection, &[0.3, 0.3]);
+        assert_eq!(shares(&log, 2), [30, 30]);
+        assert!(log.windows(2).all(|pair| (16..=17).contains(&(pair[1].0 - pair[0].0))));
+    }
+
+    #[test]
+    fn shaped_virtual_clock_keeps_each_rate_but_lets_the_endpoint_burst() {
+        let log = sent(Injection::ShapedVirtualClock, &[0.1; 5]);
+        assert_eq!(shares(&log, 5), [10; 5]);
+        // All five flows send one behind the other, then all wait.
+        let gaps: Vec<u64> = log.windows(2).map(|pair| pair[1].0 - pair[0].0).take(5).collect();
+        assert_eq!(gaps, [10, 10, 10, 10, 60]);
+    }
+
+    #[test]
+    fn greedy_flows_take_turns_at_the_channel_s_rate() {
+        let log = sent(Injection::Greedy, &[0.1, 0.01]);
+        assert_eq!((log.len(), shares(&log, 2)), (100, vec![50, 50]));
+    }
+
+    #[test]
+    fn what_was_held_up_is_not_made_up_for() {
+        let mut clock = Clock::default();
+        clock.sent(10, 0.5, 0);
+        // Due at 20, sent at 33: the next is due at 53.
+        clock.sent(10, 0.5, 33);
+        let flow = [Candidate { dst: 0, rate: 0.5, paced: Paced::default() }];
+        assert_eq!(clock.choose(Injection::PeriodicSelection, &flow, 0.5, 40), Choice::At(53));
+        assert_eq!(clock.choose(Injection::PeriodicSelection, &flow, 0.5, 53), Choice::Send(0));
+    }
+}

@@ -1,0 +1,102 @@
+//! Endpoints whose flows have rates: what sets up, probes and ends flows goes first, then data by the injection scheme.
+use super::NicSet;
+use super::at_source::Lacking;
+use super::injection::{Candidate, Choice, Injection};
+use crate::core::circuits::ticks;
+use crate::core::fabric::Fabric;
+use crate::core::{NEVER, Tick};
+use crate::protocol::{Pull, Source};
+
+impl<S: Source> NicSet<S> {
+    /// Sends the next packet of an endpoint, and notes when it is to be looked at again. Returns whether something lacked credit.
+    pub(super) fn send_paced(&mut self, fabric: &mut Fabric, endpoint: u32, injection: Injection) -> bool {
+        self.nodes[endpoint].paced_at = NEVER;
+        while let Some(queue) = self.nodes[endpoint].ready.pop_front() {
+            self.queues[queue].ready = false;
+        }
+        let (now, mut lacking, mut starved) = (fabric.now, Lacking::default(), false);
+        let mut candidates = Vec::with_capacity(self.nodes[endpoint].queues.len());
+        let own = self.own_load(endpoint);
+        let mut place = 0;
+        while let Some(&(dst, queue)) = self.nodes[endpoint].queues.get(place) {
+            match self.pull(queue, now) {
+                pull @ Pull::Control(..) => {
+                    if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+                        self.look_again(fabric, endpoint);
+                        return false;
+                    }
+                    starved = true;
+                }
+                Pull::Next(class) => {
+                    let paced = self.source.flow(&self.queues[queue]);
+                    if paced.probe_at > now {
+                        self.wake_paced(endpoint, paced.probe_at);
+                    }
+                    let weight = f64::from(self.queues[queue].circuit.weight());
+                    let rate = weight / paced.load.max(own) as f64;
+                    candidates.push((class, queue, Candidate { dst, rate, paced }));
+                }
+                Pull::At(at) => self.wake_paced(endpoint, at),
+                _ => {
+                    self.forget(endpoint, queue, now);
+                    // Then another queue has taken its place.
+                    if self.nodes[endpoint].queues.get(place).is_none_or(|&(_, other)| other != queue) {
+                        continue;
+                    }
+                }
+            }
+            place += 1;
+        }
+        self.send_candidate(fabric, endpoint, injection, &candidates, lacking) || starved
+    }
+
+    /// Sends data of the flow whose turn it is. Returns whether it lacked credit.
+    fn send_candidate(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        injection: Injection,
+        candidates: &[(u8, u32, Candidate)],
+        mut lacking: Lacking,
+    ) -> bool {
+        let now = fabric.now;
+        let flows: Vec<Candidate> = candidates.iter().map(|&(.., candidate)| candidate).collect();
+        let rates = flows.iter().map(|flow| flow.rate).sum();
+        match self.nodes[endpoint].clock.choose(injection, &flows, rates, now) {
+            Choice::Nothing => false,
+            Choice::At(at) => {
+                self.wake_paced(endpoint, at);
+                false
+            }
+            Choice::Send(at) => {
+                let (class, queue, _) = candidates[at];
+                let flits = self.queues[queue].left().min(self.plan.packet_flits.into());
+                if !self.try_send(fabric, endpoint, queue, Pull::Next(class), &mut lacking) {
+                    return true;
+                }
+                self.nodes[endpoint].clock.sent(flits, rates, now);
+                self.look_again(fabric, endpoint);
+                false
+            }
+        }
+    }
+
+    /// Time that the endpoint's own channel needs for its flows: a link on the way of each.
+    fn own_load(&self, endpoint: u32) -> Tick {
+        let queues = self.nodes[endpoint].queues.iter();
+        let flits: u64 = queues.map(|&(_, queue)| u64::from(self.queues[queue].circuit.weight())).sum();
+        let most = self.plan.packet_flits;
+        ticks(flits, self.plan.links[0].time[most as usize], most.into())
+    }
+
+    fn wake_paced(&mut self, endpoint: u32, at: Tick) {
+        let node = &mut self.nodes[endpoint];
+        node.paced_at = node.paced_at.min(at);
+    }
+
+    /// When the packet under way has left.
+    fn look_again(&mut self, fabric: &Fabric, endpoint: u32) {
+        let free_at = fabric.channels[fabric.ports + endpoint].free_at;
+        self.wake_paced(endpoint, free_at);
+    }
+}

@@ -1,0 +1,217 @@
+//! Phases of flows, one behind the other.
+use super::{Actions, Application, Bind, Rank, Setting};
+use crate::nic::queue::MESSAGE_FLITS_MAX;
+use crate::problem::Problem;
+use crate::units::{Duration, Size, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+mod flows;
+pub use flows::{Flow, Schedule};
+
+/// Communication phases: in each, every rank sends its flows at once, and the next begins when all flows of all ranks have
+/// arrived and an out-of-band barrier has passed.
+///
+/// A flow is a message from one rank to another. The results tell when each flow and each phase was done, and the bound W for
+/// the routes taken: the time that the busiest link needs for the data it carried (Birk and Zdornov, SYSTOR 2009, section 5.1).
+/// A source has at most one flow to a destination in a phase: where two permutations have a pair in common, its flow is as large
+/// as both. A list has one line for each flow, "source destination size", by the numbers of ranks; without a size it is
+/// `size`; what follows a `#` is left out. Whoever calls the engine reads the file at `path` and hands it in as `text`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phases {
+    /// Who sends to whom.
+    #[serde(default)]
+    pub flows: Pattern,
+    /// Random permutations, without fixed points, that are sent at once (of "permutations").
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub permutations: u32,
+    /// The rank that all others send to (of "all-to-one").
+    #[serde(default)]
+    pub target: u32,
+    /// Size of a flow. Source: paper SAA gives none; reproduced with 128 packets.
+    #[serde(default = "size")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub size: Size,
+    /// The list of flows, relative to the scenario's file. Give this or `text`.
+    #[serde(default)]
+    pub path: String,
+    /// The list itself.
+    #[serde(default)]
+    pub text: String,
+    /// Number of phases.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub phases: u32,
+    /// Whether every phase draws its permutations anew.
+    #[serde(default = "yes")]
+    pub redraw: bool,
+    /// From the arrival of the last flow of a phase to the start of the next.
+    #[serde(default = "barrier")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub barrier: Duration,
+}
+
+/// Who sends to whom in a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Random permutations of the ranks, all at once.
+    #[default]
+    Permutations,
+    /// All others to one.
+    AllToOne,
+    /// The flows of a list.
+    List,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn size() -> Size {
+    Size::Packets(128)
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn barrier() -> Duration {
+    Duration::Ps(10_000_000)
+}
+
+/// Most flows of all phases of a job.
+const FLOWS_MAX: u64 = 1 << 26;
+/// Most packets of a message: their number in the message has 16 bits.
+const PACKETS_MAX: u64 = 1 << 16;
+
+impl Phases {
+    /// Sizes and numbers that cannot be.
+    fn problems(&self, setting: &Setting) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut refuse =
+            |key: &str, message: String, help: String| problems.push(Problem::new(key, message, help));
+        let ranks = setting.ranks;
+        if ranks < 2 {
+            refuse("ranks", "a flow leads from one rank to another".into(), "at least 2".into());
+        }
+        if self.flows == Pattern::AllToOne && self.target >= ranks {
+            let message = format!("there is no rank {}, the job has {ranks}", self.target);
+            refuse("target", message, format!("0 to {}", ranks - 1));
+        }
+        if self.flows == Pattern::List && self.text.trim().is_empty() {
+            let help = "path = the file of a list, or text = the list itself";
+            refuse("text", "the list of flows is empty, or was not read".into(), help.into());
+        }
+        if self.flows != Pattern::List && !(self.text.is_empty() && self.path.is_empty()) {
+            let message = "a list of flows is given, but flows does not ask for it".into();
+            refuse("flows", message, "flows = \"list\"".into());
+        }
+        let count = match self.flows {
+            Pattern::Permutations => u64::from(ranks) * u64::from(self.permutations),
+            _ => u64::from(ranks),
+        };
+        if count * u64::from(self.phases) > FLOWS_MAX {
+            let message = format!("the job would have {count} flows in each of {} phases", self.phases);
+            refuse("phases", message, format!("at most {FLOWS_MAX} in all"));
+        }
+        let most = (PACKETS_MAX * setting.scale.packet_flits).min(MESSAGE_FLITS_MAX.into());
+        if self.size.flits(setting.scale) > most / u64::from(self.permutations.max(1)) {
+            let message = format!("a flow of {} has too many packets", self.size);
+            refuse("size", message, format!("at most {most} flits, or larger packets"));
+        }
+        problems
+    }
+}
+
+impl Bind for Phases {
+    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
+        let problems = self.problems(setting);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let schedule = Schedule::new(self, setting)?;
+        let barrier = self.barrier.time(setting.scale);
+        Ok(Box::new(Bound { schedule: Arc::new(schedule), barrier: Time(barrier.0.max(1)) }))
+    }
+}
+
+/// A bound [`Phases`].
+#[derive(Debug)]
+struct Bound {
+    schedule: Arc<Schedule>,
+    barrier: Time,
+}
+
+impl Application for Bound {
+    fn rank(&self, number: u32) -> Box<dyn Rank> {
+        let schedule = self.schedule.clone();
+        Box::new(Member { schedule, number, phase: 0, waiting: 0, end: None })
+    }
+
+    fn barrier(&self) -> Option<Time> {
+        Some(self.barrier)
+    }
+
+    fn flows(&self) -> Option<&Schedule> {
+        Some(&self.schedule)
+    }
+}
+
+/// A rank.
+struct Member {
+    schedule: Arc<Schedule>,
+    number: u32,
+    phase: u32,
+    /// Flows of the phase that have not arrived.
+    waiting: u32,
+    end: Option<Time>,
+}
+
+impl Member {
+    fn begin(&mut self, act: &mut Actions) {
+        for flow in self.schedule.sent_by(self.phase, self.number) {
+            act.send(act.now, flow.to, flow.bytes, self.phase);
+        }
+        self.waiting = self.schedule.received_by(self.phase, self.number);
+        if self.waiting == 0 {
+            act.barrier(act.now);
+        }
+    }
+}
+
+impl Rank for Member {
+    fn on_start(&mut self, act: &mut Actions) {
+        self.begin(act);
+    }
+
+    fn on_delivered(&mut self, _from: u32, _tag: u32, act: &mut Actions) {
+        self.waiting -= 1;
+        if self.waiting == 0 {
+            act.barrier(act.now);
+        }
+    }
+
+    fn on_barrier(&mut self, act: &mut Actions) {
+        self.phase += 1;
+        if self.phase == self.schedule.phases() {
+            self.end = Some(act.now);
+        } else {
+            self.begin(act);
+        }
+    }
+
+    fn end(&self) -> Option<Time> {
+        self.end
+    }
+
+    fn waits_for(&self) -> String {
+        match self.waiting {
+            0 => format!("the barrier of phase {}", self.phase),
+            missing => format!("{missing} flows of phase {}", self.phase),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Flows in phases: their routes, their announcements, their rates; and the fluid model beside the packets.
+mod common;
+use common::*;
+use tailback_engine::report::{Column, Output};
+
+/// The network of paper SAA, small: 64 endpoints, 8 packets of input buffer.
+const TREE: &str = "[topology]\nkind = \"k-ary-n-tree\"\nk = 4\nn = 3\nhorizontal = 2\n\
+[link]\nbandwidth = \"10 Gb/s\"\nlatency = \"50 ns\"\n\
+[packet]\nflit = \"64 B\"\nmax = \"2048 B\"\ncontrol = \"1 flit\"\n\
+[switch]\nkind = \"shared-buffer\"\ninput_buffer = \"8 packets\"\n\
+[endpoint]\nacknowledge = false\n";
+
+const STATIC: &str = "kind = \"nca\"\nup = \"deterministic\"";
+const SAA: &str = "kind = \"saa\"\nprobe_period = \"5 us\"\nhold = \"12 us\"";
+/// A packet of 2048 B at 10 Gb/s.
+const PACKET_NS: f64 = 1638.4;
+
+fn text(routing: &str, protocol: &str, job: &str) -> String {
+    format!(
+        "{TREE}[routing]\n{routing}\n[congestion_control]\n{protocol}\n\
+         [[job]]\nname = \"app\"\nworkload = \"phases\"\nranks = 64\n{job}\n[run]\nduration = \"100 ms\"\n"
+    )
+}
+
+fn phased(routing: &str, protocol: &str, job: &str, overrides: &[(&str, &str)]) -> Output {
+    run_with(&text(routing, protocol, job), overrides)
+}
+
+fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
+    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
+    values
+}
+
+/// The switches know of no flow any more.
+fn nothing_is_left(output: &Output) {
+    let left = &output.summary["flow_routes"]["left_at_the_end"];
+    for key in ["cache_entries", "flows", "flits"] {
+        assert_eq!(left[key], 0, "{left}");
+    }
+}
+
+fn done(output: &Output) {
+    assert_eq!(output.summary["warnings"].as_array().unwrap().len(), 0, "{}", output.summary["warnings"]);
+    assert!(reals(output, "flows", "time_ns").iter().all(|time| !time.is_nan()));
+    assert_eq!(number(output, "app", "reordered_packets"), 0.0);
+}
+
+#[test]
+fn phases_repeat_behind_a_barrier_and_none_is_faster_than_its_bound() {
+    let output =
+        phased(STATIC, "kind = \"none\"", "permutations = 2\nsize = \"20 packets\"\nphases = 3", &[]);
+    done(&output);
+    let [starts, times, bounds] =
+        ["start_ns", "time_ns", "bound_ns"].map(|name| reals(&output, "phases", name));
+    assert_eq!(times.len(), 3);
+    for phase in 1..3 {
+        // The barrier takes 10 us.
+        assert!(
+            (starts[phase] - (starts[phase - 1] + times[phase - 1] + 10_000.0)).abs() < 0.01,
+            "{starts:?}"
+        );
+    }
+    for (time, bound) in times.iter().zip(bounds) {
+        assert!(time >= bound && *bound >= 2.0 * 20.0 * PACKET_NS - 0.01, "{time} {bound}");
+    }
+}
+
+#[test]
+fn the_bound_of_static_routes_is_that_of_the_fluid_model() {
+    for protocol in ["kind = \"none\"", SAA] {
+        let job = "permutations = 2\nsize = \"20 packets\"\nphases = 2";
+        let packets = phased(STATIC, protocol, job, &[]);
+        let fluid = phased(STATIC, protocol, job, &[("run.model", "fluid")]);
+        for (a, b) in reals(&packets, "phases", "bound_ns").iter().zip(reals(&fluid, "phases", "bound_ns")) {
+            assert!((a - b).abs() < 1.0, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn with_explicit_rates_a_phase_takes_as_long_as_its_bound() {
+    for routing in [STATIC, "kind = \"flow-adaptive\""] {
+        let output = phased(routing, SAA, "permutations = 2\nsize = \"100 packets\"", &[]);
+        done(&output);
+        nothing_is_left(&output);
+        let (time, bound) = (reals(&output, "phases", "time_ns")[0], reals(&output, "phases", "bound_ns")[0]);
+        // Set-up, hold and the way of the last packet come on top: 20 us.
+        assert!(time >= bound && time <= 1.02 * bound + 20_000.0, "{routing}: {time} {bound}");
+    }
+}
+
+#[test]
+fn after_one_probe_every_source_knows_what_a_central_computation_gives() {
+    let job = "permutations = 2\nsize = \"100 packets\"";
+    let packets = phased(STATIC, SAA, job, &[]);
+    let fluid = phased(STATIC, SAA, job, &[("run.model", "fluid")]);
+    assert_eq!(ints(&packets, "flows", "source"), ints(&fluid, "flows", "source"));
+    let [known, central] = [&packets, &fluid].map(|output| reals(output, "flows", "link_load_ns"));
+    let [ends, settled] = ["time_ns", "settled_ns"].map(|name| reals(&packets, "flows", name));
+    let first_end = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let mut exact = 0;
+    for flow in 0..known.len() {
+        // What ended meanwhile may have made a load smaller, never larger; the own channel is not asked.
+        assert!(known[flow] <= central[flow] + 1.0, "{} {}", known[flow], central[flow]);
+        if settled[flow] < first_end {
+            exact += 1;
+            let own = 2.0 * 100.0 * PACKET_NS;
+            assert!((known[flow].max(own) - central[flow]).abs() < 1.0, "{} {}", known[flow], central[flow]);
+            // A set-up packet and the first probe, 5 us later.
+            assert!(settled[flow] < 12_000.0, "{}", settled[flow]);
+        }
+    }
+    assert!(exact > known.len() / 2, "{exact} of {}", known.len());
+}
+
+#[test]
+fn flows_have_routes_of_their_own_with_any_size_of_cache() {
+    let mut contention = Vec::new();
+    for cache in ["cache = 0", "cache = 1", "cache = 2", "cache = 8", ""] {
+        let routing = format!("kind = \"flow-adaptive\"\n{cache}");
+        for protocol in ["kind = \"none\"", SAA] {
+            let output =
+                phased(&routing, protocol, "permutations = 3\nsize = \"10 packets\"\nphases = 2", &[]);
+            done(&output);
+            nothing_is_left(&output);
+            let facts = &output.summary["flow_routes"];
+            let count = |key: &str| facts[key].as_u64().unwrap();
+            let most = cache.strip_prefix("cache = ").map_or(u64::MAX, |text| text.parse().unwrap());
+            assert!(count("cache_entries_max") <= most, "{facts}");
+            assert_eq!(count("cache_full") > 0, most < 8, "{facts}");
+            assert_eq!(count("own_port") > 0, most > 0, "{facts}");
+        }
+        let fluid = phased(&routing, SAA, "permutations = 3", &[("run.model", "fluid")]);
+        let most = ints(&fluid, "flows", "contention").iter().copied().max().unwrap();
+        contention.push(most);
+    }
+    // Without a cache the routes are the static ones; with large ones fewer flows meet.
+    let fixed = phased(STATIC, SAA, "permutations = 3", &[("run.model", "fluid")]);
+    assert_eq!(ints(&fixed, "flows", "contention").iter().copied().max().unwrap(), contention[0]);
+    assert!(contention[0] > contention[4], "{contention:?}");
+}
+
+#[test]
+fn control_packets_that_meet_contention_leave_nothing_behind() {
+    for routing in [STATIC, "kind = \"flow-adaptive\"\ncache = 3"] {
+        for protocol in [
+            "kind = \"none\"",
+            "kind = \"saa\"\nprobe_period = \"1 us\"",
+            "kind = \"saa\"\ninjection = \"greedy\"",
+        ] {
+            let output =
+                phased(routing, protocol, "flows = \"all-to-one\"\nsize = \"5 packets\"\nphases = 2", &[]);
+            done(&output);
+            if output.summary.get("flow_routes").is_some() {
+                nothing_is_left(&output);
+            }
+            let (time, bound) =
+                (reals(&output, "phases", "time_ns")[0], reals(&output, "phases", "bound_ns")[0]);
+            assert!((bound - 63.0 * 5.0 * PACKET_NS).abs() < 1.0 && time >= bound, "{time} {bound}");
+        }
+    }
+}
+
+#[test]
+fn phases_give_the_same_bytes_for_any_partitions_and_threads() {
+    for (routing, protocol) in [
+        ("kind = \"flow-adaptive\"\ncache = 2", SAA),
+        ("kind = \"flow-adaptive\"", "kind = \"saa\"\ninjection = \"shaped-virtual-clock\""),
+        (STATIC, "kind = \"none\""),
+    ] {
+        let job = "permutations = 3\nsize = \"10 packets\"\nphases = 2\nplacement = \"random-nodes\"";
+        let one = phased(routing, protocol, job, &[("run.partitions", "1")]);
+        for (partitions, threads) in [("4", "1"), ("7", "2")] {
+            let other =
+                phased(routing, protocol, job, &[("run.partitions", partitions), ("run.threads", threads)]);
+            assert_eq!(result(&one), result(&other), "{routing} {protocol}");
+        }
+    }
+}
+
+/// The two switches of paper SAA, figure 1; round robin among inputs, one channel of 1 ms for each flow.
+fn figure_one(protocol: &str, rest: &str) -> Output {
+    let text = format!(
+        "[topology]\nkind = \"file\"\nformat = \"edges\"\n\
+         text = '''\nhost s1 s2 s3 s4 s5 s6 e1 e2 d\ns1 a\ns2 a\ns3 a\ns4 a\ns5 b\ns6 b\ne1 b\ne2 b\nd b\na b\n'''\n\
+         [link]\nbandwidth = \"10 Gb/s\"\nlatency = \"50 ns\"\n\
+         [packet]\nflit = \"64 B\"\nmax = \"1 kB\"\ncontrol = \"1 flit\"\n\
+         [switch]\nkind = \"cioq\"\nspeedup = 2\noutput_buffer = \"1 packet\"\ninput_buffer = \"8 packets\"\n\
+         [endpoint]\nacknowledge = false\n[routing]\nkind = \"minimal\"\n[congestion_control]\n{protocol}\n\
+         [[job]]\nname = \"app\"\nworkload = \"phases\"\nranks = 9\nflows = \"list\"\nsize = \"1250 kB\"\n\
+         text = '''\n0 6\n1 7\n2 8\n3 8\n4 8\n5 8\n'''\n[run]\nduration = \"100 ms\"\n{rest}"
+    );
+    run(&text)
+}
+
+#[test]
+fn the_damage_of_congestion_and_its_remedy_are_those_of_the_first_figure() {
+    let time = |output: &Output| reals(output, "phases", "time_ns")[0] / 1e6;
+    let (none, saa) = (figure_one("kind = \"none\"", ""), figure_one(SAA, ""));
+    assert!((time(&none) - 5.0).abs() < 0.1, "{}", time(&none));
+    assert!((time(&saa) - 4.0).abs() < 0.08, "{}", time(&saa));
+    // f5 and f6 end after 3 ms without control.
+    let ends = reals(&none, "flows", "time_ns");
+    assert!(ends[4..].iter().all(|end| (end / 1e6 - 3.0).abs() < 0.06), "{ends:?}");
+    assert!((reals(&saa, "phases", "bound_ns")[0] / 1e6 - 4.0).abs() < 0.01);
+}
+
+/// The mistakes of a scenario, a line each, those that only the network shows included.
+fn mistakes(text: &str, overrides: &[(&str, &str)]) -> String {
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    match tailback_engine::scenario::Scenario::parse(text, &overrides) {
+        Err(problems) => told(&problems),
+        Ok(scenario) => told(&tailback_engine::run::check(&scenario)),
+    }
+}
+
+#[test]
+fn what_flows_cannot_work_with_is_told() {
+    let text = text("kind = \"flow-adaptive\"\ncache = 4", SAA, "flows = \"list\"\ntext = \"0 1 1 kB\"");
+    assert_eq!(mistakes(&text, &[]), "");
+    for (key, value, what) in [
+        ("routing.cache", "-1", "at least 0"),
+        ("topology.horizontal", "2000", "topology.horizontal: a switch has"),
+        ("topology.horizontal", "-1", "at least 0"),
+        ("congestion_control", "{ kind = \"lhrp\" }", "routes whole flows"),
+        ("congestion_control", "{ kind = \"none\", window = 1 }", "a window needs acknowledgements"),
+        ("endpoint.queues", "fifo", "needs a send queue per destination"),
+        ("job.app.text", "\"0 0 1 kB\\n0 99\\n1 2 0 B\"", "line 1: rank 0 has a flow to itself"),
+        ("job.app.text", "\"0 0 1 kB\\n0 99\\n1 2 0 B\"", "line 2: there is no rank 99"),
+        ("job.app.text", "\"0 0 1 kB\\n0 99\\n1 2 0 B\"", "line 3: a flow of size 0"),
+        ("job.app.text", "\"0 1 1 kB\\n0 1 1 kB\"", "line 2: rank 0 has another flow to rank 1"),
+        ("job.app.size", "0 B", "job.app.size"),
+        ("congestion_control.injection", "now", "periodic-selection"),
+    ] {
+        let told = mistakes(&text, &[(key, value)]);
+        assert!(told.contains(what), "{key} = {value}: {told}");
+    }
+    let fluid =
+        format!("{text}model = \"fluid\"\n[[traffic]]\npattern = \"uniform\"\nload = 0.1\nshare = true\n");
+    let failed = tailback_engine::run::run(&read(&fluid), &mut |_| true).unwrap_err();
+    assert!(format!("{failed:?}").contains("the fluid model has no open-loop traffic"), "{failed:?}");
+}
