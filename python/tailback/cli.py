@@ -178,6 +178,23 @@ def describe(
         _print_all(catalogue.description(facts))
 
 
+@app.command()
+def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
+    """Solves for the shortest time of each phase of a job over any routes, on small networks."""
+    from tailback import optimum as work  # late: it loads SciPy
+
+    with _reporting():
+        scenario = _load(file, changes)
+    with _reporting(scenario):
+        found = work.optima(scenario)
+    if as_json:
+        _print_json(found)
+        return
+    for job, times in found.items():
+        told = ", ".join(console.duration(time) for time in times)
+        console.output().print(console.printable(f"{job}: no routes are faster than {told}"))
+
+
 @app.command("list")
 def list_kinds(
     seam: Annotated[str | None, typer.Argument(help="topologies, routings, …", show_default=False)] = None,

@@ -133,24 +133,35 @@ def results_tables(summary: Mapping[str, Any]) -> list[Table]:
             values = facts.get(f"{kind}_latency_ns")
             latencies.add_row(name, kind, *_latency_cells(values), end_section=kind == _LATENCIES[-1])
     jobs = summary.get("jobs")
-    return [_job_table(jobs), traffic, latencies] if jobs else [traffic, latencies]
+    tables = [traffic, latencies] if classes else []
+    return [_job_table(jobs), *tables] if jobs else tables
 
 
 def _job_table(jobs: Mapping[str, Mapping[str, Any]]) -> Table:
     table = Table()
     has_alone = any("slowdown" in facts for facts in jobs.values())
     alone = ("alone", "slowdown") if has_alone else ()
-    for name in ("job", "workload", "ranks", "unfinished", "time", *alone, "communication", "messages"):
+    has_phases = any("phases" in facts for facts in jobs.values())
+    phases = ("phases", "mean phase", "mean bound") if has_phases else ()
+    names = ("job", "workload", "ranks", "unfinished", "time", *alone, *phases, "communication", "messages")
+    for name in names:
         table.add_column(name, justify="left" if name in ("job", "workload") else "right")
     for name, facts in jobs.items():
         cells = [_number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
         cells.append(duration(facts.get("time_ns"), "#.4g"))
         if has_alone:
             cells += [duration(facts.get("alone_ns"), "#.4g"), _number(facts.get("slowdown"), ".2f")]
+        if has_phases:
+            cells += _phase_cells(facts.get("phases", {}))
         communication = facts.get("communication_ns", {})
         cells += [duration(communication.get("mean"), "#.4g"), _number(facts.get("messages"))]
         table.add_row(name, str(facts.get("workload", "-")), *cells)
     return table
+
+
+def _phase_cells(phases: Mapping[str, Any]) -> list[str]:
+    means = [phases.get(key, {}).get("mean") for key in ("phase_time_ns", "bound_ns")]
+    return [_number(phases.get("phases")), *(duration(mean, "#.4g") for mean in means)]
 
 
 def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:

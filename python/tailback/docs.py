@@ -20,9 +20,11 @@ HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences
 """What a protocol's documentation has to say."""
 
 _SCENARIO = "scenarios/trace.toml"
+_ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"}
 _CHANGES: Mapping[str, Mapping[str, Any]] = {
     "ecn": {"traffic.data.stop": "260 ns"},
-    "srp": {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"},
+    "srp": _ONE_MESSAGE,
+    "saa": _ONE_MESSAGE,
 }
 """By kind: what else is changed in the scenario, so that the protocol has something to act on."""
 _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -31,6 +33,7 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"threshold": "30 flits", "increment": "40 ns"},
     ),
     "srp": ("Here the six packets are one message.", {"n_min": "1 packet", "time_to_wait": "50 ns"}),
+    "saa": ("Here the six packets are one message.", {"probe_period": "100 ns", "hold": "250 ns"}),
     "smsrp": ("", {"time_to_wait": "50 ns"}),
     "lhrp": ("", {"threshold": "30 flits"}),
     "lhrp+srp": ("", {"threshold_message": "48 flits", "threshold": "30 flits", "time_to_wait": "50 ns"}),

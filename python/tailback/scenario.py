@@ -74,6 +74,12 @@ class Scenario:
             loads: dict[str, Any] = json.loads(_engine.load(*self._input()))
         return loads
 
+    def channels(self) -> dict[str, Any]:
+        """The channels of the network with their capacities, and the flows of jobs in phases."""
+        with engine_errors():
+            found: dict[str, Any] = json.loads(_engine.channels(*self._input()))
+        return found
+
     def complete(self) -> str:
         """The scenario as TOML with every default filled in."""
         with engine_errors():

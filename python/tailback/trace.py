@@ -32,8 +32,22 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "ack": ("acknowledgement", {"color": style.COLOURS[5], "linewidth": 0.8}),
     "nack": ("refusal", {"color": style.COLOURS[3]}),
     "notification": ("notification", {"color": style.COLOURS[4]}),
+    "set-up": ("set-up", {"color": style.COLOURS[6]}),
+    "probe": ("probe", {"color": style.COLOURS[4]}),
+    "tear-down": ("tear-down", {"color": style.COLOURS[3]}),
+    "return": ("return", {"color": style.COLOURS[5], "linewidth": 0.8}),
 }
-_SHORT = {"reservation": "Res", "grant": "Gnt", "ack": "A", "nack": "N", "notification": "CN"}
+_SHORT = {
+    "reservation": "Res",
+    "grant": "Gnt",
+    "ack": "A",
+    "nack": "N",
+    "notification": "CN",
+    "set-up": "Set",
+    "probe": "Prb",
+    "tear-down": "End",
+    "return": "Ret",
+}
 
 
 def run(scenario: Scenario) -> Result:

@@ -1,0 +1,137 @@
+"""saa-fig6: how long a phase takes with and without adaptive routes and explicit rates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments.draw import curve, finish
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.saa_paper import (
+    ADAPTIVE,
+    FLOW_NS,
+    HOLD,
+    PAPER,
+    STATIC,
+    arity,
+    over_phases,
+    packet_cost,
+    permutations,
+    scenario,
+    tree,
+)
+from tailback.stats import Interval
+
+COUNTS = (1, 2, 3, 4, 5)
+SCHEMES: dict[str, tuple[int, dict[str, Any], dict[str, Any], bool]] = {
+    "NC": (0, STATIC, {"kind": "none"}, False),
+    "AR": (2, ADAPTIVE, {"kind": "none"}, False),
+    "SAA": (0, STATIC, {"kind": "saa"}, True),
+    "SAA+AR": (2, ADAPTIVE, {"kind": "saa"}, True),
+    "SAA+AR, packets": (2, ADAPTIVE, {"kind": "saa", **HOLD}, False),
+}
+"""Width of the rows, routing, congestion control, and whether it is a fluid, as in the paper."""
+
+
+def cases(full: bool) -> list[Case]:
+    """Every scheme with every number of permutations."""
+    k, made = arity(full), []
+    for name, (width, routing, control, fluid) in SCHEMES.items():
+        for count in COUNTS:
+            phases = 50 if full or fluid else 4
+            cost = phases * k**3 * count / 50_000 if fluid else packet_cost(k, count, phases, 8.0)
+            made.append(
+                Case(
+                    {"scheme": name, "permutations": count},
+                    scenario(
+                        f"{name}, {count} permutations",
+                        tree(k, width),
+                        routing,
+                        control,
+                        permutations(count, k, phases),
+                        fluid=fluid,
+                    ),
+                    cost,
+                )
+            )
+    return made
+
+
+def completion(data: Data, scheme: str, count: int) -> Interval:
+    """Mean time of a phase, in times of a flow at line rate."""
+    return over_phases(data.results(scheme=scheme, permutations=count), "time_ns", FLOW_NS)
+
+
+def draw(data: Data) -> Figure:
+    """The paper's Figure 6."""
+    with style.styled():
+        figure, (axes,) = style.figure(height=3.0)
+        for number, scheme in enumerate(SCHEMES):
+            curve(axes, COUNTS, [completion(data, scheme, count) for count in COUNTS], scheme, number)
+        axes.set_ylim(bottom=0)
+        axes.set_xticks(COUNTS)
+        finish(figure, axes, "permutations", "completion [time of a flow at line rate]")
+    return figure
+
+
+def _change(data: Data, scheme: str, count: int) -> Interval:
+    """Time against no control, in per cent."""
+    base = completion(data, "NC", count).mean
+    return completion(data, scheme, count).scaled(-100 / base).shifted(100)
+
+
+def claims(data: Data) -> list[Claim]:
+    """Those of claims table row saa-fig6."""
+    at = {(scheme, count): completion(data, scheme, count) for scheme in SCHEMES for count in COUNTS}
+    best = all(
+        at["SAA+AR", count].mean <= min(at[scheme, count].mean for scheme in ("NC", "AR", "SAA"))
+        for count in COUNTS
+    )
+    told = "; ".join(
+        f"{count}: " + ", ".join(f"{scheme} {at[scheme, count].mean:.2f}" for scheme in SCHEMES)
+        for count in COUNTS
+    )
+    worse = all(at["AR", count].mean > at["NC", count].mean for count in (3, 4, 5))
+    ratios = ", ".join(f"{at['AR', count].mean / at['NC', count].mean:.2f}" for count in (3, 4, 5))
+    saa = max((_change(data, "SAA", count) for count in COUNTS), key=lambda change: change.mean)
+    both = max((_change(data, "SAA+AR", count) for count in COUNTS), key=lambda change: change.mean)
+    twofold = at["SAA+AR", 1].scaled(1 / at["NC", 1].mean)
+    near = max(abs(at["SAA+AR, packets", count].mean / at["SAA+AR", count].mean - 1) for count in COUNTS)
+    return [
+        hard("SAA+AR is best everywhere", told, best),
+        hard(
+            "AR alone is worse than NC from 3 permutations",
+            f"AR over NC {ratios} at 3, 4, 5",
+            worse,
+            cause=WORSE,
+        ),
+        value("SAA alone below NC, at most", "up to 13 %", saa, (3, 20), "%", cause=ALONE),
+        value("SAA+AR below NC, at most", "up to 50 %", both, (35, 60), "%"),
+        value("SAA+AR over NC, one permutation", "half", twofold, (0.4, 0.65)),
+        hard(
+            "packets with periodic selection take as long as the fluid",
+            f"within {100 * near:.1f} %",
+            near < 0.05,
+        ),
+    ]
+
+
+WORSE = ""
+ALONE = ""
+
+EXPERIMENT = Experiment(
+    id="saa-fig6",
+    paper=PAPER,
+    title="Adaptive routes and explicit rates are worth little alone and much together",
+    setup=(
+        "Superposition of 1 to 5 random permutations of flows of 128 packets of 2 KB, at 10 Gb/s. NC: static "
+        "routes, no control; AR: adaptive routes on rows of width 2; SAA: explicit rates; as in the paper "
+        "NC and AR are packets with 8 buffers of 2 KB at each input, SAA and SAA+AR fluids. 16-ary 3-tree "
+        "and 50 phases, reduced 8-ary and 4 (fluids 50)."
+    ),
+    cases=cases,
+    draw=draw,
+    claims=claims,
+)

@@ -1,0 +1,79 @@
+"""What the SAA paper's Table 1 and its neighbour have in common: rates realised, or not, by packets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments.draw import curve, finish
+from tailback.experiments.model import Case, Data
+from tailback.experiments.saa_paper import (
+    ADAPTIVE,
+    HOLD,
+    arity,
+    column,
+    packet_cost,
+    permutations,
+    scenario,
+    switch,
+    tree,
+)
+from tailback.stats import Interval, mean_interval
+
+COUNTS = (1, 2, 3, 4, 5)
+BUFFERS = (2, 4, 8, 16)
+START_NS = 25_000.0
+"""When data start, after the phase."""
+
+
+def cases(injection: str, full: bool, buffers: Sequence[int] = BUFFERS) -> list[Case]:
+    """Every number of flows a source with every buffer."""
+    k, phases = arity(full), 50 if full else 2
+    return [
+        Case(
+            {"injection": injection, "flows": count, "buffer": packets},
+            scenario(
+                f"{injection}, {count} flows a source, buffers of {packets} packets",
+                tree(k, 2),
+                ADAPTIVE,
+                {"kind": "saa", "injection": injection, **HOLD},
+                permutations(count, k, phases),
+                switches=switch(packets),
+            ),
+            packet_cost(k, count, phases, 8.0),
+        )
+        for count in COUNTS
+        for packets in buffers
+    ]
+
+
+def ratio(data: Data, injection: str, count: int, packets: int) -> Interval:
+    """Least measured over least calculated rate, mean over the phases.
+
+    Flows of equal size: the least rate is that of the last flow, measured from the start of data; the
+    calculated one is that of the busiest link.
+    """
+    (result,) = data.results(injection=injection, flows=count, buffer=packets)
+    times, bounds = column(result, "phases", "time_ns"), column(result, "phases", "bound_ns")
+    return mean_interval(
+        [float(bound / (time - START_NS)) for time, bound in zip(times, bounds, strict=True)]
+    )
+
+
+def draw(data: Data, injections: Sequence[str], buffers: Sequence[int]) -> Figure:
+    """The ratio over the flows of a source, a line for each buffer."""
+    with style.styled():
+        figure, (axes,) = style.figure(height=3.0)
+        number = 0
+        for injection in injections:
+            for packets in buffers:
+                points = [ratio(data, injection, count, packets) for count in COUNTS]
+                named = f"{injection.replace('-', ' ')}, " if len(injections) > 1 else ""
+                curve(axes, COUNTS, points, f"{named}{packets} packets", number)
+                number += 1
+        axes.set_ylim(0, 1.05)
+        axes.set_xticks(COUNTS)
+        finish(figure, axes, "flows per source", "least rate, measured over calculated")
+    return figure

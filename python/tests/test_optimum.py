@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+import tailback
+from tailback import optimum
+from tailback.optimum import Network, phase_optimum
+
+TREE = """
+[topology]
+kind = "k-ary-n-tree"
+k = 2
+n = 3
+horizontal = 1
+[routing]
+kind = "flow-adaptive"
+[congestion_control]
+kind = "saa"
+[[job]]
+name = "app"
+workload = "phases"
+ranks = 8
+permutations = 2
+size = "24 flits"
+phases = 3
+[run]
+model = "fluid"
+"""
+
+
+def diamond(width):
+    """Switches 0 and 1 joined over switches 2 and 3, endpoints 4 and 5 on 0, 6 and 7 on 1."""
+    pairs = [(0, 2, 1.0), (0, 3, 1.0), (2, 1, 1.0), (3, 1, 1.0)]
+    pairs += [(end, start, rate) for start, end, rate in pairs]
+    hosts = [(4, 0), (5, 0), (6, 1), (7, 1)]
+    pairs += [(a, b, width) for a, b in hosts] + [(b, a, width) for a, b in hosts]
+    return Network.of(pairs, 4)
+
+
+def test_flows_are_spread_over_all_ways():
+    # 100 bytes each way round: 800 bits over two ways of 1 bit/ns.
+    assert phase_optimum(diamond(10.0), [(0, 2, 100), (1, 3, 100)]) == pytest.approx(800.0)
+    assert phase_optimum(diamond(10.0), [(0, 2, 100)]) == pytest.approx(400.0)
+
+
+def test_the_channels_of_the_endpoints_bound_it_too():
+    assert phase_optimum(diamond(1.0), [(0, 2, 100)]) == pytest.approx(800.0)
+    assert phase_optimum(diamond(1.0), [(0, 1, 100), (2, 1, 300)]) == pytest.approx(3200.0)
+    assert phase_optimum(diamond(1.0), []) == 0.0
+
+
+@pytest.mark.engine
+def test_no_routes_of_the_engine_are_faster_than_the_optimum():
+    scenario = tailback.Scenario.loads(TREE)
+    best = optimum.optima(scenario)["app"]
+    reached = np.asarray(scenario.run().tables["phases"]["bound_ns"].to_numpy())
+    assert len(best) == len(reached) == 3
+    assert all(low <= high + 1e-6 for low, high in zip(best, reached, strict=True))
+
+
+@pytest.mark.engine
+def test_a_network_that_is_too_large_is_refused():
+    large = tailback.Scenario.loads(TREE).replace({"topology.k": 16, "job.app.ranks": 4096})
+    with pytest.raises(tailback.errors.InputError, match="variables"):
+        optimum.optima(large)
