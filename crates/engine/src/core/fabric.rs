@@ -231,7 +231,7 @@ pub struct Fabric {
     pub probe: Probe,
     /// Whether any class is tracked.
     pub tracking: bool,
-    /// Whether the time of ports is recorded.
+    /// Whether the time of ports is recorded, or what phases put on them.
     pub watching: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
@@ -583,7 +583,7 @@ impl Fabric {
                 self.bound[channel * self.vcs + vc as u32] -= flits;
             }
             if self.watching {
-                self.probe.active(channel, self.now, end);
+                self.watch(channel, id, end);
             }
         }
         let hot = &mut self.pool.hot[id];
@@ -649,6 +649,14 @@ impl Fabric {
                 let notes = &mut self.pool.notes[id];
                 notes.waited += (self.now - notes.arrived) as u32;
             }
+        }
+    }
+
+    /// Notes what a packet puts on a port, where that is asked for.
+    #[cold]
+    fn watch(&mut self, port: u32, id: u32, end: Tick) {
+        if self.probe.ports_recorded() {
+            self.probe.active(port, self.now, end);
         }
         if let Some(loads) = &mut self.probe.loads {
             let (hot, cold) = (&self.pool.hot[id], &self.pool.cold[id]);

@@ -117,7 +117,7 @@ impl<S: Source> NicSet<S> {
             let node = &mut self.nodes[endpoint];
             node.next_born = node.next_born.min(fabric.now);
         }
-        self.make_ready(endpoint, queue);
+        self.make_ready(endpoint, queue, fabric.now);
     }
 }
 
