@@ -81,7 +81,9 @@ pub const PROTOCOLS: &[&str] = &[
 
 /// Whether a protocol may drop packets.
 pub fn drops(protocol: &str) -> bool {
-    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\"", "\"saa\""].iter().any(|kind| protocol.contains(kind))
+    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\"", "\"saa\""]
+        .iter()
+        .any(|kind| protocol.contains(kind))
 }
 
 /// The protocol, or one that routes for whole flows work with.
