@@ -412,10 +412,11 @@ impl<S: Source> NicSet<S> {
                 return false;
             }
         }
-        for asked in 0..self.nodes[endpoint].ready.len() {
+        let mut back = 0;
+        for _ in 0..self.nodes[endpoint].ready.len() {
             if pulls & !lacking.classes == 0 {
                 // All others would go to the end too: as if they had.
-                self.nodes[endpoint].ready.rotate_right(asked);
+                self.nodes[endpoint].ready.rotate_right(back);
                 break;
             }
             let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
@@ -438,6 +439,7 @@ impl<S: Source> NicSet<S> {
                     }
                     starved = true;
                     self.nodes[endpoint].ready.push_back(queue);
+                    back += 1;
                 }
             }
         }
