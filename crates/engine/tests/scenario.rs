@@ -129,6 +129,7 @@ latency = "10 ns"
 flit = "100 b"
 max = "24 flits"
 control = "1 flit"
+interleave = false
 
 [switch]
 kind = "cioq"
@@ -175,6 +176,7 @@ model = "packets"
 ports = false
 sources = false
 packets = false
+control = false
 occupancy = []
 "#;
     let found = parse(LEAST).unwrap().to_toml();
