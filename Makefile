@@ -4,7 +4,7 @@
 # make docs      the pages in docs/protocols
 # make bench     speed and memory of the engine; BENCH=--quick, --instructions, --markdown
 # Needs Rust, Python 3.11 or newer and a C toolchain; all else goes into .venv.
-.PHONY: demo test test-all lint docs bench clean
+.PHONY: demo test test-all built engine-tests lint docs bench clean
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
@@ -22,13 +22,20 @@ ENGINE_TESTS := cargo test --locked --workspace --exclude tailback-py
 demo: .venv/.engine
 	$(BIN)/tailback demo
 
-test: lint .venv/.engine
+test: built
 	$(ENGINE_TESTS)
 	$(BIN)/pytest
 
-test-all: lint .venv/.engine
+test-all: built
 	$(ENGINE_TESTS) -- --include-ignored
 	$(BIN)/pytest -m ''
+
+# Tests and module at once: the module's last step, which looks at the whole program, keeps one core busy only.
+built:
+	$(MAKE) -j2 engine-tests .venv/.engine lint
+
+engine-tests:
+	$(ENGINE_TESTS) --no-run
 
 lint: .venv/.packages
 	cargo fmt --all --check
