@@ -248,12 +248,15 @@ def latency_distribution(results: Results, *, traffic: str = "all", latency: str
     """How many packets had which latency, both axes logarithmic, a line per run. Table `histograms`."""
     with style.styled():
         figure, (axes,) = style.figure()
+        some = False
         for number, (label, result) in enumerate(_labelled(results).items()):
             table = _only(_only(_table(result, "histograms"), "class", traffic), "latency", latency)
             edges, counts = _decades(table)
+            some = some or bool(counts.any())
             axes.stairs(counts, edges, label=label, linewidth=1.6, **style.line(number))
         axes.set_xscale("log")
-        axes.set_yscale("log")
+        if some:  # nothing can be shown on a logarithmic axis if no packet came
+            axes.set_yscale("log")
         axes.set_xlabel(f"{latency} latency [ns]")
         axes.set_ylabel("messages" if latency == "message" else "packets")
         style.legend(figure, axes)
