@@ -220,7 +220,8 @@ def job_times(results: Results) -> Figure:
         dict.fromkeys(name for result in labelled.values() for name in result.summary.get("jobs", {}))
     )
     with style.styled():
-        figure, (axes,) = style.figure(height=max(2.0, 0.8 + 0.22 * len(names) * len(labelled)))
+        bars = max(1, len(names) * len(labelled))
+        figure, (axes,) = style.figure(height=max(2.0, 0.8 + min(0.22, 10 / bars) * bars))
         width = 0.8 / max(1, len(labelled))
         for number, (label, result) in enumerate(labelled.items()):
             jobs = result.summary.get("jobs", {})
@@ -232,7 +233,7 @@ def job_times(results: Results) -> Figure:
                 if alone:
                     axes.plot([alone / 1e3] * 2, [place - width / 2, place + width / 2], color="black")
         axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, names)
-        axes.invert_yaxis()
+        axes.set_ylim(len(names), -width)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("communication time of the slowest rank [us]")
         style.legend(figure, axes)

@@ -12,7 +12,7 @@ from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 
 def cases(full: bool) -> list[Case]:
     """Four halos and two incasts."""
-    load = halo.incasts(2, "64 KiB", 16 if full else 4, "0 us")
+    load = halo.incasts(2, "1 MiB" if full else "256 KiB", "0 us")
     load += [halo.halo(name, halo.RANKS, 5 if full else 3) for name in halo.HALOS]
     made = paper.cases(
         "Four halos and two incasts",
@@ -75,8 +75,8 @@ EXPERIMENT = Experiment(
     paper=paper.PAPER,
     title="Four halos and two incasts",
     setup="8192 endpoints, UGAL, SST_CM. Four halo exchanges of 1728 ranks (reduced: 3 iterations), "
-    "placed one after the other; two "
-    "incasts of 63 random endpoints to one, 64 KiB messages (ours), reduced 4, full 16 times.",
+    "placed one after the other; two incasts of 63 random endpoints that send 256 KiB each to one (ours; "
+    "full: 1 MiB).",
     cases=cases,
     draw=draw,
     claims=claims,

@@ -31,9 +31,11 @@ LOADS_FULL = (
 SHARES_LOAD = 0.8
 
 
-def case(protocol: str, load: float, full: bool, seed: int = 1, flits: int = 4) -> Case:
+def case(
+    protocol: str, load: float, full: bool, seed: int = 1, flits: int = 4, span: Times | None = None
+) -> Case:
     """One protocol at one load."""
-    span = replace(times(full), drain=10)
+    span = span or replace(times(full), drain=10)
     return Case(
         {"protocol": protocol, "load": load, "seed": seed, "flits": flits},
         scenario(

@@ -20,7 +20,7 @@ def cases(full: bool) -> list[Case]:
     return [
         uniform.case("srp", load, full, seed=seed)
         for load in uniform.loads(full)
-        for seed in uniform.seeds(full)
+        for seed in uniform.seeds(full, 2)
     ] + uniform.rules()
 
 

@@ -11,6 +11,7 @@ from tailback.experiments.srp_fig12 import halving
 from tailback.experiments.srp_paper import PAPER
 
 _SIZES = (4, 8, 16, 32, 64)
+_LOADS = (0.2, 0.4, 0.6, 0.8, 0.9)
 
 
 def cases(full: bool) -> list[Case]:
@@ -18,7 +19,7 @@ def cases(full: bool) -> list[Case]:
     return [
         uniform.case("srp", load, full, "256 packets", changes={"n_max": f"{size} packets"}, n_max=size)
         for size in _SIZES
-        for load in uniform.loads(full)
+        for load in (uniform.loads(full) if full else _LOADS)
     ] + uniform.rules()
 
 

@@ -15,6 +15,8 @@ from tailback.experiments.srp_hotspot import ACCEPTED, LATENCY, ONSET_US, onset,
 from tailback.experiments.srp_paper import PAPER, kinds
 from tailback.stats import Interval
 
+_NOTE = "above without the baseline: of what is created after the onset, only the quickest ever arrive"
+
 
 def cases(full: bool) -> list[Case]:
     """Every protocol under many seeds."""
@@ -23,23 +25,24 @@ def cases(full: bool) -> list[Case]:
 
 def draw(data: Data) -> Figure:
     """Latency and throughput of the background over time."""
-    return over_time(data, protocol_lines(data))
+    return over_time(data, protocol_lines(data), _NOTE)
 
 
-def over_time(data: Data, lines: list[Line]) -> Figure:
+def over_time(data: Data, lines: list[Line], note: str = "") -> Figure:
     """Latency and throughput of the background over time, a line per protocol or parameter."""
     with style.styled():
         figure, (above, below) = style.figure(2, height=2.4)
         for line in lines:
-            _line(above, data, line, LATENCY, 1e-3)
+            if line.where.get("protocol") != "none":
+                _line(above, data, line, LATENCY, 1e-3)
             _line(below, data, line, ACCEPTED, 100)
         above.set_yscale("log")
         above.set_ylabel("mean packet latency\nof the background [us]")
         for axes in (above, below):
             axes.axvline(ONSET_US / 1e3, color="#777777", linewidth=0.8)
-        below.set_xlabel("simulated time [ms]")
+        below.set_xlabel("simulated time [ms]" + (f"\n{note}" if note else ""))
         below.set_ylabel("accepted throughput\n[% of injection bandwidth]")
-        style.legend(figure, above)
+        style.legend(figure, below)
     return figure
 
 

@@ -21,7 +21,7 @@ def cases(full: bool) -> list[Case]:
         uniform.case(protocol, load, full, seed=seed)
         for protocol in kinds()
         for load in uniform.loads(full)
-        for seed in uniform.seeds(full)
+        for seed in uniform.seeds(full, 2)
     ] + uniform.rules()
 
 

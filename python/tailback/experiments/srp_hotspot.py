@@ -37,10 +37,11 @@ class Hotspot:
         """Its senders."""
         return nodes(self.senders, self.seed, self.endpoints)[1]
 
-    def background(self, load: float) -> str:
+    def background(self, load: float, start_us: float = 0) -> str:
         """Uniform traffic of all but the senders to all but the hot endpoint."""
         others = sorted(set(range(self.endpoints)) - set(self.sending))
-        return self._uniform("background", others, load)
+        start = f'start = "{start_us:g} us"\n' if start_us else ""
+        return self._uniform("background", others, load) + start
 
     def before(self, load: float, stop_us: float) -> str:
         """The same from the senders, until they turn to the hot endpoint."""

@@ -34,7 +34,7 @@ def cases(full: bool) -> list[Case]:
                 wait=wait,
             )
             for wait in _WAITS
-            for seed in uniform.seeds(full)
+            for seed in uniform.seeds(full, 2)
         ]
         title = f"two switches, srp {variant}"
         made += [
