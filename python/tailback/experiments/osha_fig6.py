@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tailback.experiments import osha_zipf as zipf
-from tailback.experiments.model import Claim, Data, Experiment, hard
-from tailback.experiments.osha_paper import PAPER, highest
+from tailback.experiments.model import Claim, Data, hard
+from tailback.experiments.osha_paper import highest
 
 NUMBER = 2
 
@@ -23,12 +23,4 @@ def claims(data: Data) -> list[Claim]:
     ]
 
 
-EXPERIMENT = Experiment(
-    id="osha-fig6",
-    paper=PAPER,
-    title="Zipf traffic on a three-dimensional KNS network",
-    setup=zipf.SETUP,
-    cases=zipf.cases(NUMBER),
-    draw=zipf.draw(NUMBER),
-    claims=claims,
-)
+EXPERIMENT = zipf.experiment("osha-fig6", "Zipf traffic on a three-dimensional KNS network", NUMBER, claims)

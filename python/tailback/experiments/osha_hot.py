@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import osha_paper as osha
-from tailback.experiments.draw import curve
 from tailback.experiments.measure import accepted, delivered_latency
 from tailback.experiments.model import Case, Data
 from tailback.result import Result
@@ -48,48 +46,17 @@ def total(result: Result) -> float:
 def cases(numbers: Sequence[int]) -> Callable[[bool], list[Case]]:
     """All loads and schemes on these networks."""
 
-    def case(of: osha.Network, scheme: str, load: float, voq: bool, full: bool) -> Case:
-        times = osha.span(full)
-        title = f"{of.name}, hot spot, {scheme}, load {load:g}, {osha.switches(voq)}"
-        traffic = TRAFFIC.format(quarter=of.endpoints // 4, load=load)
-        made = osha.scenario(title, of, scheme, voq=voq, traffic=traffic, times=times)
-        labels = {"network": of.number, "k": of.k, "scheme": scheme, "voq": voq, "load": load}
-        return Case(labels, made, osha.cost(of, 0.75 * load, times))
+    def on(of: osha.Network, full: bool) -> list[Case]:
+        traffic = TRAFFIC.replace("{quarter}", str(of.endpoints // 4))
+        return osha.sweep(of, "hot spot", traffic, full=full)
 
-    return lambda full: [
-        case(osha.network(number, full=full), scheme, load, voq, full)
-        for number in numbers
-        for voq in (False, True)
-        for scheme in osha.SCHEMES
-        for load in osha.loads(full)
-    ]
+    return lambda full: [case for number in numbers for case in on(osha.network(number, full=full), full)]
 
 
 def draw(numbers: Sequence[int]) -> Callable[[Data], Figure]:
-    """Latency of uniform packets over all accepted traffic: a panel for each network and switch."""
-
-    def drawn(data: Data) -> Figure:
-        with style.styled():
-            figure = Figure(figsize=(9.6, 7.2), layout="constrained")
-            panels = figure.subplots(2, 2, sharey=True)
-            for row, number in enumerate(numbers):
-                for column, voq in enumerate((False, True)):
-                    panel = panels[row][column]
-                    for line in osha.lines(data, network=number, voq=voq):
-                        _, took = data.curve(total, "load", **line.where)
-                        _, late = data.curve(delivered_latency("uniform"), "load", **line.where)
-                        carried = [100 * point.mean for point in took]
-                        curve(panel, carried, [point.scaled(1e-3) for point in late], line.label, line.number)
-                    panel.set_title(f"network {number}, {osha.switches(voq)}", fontsize=10)
-                    panel.set_yscale("log")
-                    panel.set_xlim(left=0)
-                panels[row][0].set_ylabel("mean latency of uniform packets [us]")
-            for panel in panels[1]:
-                panel.set_xlabel("accepted traffic [% of injection bandwidth]")
-            style.legend(figure, panels[0][0])
-        return figure
-
-    return drawn
+    """Latency of uniform packets over all accepted traffic: a row for each network."""
+    rows = [(f"network {number}", {"network": number}) for number in numbers]
+    return osha.panels(rows, total, delivered_latency("uniform"), "mean latency of uniform packets [us]")
 
 
 def found(data: Data, number: int, *, voq: bool) -> dict[str, float]:

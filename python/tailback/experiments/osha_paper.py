@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tailback.experiments.draw import Line
+from matplotlib.figure import Figure
+
+from tailback import style
+from tailback.experiments.draw import Line, curve
 from tailback.experiments.lhrp_paper import Times
-from tailback.experiments.model import Data, Measure
+from tailback.experiments.model import Case, Data, Measure
 from tailback.scenario import Scenario
 
 PAPER = (
@@ -128,6 +131,27 @@ def scenario(
     return Scenario.loads("\n".join(lines) + "\n")
 
 
+def sweep(of: Network, what: str, traffic: str, *, full: bool, **labels: Any) -> list[Case]:
+    """All schemes and loads on a network, without and with VOQs."""
+    return [
+        point(of, what, traffic, scheme, voq=voq, load=load, full=full, **labels)
+        for voq in (False, True)
+        for scheme in SCHEMES
+        for load in loads(full)
+    ]
+
+
+def point(
+    of: Network, what: str, traffic: str, scheme: str, *, voq: bool, load: float, full: bool, **labels: Any
+) -> Case:
+    """A run; `traffic` is TOML with a place for the load."""
+    times = span(full)
+    title = f"{of.name}, {what}, {scheme}, load {load:g}, {switches(voq)}"
+    made = scenario(title, of, scheme, voq=voq, traffic=traffic.format(load=load), times=times)
+    labels |= {"network": of.number, "k": of.k, "scheme": scheme, "voq": voq, "load": load}
+    return Case(labels, made, cost(of, load, times))
+
+
 def cost(of: Network, load: float, times: Times) -> float:
     """Expected CPU seconds."""
     carried = min(load, 0.9 * of.ceiling)
@@ -143,6 +167,39 @@ def lines(data: Data, **where: Any) -> list[Line]:
     """A line per scheme among the runs with these labels."""
     found = data.values("scheme", **where)
     return [Line(scheme, SCHEMES.index(scheme), {**where, "scheme": scheme}) for scheme in found]
+
+
+def panels(
+    rows: Sequence[tuple[str, dict[str, Any]]], took: Measure, late: Measure, latency: str
+) -> Callable[[Data], Figure]:
+    """Latency over accepted traffic, as the paper draws it; `late` is in ns.
+
+    A row of two panels, without and with VOQs, for each name and labels in `rows`.
+    """
+
+    def drawn(data: Data) -> Figure:
+        with style.styled():
+            figure = Figure(figsize=(9.6, 7.2), layout="constrained")
+            grid = figure.subplots(len(rows), 2, sharey=True)
+            for places, (name, labels) in zip(grid, rows, strict=True):
+                for panel, voq in zip(places, (False, True), strict=True):
+                    for line in lines(data, **labels, voq=voq):
+                        _, carried = data.curve(took, "load", **line.where)
+                        _, waited = data.curve(late, "load", **line.where)
+                        percent = [100 * point.mean for point in carried]
+                        curve(
+                            panel, percent, [point.scaled(1e-3) for point in waited], line.label, line.number
+                        )
+                    panel.set_title(f"{name}, {switches(voq)}", fontsize=10)
+                    panel.set_yscale("log")
+                    panel.set_xlim(left=0)
+                places[0].set_ylabel(latency)
+            for panel in grid[-1]:
+                panel.set_xlabel("accepted traffic [% of injection bandwidth]")
+            style.legend(figure, grid[0][0])
+        return figure
+
+    return drawn
 
 
 def at(data: Data, measure: Measure, **labels: Any) -> float:

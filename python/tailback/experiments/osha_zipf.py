@@ -4,81 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from matplotlib.figure import Figure
-
-from tailback import style
 from tailback.experiments import osha_paper as osha
-from tailback.experiments.draw import curve
 from tailback.experiments.measure import accepted, delivered_latency
-from tailback.experiments.model import Case, Data
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 
+ORDERS = (1.0, 3.0)
 TRAFFIC = '[[traffic]]\nname = "zipf"\npattern = "zipf"\ns = {s}\nload = {load}\nmessage = "4 KiB"\n'
 SETUP = (
     "Every endpoint sends 4 KiB packets to others by Zipf's law, each with a ranking of its own; "
     "input-queued switches with and without virtual output queues at the crossbar, 128 KiB a port."
 )
+TORUS = " The torus has bubble flow control in every ring and virtual network."
 
 
-def case(of: osha.Network, scheme: str, s: float, load: float, *, voq: bool, full: bool) -> Case:
-    """A run."""
-    times = osha.span(full)
-    title = f"{of.name}, Zipf s = {s:g}, {scheme}, load {load:g}, {osha.switches(voq)}"
-    traffic = TRAFFIC.format(s=s, load=load)
-    made = osha.scenario(title, of, scheme, voq=voq, traffic=traffic, times=times)
-    labels = {"network": of.number, "k": of.k, "scheme": scheme, "s": s, "voq": voq, "load": load}
-    return Case(labels, made, osha.cost(of, load, times))
+def experiment(
+    name: str, title: str, number: int, claims: Callable[[Data], list[Claim]], *, beside: int | None = None
+) -> Experiment:
+    """All loads and schemes on a network, and, for a torus, full load on the KNS network to compare with."""
 
-
-def cases(number: int, beside: int | None = None) -> Callable[[bool], list[Case]]:
-    """All loads and schemes on a network, and full load on another to compare with."""
-
-    def listed(full: bool) -> list[Case]:
+    def cases(full: bool) -> list[Case]:
         of = osha.network(number, full=full)
-        made = [
-            case(of, scheme, s, load, voq=voq, full=full)
+        made = [case for s in ORDERS for case in osha.sweep(of, told(s), traffic(s), full=full, s=s)]
+        if beside is None:
+            return made
+        other = osha.network(beside, full=full)
+        return made + [
+            osha.point(other, told(s), traffic(s), scheme, voq=voq, load=1.0, full=full, s=s)
+            for s in ORDERS
             for voq in (False, True)
-            for s in (1.0, 3.0)
             for scheme in osha.SCHEMES
-            for load in osha.loads(full)
         ]
-        if beside is not None:
-            other = osha.network(beside, full=full)
-            made += [
-                case(other, scheme, s, 1.0, voq=voq, full=full)
-                for voq in (False, True)
-                for s in (1.0, 3.0)
-                for scheme in osha.SCHEMES
-            ]
-        return made
 
-    return listed
+    rows = [(told(s), {"network": number, "s": s}) for s in ORDERS]
+    draw = osha.panels(rows, accepted("zipf"), delivered_latency("zipf"), "mean network latency [us]")
+    setup = SETUP + (TORUS if beside is not None else "")
+    return Experiment(name, osha.PAPER, title, setup, cases, draw, claims)
 
 
-def draw(number: int) -> Callable[[Data], Figure]:
-    """Latency over accepted traffic, as the paper draws it: a panel for each order and switch."""
+def told(s: float) -> str:
+    """The traffic in words."""
+    return f"Zipf s = {s:g}"
 
-    def drawn(data: Data) -> Figure:
-        with style.styled():
-            figure = Figure(figsize=(9.6, 7.2), layout="constrained")
-            panels = figure.subplots(2, 2, sharey=True)
-            for row, s in enumerate((1.0, 3.0)):
-                for column, voq in enumerate((False, True)):
-                    panel = panels[row][column]
-                    for line in osha.lines(data, network=number, s=s, voq=voq):
-                        _, took = data.curve(accepted("zipf"), "load", **line.where)
-                        _, late = data.curve(delivered_latency("zipf"), "load", **line.where)
-                        carried = [100 * point.mean for point in took]
-                        curve(panel, carried, [point.scaled(1e-3) for point in late], line.label, line.number)
-                    panel.set_title(f"Zipf s = {s:g}, {osha.switches(voq)}", fontsize=10)
-                    panel.set_yscale("log")
-                    panel.set_xlim(left=0)
-                panels[row][0].set_ylabel("mean network latency [us]")
-            for panel in panels[1]:
-                panel.set_xlabel("accepted traffic [% of injection bandwidth]")
-            style.legend(figure, panels[0][0])
-        return figure
 
-    return drawn
+def traffic(s: float) -> str:
+    """Its TOML, with a place for the load."""
+    return TRAFFIC.replace("{s}", str(s))
+
+
+def below(data: Data, torus: int, kns: int) -> Claim:
+    """That a torus saturates far below the KNS network."""
+    pairs = list(zip(both(data, torus, 1.0), both(data, kns, 1.0), strict=True))
+    measured = "; ".join(
+        f"torus at most {max(t.values()):.1f} %, KNS at least {min(k.values()):.1f} %"
+        for (_, t), (_, k) in pairs
+    )
+    held = all(t[scheme] <= 0.75 * k[scheme] for (_, t), (_, k) in pairs for scheme in t)
+    return hard("s = 1: every scheme accepts at most 3/4 of what it does on KNS", measured, held)
+
+
+def little(data: Data, torus: int) -> Claim:
+    """That VOQs are worth little on a torus."""
+    (_, without), (_, voqs) = both(data, torus, 1.0)
+    most = max(voqs[scheme] - without[scheme] for scheme in without)
+    return hard("VOQs add little (at most 5 points at s = 1)", f"at most {most:.1f} points", most <= 5)
 
 
 def spread(found: dict[str, float]) -> float:
