@@ -110,6 +110,30 @@ fn a_source_spreads_its_packets_evenly_over_the_orders() {
     }
 }
 
+/// What uniform traffic of half of the endpoints accepts beside the other half, which sends to one, with four queues a port.
+fn beside_a_hot_spot(routing: &str, queueing: &str) -> f64 {
+    let rest = format!(
+        "[queueing]\n{queueing}\n[endpoint]\nacknowledge = false\n\
+         [switch]\nkind = \"input-queued\"\ninput_buffer = {{ per = \"port\", size = \"32 packets\" }}\n\
+         [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 32\ndestinations = 1\nload = 1.0\nmessage = \"24 flits\"\nshare = true\n\
+         [[traffic]]\nname = \"t\"\npattern = \"uniform\"\nendpoints = \"rest\"\ndestinations = \"all\"\nload = 1.0\nmessage = \"24 flits\"\nshare = true\n\
+         [run]\nwarmup = \"10 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+    );
+    let routing = format!("kind = \"dor\"\n{routing}");
+    number(&run(&file("kind = \"kns\"\nk = 8\nn = 2", &routing, "kind = \"none\"", &rest)), "t", "accepted")
+}
+
+#[test]
+fn a_packet_that_waits_for_one_network_does_not_take_another_while_others_are_sent() {
+    // Each network is jammed towards half of the destinations. A flow that alternates is held up unless both are free to it, one
+    // that is not bound, or chooses by occupancy, only if neither is.
+    let bands = beside_a_hot_spot("", "kind = \"bbq\"\nqueues = 4");
+    let orders = |choose| format!("orders = [\"xy\", \"yx\"]\nchoose = \"{choose}\"");
+    let [turns, random, occupancy] = ["round-robin", "random", "occupancy"]
+        .map(|choose| beside_a_hot_spot(&orders(choose), "kind = \"dbbq\"\nqueues = 2") / bands);
+    assert!(turns < 0.85 && random < 0.85 && occupancy > 0.9, "{turns} {random} {occupancy} of {bands}");
+}
+
 /// Orders of the dimensions, and what chooses among them.
 const ORDERS: &[&str] = &[
     "kind = \"dor\"",

@@ -6,13 +6,14 @@ use crate::core::plan::Plan;
 use crate::queueing::Assignment;
 use crate::rng::{mix, scale};
 use crate::routing::{Route, Senses};
+use crate::switch::bits::Set;
 
 /// What a packet senses at its source: chance, drawn from what tells it from others, and of the first switch what is committed.
 pub(super) struct AtSource<'a> {
     pub(super) fabric: &'a Fabric,
     pub(super) packet: &'a Packet,
     pub(super) class: u8,
-    /// Data packets that its endpoint has sent; none for a control packet.
+    /// The packet's turn among those of its endpoint; none for a control packet.
     pub(super) turn: Option<u32>,
     pub(super) key: [u64; 2],
     pub(super) drawn: u64,
@@ -68,30 +69,52 @@ pub(super) fn first_queue(plan: &Plan, class: u8, (src, dst): (u32, u32), route:
     }
 }
 
+/// Virtual channels of a port.
+pub(super) type Vcs = Set<4>;
+
+/// Whether a data packet waits for the same virtual channels until it is sent: those of [`awaited`].
+pub(super) fn waits_for_the_same(plan: &Plan) -> bool {
+    let several = plan.channels.networks as u16 * plan.channels.queues > 1;
+    several && !plan.fifo && !matches!(plan.queues, Assignment::Port(_))
+}
+
+/// The virtual channels that a packet might take which found no credit on `vc`.
+pub(super) fn awaited(plan: &Plan, class: u8, (src, dst): (u32, u32), vc: u8) -> Vcs {
+    let mut all = Vcs::default();
+    all.insert(vc.into());
+    if plan.router.weighs() {
+        for network in 0..plan.channels.networks {
+            let queue = kept_queue(plan, class, (src, dst), network);
+            all.insert(plan.channels.index(class, network, queue, 0).into());
+        }
+    }
+    all
+}
+
 /// What lacks credit while an endpoint looks for a packet to send.
 #[derive(Default)]
 pub(super) struct Lacking {
     /// Classes none of whose virtual channels has credit; bit n is class n.
     pub(super) classes: u64,
     /// Virtual channels that lack it, where a class has several.
-    vcs: [u64; 4],
+    vcs: Vcs,
+    /// The last of them that was found to.
+    pub(super) last: u8,
 }
 
 impl Lacking {
     /// A packet of a class found no credit on a virtual channel of the injection channel.
     pub(super) fn note(&mut self, plan: &Plan, class: u8, vc: u8) {
+        self.last = vc;
         let channels = &plan.channels;
         let queues = if channels.classes[class as usize].control { 1 } else { u32::from(channels.queues) };
-        let networks = if plan.router.takes_turns() { 1 } else { u32::from(channels.networks) };
-        if networks * queues > 1 {
-            let (before, bit) = (self.vcs[usize::from(vc >> 6)], 1 << (vc & 63));
-            if before & bit != 0 {
+        if u32::from(channels.networks) * queues > 1 {
+            if self.vcs.contains(vc.into()) {
                 return;
             }
-            self.vcs[usize::from(vc >> 6)] |= bit;
-            let mine =
-                |vc: &usize| channels.class_of[*vc] == class && self.vcs[vc >> 6] >> (vc & 63) & 1 == 1;
-            if ((0..channels.count()).filter(mine).count() as u32) < networks * queues {
+            self.vcs.insert(vc.into());
+            let mine = |vc: &usize| channels.class_of[*vc] == class && self.vcs.contains(*vc);
+            if ((0..channels.count()).filter(mine).count() as u32) < u32::from(channels.networks) * queues {
                 return;
             }
         }

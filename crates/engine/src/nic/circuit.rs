@@ -100,7 +100,7 @@ impl<S: Source> NicSet<S> {
         let class = self.plan.channels.classes.iter().position(|class| class.control).unwrap_or(0) as u8;
         let reply = Reply { kind: Kind::Return, class, words };
         let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
-        self.route_at_source(fabric, endpoint, &mut answer, reply.class);
+        self.route_at_source(fabric, None, &mut answer, reply.class);
         self.send_control(fabric, endpoint, answer);
     }
 

@@ -4,6 +4,7 @@ mod circuit;
 mod due;
 pub mod injection;
 mod paced;
+mod parked;
 pub mod queue;
 
 use crate::core::circuits::{ByConnection, connection};
@@ -18,9 +19,10 @@ use crate::rng::mix;
 use crate::routing::Route;
 use crate::traffic::generator::{self, Generator};
 use crate::workload::host::Hosts;
-use at_source::{AtSource, Lacking, first_queue};
+use at_source::{AtSource, Lacking, awaited, first_queue, waits_for_the_same};
 use due::Due;
 use injection::Clock;
+use parked::Parked;
 use queue::{Message, SendQueue, key};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -54,6 +56,8 @@ struct Node {
     control: VecDeque<Packet>,
     /// Queues in the round robin.
     ready: VecDeque<u32>,
+    /// Queues that wait for credit, beside it, if `NicSet::parks`.
+    parked: Parked,
     /// Queues that want to reserve at once; they stand in the round robin too.
     hurried: VecDeque<u32>,
     /// Queues that wait for a time; ties go by destination, since numbers depend on the partitioning.
@@ -71,7 +75,7 @@ struct Node {
     hold: Tick,
     /// Flits sent that may be dropped, of which no answer has come.
     retained: u32,
-    /// Data packets sent.
+    /// Data packets sent, or refused once.
     turn: u32,
     /// Its periods, and when it is to be looked at, if its flows have rates.
     clock: Clock,
@@ -108,6 +112,8 @@ pub struct NicSet<S: Source> {
     droppable: u64,
     retained_peak: u32,
     fifo: bool,
+    /// Whether queues whose packet lacks credit leave the round robin until there may be some.
+    parks: bool,
     /// Whether queues reserve ahead of all data.
     at_once: bool,
     /// Traffic class of data, and of the packets that announce and end flows.
@@ -167,6 +173,7 @@ impl<S: Source> NicSet<S> {
             nodes.push(Node {
                 control: VecDeque::new(),
                 ready: VecDeque::new(),
+                parked: Parked::default(),
                 hurried: VecDeque::new(),
                 asleep: BinaryHeap::new(),
                 due: Due::default(),
@@ -183,6 +190,8 @@ impl<S: Source> NicSet<S> {
         }
         Self {
             at_once: source.reserves_at_once(),
+            // Where a queue may pull other classes meanwhile, it must be asked again.
+            parks: waits_for_the_same(plan) && source.pulls().count_ones() == 1,
             source,
             sinks: nodes.iter().map(|_| S::Sink::default()).collect(),
             nodes: nodes.into(),
@@ -354,6 +363,7 @@ impl<S: Source> NicSet<S> {
         }
         let idle = node.control.is_empty()
             && node.ready.is_empty()
+            && node.parked.is_empty()
             && node.hurried.is_empty()
             && !node.due.is_ready(now);
         let held = !idle && node.hold > free_at.max(now);
@@ -412,6 +422,11 @@ impl<S: Source> NicSet<S> {
                 return false;
             }
         }
+        let node = &mut self.nodes[endpoint];
+        if self.parks && !node.parked.is_empty() {
+            starved = true;
+            node.parked.release(&mut node.ready, |vc| fabric.credit(channel, vc) > 0);
+        }
         let mut back = 0;
         for _ in 0..self.nodes[endpoint].ready.len() {
             if pulls & !lacking.classes == 0 {
@@ -438,12 +453,34 @@ impl<S: Source> NicSet<S> {
                         return false;
                     }
                     starved = true;
-                    self.nodes[endpoint].ready.push_back(queue);
-                    back += 1;
+                    back += self.put_back(fabric, endpoint, queue, pull, &lacking);
                 }
             }
         }
         starved
+    }
+
+    /// A queue whose packet found no credit parks, or goes to the end of the round robin; returns how many did the latter.
+    fn put_back(
+        &mut self,
+        fabric: &Fabric,
+        endpoint: u32,
+        queue: u32,
+        pull: Pull,
+        lacking: &Lacking,
+    ) -> usize {
+        let node = &mut self.nodes[endpoint];
+        match pull {
+            Pull::Next(class) if self.parks => {
+                let ends = (fabric.share.endpoints[endpoint as usize], self.queues[queue].dst);
+                node.parked.add(awaited(&self.plan, class, ends, lacking.last), queue);
+                0
+            }
+            _ => {
+                node.ready.push_back(queue);
+                1
+            }
+        }
     }
 
     /// Sends what a queue wants to send if there is credit.
@@ -466,9 +503,12 @@ impl<S: Source> NicSet<S> {
             return false;
         }
         let mut packet = self.draft(fabric, endpoint, queue, pull);
-        self.route_at_source(fabric, endpoint, &mut packet, class);
+        let turn = self.queues[queue].turn.unwrap_or(self.nodes[endpoint].turn);
+        let turn = (packet.hot.kind() == Kind::Data).then_some(turn);
+        self.route_at_source(fabric, turn, &mut packet, class);
         let channel = fabric.ports + endpoint;
         if fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits() {
+            self.take_turn(endpoint, queue, &packet);
             lacking.note(&self.plan, class, packet.hot.next_vc);
             return false;
         }
@@ -479,6 +519,8 @@ impl<S: Source> NicSet<S> {
             return false;
         }
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
+        self.take_turn(endpoint, queue, &packet);
+        self.queues[queue].turn = None;
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
         if first && packet.cold.class as usize >= self.first_job {
@@ -503,6 +545,15 @@ impl<S: Source> NicSet<S> {
         // A class that waits in its generator may go on now.
         self.nodes[endpoint].next_born = self.nodes[endpoint].next_born.min(fabric.now);
         true
+    }
+
+    /// A data packet takes the next turn, unless it has one: what it waits for does not change while others are sent.
+    fn take_turn(&mut self, endpoint: u32, queue: u32, packet: &Packet) {
+        let (record, node) = (&mut self.queues[queue], &mut self.nodes[endpoint]);
+        if packet.hot.kind() == Kind::Data && record.turn.is_none() {
+            record.turn = Some(node.turn);
+            node.turn = node.turn.wrapping_add(1);
+        }
     }
 
     /// A queue that has sent goes to the end of the round robin.
@@ -625,14 +676,11 @@ impl<S: Source> NicSet<S> {
         first
     }
 
-    /// Lets the routing choose, and sets the virtual channel of the injection channel.
-    fn route_at_source(&self, fabric: &Fabric, endpoint: u32, packet: &mut Packet, class: u8) {
+    /// Lets the routing choose for a packet, of data with its turn, and sets the virtual channel of the injection channel.
+    fn route_at_source(&self, fabric: &Fabric, turn: Option<u32>, packet: &mut Packet, class: u8) {
         let (plan, cold) = (&*self.plan, &packet.cold);
-        let data = packet.hot.kind() == Kind::Data;
-        let turn = data.then_some(self.nodes[endpoint].turn);
         // A packet that waits for credit in its network must not draw another meanwhile.
-        let at =
-            if plan.channels.networks > 1 && data { self.nodes[endpoint].turn.into() } else { fabric.now };
+        let at = turn.filter(|_| plan.channels.networks > 1).map_or(fabric.now, Tick::from);
         let key = [(cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ at];
         let mut route = Route::default();
         if plan.circuits {
@@ -655,7 +703,6 @@ impl<S: Source> NicSet<S> {
         packet.hot.tail = fabric.now;
         if packet.hot.kind() == Kind::Data {
             fabric.probe.injected(packet.cold.class, fabric.now);
-            self.nodes[endpoint].turn = self.nodes[endpoint].turn.wrapping_add(1);
         }
         let id = fabric.pool.insert(packet);
         let channel = fabric.ports + endpoint;
@@ -702,7 +749,7 @@ impl<S: Source> NicSet<S> {
             }
             let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
             answer.cold.marked = reply.kind == Kind::Ack && droppable;
-            self.route_at_source(fabric, endpoint, &mut answer, reply.class);
+            self.route_at_source(fabric, None, &mut answer, reply.class);
             self.send_control(fabric, endpoint, answer);
         }
         self.replies = replies;
@@ -886,7 +933,10 @@ impl<S: Source> Nics for NicSet<S> {
 
     fn memory(&self) -> u64 {
         let queue = std::mem::size_of::<SendQueue<S::Queue>>();
-        let control = self.nodes.iter().map(|node| node.control.capacity() * std::mem::size_of::<Packet>());
+        let control = self
+            .nodes
+            .iter()
+            .map(|node| node.control.capacity() * std::mem::size_of::<Packet>() + node.parked.memory());
         let messages = self.queues.iter().map(|queue| queue.memory());
         let waiting = control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue;
         waiting as u64 + self.hosts.as_ref().map_or(0, |hosts| hosts.memory())

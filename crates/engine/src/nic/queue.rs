@@ -122,6 +122,8 @@ pub struct SendQueue<Q> {
     pub(super) ready: bool,
     /// Whether it stands among those that reserve at once.
     pub(super) hurried: bool,
+    /// The turn that its next packet has among those of its endpoint: taken when it is first looked at, and kept until it is sent.
+    pub(super) turn: Option<u32>,
     /// When it wants to be looked at again.
     pub(super) wake_at: Option<Tick>,
     /// The time by which its endpoint knows of what is due.

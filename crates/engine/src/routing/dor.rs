@@ -135,10 +135,6 @@ impl<O: Ordered> Router for DimensionOrder<O> {
         self.networks
     }
 
-    fn takes_turns(&self) -> bool {
-        self.networks > 1 && self.choose == Choose::RoundRobin
-    }
-
     fn weighs(&self) -> bool {
         self.networks > 1 && self.choose == Choose::Occupancy
     }

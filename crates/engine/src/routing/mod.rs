@@ -94,11 +94,6 @@ pub trait Router: Send + Sync {
         1
     }
 
-    /// Whether all packets that a source might send next would take the same network.
-    fn takes_turns(&self) -> bool {
-        false
-    }
-
     /// Whether the source looks at what is [`Senses::committed`].
     fn weighs(&self) -> bool {
         false

@@ -14,7 +14,7 @@ pub(super) type Order = Box<[u8]>;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Choose {
-    /// In turn, packet by packet (OSHA): a packet waits for the network whose turn it is.
+    /// In turn, packet by packet (OSHA): a packet keeps the network of its turn while it waits.
     #[default]
     RoundRobin,
     /// With equal probability.

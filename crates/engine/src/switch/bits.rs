@@ -61,6 +61,13 @@ impl<const W: usize> Set<W> {
         self.0.iter().position(|&word| word != 0).map(|at| at * 64 + self.0[at].trailing_zeros() as usize)
     }
 
+    /// Whether some member has a property.
+    #[inline]
+    pub fn any(&self, has: impl Fn(usize) -> bool) -> bool {
+        let mut rest = *self;
+        std::iter::from_fn(|| rest.first().inspect(|&bit| rest.remove(bit))).any(has)
+    }
+
     /// The members that the other set does not have.
     #[inline]
     pub fn without(&self, other: &Self) -> Self {
@@ -94,6 +101,7 @@ mod tests {
         let mut rest = set;
         let seen: Vec<usize> = std::iter::from_fn(|| rest.first().inspect(|&bit| rest.remove(bit))).collect();
         assert_eq!(seen, members);
+        assert!(set.any(|bit| bit == members[2]) && !set.any(|bit| bit % 7 != 3));
         assert!(rest.is_empty());
         members.iter().for_each(|&bit| set.remove(bit));
         assert!(set.is_empty() && set.next_from(5).is_none() && set.next_from(64 * W).is_none());

@@ -1,6 +1,6 @@
 //! The switch seam: the switch architecture. One kind a file.
 pub mod arch;
-mod bits;
+pub mod bits;
 pub mod cioq;
 pub mod input_queued;
 pub mod output_queued;
