@@ -106,7 +106,7 @@ def span(full: bool) -> Times:
 
 
 def loads(of: Network, full: bool) -> tuple[float, ...]:
-    """The load points; the paper's eleven without that of no load, reduced five, on the larger networks three."""
+    """The load points; the paper's eleven without that of no load, reduced five or (in 3-D) three."""
     if full:
         return tuple(step / 10 for step in range(1, 11))
     return (0.2, 0.4, 0.6, 0.8, 1.0) if of.dims == 2 else (0.2, 0.6, 1.0)
