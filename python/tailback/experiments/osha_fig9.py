@@ -11,9 +11,9 @@ NUMBERS = (1, 2)
 _HOLD = ("BBQ-4VC", "SASHA-4VC")
 _COLLAPSE = ("1VC", "OSHA-2VC", "OSHA-4VC")
 _BETWEEN = (
-    "OSHA-4VC alone, which accepts 0.55 to 0.7 of what BBQ-4VC does. One of the two queues of each network is "
-    "jammed; a quarter of the destinations is outside the jammed queues of both networks, and the jammed "
-    "queues go on carrying what does not go to the hot endpoint's column."
+    "OSHA-4VC alone, which accepts 0.55 to 0.7 of what BBQ-4VC does. One of the two queues of each network "
+    "is jammed; a quarter of the destinations is outside the jammed queues of both networks, and these "
+    "go on carrying what does not go to the hot endpoint's column."
 )
 
 
