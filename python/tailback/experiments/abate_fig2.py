@@ -17,7 +17,7 @@ def cases(full: bool) -> list[Case]:
     """With and without the incast."""
     made = []
     for beside in (False, True):
-        load = halo.incasts(1, "384 KiB" if full else "128 KiB", "0 us") if beside else []
+        load = halo.incasts(1, "1 MiB", "0 us") if beside else []
         load.append(halo.halo("halo", 8000, 4 if full else 1))
         title = f"8000 ranks of halo3d26{', and a 63:1 incast' if beside else ''}"
         scenario = paper.scenario(title, paper.LARGE, load, routing="ugal", record="ports = true")
@@ -63,8 +63,8 @@ EXPERIMENT = Experiment(
     paper=paper.PAPER,
     title="Ports with and without an incast",
     setup="8192 endpoints, UGAL. A halo exchange of 8000 ranks (reduced: one iteration), with and "
-    "without 63 ranks that send 128 KiB each to one (ours; full: 384 KiB). Share of the time that each "
-    "local and global port is idle, active, stalled.",
+    "without 63 ranks that send 1 MiB each to one (ours). Share of the time that each local and global "
+    "port is idle, active, stalled.",
     cases=cases,
     draw=draw,
     claims=claims,
