@@ -22,13 +22,13 @@ def cases(full: bool) -> list[Case]:
         [
             uniform.case(protocol, load, full, seed=seed, size=4)
             for protocol in kinds()
-            for load in uniform.loads(full)
+            for load in uniform.loads(full, uniform.FEWER_LOADS)
             for seed in uniform.seeds(full)
         ]
         + [
             uniform.case(protocol, load, full, _SMALL, changes=changes, size=1)
             for protocol, changes in (("none", None), ("srp", _FORCED))
-            for load in uniform.loads(full)
+            for load in uniform.loads(full, uniform.FEWER_LOADS)
         ]
         + uniform.rules()
     )

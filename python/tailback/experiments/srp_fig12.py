@@ -21,7 +21,7 @@ def cases(full: bool) -> list[Case]:
     return [
         uniform.case("srp", load, full, changes={"time_to_wait": f"{wait} us"}, seed=seed, wait=wait)
         for wait in _WAITS
-        for load in uniform.loads(full)
+        for load in uniform.loads(full, uniform.FEWER_LOADS)
         for seed in uniform.seeds(full)
     ] + uniform.rules()
 

@@ -19,7 +19,7 @@ def cases(full: bool) -> list[Case]:
     return [
         uniform.case("srp", load, full, "256 packets", changes={"n_max": f"{size} packets"}, n_max=size)
         for size in _SIZES
-        for load in (uniform.loads(full) if full else _LOADS)
+        for load in uniform.loads(full, _LOADS)
     ] + uniform.rules()
 
 

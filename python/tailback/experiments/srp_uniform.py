@@ -15,14 +15,16 @@ SETUP = (
     "All 256 endpoints of the two-level fat tree send {} to random others; measured for 1 ms after 0.5 ms."
 )
 LOADS = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
+FEWER_LOADS = (0.2, 0.5, 0.7, 0.8, 0.85, 0.9)
+"""Where a shape is known from the loads above."""
 LOADS_FULL = (0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 DROPPED = packets_share("uniform", "dropped")
 DROP_RATE = "dropped speculative packets\n[% of injection bandwidth]"
 
 
-def loads(full: bool) -> tuple[float, ...]:
+def loads(full: bool, reduced: tuple[float, ...] = LOADS) -> tuple[float, ...]:
     """Offered loads of a size."""
-    return LOADS_FULL if full else LOADS
+    return LOADS_FULL if full else reduced
 
 
 def times(full: bool) -> Times:
