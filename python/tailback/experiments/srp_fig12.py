@@ -39,7 +39,8 @@ def halving(
     told = ", ".join(f"{each:g}{unit}: {peak:.3f} %" for each, peak in peaks.items())
     falling = all(peaks[two] < peaks[one] for one, two in pairwise(values))
     why = uniform.why_dropped(data)
-    return [hard(f"the larger {what}, the fewer drops", f"peaks: {told}", falling, cause=why)] + [
+    found = f"peaks: {told}; by load, in %: {_by_load(data, measure, label, values)}"
+    return [hard(f"the larger {what}, the fewer drops", found, falling, cause=why)] + [
         value(
             f"peak at {two:g}{unit} over that at {one:g}{unit}",
             "about 1/2",
@@ -49,6 +50,14 @@ def halving(
         )
         for one, two in pairwise(values)
     ]
+
+
+def _by_load(data: Data, measure: Measure, label: str, values: tuple[float, ...]) -> str:
+    def at(load: float) -> str:
+        drops = (100 * data.mean(measure, load=load, **{label: each}).mean for each in values)
+        return f"{load:.0%} " + "/".join(f"{drop:.2f}" for drop in drops)
+
+    return ", ".join(map(at, data.values("load", **{label: values[0]})))
 
 
 def claims(data: Data) -> list[Claim]:
