@@ -4,7 +4,7 @@
 # make docs      the pages in docs/protocols
 # make bench     speed and memory of the engine; BENCH=--quick, --instructions, --markdown
 # Needs Rust, Python 3.11 or newer and a C toolchain; all else goes into .venv.
-.PHONY: demo test test-all built engine-tests lint docs bench clean
+.PHONY: demo test test-all built engine-tests run-engine-tests run-python-tests lint docs bench clean
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
@@ -22,8 +22,14 @@ ENGINE_TESTS := cargo test --locked --workspace --exclude tailback-py
 demo: .venv/.engine
 	$(BIN)/tailback demo
 
+# Both at once: each has stretches that keep one core busy only.
 test: built
+	$(MAKE) -j2 --output-sync=target run-engine-tests run-python-tests
+
+run-engine-tests:
 	$(ENGINE_TESTS)
+
+run-python-tests:
 	$(BIN)/pytest
 
 test-all: built

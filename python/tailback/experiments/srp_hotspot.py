@@ -48,7 +48,8 @@ class Hotspot:
         return self._uniform("before", self.sending, load) + f'stop = "{stop_us:g} us"\n'
 
     def _uniform(self, name: str, sources: Sequence[int], load: float) -> str:
-        receivers = [endpoint for endpoint in range(self.endpoints) if endpoint != self.hot]
+        hot = self.hot
+        receivers = [endpoint for endpoint in range(self.endpoints) if endpoint != hot]
         return f"""
 [[traffic]]
 name = "{name}"
