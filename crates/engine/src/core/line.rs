@@ -1,6 +1,6 @@
 //! Links to other partitions: packets and credits travel by value, and change hands between two windows.
 use super::Tick;
-use super::fabric::Credit;
+use super::credits::Credit;
 use super::packet::{Cold, Hot, Notes, Pool};
 
 /// A link to a port of another partition: both directions, and the credits of both.

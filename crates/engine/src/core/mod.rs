@@ -3,9 +3,13 @@
 //! Determinism is structural. Within a tick every change is local to one port or endpoint, or commutes with the others;
 //! routing reads the state as of the beginning of the tick; what depends on order is sorted by port. So any order of
 //! the events inside a tick, any partitioning and any number of threads give the same result.
+mod accounts;
 pub mod ahead;
+mod border;
 pub mod build;
+pub mod channel;
 pub mod circuits;
+pub mod credits;
 pub mod fabric;
 pub mod kernel;
 pub mod line;

@@ -1,7 +1,8 @@
 //! A partition: its switches, its endpoints, and the loop over their events.
 use super::ahead;
+use super::channel::Inlet;
 use super::circuits::{Circuits, Place};
-use super::fabric::{Fabric, Inlet};
+use super::fabric::Fabric;
 use super::packet::Packet;
 use super::plan::Plan;
 use super::post::Post;
@@ -105,7 +106,6 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.tracking = fabric.tracked.contains(&true);
         fabric.pool.noting = fabric.tracking || fabric.plan.noting;
-        fabric.watching = fabric.probe.ports_recorded() || fabric.probe.loads.is_some();
         let mut channels = Box::new([Channel::default(); 256]);
         let plan = &fabric.plan.channels;
         for (vc, channel) in channels.iter_mut().take(plan.count()).enumerate() {

@@ -1,7 +1,8 @@
 //! Arbitration for the crossbar: every output proposes to an input, every input takes one proposal.
 use super::Arbitration;
 use super::state::{Output, State};
-use crate::core::fabric::{Claim, Fabric};
+use crate::core::channel::Claim;
+use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
 use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;

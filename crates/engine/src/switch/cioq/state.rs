@@ -4,7 +4,8 @@
 //! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
 //! by its last. So memory follows the packets, not the product of ports and virtual channels.
 use super::Arbitration;
-use crate::core::fabric::{Claim, Fabric};
+use crate::core::channel::Claim;
+use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;

@@ -1,0 +1,112 @@
+//! Accounts that only some routings, buffers and records need: room that is promised, flits that are bound for a virtual
+//! channel, credits that virtual channels share, and what is carried by whom.
+use super::channel::Far;
+use super::fabric::Fabric;
+use super::packet;
+
+impl Fabric {
+    /// Flits of credit, those that are back by now included, that were promised to no packet.
+    pub fn room(&self, channel: u32, vc: u8) -> u32 {
+        let lane = channel * self.vcs + vc as u32;
+        let back: u32 = self.channels[channel].returns.flits(vc, self.now);
+        (self.lanes[lane].credit + back).saturating_sub(self.promised[lane])
+    }
+
+    /// Promises the room ahead to a packet that has just been routed, if it was routed to the reserved level.
+    #[inline]
+    pub fn promise(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.promised.is_empty() && self.is_reserved(vc) {
+            self.promised[channel * self.vcs + vc as u32] += flits;
+        }
+        self.note_bound(channel, vc, flits);
+    }
+
+    /// Counts a packet in a switch that was routed to a virtual channel.
+    #[inline]
+    pub fn note_bound(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.bound.is_empty() {
+            self.bound[channel * self.vcs + vc as u32] += flits;
+        }
+    }
+
+    /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use.
+    pub fn committed(&self, channel: u32, vc: u8) -> u32 {
+        let lane = channel * self.vcs + vc as u32;
+        let record = &self.channels[channel];
+        let back: u32 = record.returns.flits(vc, self.now);
+        // A channel to an endpoint has no buffer ahead.
+        let buffer =
+            self.plan.links.get(usize::from(record.row)).map_or(0, |link| link.buffer[usize::from(vc)]);
+        self.bound[lane] + buffer.saturating_sub(self.lanes[lane].credit + back)
+    }
+
+    /// Takes back what was promised to a packet that is dropped.
+    pub fn forget(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.promised.is_empty() && self.is_reserved(vc) {
+            self.promised[channel * self.vcs + vc as u32] -= flits;
+        }
+        if !self.bound.is_empty() {
+            self.bound[channel * self.vcs + vc as u32] -= flits;
+        }
+    }
+
+    pub(super) fn is_reserved(&self, vc: u8) -> bool {
+        let level = vc - self.plan.channels.base_of[vc as usize];
+        self.plan.router.reserved_level() == Some(level)
+    }
+
+    /// What came back beyond the room for one packet that a virtual channel owns goes to the pool.
+    #[cold]
+    pub(super) fn share(&mut self, channel: u32, vc: u32) {
+        let own = &mut self.lanes[channel * self.vcs + vc].credit;
+        let room = self.plan.packet_flits as u32;
+        if *own > room {
+            self.pools[channel] += *own - room;
+            *own = room;
+        }
+    }
+
+    /// Keeps the accounts when a packet is about to be sent, before its own credits are taken.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn account(&mut self, channel: u32, id: u32) {
+        if self.probe.traces() {
+            self.trace_hop(channel, id);
+        }
+        let hot = &self.pool.hot[id];
+        let (flits, lane) = (hot.flits(), channel * self.vcs + hot.next_vc as u32);
+        if channel < self.ports {
+            if !self.bound.is_empty() {
+                self.bound[lane] -= flits;
+            }
+            self.watch(channel, id);
+        }
+        if let Far::Endpoint(_) = self.channels[channel].far {
+            return;
+        }
+        if !self.promised.is_empty() {
+            let promised = &mut self.promised[lane];
+            *promised = promised.saturating_sub(flits);
+        }
+        if !self.pools.is_empty() {
+            // Shared credits go first.
+            let shared = flits.min(self.pools[channel]);
+            self.pools[channel] -= shared;
+            self.lanes[lane].credit += shared;
+        }
+    }
+
+    /// Notes what a packet puts on a port, where that is asked for.
+    fn watch(&mut self, port: u32, id: u32) {
+        let (hot, cold) = (&self.pool.hot[id], &self.pool.cold[id]);
+        let time = self.timing[self.channels[port].row as u32].time(hot.flits());
+        if self.probe.ports_recorded() {
+            self.probe.active(port, self.now, (self.now + time).max(hot.tail));
+        }
+        if let Some(loads) = &mut self.probe.loads {
+            if hot.kind() == packet::Kind::Data {
+                loads.carried(port, cold.class, self.pool.notes[id].tag, time);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Packets on their way out: drawn up, routed, accounted for, and put on the channel.
+use super::NicSet;
+use super::at_source::{AtSource, first_queue};
+use super::queue::key;
+use crate::core::Tick;
+use crate::core::circuits::{ByConnection, connection};
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Kind, Packet};
+use crate::protocol::{Pull, Source};
+use crate::rng::mix;
+use crate::routing::Route;
+
+impl<S: Source> NicSet<S> {
+    /// The packet that a queue wants to send; nothing is changed yet.
+    pub(super) fn draft(&self, fabric: &Fabric, endpoint: u32, queue: u32, pull: Pull) -> Packet {
+        let record = &self.queues[queue];
+        let mut packet = Packet::default();
+        packet.hot.dst = record.dst;
+        packet.cold.src = fabric.share.endpoints[endpoint as usize];
+        match pull {
+            Pull::Next(_) => {
+                let message = record.messages.front().expect("a message was asked for");
+                let flits = record.left().min(self.plan.packet_flits as u32);
+                packet.hot.set_size(Kind::Data, flits as u16);
+                packet.hot.dst = message.dst;
+                packet.cold.born = message.born;
+                packet.cold.length = message.flits();
+                packet.cold.sequence = record.sequence;
+                packet.cold.class = message.class();
+                packet.notes.tag = record.tag();
+                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
+            }
+            Pull::Again(_) => {
+                let again = record.due().expect("a packet was due");
+                let flits = again.flits.min(self.plan.packet_flits as u32);
+                packet.hot.set_size(Kind::Data, flits as u16);
+                packet.cold.born = again.born;
+                packet.cold.length = again.length;
+                packet.cold.sequence = again.sequence;
+                packet.cold.class = again.group;
+                packet.cold.message = again.message;
+                packet.notes.tag = again.tag;
+            }
+            Pull::Control(_, kind, words) => {
+                packet.hot.set_size(kind, self.plan.control_flits);
+                packet.notes.words = words;
+                packet.cold.born = fabric.now;
+            }
+            Pull::Reserve(reserve) => {
+                packet.hot.set_size(Kind::Reservation, self.plan.control_flits);
+                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
+                packet.cold.sequence = record.sequence;
+                packet.notes.words = [reserve.flits as u64, key(packet.cold.message, packet.cold.sequence)];
+                packet.cold.born = fabric.now;
+            }
+            Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
+        }
+        if packet.hot.kind() == Kind::Data {
+            self.source.stamp(record, pull, &mut packet);
+        }
+        packet
+    }
+
+    /// Carries out what `draft` drew up; returns whether it is data that was not sent before.
+    pub(super) fn commit(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        queue: u32,
+        pull: Pull,
+        packet: &mut Packet,
+    ) -> bool {
+        let mut first = false;
+        let record = &mut self.queues[queue];
+        let node = &mut self.nodes[endpoint];
+        match pull {
+            Pull::Next(_) => {
+                record.assign(&mut node.next_message, 1);
+                first = true;
+                fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
+                record.advance(packet.hot.flits(), 1);
+                if record.sequence == 0 {
+                    record.circuit.finish();
+                }
+            }
+            Pull::Control(_, kind, words) => record.circuit.on_sent(kind, words[0]),
+            Pull::Again(_) => {
+                let again = record.take_due(self.plan.packet_flits as u32).expect("a packet was due");
+                first = again.first;
+                if first {
+                    fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
+                } else {
+                    fabric.probe.resent(packet.cold.class, fabric.now);
+                }
+            }
+            Pull::Reserve(reserve) => record.assign(&mut node.next_message, reserve.messages),
+            _ => {}
+        }
+        if let Pull::Next(class) | Pull::Again(class) = pull
+            && self.plan.channels.classes[class as usize].droppable
+        {
+            fabric.probe.speculated(packet.cold.class, fabric.now);
+            node.retained += packet.hot.flits();
+            self.retained_peak = self.retained_peak.max(node.retained);
+        }
+        first
+    }
+
+    /// Lets the routing choose for a packet, of data with its turn, and sets the virtual channel of the injection channel.
+    pub(super) fn route_at_source(&self, fabric: &Fabric, turn: Option<u32>, packet: &mut Packet, class: u8) {
+        let (plan, cold) = (&*self.plan, &packet.cold);
+        // A packet that waits for credit in its network must not draw another meanwhile.
+        let at = turn.filter(|_| plan.channels.networks > 1).map_or(fabric.now, Tick::from);
+        let key = [(cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ at];
+        let mut route = Route::default();
+        if plan.circuits {
+            // All packets of a source for a destination go one way.
+            let chance = mix(plan.seed, connection(cold.src, packet.hot.dst));
+            let mut senses = ByConnection { chance, flows: |_| 0 };
+            plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        } else {
+            let mut senses = AtSource { fabric, packet, class, turn, key, drawn: 0 };
+            plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
+        }
+        let queue = first_queue(plan, class, (cold.src, packet.hot.dst), &route);
+        packet.hot.set_route(route);
+        packet.hot.next_vc = plan.channels.index(class, route.network, queue, 0);
+    }
+
+    #[inline]
+    pub(super) fn inject(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &mut Packet) {
+        packet.cold.injected = fabric.now;
+        packet.hot.tail = fabric.now;
+        if packet.hot.kind() == Kind::Data {
+            fabric.probe.injected(packet.cold.class, fabric.now);
+        }
+        let id = fabric.pool.insert(packet);
+        let channel = fabric.ports + endpoint;
+        if fabric.channels[channel].free_at > fabric.now {
+            fabric.cut_in(channel, id);
+        } else {
+            fabric.transmit(channel, id);
+        }
+        fabric.probe.made += 1;
+    }
+}

@@ -1,0 +1,50 @@
+//! What jobs do at endpoints: [`Hosts`](crate::workload::host::Hosts) knows of ranks, this of queues and packets.
+use super::NicSet;
+use super::queue::Message;
+use crate::core::fabric::Fabric;
+use crate::core::packet::Packet;
+use crate::core::{NEVER, Tick};
+use crate::protocol::Source;
+
+impl<S: Source> NicSet<S> {
+    /// Lets the ranks of an endpoint do what is due, and queues what they send. Returns when something is due next.
+    pub(super) fn run_jobs(&mut self, fabric: &mut Fabric, endpoint: u32) -> Tick {
+        let Some(mut hosts) = self.hosts.take() else { return NEVER };
+        let next = hosts.advance(endpoint, fabric.now);
+        for out in hosts.take() {
+            let message = Message::new(out.born, out.dst, out.flits, out.class);
+            fabric.probe.offered(&message);
+            let queue = self.queue(endpoint, out.dst);
+            self.queues[queue].push_tagged(message, out.tag);
+            self.make_ready(endpoint, queue, fabric.now);
+        }
+        self.hosts = Some(hosts);
+        next
+    }
+
+    /// A packet of a job was sent for the first time; `end` is when its tail leaves.
+    pub(super) fn job_injected(&mut self, endpoint: u32, packet: &Packet, end: Tick) {
+        let (hot, cold) = (&packet.hot, &packet.cold);
+        let sent = cold.sequence as u32 * self.plan.packet_flits as u32 + hot.flits();
+        if sent == cold.length
+            && let Some(hosts) = &mut self.hosts
+        {
+            hosts.injected(endpoint, cold.class, hot.dst, packet.notes.tag, end);
+            let node = &mut self.nodes[endpoint];
+            node.next_born = node.next_born.min(end);
+        }
+    }
+
+    /// A message of a job is whole.
+    pub(super) fn job_delivered(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
+        // What was due before the message came is done first.
+        self.run_jobs(fabric, endpoint);
+        if let Some(hosts) = &mut self.hosts {
+            hosts.note(packet, fabric.now);
+            hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.notes.tag, fabric.now);
+        }
+        let next = self.run_jobs(fabric, endpoint);
+        let node = &mut self.nodes[endpoint];
+        node.next_born = node.next_born.min(next);
+    }
+}

@@ -1,0 +1,178 @@
+//! Packets and signals that come in: data is put together to messages and answered, answers are told to their send queues.
+use super::NicSet;
+use crate::core::Tick;
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Kind, Packet};
+use crate::protocol::signal::Signal;
+use crate::protocol::{Concern, OUT_OF_BAND, Received, Reply, Source};
+use crate::rng::mix;
+
+/// The hashing of small integer keys.
+pub(super) type FixedState = std::hash::BuildHasherDefault<Mixer>;
+
+/// Hashes small integer keys by mixing.
+#[derive(Default)]
+pub(super) struct Mixer(u64);
+
+impl std::hash::Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte as u32));
+    }
+    fn write_u32(&mut self, word: u32) {
+        self.0 = mix(self.0, word as u64);
+    }
+}
+
+impl<S: Source> NicSet<S> {
+    /// Takes data in: counts it, and puts the message together; returns whether it is whole.
+    pub(super) fn receive(&mut self, fabric: &mut Fabric, packet: &Packet) -> bool {
+        let cold = &packet.cold;
+        let mut whole = cold.length <= self.plan.packet_flits as u32;
+        if !whole {
+            let whole_message = (cold.length, 0);
+            let (missing, next) = self.assembly.entry((cold.src, cold.message)).or_insert(whole_message);
+            assert!(*missing >= packet.hot.flits(), "law broken: a packet was delivered twice: {packet:?}");
+            *missing -= packet.hot.flits();
+            if cold.sequence < *next {
+                fabric.probe.reordered(cold.class, fabric.now);
+            }
+            *next = (*next).max(cold.sequence.saturating_add(1));
+            whole = *missing == 0;
+            if whole {
+                self.assembly.remove(&(cold.src, cold.message));
+            }
+        }
+        fabric.probe.delivered(packet, whole, fabric.now);
+        whole
+    }
+
+    pub(super) fn answer(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
+        let mut replies = std::mem::take(&mut self.replies);
+        let class = self.plan.channels.class_of[packet.hot.vc as usize];
+        let droppable = self.plan.channels.classes[class as usize].droppable;
+        let received = Received { packet, droppable, now: fabric.now };
+        self.source.reply(&mut self.sinks[endpoint], &received, &mut replies);
+        for reply in replies.drain(..) {
+            if reply.class == OUT_OF_BAND {
+                self.signal_back(fabric, packet, &reply);
+                continue;
+            }
+            let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
+            answer.cold.marked = reply.kind == Kind::Ack && droppable;
+            self.route_at_source(fabric, None, &mut answer, reply.class);
+            self.send_control(fabric, endpoint, answer);
+        }
+        self.replies = replies;
+    }
+
+    /// Sends a control packet at once if the channel is free and has credit, else behind those that wait.
+    #[inline]
+    pub(super) fn send_control(&mut self, fabric: &mut Fabric, endpoint: u32, mut packet: Packet) {
+        let channel = fabric.ports + endpoint;
+        let starts = fabric.channels[channel].free_at <= fabric.now || fabric.interleaves(packet.hot.next_vc);
+        if starts && self.nodes[endpoint].control.is_empty() {
+            fabric.take_credits(channel);
+            if fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits() {
+                self.inject(fabric, endpoint, &mut packet);
+                return;
+            }
+        }
+        self.nodes[endpoint].control.push_back(packet);
+    }
+
+    /// Answers a packet out of band.
+    pub(super) fn signal_back(&mut self, fabric: &mut Fabric, packet: &Packet, reply: &Reply) {
+        let mut answer = respond(packet, reply, 1, fabric.now);
+        answer.hot.set_size(reply.kind, 1);
+        let signal = Signal::brought_by(&answer, fabric.now).expect("the reply is one");
+        let (switch, _) = self.plan.graph.endpoints[packet.hot.dst as usize];
+        fabric.signal(switch, signal);
+    }
+
+    /// The signal in a control packet, if the protocol has any.
+    pub(super) fn signal_in(&self, packet: &Packet, now: Tick) -> Option<Signal> {
+        match self.source.signals() {
+            Concern::Nothing => None,
+            _ => Signal::brought_by(packet, now),
+        }
+    }
+
+    /// Does what a signal says.
+    pub(super) fn obey(&mut self, fabric: &mut Fabric, endpoint: u32, signal: &Signal) {
+        let now = fabric.now;
+        if self.source.signals() == Concern::Endpoint {
+            self.source.on_signal(&mut self.sinks[endpoint], signal, now);
+            if fabric.probe.control_recorded() {
+                let rate = self.source.allowed(&mut self.sinks[endpoint], now);
+                fabric.probe.allowed(signal.to, None, rate, now);
+            }
+            if self.nodes[endpoint].hold > now && self.source.is_released(&self.sinks[endpoint]) {
+                self.nodes[endpoint].hold = now;
+                let channel = fabric.ports + endpoint;
+                fabric.wake(channel, now.max(fabric.channels[channel].free_at));
+            }
+            return;
+        }
+        let queue = self.queue(endpoint, signal.about);
+        let record = &mut self.queues[queue];
+        self.source.on_queue_signal(record, signal, now);
+        if fabric.probe.control_recorded() {
+            let rate = self.source.allowed_towards(record, signal.about);
+            fabric.probe.allowed(signal.to, Some(signal.about), rate, now);
+        }
+        self.make_ready(endpoint, queue, now);
+        let channel = fabric.ports + endpoint;
+        fabric.wake(channel, now.max(fabric.channels[channel].free_at));
+    }
+
+    pub(super) fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
+        let kind = packet.hot.kind();
+        if kind == Kind::Nack || kind == Kind::Ack && packet.cold.marked {
+            let before = packet.cold.sequence as u32 * self.plan.packet_flits as u32;
+            let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
+            self.nodes[endpoint].retained -= flits;
+        }
+        if !self.source.hears(kind) {
+            return;
+        }
+        if let Some(signal) = self.signal_in(packet, fabric.now) {
+            return self.obey(fabric, endpoint, &signal);
+        }
+        // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
+        let plain = kind == Kind::Ack && packet.notes.words == [0; 2];
+        let queue = match self.find(endpoint, packet.cold.src) {
+            Some(queue) => queue,
+            None if plain => return,
+            None => self.queue(endpoint, packet.cold.src),
+        };
+        let record = &mut self.queues[queue];
+        self.source.on_control(record, packet, fabric.now);
+        self.nodes[endpoint].due.note(queue, record, self.droppable);
+        if !record.has_message() {
+            // A class that waits in its generator may go on now.
+            let node = &mut self.nodes[endpoint];
+            node.next_born = node.next_born.min(fabric.now);
+        }
+        if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
+            self.forget(endpoint, queue, fabric.now);
+        } else {
+            self.make_ready(endpoint, queue, fabric.now);
+        }
+    }
+}
+
+/// The control packet that answers `packet`, on its way back.
+pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet {
+    let mut answer = Packet { cold: packet.cold, ..Packet::default() };
+    answer.hot.dst = packet.cold.src;
+    answer.hot.set_size(reply.kind, flits);
+    answer.cold.src = packet.hot.dst;
+    answer.notes.words = reply.words;
+    answer.cold.marked = false;
+    answer.notes.waited = 0;
+    answer.cold.injected = now;
+    answer
+}

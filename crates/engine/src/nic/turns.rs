@@ -1,0 +1,320 @@
+//! Whose turn it is to send: reservations in a hurry, control packets, data whose time has come, then the queues in turn.
+use super::NicSet;
+use super::at_source::{Lacking, awaited, first_queue};
+use crate::core::NEVER;
+use crate::core::Tick;
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Kind, Packet};
+use crate::protocol::{Concern, Pull, Reserve, Sent, Source};
+use crate::routing::Route;
+use std::cmp::Reverse;
+
+impl<S: Source> NicSet<S> {
+    /// Sends a reservation of those that go ahead of all data; returns whether one was sent.
+    pub(super) fn reserve(&mut self, fabric: &mut Fabric, endpoint: u32, lacking: &mut Lacking) -> bool {
+        while let Some(queue) = self.nodes[endpoint].hurried.pop_front() {
+            let pull = self.source.pull(&self.queues[queue], fabric.now);
+            if !matches!(pull, Pull::Reserve(_)) {
+                self.queues[queue].hurried = false;
+                self.forget(endpoint, queue, fabric.now);
+            } else if self.try_send(fabric, endpoint, queue, pull, lacking) {
+                self.queues[queue].hurried = false;
+                return true;
+            } else {
+                self.nodes[endpoint].hurried.push_front(queue);
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Takes the messages created by now from the generators.
+    pub(super) fn fill(&mut self, fabric: &mut Fabric, endpoint: u32) {
+        let now = fabric.now;
+        if self.nodes[endpoint].next_born > now {
+            return;
+        }
+        let mut next_born = self.run_jobs(fabric, endpoint);
+        for at in self.nodes[endpoint].generators.clone() {
+            loop {
+                let feed = &self.feeds[at];
+                if feed.born > now {
+                    next_born = next_born.min(feed.born);
+                    break;
+                }
+                // A class with one destination waits in its generator: its queue holds one message at a time.
+                if let Some(dst) = feed.only
+                    && let Some(queue) = self.find(endpoint, dst)
+                    && self.queues[queue].has_message()
+                {
+                    break;
+                }
+                let feed = &mut self.feeds[at];
+                let message = feed.pop(&self.plan.traffic[feed.class as usize]);
+                if message.born >= feed.counted {
+                    fabric.probe.offered(&message);
+                }
+                let queue = self.queue(endpoint, message.dst);
+                self.queues[queue].push(message);
+                self.make_ready(endpoint, queue, fabric.now);
+            }
+        }
+        self.nodes[endpoint].next_born = next_born;
+    }
+
+    /// Sends the next packet, if the channel is free, and arms the next wake.
+    pub(super) fn serve(&mut self, fabric: &mut Fabric, endpoint: u32) {
+        self.fill(fabric, endpoint);
+        let (channel, now) = (fabric.ports + endpoint, fabric.now);
+        while let Some(&Reverse((at, _, queue))) = self.nodes[endpoint].asleep.peek() {
+            if at > now {
+                break;
+            }
+            self.nodes[endpoint].asleep.pop();
+            if self.queues[queue].wake_at == Some(at) {
+                self.queues[queue].wake_at = None;
+                self.make_ready(endpoint, queue, now);
+            }
+        }
+        // Reservations need not wait for the channel if they go between the flits of data.
+        let early = self.at_once && self.plan.interleave;
+        if early && fabric.channels[channel].free_at > now {
+            fabric.take_credits(channel);
+            while self.reserve(fabric, endpoint, &mut Lacking::default()) {}
+        }
+        let starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
+        let node = &self.nodes[endpoint];
+        let free_at = fabric.channels[channel].free_at;
+        let mut wake = node.next_born.min(node.paced_at);
+        if let Some(Reverse((at, ..))) = node.asleep.peek() {
+            wake = wake.min(*at);
+        }
+        if let Some(at) = node.due.next(now) {
+            wake = wake.min(at);
+        }
+        let idle = node.control.is_empty()
+            && node.ready.is_empty()
+            && node.parked.is_empty()
+            && node.hurried.is_empty()
+            && !node.due.is_ready(now);
+        let held = !idle && node.hold > free_at.max(now);
+        if free_at > now && !idle && (!held || !node.control.is_empty()) {
+            wake = if early { wake.min(free_at) } else { free_at };
+        } else if held {
+            wake = wake.min(node.hold);
+        }
+        if free_at <= now && starved {
+            wake = wake.min(fabric.next_credit(channel));
+        }
+        if wake != NEVER {
+            fabric.wake(channel, wake.max(if early { now + 1 } else { free_at }));
+        }
+    }
+
+    /// Tries control packets, then data whose time has come, then the queues in turn. Returns whether something lacked credit.
+    pub(super) fn send_one(&mut self, fabric: &mut Fabric, endpoint: u32) -> bool {
+        let channel = fabric.ports + endpoint;
+        fabric.take_credits(channel);
+        let mut starved = false;
+        if let Some(packet) = self.nodes[endpoint].control.front() {
+            if fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits() {
+                let mut packet = self.nodes[endpoint].control.pop_front().expect("seen");
+                self.inject(fabric, endpoint, &mut packet);
+                return false;
+            }
+            starved = true;
+        }
+        if self.nodes[endpoint].hold > fabric.now {
+            return starved;
+        }
+        if let Some(injection) = self.source.injection() {
+            return self.send_paced(fabric, endpoint, injection) || starved;
+        }
+        let mut lacking = Lacking::default();
+        let pulls = self.source.pulls();
+        if self.at_once {
+            if self.reserve(fabric, endpoint, &mut lacking) {
+                return false;
+            }
+            starved |= !self.nodes[endpoint].hurried.is_empty();
+        }
+        while let Some(queue) = self.nodes[endpoint].due.first(&self.queues, fabric.now) {
+            let pull = self.source.pull(&self.queues[queue], fabric.now);
+            let again = matches!(pull, Pull::Again(_));
+            if again && !self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+                starved = true;
+                break;
+            }
+            let due = &mut self.nodes[endpoint].due;
+            due.take(&mut self.queues);
+            due.note(queue, &mut self.queues[queue], self.droppable);
+            self.make_ready(endpoint, queue, fabric.now);
+            if again {
+                return false;
+            }
+        }
+        let node = &mut self.nodes[endpoint];
+        if self.parks && !node.parked.is_empty() {
+            starved = true;
+            node.parked.release(&mut node.ready, |vc| fabric.credit(channel, vc) > 0);
+        }
+        let mut back = 0;
+        for _ in 0..self.nodes[endpoint].ready.len() {
+            if pulls & !lacking.classes == 0 {
+                // All others would go to the end too: as if they had.
+                self.nodes[endpoint].ready.rotate_right(back);
+                break;
+            }
+            let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
+            match self.pull(queue, fabric.now) {
+                Pull::Wait => {
+                    self.queues[queue].ready = false;
+                    self.forget(endpoint, queue, fabric.now);
+                }
+                Pull::At(at) => {
+                    let record = &mut self.queues[queue];
+                    record.ready = false;
+                    record.wake_at = Some(at);
+                    let dst = record.dst;
+                    self.nodes[endpoint].asleep.push(Reverse((at, dst, queue)));
+                }
+                pull => {
+                    if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+                        self.requeue(endpoint, queue, pull, fabric.now);
+                        return false;
+                    }
+                    starved = true;
+                    back += self.put_back(fabric, endpoint, queue, pull, &lacking);
+                }
+            }
+        }
+        starved
+    }
+
+    /// A queue whose packet found no credit parks, or goes to the end of the round robin; returns how many did the latter.
+    fn put_back(
+        &mut self,
+        fabric: &Fabric,
+        endpoint: u32,
+        queue: u32,
+        pull: Pull,
+        lacking: &Lacking,
+    ) -> usize {
+        let node = &mut self.nodes[endpoint];
+        match pull {
+            Pull::Next(class) if self.parks => {
+                let ends = (fabric.share.endpoints[endpoint as usize], self.queues[queue].dst);
+                node.parked.add(awaited(&self.plan, class, ends, lacking.last), queue);
+                0
+            }
+            _ => {
+                node.ready.push_back(queue);
+                1
+            }
+        }
+    }
+
+    /// Sends what a queue wants to send if there is credit.
+    pub(super) fn try_send(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        queue: u32,
+        pull: Pull,
+        lacking: &mut Lacking,
+    ) -> bool {
+        let (Pull::Next(class)
+        | Pull::Again(class)
+        | Pull::Control(class, ..)
+        | Pull::Reserve(Reserve { class, .. })) = pull
+        else {
+            unreachable!("a pull that sends nothing")
+        };
+        if lacking.classes >> class & 1 == 1 {
+            return false;
+        }
+        let mut packet = self.draft(fabric, endpoint, queue, pull);
+        let turn = self.queues[queue].turn.unwrap_or(self.nodes[endpoint].turn);
+        let turn = (packet.hot.kind() == Kind::Data).then_some(turn);
+        self.route_at_source(fabric, turn, &mut packet, class);
+        let channel = fabric.ports + endpoint;
+        if fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits() {
+            self.take_turn(endpoint, queue, &packet);
+            lacking.note(&self.plan, class, packet.hot.next_vc);
+            return false;
+        }
+        if let Pull::Reserve(reserve) = pull
+            && !self.follows(fabric, channel, &packet, &reserve)
+        {
+            lacking.note(&self.plan, class, packet.hot.next_vc);
+            return false;
+        }
+        let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
+        self.take_turn(endpoint, queue, &packet);
+        self.queues[queue].turn = None;
+        self.inject(fabric, endpoint, &mut packet);
+        let end = fabric.channels[channel].free_at;
+        if first && packet.cold.class as usize >= self.first_job {
+            self.job_injected(endpoint, &packet, end);
+        }
+        let sent = Sent { pull, packet: &packet, now: fabric.now, end };
+        if matches!(pull, Pull::Next(_) | Pull::Again(_)) {
+            let sink = &mut self.sinks[endpoint];
+            self.nodes[endpoint].hold = self.source.hold(sink, &sent);
+            if fabric.probe.control_recorded() && self.source.signals() == Concern::Endpoint {
+                fabric.probe.allowed(
+                    packet.cold.src,
+                    None,
+                    self.source.allowed(sink, fabric.now),
+                    fabric.now,
+                );
+            }
+        }
+        let record = &mut self.queues[queue];
+        self.source.on_sent(record, &sent);
+        self.nodes[endpoint].due.note(queue, record, self.droppable);
+        // A class that waits in its generator may go on now.
+        self.nodes[endpoint].next_born = self.nodes[endpoint].next_born.min(fabric.now);
+        true
+    }
+
+    /// A data packet takes the next turn, unless it has one: what it waits for does not change while others are sent.
+    fn take_turn(&mut self, endpoint: u32, queue: u32, packet: &Packet) {
+        let (record, node) = (&mut self.queues[queue], &mut self.nodes[endpoint]);
+        if packet.hot.kind() == Kind::Data && record.turn.is_none() {
+            record.turn = Some(node.turn);
+            node.turn = node.turn.wrapping_add(1);
+        }
+    }
+
+    /// A queue that has sent goes to the end of the round robin.
+    pub(super) fn requeue(&mut self, endpoint: u32, queue: u32, pull: Pull, now: Tick) {
+        if self.queues[queue].is_empty() && self.pull(queue, now) == Pull::Wait {
+            let record = &mut self.queues[queue];
+            record.ready = false;
+            self.forget(endpoint, queue, now);
+        } else if matches!(pull, Pull::Reserve(Reserve { then: Some(_), .. })) {
+            // The first packet takes its turn together with the reservation.
+            self.nodes[endpoint].ready.push_front(queue);
+        } else {
+            self.nodes[endpoint].ready.push_back(queue);
+        }
+    }
+
+    /// Whether the first packet that a reservation is for can be sent directly behind it, if it must.
+    pub(super) fn follows(
+        &self,
+        fabric: &Fabric,
+        channel: u32,
+        reservation: &Packet,
+        reserve: &Reserve,
+    ) -> bool {
+        let Some(then) = reserve.then else { return true };
+        let channels = &self.plan.channels;
+        let network = channels.network_of[reservation.hot.next_vc as usize];
+        let flits = reserve.flits.min(self.plan.packet_flits as u32);
+        let route = Route { network, ..Route::default() };
+        let queue = first_queue(&self.plan, then, (reservation.cold.src, reservation.hot.dst), &route);
+        fabric.credit(channel, channels.index(then, network, queue, 0)) >= flits
+    }
+}
