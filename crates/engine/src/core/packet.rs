@@ -88,7 +88,15 @@ impl Hot {
     /// What the packet is.
     #[inline]
     pub fn kind(&self) -> Kind {
-        KINDS[(self.size >> LENGTH) as usize].0
+        const KIND_OF: [Kind; 16] = {
+            let (mut kinds, mut at) = ([Kind::Data; 16], 0);
+            while at < KINDS.len() {
+                kinds[at] = KINDS[at].0;
+                at += 1;
+            }
+            kinds
+        };
+        KIND_OF[(self.size >> LENGTH) as usize]
     }
 
     /// Sets kind and length.

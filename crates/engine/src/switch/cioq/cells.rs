@@ -1,4 +1,6 @@
 //! The cells in which packets wait for the crossbar, and the plain queues of classes without virtual output queues.
+//!
+//! Functions with loops that most packets do not need are not inlined: they would fetch all they use in advance.
 use super::state::{Seat, State};
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
@@ -54,10 +56,22 @@ impl<const W: usize, const V: usize> State<W, V> {
         if self.time_to_wait.is_some() {
             self.on_head(fabric, seat, input, id, class);
         }
-        self.activate(seat.port + number);
+        self.look_at(fabric, seat.port + number);
+    }
+
+    /// Has an output looked at: in this tick, or when the crossbar's path to it is free, since it can take nothing before.
+    #[inline(always)]
+    fn look_at(&mut self, fabric: &mut Fabric, port: u32) {
+        let crossbar_free = self.outputs[port].crossbar_free;
+        if crossbar_free > fabric.now && !self.interleave {
+            fabric.wake(port, crossbar_free);
+        } else {
+            self.activate(port);
+        }
     }
 
     /// A packet came to the head of its queue: arms its deadline, or drops it if that has passed.
+    #[inline(never)]
     fn on_head(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, class: u8) {
         let Some(limit) = self.time_to_wait else { return };
         if input == seat.radix || !fabric.plan.channels.classes[class as usize].times_out {
@@ -118,6 +132,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// The head of a plain queue left: the next packet enters its own cell.
+    #[inline(never)]
     fn advance_fifo(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, left: u32) {
         let vc = fabric.pool.hot[left].vc;
         let fifo = &mut self.fifos[(seat.input + input) * self.vcs + vc as u32];
@@ -132,6 +147,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 
 /// Joins a packet to the queue of its virtual channel in a cell that is not empty, or starts a queue. Returns whether
 /// it joined one, and is not at its head.
+#[inline(never)]
 fn join(packets: &mut Table<Hot>, cell: &mut u32, first: u32, id: u32, vc: u8, voq: bool) -> bool {
     let (mut before, mut at) = (NIL, first);
     while at != NIL {
@@ -159,6 +175,7 @@ fn join(packets: &mut Table<Hot>, cell: &mut u32, first: u32, id: u32, vc: u8, v
 }
 
 /// Takes a queue, known by its last packet and that packet's `sibling`, out of the list of its cell.
+#[inline(never)]
 fn unlink(packets: &mut Table<Hot>, cell: &mut u32, last: u32, sibling: u32) {
     if *cell == last {
         *cell = sibling;
@@ -172,6 +189,7 @@ fn unlink(packets: &mut Table<Hot>, cell: &mut u32, last: u32, sibling: u32) {
 }
 
 /// Puts a queue at the end of a cell that has others.
+#[inline(never)]
 fn append(packets: &mut Table<Hot>, cell: &mut u32, queue: u32) {
     packets[queue].sibling = NIL;
     let mut end = *cell;

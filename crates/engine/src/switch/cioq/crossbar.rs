@@ -197,35 +197,75 @@ impl<const W: usize, const V: usize> State<W, V> {
         Some(Proposal { id, queue: NIL, input, class: self.class_of[hot.next_vc as usize] })
     }
 
-    /// The best class's candidate, then by the arbiter's rule among free inputs with space ahead.
+    /// The candidate of the best class that has one.
+    #[inline(always)]
     fn pick(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
         let mut asking = output.classes;
-        while asking != 0 {
+        loop {
             let class = asking.trailing_zeros() as u8;
+            let found = self.pick_of(fabric, output, class, open);
             asking &= asking - 1;
-            let requests = &output.requests[class as usize];
-            let Some(first) = requests.next_from(output.turns[class as usize] as usize) else { continue };
-            let (mut input, mut best) = (first, None::<(u64, Proposal)>);
-            loop {
-                if let Some(found) = self.ready(fabric, output, class, input as u32, open) {
-                    if self.arbitration == Arbitration::RoundRobin {
-                        return Some(found);
-                    }
-                    let rank = self.rank(fabric, open.port, found);
-                    if best.is_none_or(|(least, _)| rank < least) {
-                        best = Some((rank, found));
-                    }
-                }
-                input = requests.next_from(input + 1).unwrap_or(first);
-                if input == first {
-                    break;
-                }
-            }
-            if let Some((_, found)) = best {
-                return Some(found);
+            if found.is_some() || asking == 0 {
+                return found;
             }
         }
-        None
+    }
+
+    /// The candidate of a class by the arbiter's rule among free inputs with space ahead.
+    #[inline(always)]
+    fn pick_of(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        class: u8,
+        open: &mut Open,
+    ) -> Option<Proposal> {
+        let requests = &output.requests[class as usize];
+        let first = requests.next_from(output.turns[class as usize] as usize)?;
+        if self.arbitration != Arbitration::RoundRobin {
+            return self.pick_by_rank(fabric, output, (class, first), open);
+        }
+        let mut input = first;
+        loop {
+            let free = self.free_at(fabric, output, input as u32);
+            if free > fabric.now {
+                open.input_free = open.input_free.min(free);
+            } else if let Some(found) = self.ready(fabric, output, (class, input as u32), open) {
+                return Some(found);
+            }
+            input = requests.next_from(input + 1).unwrap_or(first);
+            if input == first {
+                return None;
+            }
+        }
+    }
+
+    /// The candidate of a class that comes first by age or by chance; of equals, the first in round robin.
+    #[inline(never)]
+    fn pick_by_rank(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        (class, first): (u8, usize),
+        open: &mut Open,
+    ) -> Option<Proposal> {
+        let requests = &output.requests[class as usize];
+        let (mut input, mut best) = (first, None::<(u64, Proposal)>);
+        loop {
+            let free = self.free_at(fabric, output, input as u32);
+            if free > fabric.now {
+                open.input_free = open.input_free.min(free);
+            } else if let Some(found) = self.ready(fabric, output, (class, input as u32), open) {
+                let rank = self.rank(fabric, open.port, found);
+                if best.is_none_or(|(least, _)| rank < least) {
+                    best = Some((rank, found));
+                }
+            }
+            input = requests.next_from(input + 1).unwrap_or(first);
+            if input == first {
+                return best.map(|(_, found)| found);
+            }
+        }
     }
 
     /// The order of candidates of equal class: arrival for age, a hash for random arbitration.
@@ -240,32 +280,47 @@ impl<const W: usize, const V: usize> State<W, V> {
         mix(mix(self.seed, key), fabric.now)
     }
 
-    /// The first queue of a cell whose head fits in its output queue, if the input is free.
-    #[inline(always)]
+    /// The first queue of a cell whose head fits in its output queue.
+    ///
+    /// Not inlined: the loop around it rarely goes round, and would fetch all that this needs in advance.
+    #[inline(never)]
     fn ready(
         &self,
         fabric: &Fabric,
         output: &Output<W, V>,
-        class: u8,
-        input: u32,
+        (class, input): (u8, u32),
         open: &mut Open,
     ) -> Option<Proposal> {
-        let free = self.free_at(fabric, output, input);
-        if free > fabric.now {
-            open.input_free = open.input_free.min(free);
-            return None;
-        }
         let radix = output.radix as u32;
         let voq = self.voq[class as usize] || input == radix;
-        let mut queue = self.cells[output.cell + class as u32 * (radix + 1) + input];
+        let queue = self.cells[output.cell + class as u32 * (radix + 1) + input];
+        let last = &fabric.pool.hot[queue];
+        let id = if voq { last.next } else { queue };
+        if self.fits(fabric, open.port, output, &fabric.pool.hot[id]) {
+            return Some(Proposal { id, queue, input, class });
+        }
+        open.full = true;
+        let queue = self.next_ready(fabric, output, open.port, (last.sibling, voq))?;
+        let id = if voq { fabric.pool.hot[queue].next } else { queue };
+        Some(Proposal { id, queue, input, class })
+    }
+
+    /// The first queue of a cell, from one on, whose head fits.
+    #[inline(never)]
+    fn next_ready(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        port: u32,
+        (mut queue, voq): (u32, bool),
+    ) -> Option<u32> {
         while queue != NIL {
             let last = &fabric.pool.hot[queue];
-            let (id, sibling) = (if voq { last.next } else { queue }, last.sibling);
-            if self.fits(fabric, open.port, output, &fabric.pool.hot[id]) {
-                return Some(Proposal { id, queue, input, class });
+            let id = if voq { last.next } else { queue };
+            if self.fits(fabric, port, output, &fabric.pool.hot[id]) {
+                return Some(queue);
             }
-            open.full = true;
-            queue = sibling;
+            queue = last.sibling;
         }
         None
     }
@@ -317,7 +372,9 @@ impl<const W: usize, const V: usize> State<W, V> {
             fabric.release(base + input, vc, flits, end);
         }
         if idle && fabric.channels[port].free_at <= fabric.now {
-            fabric.take_credits(port);
+            if self.output_buffer.is_some() {
+                fabric.take_credits(port);
+            }
             if fabric.credit(port, next_vc) >= flits {
                 self.send(fabric, port, id, next_vc, agent);
                 if self.output_buffer.is_none() {

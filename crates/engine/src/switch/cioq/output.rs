@@ -52,17 +52,12 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (mut rest, turn) = (output.queued, output.turn as usize);
         // Virtual channels are numbered by class, the highest priority first.
         while let Some(lowest) = rest.first() {
-            let class = &self.class_sets[self.class_of[lowest] as usize];
-            let candidates = rest.and(class);
-            rest = rest.without(class);
+            let class = self.class_sets[self.class_of[lowest] as usize];
+            let candidates = rest.and(&class);
             let first = candidates.next_from(turn).unwrap_or(lowest);
             let mut vc = first;
             loop {
-                if let Some((id, more)) = fabric.dequeue(port, vc as u8) {
-                    if !more {
-                        self.outputs[port].queued.remove(vc);
-                    }
-                    self.send(fabric, port, id, vc as u8, agent);
+                if self.start_queue(fabric, port, vc as u8, agent) {
                     return;
                 }
                 vc = candidates.next_from(vc + 1).unwrap_or(first);
@@ -70,7 +65,21 @@ impl<const W: usize, const V: usize> State<W, V> {
                     break;
                 }
             }
+            rest = rest.without(&class);
         }
+    }
+
+    /// Starts the first packet of an output queue if there is credit for it.
+    ///
+    /// Not inlined: the loops around it rarely go round, and would fetch all that this needs in advance.
+    #[inline(never)]
+    fn start_queue(&mut self, fabric: &mut Fabric, port: u32, vc: u8, agent: &mut dyn Agent) -> bool {
+        let Some((id, more)) = fabric.dequeue(port, vc) else { return false };
+        if !more {
+            self.outputs[port].queued.remove(vc as usize);
+        }
+        self.send(fabric, port, id, vc, agent);
+        true
     }
 
     /// Sends a packet on the free channel of a port.

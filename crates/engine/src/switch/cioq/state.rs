@@ -222,7 +222,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let port = seat.port + hot.out as u32;
         let output = &mut self.outputs[port];
         output.waiting += hot.flits();
-        if self.bypass && output.asking == 0 && output.fresh == NIL {
+        let takes = output.asking == 0 && output.fresh == NIL && output.crossbar_free <= fabric.now;
+        if self.bypass && takes {
             (output.fresh, output.fresh_input) = (id, input as u16);
             self.activate(port);
             return;
