@@ -103,10 +103,10 @@ impl Fabric {
         if self.probe.ports_recorded() {
             self.probe.active(port, self.now, (self.now + time).max(hot.tail));
         }
-        if let Some(loads) = &mut self.probe.loads {
-            if hot.kind() == packet::Kind::Data {
-                loads.carried(port, cold.class, self.pool.notes[id].tag, time);
-            }
+        if let Some(loads) = &mut self.probe.loads
+            && hot.kind() == packet::Kind::Data
+        {
+            loads.carried(port, cold.class, self.pool.notes[id].tag, time);
         }
     }
 }
