@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
@@ -13,9 +14,11 @@ from tailback.experiments.saa_paper import (
     ADAPTIVE,
     FLOW_NS,
     HOLD,
+    HOLD_NS,
     PAPER,
     STATIC,
     arity,
+    column,
     over_phases,
     packet_cost,
     permutations,
@@ -76,6 +79,14 @@ def draw(data: Data) -> Figure:
     return figure
 
 
+def _over_bound(data: Data, scheme: str, count: int) -> float:
+    """Mean time of a phase, from when data start, over what the busiest link of its routes needs."""
+    results = data.results(scheme=scheme, permutations=count)
+    times = [column(result, "phases", "time_ns") - HOLD_NS for result in results]
+    bounds = [column(result, "phases", "bound_ns") for result in results]
+    return float(np.mean(np.concatenate(times) / np.concatenate(bounds)))
+
+
 def _change(data: Data, scheme: str, count: int) -> Interval:
     """Time against no control, in per cent."""
     base = completion(data, "NC", count).mean
@@ -98,7 +109,7 @@ def claims(data: Data) -> list[Claim]:
     saa = max((_change(data, "SAA", count) for count in COUNTS), key=lambda change: change.mean)
     both = max((_change(data, "SAA+AR", count) for count in COUNTS), key=lambda change: change.mean)
     twofold = at["SAA+AR", 1].scaled(1 / at["NC", 1].mean)
-    near = max(abs(at["SAA+AR, packets", count].mean / at["SAA+AR", count].mean - 1) for count in COUNTS)
+    late = max(_over_bound(data, "SAA+AR, packets", count) for count in COUNTS)
     return [
         hard("SAA+AR is best everywhere", told, best),
         hard(
@@ -111,14 +122,22 @@ def claims(data: Data) -> list[Claim]:
         value("SAA+AR below NC, at most", "up to 50 %", both, (35, 60), "%"),
         value("SAA+AR over NC, one permutation", "half", twofold, (0.4, 0.65)),
         hard(
-            "packets with periodic selection take as long as the fluid",
-            f"within {100 * near:.1f} %",
-            near < 0.05,
+            "packets with periodic selection take as long as the fluid on the same routes (within 5 %)",
+            f"at most {100 * (late - 1):.1f} % longer than the busiest link of their routes needs",
+            late < 1.05,
+            note="From when data start, 25 us into the phase. Set-up packets under way together know less "
+            "of each other than those of the fluid, which go one by one: so routes and completion differ.",
         ),
     ]
 
 
-WORSE = ""
+WORSE = (
+    "It gains less than its routes promise: it takes 1.45 to 1.47 times what their busiest link needs, "
+    "NC 1.05 to 1.15 times. Congestion that spreads along longer ways takes most of the gain on this "
+    "tree, and all of it on the 16-ary one: there one phase took AR 10.80 and NC 11.11 at 3 "
+    "permutations, 16.61 and 16.76 at 5, with busiest links of 6 and 11, 10 and 15. So it is of no use "
+    "there, as published, but not worse."
+)
 ALONE = ""
 
 EXPERIMENT = Experiment(

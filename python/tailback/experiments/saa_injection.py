@@ -12,6 +12,7 @@ from tailback.experiments.model import Case, Data
 from tailback.experiments.saa_paper import (
     ADAPTIVE,
     HOLD,
+    HOLD_NS,
     arity,
     column,
     packet_cost,
@@ -24,8 +25,6 @@ from tailback.stats import Interval, mean_interval
 
 COUNTS = (1, 2, 3, 4, 5)
 BUFFERS = (2, 4, 8, 16)
-START_NS = 25_000.0
-"""When data start, after the phase."""
 
 
 def cases(injection: str, full: bool, buffers: Sequence[int] = BUFFERS) -> list[Case]:
@@ -57,9 +56,7 @@ def ratio(data: Data, injection: str, count: int, packets: int) -> Interval:
     """
     (result,) = data.results(injection=injection, flows=count, buffer=packets)
     times, bounds = column(result, "phases", "time_ns"), column(result, "phases", "bound_ns")
-    return mean_interval(
-        [float(bound / (time - START_NS)) for time, bound in zip(times, bounds, strict=True)]
-    )
+    return mean_interval([float(bound / (time - HOLD_NS)) for time, bound in zip(times, bounds, strict=True)])
 
 
 def draw(data: Data, injections: Sequence[str], buffers: Sequence[int]) -> Figure:

@@ -21,7 +21,8 @@ PACKETS = 128
 """Packets of 2 KB in a flow."""
 FLOW_NS = PACKETS * 2048 * 8 / 10.0
 """Time of a flow at line rate: the unit of the paper's completion times."""
-HOLD = {"probe_period": "10 us", "hold": "25 us"}
+HOLD_NS = 25_000.0
+HOLD = {"probe_period": "10 us", "hold": f"{HOLD_NS / 1000:g} us"}
 """Data start when every flow has been announced and has probed its links once."""
 
 STATIC = {"kind": "nca", "up": "deterministic"}
