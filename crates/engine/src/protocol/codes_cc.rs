@@ -3,8 +3,8 @@ mod monitor;
 mod terminal;
 
 use super::signal::{Passage, Variant};
-use super::{Agent, CONTROL, DATA, Scheme};
-use crate::core::plan::{Plan, Share, TrafficClass};
+use super::{Agent, Scheme};
+use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
@@ -114,14 +114,6 @@ impl CodesCc {
 }
 
 impl Scheme for CodesCc {
-    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
-        vec![CONTROL, DATA]
-    }
-
-    fn words(&self) -> bool {
-        self.signals == Passage::InBand
-    }
-
     fn passage(&self) -> Option<Passage> {
         Some(self.signals)
     }

@@ -1,8 +1,8 @@
 //! Explicit congestion notification after InfiniBand.
-use super::{Agent, CONTROL, DATA, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
-use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::core::plan::{Plan, Share};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::rng::{mix, scale};
@@ -231,10 +231,6 @@ impl Agent for Marker {
 }
 
 impl Scheme for Ecn {
-    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
-        vec![CONTROL, DATA]
-    }
-
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let by_index = !self.table.is_empty();
         let source = Throttle {

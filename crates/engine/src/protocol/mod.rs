@@ -345,10 +345,12 @@ impl Default for CongestionControl {
 /// What every scheme provides: what the engine needs to build its endpoints and agents.
 pub trait Scheme {
     /// Its traffic classes, the highest priority first.
-    fn classes(&self, acknowledge: bool) -> Vec<TrafficClass>;
-    /// Whether its packets carry words.
+    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
+        vec![CONTROL, DATA]
+    }
+    /// Whether its packets carry words: if it has signals, only where these travel in band.
     fn words(&self) -> bool {
-        true
+        self.passage().is_none_or(|passage| passage == Passage::InBand)
     }
     /// How its signals travel, if it has some.
     fn passage(&self) -> Option<Passage> {

@@ -1,7 +1,7 @@
 //! Single-application assignment: explicit rates by which all flows of a phase end as early as their routes allow.
-use super::{CONTROL, DATA, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::packet::{Kind, Packet};
-use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
 use crate::nic::injection::{Injection, Paced};
 use crate::nic::queue::SendQueue;
@@ -161,10 +161,6 @@ impl Source for Explicit {
 }
 
 impl Scheme for Saa {
-    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
-        vec![CONTROL, DATA]
-    }
-
     fn announces(&self) -> bool {
         true
     }

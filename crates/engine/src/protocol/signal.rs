@@ -111,12 +111,14 @@ pub struct Voice {
     pub about: u32,
     /// Signals sent so far.
     sent: u32,
+    /// Whether it waits for a time that it asked for.
+    pub armed: bool,
 }
 
 impl Voice {
     /// A voice for every endpoint of a partition, by its local number.
     pub fn all(share: &Share) -> impl Iterator<Item = Self> + '_ {
-        share.endpoints.iter().map(|&about| Self { about, sent: 0 })
+        share.endpoints.iter().map(|&about| Self { about, sent: 0, armed: false })
     }
 }
 
@@ -149,6 +151,13 @@ impl Outbox {
     pub fn send(&mut self, voice: &mut Voice, to: u32, news: News, now: Tick) {
         voice.sent = voice.sent.wrapping_add(1);
         self.signals.push(Signal { at: now, to, about: voice.about, number: voice.sent, news });
+    }
+
+    /// Asks for a time for the port with this local number, unless it waits for one already.
+    pub fn arm(&mut self, voice: &mut Voice, port: usize, when: Tick) {
+        if !std::mem::replace(&mut voice.armed, true) {
+            self.timers.push((when, port as u64));
+        }
     }
 }
 

@@ -3,8 +3,8 @@ mod incast;
 mod throttle;
 
 use super::signal::{Passage, Variant};
-use super::{Agent, CONTROL, DATA, Scheme};
-use crate::core::plan::{Plan, Share, TrafficClass};
+use super::{Agent, Scheme};
+use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
 use crate::units::Size;
 use schemars::JsonSchema;
@@ -87,14 +87,6 @@ impl Default for SstCm {
 }
 
 impl Scheme for SstCm {
-    fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
-        vec![CONTROL, DATA]
-    }
-
-    fn words(&self) -> bool {
-        self.signals == Passage::InBand
-    }
-
     fn passage(&self) -> Option<Passage> {
         Some(self.signals)
     }

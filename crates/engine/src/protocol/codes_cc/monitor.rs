@@ -30,8 +30,6 @@ struct Port {
     congested: bool,
     /// The congestion is not over before.
     not_before: Tick,
-    /// Whether it waits for a time.
-    armed: bool,
     /// Sources with an order, and whether the backlog drains (drain margin).
     marked: u32,
     draining: bool,
@@ -66,7 +64,6 @@ impl Monitor {
             streams: BTreeMap::new(),
             congested: false,
             not_before: 0,
-            armed: false,
             marked: 0,
             draining: false,
         };
@@ -251,11 +248,7 @@ impl Monitor {
     }
 
     fn arm(&mut self, at: usize, when: Tick) {
-        let port = &mut self.ports[at];
-        if !port.armed {
-            port.armed = true;
-            self.outbox.timers.push((when, at as u64));
-        }
+        self.outbox.arm(&mut self.ports[at].voice, at, when);
     }
 }
 
@@ -300,7 +293,7 @@ impl Agent for Monitor {
 
     fn on_timer(&mut self, key: u64, now: Tick) {
         let at = key as usize;
-        self.ports[at].armed = false;
+        self.ports[at].voice.armed = false;
         if self.ports[at].congested {
             match self.variant {
                 Variant::DrainMargin => self.free(at, now),

@@ -33,7 +33,6 @@ struct Target {
     streams: BTreeMap<u32, Stream>,
     active: u32,
     on: bool,
-    armed: bool,
     /// Drain margin: the backlog drains.
     draining: bool,
 }
@@ -66,7 +65,6 @@ impl Tracker {
             streams: BTreeMap::new(),
             active: 0,
             on: false,
-            armed: false,
             draining: false,
         };
         Self {
@@ -205,11 +203,7 @@ impl Tracker {
     }
 
     fn arm(&mut self, at: usize, when: Tick) {
-        let target = &mut self.targets[at];
-        if !target.armed {
-            target.armed = true;
-            self.outbox.timers.push((when, at as u64));
-        }
+        self.outbox.arm(&mut self.targets[at].voice, at, when);
     }
 }
 
@@ -256,7 +250,7 @@ impl Agent for Tracker {
 
     fn on_timer(&mut self, key: u64, now: Tick) {
         let at = key as usize;
-        self.targets[at].armed = false;
+        self.targets[at].voice.armed = false;
         self.sweep(at, now);
         let target = &self.targets[at];
         let life = self.life(target);
