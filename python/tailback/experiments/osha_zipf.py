@@ -12,9 +12,13 @@ ORDERS = (1.0, 3.0)
 TRAFFIC = '[[traffic]]\nname = "zipf"\npattern = "zipf"\ns = {s}\nload = {load}\nmessage = "4 KiB"\n'
 SETUP = (
     "Every endpoint sends 4 KiB packets to others by Zipf's law, each with a ranking of its own; "
-    "input-queued switches with and without virtual output queues at the crossbar, 128 KiB a port."
+    "switches with 128 KiB a port, input-queued, and with virtual output queues, then read at once by any "
+    "number of outputs."
 )
-TORUS = " The torus has bubble flow control in every ring and virtual network."
+TORUS = (
+    " The torus has bubble flow control in every ring and virtual network, and the crossbar of its routers "
+    "takes one packet at a time from an input."
+)
 
 
 def experiment(
