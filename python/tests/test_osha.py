@@ -15,6 +15,6 @@ def carried(scheme):
 
 @pytest.mark.engine
 def test_with_voqs_packets_of_one_queue_leave_for_several_outputs_at_once():
-    # In a router of a KNS network each input sends XY packets to one output of its own, but packets of two networks
-    # to two: if it sent one packet at a time, they would stand in each other's way.
+    # In a router of a KNS network each input sends XY packets to one output of its own, but packets of two
+    # networks to two: if it sent one packet at a time, they would stand in each other's way.
     assert carried("OSHA-2VC") > carried("1VC") - 0.03
