@@ -103,7 +103,7 @@ def _ecn(data: Data) -> Claim:
         "ECN goes up a little past 100 % and stays stable",
         _told(data, "ecn", 0.9, 2, 15),
         held,
-        note="ECN is warmed up for 300 us at least: it needs that long to settle.",
+        note="ECN is warmed up for 300 us at least, past 2x for 1 ms: it needs that long to settle.",
         cause="The burst from before the first notifications is still draining in the window.",
     )
 

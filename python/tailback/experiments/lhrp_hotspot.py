@@ -25,13 +25,15 @@ JUDGED = (0.5, 0.9, 1.5, 2, 7.5, 15)
 """Loads that claims look at."""
 _REDUCED = (0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.5, 2, 4, 7.5, 15)
 _FULL = (0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2, 3, 4, 5, 7.5, 10, 12.5, 15)
-_ECN_WARMUP_US = 300
 
 
-def ecn_times(full: bool) -> Times:
-    """ECN needs hundreds of microseconds to settle; a hot spot alone is cheap enough to give it them."""
+def ecn_times(full: bool, load: float) -> Times:
+    """ECN needs hundreds of microseconds to settle, and 1 ms after a first burst of many times the channel.
+
+    A hot spot alone is cheap enough to give it them.
+    """
     span = times(full)
-    return replace(span, warmup=max(span.warmup, _ECN_WARMUP_US))
+    return replace(span, warmup=max(span.warmup, 300 if load <= 2 else 1000))
 
 
 def cases(full: bool) -> list[Case]:
@@ -40,8 +42,8 @@ def cases(full: bool) -> list[Case]:
     for protocol in protocols():
         if protocol == "lhrp+srp":
             continue
-        span = ecn_times(full) if protocol == "ecn" else times(full)
         for load in _FULL if full else _REDUCED:
+            span = ecn_times(full, load) if protocol == "ecn" else times(full)
             for seed in (1, 2, 3):
                 title = f"60:4 hot spot, {protocol}, {load:g}x"
                 made.append(
