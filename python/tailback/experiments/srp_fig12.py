@@ -31,14 +31,12 @@ def draw(data: Data) -> Figure:
     return over_load(data, uniform.DROPPED, value_lines(data, "wait", "TTW {} us"), uniform.DROP_RATE)
 
 
-def halving(
-    data: Data, measure: Measure, label: str, values: tuple[float, ...], what: str, unit: str
-) -> list[Claim]:
-    """Larger values, fewer drops, and each doubling halves the peak."""
+def halving(data: Data, label: str, values: tuple[float, ...], what: str, unit: str, why: str) -> list[Claim]:
+    """Larger values, fewer drops, and each doubling halves the peak; `why` if not."""
+    measure = uniform.DROPPED
     peaks = {each: 100 * uniform.peak(data, measure, **{label: each})[1] for each in values}
     told = ", ".join(f"{each:g}{unit}: {peak:.3f} %" for each, peak in peaks.items())
     falling = all(peaks[two] < peaks[one] for one, two in pairwise(values))
-    why = uniform.why_dropped(data)
     found = f"peaks: {told}; by load, in %: {_by_load(data, measure, label, values)}"
     return [hard(f"the larger {what}, the fewer drops", found, falling, cause=why)] + [
         value(
@@ -62,7 +60,7 @@ def _by_load(data: Data, measure: Measure, label: str, values: tuple[float, ...]
 
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row srp-fig12."""
-    return halving(data, uniform.DROPPED, "wait", _WAITS, "time-to-wait", " us")
+    return halving(data, "wait", _WAITS, "time-to-wait", " us", uniform.why_dropped(data))
 
 
 EXPERIMENT = Experiment(
