@@ -10,14 +10,16 @@ use crate::core::wheel::Kind;
 use crate::switch::arch::Architecture;
 
 impl<const W: usize, const V: usize> State<W, V> {
-    /// A packet that arrived in this tick and was not granted, or has company, enters its cell.
-    pub(super) fn enter_fresh(&mut self, fabric: &mut Fabric, seat: &Seat, port: u32) {
+    /// A packet that waited alone has company now: it enters its cell.
+    #[inline(never)]
+    pub(super) fn enter_lone(&mut self, fabric: &mut Fabric, seat: &Seat, port: u32) {
         let output = &mut self.outputs[port];
-        let (id, input) = (std::mem::replace(&mut output.fresh, NIL), output.fresh_input as u32);
+        let (id, input) = (std::mem::replace(&mut output.lone, NIL), output.lone_input as u32);
         self.enter(fabric, seat, input, id);
     }
 
     /// Puts a packet into its cell, or behind others into the input's plain queue.
+    #[inline(never)]
     pub(super) fn enter(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
         let hot = &fabric.pool.hot[id];
         if self.is_voq(seat, self.class_of[hot.next_vc as usize], input) {
@@ -33,7 +35,8 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// Puts a packet that is at the head of its queue, or joins one, into its cell.
-    fn enter_cell(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, voq: bool) {
+    #[inline(always)]
+    pub(super) fn enter_cell(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, voq: bool) {
         let packets = &mut fabric.pool.hot;
         let hot = &mut packets[id];
         let (number, vc, class) = (hot.out as u32, hot.vc, self.class_of[hot.next_vc as usize]);
@@ -61,7 +64,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Has an output looked at: in this tick, or when the crossbar's path to it is free, since it can take nothing before.
     #[inline(always)]
-    fn look_at(&mut self, fabric: &mut Fabric, port: u32) {
+    pub(super) fn look_at(&mut self, fabric: &mut Fabric, port: u32) {
         let crossbar_free = self.outputs[port].crossbar_free;
         if crossbar_free > fabric.now && !self.interleave {
             fabric.wake(port, crossbar_free);
@@ -87,48 +90,63 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
     }
 
-    /// Takes the head of the queue with this last packet out of its cell. Returns the head.
-    #[inline]
+    /// Takes the head of the queue with this last packet out of its cell.
+    #[inline(always)]
     pub(super) fn leave_cell(
         &mut self,
         fabric: &mut Fabric,
         seat: &Seat,
         port: u32,
-        class: u8,
-        input: u32,
+        (class, input): (u8, u32),
         last: u32,
-    ) -> u32 {
+    ) {
         let is_voq = self.is_voq(seat, class, input);
         let output = &mut self.outputs[port];
         output.asking -= 1;
         let cell = &mut self.cells[output.cell + class as u32 * (seat.radix + 1) + input];
-        let packets = &mut fabric.pool.hot;
-        let (tail, sibling) = (packets[last].next, packets[last].sibling);
+        let hot = &fabric.pool.hot[last];
+        let (tail, sibling) = (hot.next, hot.sibling);
         let head = if is_voq { tail } else { last };
-        let alone = *cell == last && sibling == NIL;
-        if head != last {
-            let next = packets[head].next;
-            packets[last].next = next;
-            // The queue goes to the end of the cell, so that queues take turns.
-            if !alone {
-                unlink(packets, cell, last, sibling);
-                append(packets, cell, last);
-            }
-            if self.time_to_wait.is_some() {
-                self.on_head(fabric, seat, input, next, class);
-            }
-        } else if alone {
+        if head != last || *cell != last || sibling != NIL {
+            self.leave_queue(fabric, seat, (port, class, input), (head, last));
+        } else {
             *cell = NIL;
             let requests = &mut output.requests[class as usize];
             requests.remove(input as usize);
             output.classes &= !((requests.is_empty() as u8) << class);
-        } else {
-            unlink(packets, cell, last, sibling);
         }
         if !is_voq {
             self.advance_fifo(fabric, seat, input, head);
         }
-        head
+    }
+
+    /// Takes a packet out of a cell that holds more.
+    #[inline(never)]
+    fn leave_queue(
+        &mut self,
+        fabric: &mut Fabric,
+        seat: &Seat,
+        (port, class, input): (u32, u8, u32),
+        (head, last): (u32, u32),
+    ) {
+        let cell = self.cell(seat, port, class, input);
+        let cell = &mut self.cells[cell];
+        let packets = &mut fabric.pool.hot;
+        let sibling = packets[last].sibling;
+        if head == last {
+            unlink(packets, cell, last, sibling);
+            return;
+        }
+        let next = packets[head].next;
+        packets[last].next = next;
+        // The queue goes to the end of the cell, so that queues take turns.
+        if *cell != last || sibling != NIL {
+            unlink(packets, cell, last, sibling);
+            append(packets, cell, last);
+        }
+        if self.time_to_wait.is_some() {
+            self.on_head(fabric, seat, input, next, class);
+        }
     }
 
     /// The head of a plain queue left: the next packet enters its own cell.

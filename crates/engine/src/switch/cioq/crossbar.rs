@@ -13,7 +13,7 @@ use crate::rng::mix;
 pub(super) struct Proposal {
     /// The packet.
     id: u32,
-    /// Last packet of its queue; none if it has just arrived.
+    /// Last packet of its queue; none if it is alone at its output.
     queue: u32,
     input: u32,
     class: u8,
@@ -107,7 +107,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
             let (number, radix) = (open.port - output.base, output.radix as u32);
             let turn = self.turn(fabric, output, found.input) as u32;
-            (found.class, (number + radix - turn) % radix)
+            // The turn may be the number of ports: it is that of the first then.
+            (found.class, if number >= turn { number - turn } else { number + radix - turn })
         };
         let [winner, loser] = if rank(rivals[0]) < rank(rivals[1]) { rivals } else { [rivals[1], rivals[0]] };
         let open = &mut all[loser as usize];
@@ -171,18 +172,18 @@ impl<const W: usize, const V: usize> State<W, V> {
         if output.crossbar_free > fabric.now {
             return;
         }
-        if output.fresh != NIL {
-            open.found = self.propose_fresh(fabric, output, open);
+        if output.lone != NIL {
+            open.found = self.propose_lone(fabric, output, open);
         } else if output.classes != 0 {
             (open.input_free, open.full) = (NEVER, false);
             open.found = self.pick(fabric, output, open);
         }
     }
 
-    /// The packet that has just arrived at an output without others, if its input is free and there is space ahead.
+    /// The only packet that waits for an output, if its input is free and there is space ahead.
     #[inline(always)]
-    fn propose_fresh(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
-        let (id, input) = (output.fresh, output.fresh_input as u32);
+    fn propose_lone(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
+        let (id, input) = (output.lone, output.lone_input as u32);
         let free = self.free_at(fabric, output, input);
         if free > fabric.now {
             open.input_free = free;
@@ -227,11 +228,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         let mut input = first;
         loop {
-            let free = self.free_at(fabric, output, input as u32);
-            if free > fabric.now {
-                open.input_free = open.input_free.min(free);
-            } else if let Some(found) = self.ready(fabric, output, (class, input as u32), open) {
-                return Some(found);
+            let found = self.candidate(fabric, output, (class, input as u32), open);
+            if found.is_some() {
+                return found;
             }
             input = requests.next_from(input + 1).unwrap_or(first);
             if input == first {
@@ -252,10 +251,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let requests = &output.requests[class as usize];
         let (mut input, mut best) = (first, None::<(u64, Proposal)>);
         loop {
-            let free = self.free_at(fabric, output, input as u32);
-            if free > fabric.now {
-                open.input_free = open.input_free.min(free);
-            } else if let Some(found) = self.ready(fabric, output, (class, input as u32), open) {
+            if let Some(found) = self.candidate(fabric, output, (class, input as u32), open) {
                 let rank = self.rank(fabric, open.port, found);
                 if best.is_none_or(|(least, _)| rank < least) {
                     best = Some((rank, found));
@@ -278,6 +274,23 @@ impl<const W: usize, const V: usize> State<W, V> {
         let switch = fabric.share.switches[output.switch as usize];
         let key = (switch as u64) << 32 | ((port - output.base) as u64) << 16 | found.input as u64;
         mix(mix(self.seed, key), fabric.now)
+    }
+
+    /// The candidate of an input, if the input is free.
+    #[inline(always)]
+    fn candidate(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        place: (u8, u32),
+        open: &mut Open,
+    ) -> Option<Proposal> {
+        let free = self.free_at(fabric, output, place.1);
+        if free > fabric.now {
+            open.input_free = open.input_free.min(free);
+            return None;
+        }
+        self.ready(fabric, output, place, open)
     }
 
     /// The first queue of a cell whose head fits in its output queue.
@@ -358,10 +371,10 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (idle, base, switch) = (output.queued.is_empty(), output.base, output.switch);
         let (radix, turn) = (output.radix as u32, (port - base + 1) as u16);
         if queue == NIL {
-            output.fresh = NIL;
+            output.lone = NIL;
         } else {
             let seat = self.records[switch].seat;
-            self.leave_cell(fabric, &seat, port, class, input, queue);
+            self.leave_cell(fabric, &seat, port, (class, input), queue);
         }
         if input == radix {
             let record = &mut self.records[switch];
@@ -371,16 +384,16 @@ impl<const W: usize, const V: usize> State<W, V> {
             (inlet.free_at, inlet.turn) = (held, turn);
             fabric.release(base + input, vc, flits, end);
         }
+        if self.output_buffer.is_none() {
+            // It was proposed because its channel is free and has credit; no more can cross before the channel is free again.
+            self.send(fabric, port, id, next_vc, agent);
+            self.outputs[port].crossbar_free = fabric.channels[port].free_at;
+            return;
+        }
         if idle && fabric.channels[port].free_at <= fabric.now {
-            if self.output_buffer.is_some() {
-                fabric.take_credits(port);
-            }
+            fabric.take_credits(port);
             if fabric.credit(port, next_vc) >= flits {
                 self.send(fabric, port, id, next_vc, agent);
-                if self.output_buffer.is_none() {
-                    // Nothing more can cross before the channel is free.
-                    self.outputs[port].crossbar_free = fabric.channels[port].free_at;
-                }
                 return;
             }
         }

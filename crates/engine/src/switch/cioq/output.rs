@@ -12,17 +12,13 @@ impl<const W: usize, const V: usize> State<W, V> {
     pub(super) fn finish(&mut self, fabric: &mut Fabric, open: &Open, agent: &mut dyn Agent) {
         let (port, now) = (open.port, fabric.now);
         let output = &self.outputs[port];
-        let (mut queued, fresh) = (!output.queued.is_empty(), output.fresh != NIL);
-        if !queued && !fresh && output.asking == 0 {
+        let (mut queued, asking) = (!output.queued.is_empty(), output.asking > 0 || output.lone != NIL);
+        if !queued && !asking {
             return;
         }
         if queued && fabric.channels[port].free_at <= now {
             self.start_channel(fabric, port, agent);
             queued = !self.outputs[port].queued.is_empty();
-        }
-        if fresh {
-            let seat = self.records[self.outputs[port].switch].seat;
-            self.enter_fresh(fabric, &seat, port);
         }
         let (mut wake, channel_free) = (NEVER, fabric.channels[port].free_at);
         if channel_free > now {
@@ -35,9 +31,8 @@ impl<const W: usize, const V: usize> State<W, V> {
                 fabric.probe.stalled(port, now);
             }
         }
-        let output = &self.outputs[port];
-        if output.asking > 0 {
-            let crossbar_free = output.crossbar_free;
+        if asking {
+            let crossbar_free = self.outputs[port].crossbar_free;
             wake = wake.min(if crossbar_free > now { crossbar_free } else { open.input_free });
         }
         if wake != NEVER {
@@ -147,7 +142,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (flits, vc) = (hot.flits(), hot.vc);
         let end = (fabric.now + self.crossbar[flits] as Tick).max(hot.tail);
         hot.tail = end;
-        self.leave_cell(fabric, &seat, port, class, input, queue);
+        self.leave_cell(fabric, &seat, port, (class, input), queue);
         if input != seat.radix {
             fabric.release(seat.port + input, vc, flits, end);
         }

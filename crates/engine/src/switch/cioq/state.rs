@@ -53,9 +53,9 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub waiting: u32,
     /// Packets in the cells.
     pub asking: u32,
-    /// A packet that arrived in this tick when the cells were empty: it enters its cell only if it is not granted.
-    pub fresh: u32,
-    pub fresh_input: u16,
+    /// The packet that waits alone, and its input: it enters its cell only when a second one comes.
+    pub lone: u32,
+    pub lone_input: u16,
     /// Local switch, its first port, and the number of its ports.
     pub switch: u32,
     pub base: u32,
@@ -192,8 +192,8 @@ impl<const W: usize, const V: usize> Output<W, V> {
             queued: Set::default(),
             waiting: 0,
             asking: 0,
-            fresh: NIL,
-            fresh_input: 0,
+            lone: NIL,
+            lone_input: 0,
             switch: seat.switch,
             base: seat.port,
             radix: seat.radix as u16,
@@ -222,16 +222,19 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let port = seat.port + hot.out as u32;
         let output = &mut self.outputs[port];
         output.waiting += hot.flits();
-        let takes = output.asking == 0 && output.fresh == NIL && output.crossbar_free <= fabric.now;
-        if self.bypass && takes {
-            (output.fresh, output.fresh_input) = (id, input as u16);
-            self.activate(port);
+        if !self.bypass {
+            self.enter(fabric, &seat, input, id);
             return;
         }
-        if output.fresh != NIL {
-            self.enter_fresh(fabric, &seat, port);
+        if output.asking == 0 {
+            if output.lone == NIL {
+                (output.lone, output.lone_input) = (id, input as u16);
+                self.look_at(fabric, port);
+                return;
+            }
+            self.enter_lone(fabric, &seat, port);
         }
-        self.enter(fabric, &seat, input, id);
+        self.enter_cell(fabric, &seat, input, id, true);
     }
 
     #[inline]
@@ -265,7 +268,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         }
         self.outputs[port].waiting -= hot.flits();
         fabric.dropped.push((seat.port + input, id));
-        self.leave_cell(fabric, &seat, port, class, input, queue);
+        self.leave_cell(fabric, &seat, port, (class, input), queue);
     }
 
     fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {

@@ -8,14 +8,18 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// Visits the packets that wait for the crossbar to an output.
     pub(super) fn each_at(&self, fabric: &Fabric, seat: &Seat, port: u32, visit: &mut dyn FnMut(Waiting)) {
         let output = &self.outputs[port];
-        if output.fresh != NIL && (output.fresh_input as u32) < seat.radix {
-            visit(self.held(fabric, port, seat.port + output.fresh_input as u32, output.fresh, true));
+        if output.lone != NIL && (output.lone_input as u32) < seat.radix {
+            visit(self.held(fabric, port, seat.port + output.lone_input as u32, output.lone, true));
         }
         if output.asking == 0 {
             return;
         }
         for class in 0..fabric.plan.channels.classes.len() as u8 {
-            for input in 0..seat.radix {
+            let mut inputs = output.requests[class as usize];
+            inputs.remove(seat.radix as usize);
+            while let Some(input) = inputs.first() {
+                inputs.remove(input);
+                let input = input as u32;
                 let mut queue = self.cells[self.cell(seat, port, class, input)];
                 while queue != NIL {
                     self.each_of_queue(fabric, seat, port, (class, input), queue, visit);
