@@ -66,6 +66,7 @@ impl Loads {
 
     /// Follows all packets for a destination, a hop at a time; packets in the same state are followed as one.
     fn follow(&mut self, plan: &Plan, dst: u32, mut packets: Vec<Packets>) -> Result<(), String> {
+        let minds = plan.router.minds_input();
         for _ in 0..HOPS_MAX {
             let mut next = Vec::new();
             for ((switch, input, before), part) in merged(packets) {
@@ -78,7 +79,7 @@ impl Loads {
                     self.channels[self.first[switch as usize] + usize::from(hop.port)] += part * probability;
                     let port = plan.graph.switches[switch as usize][usize::from(hop.port)];
                     if let Peer::Switch { switch, port } = port.peer {
-                        next.push(((switch, Some(port), route), part * probability));
+                        next.push(((switch, minds.then_some(port), route), part * probability));
                     }
                 });
                 if !known {

@@ -86,6 +86,10 @@ impl Router for Escaping {
         Some(self.escape)
     }
 
+    fn minds_input(&self) -> bool {
+        true
+    }
+
     fn route(
         &self,
         switch: u32,

@@ -157,6 +157,10 @@ impl<O: Ordered> Router for DimensionOrder<O> {
         self.bubbles
     }
 
+    fn minds_input(&self) -> bool {
+        self.bubbles
+    }
+
     fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {
         if self.networks > 1 {
             route.network = self.choose.order(self.networks, senses, |network, senses| {

@@ -121,6 +121,10 @@ impl Router for ByFlows {
         Some(self.cache)
     }
 
+    fn minds_input(&self) -> bool {
+        true
+    }
+
     fn route(
         &self,
         switch: u32,

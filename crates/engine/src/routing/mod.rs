@@ -122,6 +122,11 @@ pub trait Router: Send + Sync {
         None
     }
 
+    /// Whether [`Self::route`] looks at the port that a packet came by.
+    fn minds_input(&self) -> bool {
+        false
+    }
+
     /// Called once at the source, before the packet enters its first switch, to draw what is drawn there
     /// (a Valiant intermediate, an order of dimensions). It senses the first switch. Not called for a packet that a
     /// switch makes, which keeps a route of all zeros: every router must be able to route that.
@@ -228,6 +233,7 @@ fn diverts(minimal: u32, detour: u32, (h_min, h_val): (u32, u32), threshold: u64
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::graph::Peer;
     use crate::topology::{Wiring, tests::small};
     use crate::units::Rate;
 
@@ -306,12 +312,12 @@ pub(crate) mod tests {
             hops.push(hop);
             route.hops += 1;
             match graph.switches[switch as usize][hop.port as usize].peer {
-                crate::graph::Peer::Switch { switch: next, port } => (switch, in_port) = (next, Some(port)),
-                crate::graph::Peer::Endpoint(endpoint) => {
+                Peer::Switch { switch: next, port } => (switch, in_port) = (next, Some(port)),
+                Peer::Endpoint(endpoint) => {
                     assert_eq!(endpoint, dst);
                     return hops;
                 }
-                crate::graph::Peer::None => panic!("sent over an open port"),
+                Peer::None => panic!("sent over an open port"),
             }
         }
         panic!("{src} to {dst} does not arrive: {hops:?}")
@@ -334,6 +340,51 @@ pub(crate) mod tests {
             assert!(Routing::default().suits(&topology));
             for routing in variants(&topology) {
                 assert!(routing.bind(&topology, &topology.graph(), &SCALE).is_ok());
+            }
+        }
+    }
+
+    /// All that may come of a hop.
+    fn outcomes(
+        router: &dyn Router,
+        (switch, in_port): (u32, Option<u16>),
+        dst: u32,
+        before: Route,
+    ) -> Vec<(u16, u8, Route)> {
+        let mut outcomes = Vec::new();
+        crate::outcomes::every_outcome(|senses| {
+            let mut route = before;
+            let hop = router.route(switch, in_port, dst, &mut route, senses);
+            outcomes.push((hop.port, hop.level, route));
+        });
+        outcomes
+    }
+
+    #[test]
+    fn a_routing_that_says_so_does_not_look_at_the_port_a_packet_came_by() {
+        for topology in small() {
+            let graph = topology.graph();
+            let routers = variants(&topology).into_iter().map(|kind| kind.bind(&topology, &graph, &SCALE));
+            for router in routers.map(|bound| bound.unwrap()).filter(|router| !router.minds_input()) {
+                let last = graph.endpoints.len() as u32 - 1;
+                for (src, dst) in [(0, last), (last, 0), (last / 2, last), (0, last.min(1))] {
+                    let (mut switch, mut port) = graph.endpoints[src as usize];
+                    let mut route = Route::default();
+                    loop {
+                        let hops = outcomes(&*router, (switch, Some(port)), dst, route);
+                        assert_eq!(
+                            hops,
+                            outcomes(&*router, (switch, None), dst, route),
+                            "{topology:?} {port}"
+                        );
+                        let out = hops[0].0;
+                        route = Route { hops: route.hops + 1, ..hops[0].2 };
+                        match graph.switches[switch as usize][usize::from(out)].peer {
+                            Peer::Switch { switch: next, port: there } => (switch, port) = (next, there),
+                            _ => break,
+                        }
+                    }
+                }
             }
         }
     }
