@@ -134,11 +134,15 @@ fn run_with<A: Architecture>(
     let limit =
         scenario.run.memory.map(|size| size.flits(&crate::units::Scale { flit_bits: 8, ..plan.scale }));
     let (mut end, mut seen) = (0, Instant::now());
+    let mut search_at = 0;
     let ending = kernel.run(&mut |view: &mut View<A>| {
         end = view.now;
         if view.is_check {
             look(plan, view);
-            failure = deadlocked(scenario, plan, view);
+            if view.now >= search_at || view.now >= plan.end {
+                failure = deadlocked(scenario, plan, view);
+                search_at = view.now + plan.search_every();
+            }
         } else if seen.elapsed() < WATCH_EVERY {
             return true;
         }

@@ -218,6 +218,22 @@ fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {
 }
 
 #[test]
+fn a_deadlock_of_buffers_that_virtual_channels_share_is_told() {
+    let shared = [
+        ("switch.input_buffer", "{ per = \"port\", size = \"4 packets\", shared = true }"),
+        ("endpoint.acknowledge", "true"),
+    ];
+    match tailback_engine::run::run(&ring(MADE, &shared), &mut |_| true) {
+        Err(RunError::Failed(told)) => assert!(
+            told.contains("8 channels wait for one another in a circle")
+                && told.contains("all virtual channels: full"),
+            "{told}"
+        ),
+        other => panic!("no deadlock was told: {other:?}"),
+    }
+}
+
+#[test]
 fn a_made_deadlock_is_told_within_twice_the_longest_queueing_delay() {
     // Little enough that the ring fills up only after a while.
     let load = [("traffic.t.load", "0.12")];

@@ -11,6 +11,7 @@ use crate::graph::Peer;
 use crate::probe::Probe;
 use crate::protocol::signal::Signal;
 use crate::routing::BUBBLE;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The shared part of a partition.
@@ -250,6 +251,12 @@ impl Fabric {
     #[inline]
     pub fn room_needed(&self, hot: &Hot) -> u32 {
         hot.flits() + if hot.state & BUBBLE != 0 { self.plan.packet_flits as u32 } else { 0 }
+    }
+
+    /// Flits of the buffer ahead that are free for these virtual channels, those that all share included.
+    pub fn unused(&self, channel: u32, vcs: RangeInclusive<u8>) -> u32 {
+        let own: u32 = vcs.map(|vc| self.lanes[channel * self.vcs + vc as u32].credit).sum();
+        own + self.pools.get(channel as usize).copied().unwrap_or(0)
     }
 
     /// Credits on their way back to a channel, in flits.

@@ -209,6 +209,11 @@ impl Plan {
         self.channels.class(crate::protocol::DATA.name).expect("every scheme has data")
     }
 
+    /// Ticks between two searches for deadlock, at least: a circle takes several packets to close.
+    pub fn search_every(&self) -> Tick {
+        4 * self.links.iter().filter_map(|link| link.time.last().copied()).max().unwrap_or(1) as Tick
+    }
+
     /// A span of time in ticks.
     pub fn ticks(&self, span: Duration) -> Tick {
         span.time(&self.scale).0 / self.tick

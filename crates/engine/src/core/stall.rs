@@ -6,14 +6,20 @@
 //! whatever might still move is taken to move, so what is found is a deadlock, and every deadlock is found in the end.
 use super::packet::Packet;
 use super::partition::Partition;
-use super::plan::Plan;
+use super::plan::{LinkPlan, Plan};
 use crate::graph::Peer;
 use crate::switch::arch::Architecture;
 use std::collections::BTreeMap;
 use std::ops::DerefMut;
 
-/// An output queue: global switch, port, virtual channel; and the buffer ahead of it.
-type Key = (u32, u16, u8);
+/// An output queue: global switch, port, virtual channel; and the buffer ahead of it. Virtual channels that share the buffer
+/// ahead are one queue, without a number: a circle of some of them is not seen while others of the same link can still move.
+type Key = (u32, u16, Option<u8>);
+
+/// How the queue of a virtual channel is known on links of a class.
+fn queue_on(link: &LinkPlan, vc: u8) -> Option<u8> {
+    (link.pool == 0).then_some(vc)
+}
 
 /// A buffer whose sender lacks credit.
 #[derive(Default)]
@@ -33,8 +39,8 @@ pub struct Wait {
     pub switch: u32,
     /// Port of that switch.
     pub port: u16,
-    /// Virtual channel.
-    pub vc: u8,
+    /// Virtual channel; none if all share the buffer ahead.
+    pub vc: Option<u8>,
     /// The packet.
     pub packet: Packet,
 }
@@ -77,20 +83,32 @@ fn starved<A: Architecture>(
 ) -> BTreeMap<Key, Buffer> {
     // None for a queue of which some packet can be sent.
     let mut buffers: BTreeMap<Key, Option<Buffer>> = BTreeMap::new();
+    // The most that any packet needs: most queues have it, and are left out of the search at once. Those that share a buffer
+    // are not: they speak for each other.
+    let shares = plan.links.iter().any(|link| link.pool > 0);
+    let most = if shares { u32::MAX } else { 2 * plan.packet_flits as u32 };
     for partition in partitions {
         let fabric = &partition.fabric;
         partition.switches().each_queued(fabric, &mut |port, vc, needed| {
+            if fabric.credit(port, vc) >= most {
+                return;
+            }
             // The inlet of a port tells where it is.
             let at = &fabric.inlets[port];
-            let key = (at.switch, (port - at.base) as u16, vc);
-            let out = plan.graph.switches[key.0 as usize][usize::from(key.1)];
+            let number = (port - at.base) as u16;
+            let out = plan.graph.switches[at.switch as usize][usize::from(number)];
             let link = &plan.links[usize::from(out.class)];
-            let coming = fabric.credit(port, vc) + fabric.owed(port, vc);
-            // What holds a buffer that virtual channels share cannot be told apart.
-            if link.pool > 0 || !matches!(out.peer, Peer::Switch { .. }) || coming >= needed {
+            let queue = queue_on(link, vc);
+            let (room, vcs) = match queue {
+                Some(vc) => (link.buffer[usize::from(vc)], vc..=vc),
+                None => (link.buffer.iter().sum::<u32>() + link.pool, 0..=(plan.channels.count() - 1) as u8),
+            };
+            let owed: u32 = vcs.clone().map(|vc| fabric.owed(port, vc)).sum();
+            let key = (at.switch, number, queue);
+            if !matches!(out.peer, Peer::Switch { .. }) || fabric.credit(port, vc) + owed >= needed {
                 buffers.insert(key, None);
             } else {
-                let held = link.buffer[usize::from(vc)] - coming;
+                let held = room - fabric.unused(port, vcs) - owed;
                 buffers.entry(key).or_insert(Some(Buffer { held, ..Buffer::default() }));
             }
         });
@@ -108,17 +126,21 @@ fn fill<A: Architecture>(
         let fabric = &partition.fabric;
         partition.switches().each_waiting(fabric, &mut |waiting| {
             let at = &fabric.inlets[waiting.input];
-            let peer = plan.graph.switches[at.switch as usize][(waiting.input - at.base) as usize].peer;
-            let Peer::Switch { switch, port } = peer else { return };
+            let ports = &plan.graph.switches[at.switch as usize];
+            let input = ports[(waiting.input - at.base) as usize];
+            let Peer::Switch { switch, port } = input.peer else { return };
             let packet = fabric.pool.get(waiting.id);
             let hot = &packet.hot;
-            let Some(buffer) = buffers.get_mut(&(switch, port, hot.vc)) else { return };
+            let link = |class: u8| &plan.links[usize::from(class)];
+            let key = (switch, port, queue_on(link(input.class), hot.vc));
+            let Some(buffer) = buffers.get_mut(&key) else { return };
             buffer.present += hot.flits();
             if waiting.first {
                 let class =
                     &plan.channels.classes[usize::from(plan.channels.class_of[usize::from(hot.next_vc)])];
                 let waits = waiting.blocked && !class.times_out;
-                buffer.first.push((packet, waits.then_some((at.switch, hot.out, hot.next_vc))));
+                let queue = queue_on(link(ports[usize::from(hot.out)].class), hot.next_vc);
+                buffer.first.push((packet, waits.then_some((at.switch, hot.out, queue))));
             }
         });
     }
@@ -151,15 +173,15 @@ pub fn told(plan: &Plan, circle: &[Wait]) -> String {
     let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
     let line = |wait: &Wait| {
         let channel = plan.graph.channel(wait.switch, wait.port, &names);
-        let (class, level) = (plan.channels.class_of[usize::from(wait.vc)], wait.vc % plan.channels.levels);
+        let queue = wait.vc.map_or("all virtual channels".to_string(), |vc| {
+            let class = plan.channels.class_of[usize::from(vc)];
+            let name = plan.channels.classes[usize::from(class)].name;
+            format!("{name} level {}", vc % plan.channels.levels)
+        });
         let (hot, cold) = (&wait.packet.hot, &wait.packet.cold);
         format!(
-            "  {channel}, {} level {level}: full; its packet {} of message {} from endpoint {} to endpoint {} waits for",
-            plan.channels.classes[usize::from(class)].name,
-            cold.sequence,
-            cold.message,
-            cold.src,
-            hot.dst,
+            "  {channel}, {queue}: full; its packet {} of message {} from endpoint {} to endpoint {} waits for",
+            cold.sequence, cold.message, cold.src, hot.dst,
         )
     };
     let mut lines: Vec<String> = circle.iter().take(TOLD_MAX).map(line).collect();
