@@ -31,6 +31,8 @@ pub struct Partition<A: Architecture> {
     /// The flows in the switches, if they are kept account of.
     pub circuits: Option<Box<Circuits>>,
     last_hop: bool,
+    /// Whether arriving packets are routed in the order of their ports.
+    ordered: bool,
     plan: Arc<Plan>,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
     endpoints: Table<u32>,
@@ -125,10 +127,12 @@ impl<A: Architecture> Partition<A> {
                 });
             }
         }
+        let circuits = Circuits::of(&fabric.plan, &fabric.share);
         Self {
             speaks,
             last_hop: interest.last_hop,
-            circuits: Circuits::of(&fabric.plan, &fabric.share),
+            ordered: fabric.plan.router.reserved_level().is_some() || circuits.is_some(),
+            circuits,
             plan: fabric.plan.clone(),
             channels,
             fabric,
@@ -174,13 +178,25 @@ impl<A: Architecture> Partition<A> {
         events
     }
 
-    /// One tick. The order of the phases is what makes the order inside a phase meaningless.
+    /// One tick. The order of the phases is what makes the order inside a phase meaningless. Many ticks have events of few
+    /// kinds.
     fn tick(&mut self) {
-        self.arrive();
-        self.wake_ports();
-        self.expire();
-        self.accept();
-        self.time_agent();
+        let arrives = self.fabric.wheel.has(Kind::Line) || self.fabric.wheel.has(Kind::Arrival);
+        if arrives {
+            self.arrive();
+        }
+        if self.fabric.wheel.has(Kind::Wake) {
+            self.wake_ports();
+        }
+        if self.fabric.wheel.has(Kind::Timer) {
+            self.expire();
+        }
+        if arrives {
+            self.accept();
+        }
+        if self.speaks {
+            self.time_agent();
+        }
         loop {
             self.answer_drops();
             self.switches.settle(&mut self.fabric, &mut *self.agent);
@@ -188,21 +204,15 @@ impl<A: Architecture> Partition<A> {
                 break;
             }
         }
-        self.hear_signals();
-        let mut events = self.take(Kind::Delivery);
-        if self.plan.interleave {
-            // The tails of two packets may come at once.
-            let pool = &self.fabric.pool;
-            events.sort_unstable_by_key(|&event| {
-                let id = event as u32;
-                ((event >> 32) as u32, pool.hot[id].kind(), identity(pool, id))
-            });
+        if self.fabric.wheel.has(Kind::Signal) {
+            self.hear_signals();
         }
-        for &event in &events {
-            self.nics.deliver(&mut self.fabric, (event >> 32) as u32, event as u32);
+        if self.fabric.wheel.has(Kind::Delivery) {
+            self.deliver();
         }
-        self.events = events;
-        self.wake_endpoints();
+        if self.fabric.wheel.has(Kind::Endpoint) {
+            self.wake_endpoints();
+        }
     }
 
     /// Collects and routes the heads that arrive in this tick, on the state as of its beginning.
@@ -214,7 +224,7 @@ impl<A: Architecture> Partition<A> {
         arrivals.extend(lines.iter().map(|&line| self.fabric.take_packet(line as u32)));
         self.events = lines;
         // Packets that are promised room, or change what a switch knows of flows, must be routed in an order that means something.
-        if self.plan.router.reserved_level().is_some() || self.circuits.is_some() {
+        if self.ordered {
             arrivals.sort_unstable_by_key(|event| event >> 32);
         }
         for &event in &arrivals {
@@ -247,9 +257,6 @@ impl<A: Architecture> Partition<A> {
 
     /// Tells the agent of the times that it asked for, and sends what it has to say.
     fn time_agent(&mut self) {
-        if !self.speaks {
-            return;
-        }
         let mut keys = self.take(Kind::Agent);
         keys.sort_unstable();
         keys.iter().for_each(|&key| self.agent.on_timer(key, self.fabric.now));
@@ -302,9 +309,6 @@ impl<A: Architecture> Partition<A> {
 
     /// Hands the signals that come in this tick to their endpoints.
     fn hear_signals(&mut self) {
-        if matches!(self.plan.post, Post::Closed) {
-            return;
-        }
         let events = self.take(Kind::Signal);
         let mut signals: Vec<Signal> =
             events.iter().map(|&place| self.fabric.take_signal(place as u32)).collect();
@@ -314,6 +318,23 @@ impl<A: Architecture> Partition<A> {
             let local = self.plan.endpoint_home[signal.to as usize];
             self.nics.hear_signal(&mut self.fabric, local, signal);
         }
+    }
+
+    /// Hands the packets whose tails come in this tick to their endpoints.
+    fn deliver(&mut self) {
+        let mut events = self.take(Kind::Delivery);
+        if self.plan.interleave {
+            // The tails of two packets may come at once.
+            let pool = &self.fabric.pool;
+            events.sort_unstable_by_key(|&event| {
+                let id = event as u32;
+                ((event >> 32) as u32, pool.hot[id].kind(), identity(pool, id))
+            });
+        }
+        for &event in &events {
+            self.nics.deliver(&mut self.fabric, (event >> 32) as u32, event as u32);
+        }
+        self.events = events;
     }
 
     fn wake_endpoints(&mut self) {

@@ -148,6 +148,12 @@ impl Wheel {
         Tick::MAX
     }
 
+    /// Whether there are events of a kind at the present tick (the one `next` returned).
+    #[inline(always)]
+    pub fn has(&self, kind: Kind) -> bool {
+        self.slots[(self.base & self.mask) as usize][kind as usize] != NONE
+    }
+
     /// Moves the events of one kind at the present tick (the one `next` returned) to `into`.
     pub fn take(&mut self, kind: Kind, into: &mut Vec<u64>) {
         into.clear();
