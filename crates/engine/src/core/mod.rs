@@ -9,6 +9,7 @@ mod border;
 pub mod build;
 pub mod channel;
 pub mod circuits;
+mod control;
 pub mod credits;
 pub mod fabric;
 pub mod kernel;
