@@ -1,8 +1,12 @@
+import math
+
 import pytest
 
+from tailback.experiments import osha_fig11
 from tailback.experiments import osha_paper as osha
 from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted
+from tailback.ptrans import Ptrans
 
 UNIFORM = '[[traffic]]\nname = "uniform"\npattern = "uniform"\nload = 1.0\nmessage = "4 KiB"\n'
 
@@ -18,3 +22,18 @@ def test_with_voqs_packets_of_one_queue_leave_for_several_outputs_at_once():
     # In a router of a KNS network each input sends XY packets to one output of its own, but packets of two
     # networks to two: if it sent one packet at a time, they would stand in each other's way.
     assert carried("OSHA-2VC") > carried("1VC") - 0.03
+
+
+def transposition(us):
+    job = '[[job]]\nname = "ptrans"\nworkload = "vef"\nranks = 16\nplacement = "linear"\n'
+    of = osha.Network(1, "kns", 4, 2)
+    made = osha.scenario("ptrans", of, "1VC", voq=False, traffic=job, times=Times(0, us, 0))
+    trace = "\n".join(Ptrans(rows=4, columns=4, matrix=256).trace()) + "\n"
+    return made.replace({"job.ptrans.text": trace}).run()
+
+
+@pytest.mark.engine
+def test_the_execution_time_of_a_trace_is_that_of_its_last_task():
+    # A task sends a block of 64 x 64 elements of 8 bytes: 2.6 us on its channel.
+    assert 0.0026 < osha_fig11.execution_ms(transposition(1000)) < 0.1
+    assert math.isnan(osha_fig11.execution_ms(transposition(2)))
