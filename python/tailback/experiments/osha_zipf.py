@@ -55,7 +55,7 @@ def traffic(s: float) -> str:
     return TRAFFIC.replace("{s}", str(s))
 
 
-def below(data: Data, torus: int, kns: int) -> Claim:
+def below(data: Data, torus: int, kns: int, *, cause: str = "") -> Claim:
     """That a torus saturates far below the KNS network."""
     pairs = list(zip(both(data, torus, 1.0), both(data, kns, 1.0), strict=True))
     measured = "; ".join(
@@ -63,7 +63,7 @@ def below(data: Data, torus: int, kns: int) -> Claim:
         for (_, t), (_, k) in pairs
     )
     held = all(t[scheme] <= 0.75 * k[scheme] for (_, t), (_, k) in pairs for scheme in t)
-    return hard("s = 1: every scheme accepts at most 3/4 of what it does on KNS", measured, held)
+    return hard("s = 1: every scheme accepts at most 3/4 of what it does on KNS", measured, held, cause=cause)
 
 
 def little(data: Data, torus: int) -> Claim:
