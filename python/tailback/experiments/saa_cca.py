@@ -7,10 +7,22 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
 
 from tailback import style
+from tailback.experiments.draw import plain_ticks
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
-from tailback.experiments.saa_paper import HOLD, PAPER, STATIC, arity, column, permutations, scenario, tree
+from tailback.experiments.saa_paper import (
+    FLOW_NS,
+    HOLD,
+    PAPER,
+    STATIC,
+    arity,
+    column,
+    permutations,
+    scenario,
+    tree,
+)
 from tailback.result import Result
 
 PACKET_NS = 1638.4
@@ -18,8 +30,11 @@ RATES = (0, 7, 63)
 """Packets that are not marked between two that are."""
 STEPS = (1.05, 1.2, 1.5)
 """Growth of the rate from one entry of the table to the next; its last is about a 256th of the channel."""
-TIMERS = ("10 us", "150 us")
+TIMERS = ("10 us", "150 us", "2 ms")
+"""A flow of an all-to-one by 255 gets a mark in 418 us at most: only the longest lets its index grow."""
 TRAFFIC = ("permutation", "all-to-one")
+HOT_PACKETS = 32
+"""Of a flow to the hot endpoint: as many marks, if all are, as bring it down to a 256th by steps of 1.2."""
 
 
 def table(step: float) -> list[str]:
@@ -54,7 +69,7 @@ def cases(full: bool) -> list[Case]:
     """Every setting under both kinds of traffic."""
     k = arity(full)
     return [
-        Case({"setting": name, "traffic": traffic}, _scenario(k, name, traffic, setting), 6.0)
+        Case({"setting": name, "traffic": traffic}, _scenario(k, name, traffic, setting), 2.0)
         for name, setting in settings()
         for traffic in TRAFFIC
     ]
@@ -66,14 +81,14 @@ def _scenario(k: int, name: str, traffic: str, setting: Mapping[str, Any]) -> An
     if traffic == "permutation":
         return scenario(f"permutation, {name}", tree(k, 0), STATIC, setting, permutations(1, k, 1))
     # Half of the endpoints send to one of them; the others exchange permutations, as long as that lasts.
-    hot = {"ranks": half, "flows": "all-to-one", "size": "8 packets", **spread}
+    hot = {"ranks": half, "flows": "all-to-one", "size": f"{HOT_PACKETS} packets", **spread}
     made = scenario(f"all-to-one, {name}", tree(k, 0), STATIC, setting, hot)
     victim = {
         "name": "victim",
         "workload": "phases",
         "ranks": half,
         "size": "128 packets",
-        "phases": 3,
+        "phases": 10,
         **spread,
     }
     lines = ["", "[[job]]", *(f"{key} = {_toml(value)}" for key, value in victim.items()), ""]
@@ -92,11 +107,28 @@ def slowness(result: Result, job: str) -> float:
     return float(np.mean(ratios)) if not np.isnan(ratios).any() else float("inf")
 
 
+def victims(result: Result) -> float:
+    """Mean time of the victims' flows that began while the all-to-one lasted, over that at line rate."""
+    phases, flows = result.tables["phases"].to_pydict(), result.tables["flows"].to_pydict()
+    began = {
+        phase: start
+        for job, phase, start in zip(phases["job"], phases["phase"], phases["start_ns"], strict=True)
+        if job == "victim"
+    }
+    (end,) = (at for job, at in zip(phases["job"], phases["time_ns"], strict=True) if job == "app")
+    times = [
+        at
+        for job, phase, at in zip(flows["job"], flows["phase"], flows["time_ns"], strict=True)
+        if job == "victim" and began[phase] < end
+    ]
+    return float(np.mean(times)) / FLOW_NS
+
+
 def measured(data: Data, name: str) -> tuple[float, float, float]:
     """Slowness of the permutation, of the victims of the all-to-one, and of the all-to-one itself."""
     (alone,) = data.results(setting=name, traffic="permutation")
     (beside,) = data.results(setting=name, traffic="all-to-one")
-    return slowness(alone, "app"), slowness(beside, "victim"), slowness(beside, "app")
+    return slowness(alone, "app"), victims(beside), slowness(beside, "app")
 
 
 def draw(data: Data) -> Figure:
@@ -105,10 +137,10 @@ def draw(data: Data) -> Figure:
         figure, (axes,) = style.figure(height=3.2)
         groups: dict[str, list[tuple[float, float]]] = {}
         for name, _ in settings():
-            own, victims, hot = measured(data, name)
+            own, beside, hot = measured(data, name)
             group = name.split(",")[0]
             label = group if group in ("no control", "SAA") else f"marks {group}"
-            groups.setdefault(label, []).append((own, max(victims, hot)))
+            groups.setdefault(label, []).append((own, max(beside, hot)))
         for number, (label, points) in enumerate(groups.items()):
             looks = style.line(number)
             marker = style.MARKERS[number % len(style.MARKERS)]
@@ -116,8 +148,11 @@ def draw(data: Data) -> Figure:
             axes.plot(x, y, linestyle="none", marker=marker, color=looks["color"], label=label)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        plain_ticks(axes, (1, 2, 5, 10))
+        axes.set_yticks((2, 5, 10, 20))
+        axes.yaxis.set_major_formatter(ScalarFormatter())
         axes.set_xlabel("permutation: time over bound")
-        axes.set_ylabel("all-to-one or its victims: time over bound")
+        axes.set_ylabel("all-to-one: its time over bound,\nor its victims' over line rate")
         style.legend(figure, axes)
     return figure
 
@@ -125,7 +160,7 @@ def draw(data: Data) -> Figure:
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row saa-cca."""
     points = {name: measured(data, name) for name, setting in settings() if setting["kind"] == "ecn"}
-    worst = {name: (own, max(victims, hot)) for name, (own, victims, hot) in points.items()}
+    worst = {name: (own, max(beside, hot)) for name, (own, beside, hot) in points.items()}
     best_own, best_hot = (min(point[at] for point in worst.values()) for at in (0, 1))
     serves = [name for name, (own, hot) in worst.items() if own <= 1.2 * best_own and hot <= 1.2 * best_hot]
     first = min(worst, key=lambda name: worst[name][0])
@@ -136,31 +171,36 @@ def claims(data: Data) -> list[Claim]:
     )
     none, saa = (measured(data, name) for name in ("no control", "SAA"))
     beside = "; ".join(
-        f"{name} {own:.2f}, {max(victims, hot):.2f}"
-        for name, (own, victims, hot) in (("no control", none), ("SAA", saa))
+        f"{name} {own:.2f}, {max(suffer, hot):.2f}"
+        for name, (own, suffer, hot) in (("no control", none), ("SAA", saa))
     )
     return [
         hard(
             "no setting is within 20 % of the best for both",
             told,
             not serves,
-            note=f"Time over bound beside it, permutation and all-to-one: {beside}.",
+            note=f"Beside it, permutation and all-to-one: {beside}.",
             cause=f"These are: {'; '.join(serves)}. {CAUSE}",
         )
     ]
 
 
-CAUSE = ""
+CAUSE = (
+    "They serve the all-to-one by this measure only, since none helps its victims: all are as slow as "
+    "without control, or slower, where explicit rates show that they need not be. A source hears of the "
+    "root by its own packets only, one in 418 us among 255 flows, so that the index hardly grows with "
+    "timers shorter than that; why the longest does not help either was not isolated."
+)
 
 EXPERIMENT = Experiment(
     id="saa-cca",
     paper=PAPER,
     title="No setting of a reactive control serves two patterns",
     setup=(
-        "ECN with a congestion control table, index and timer; 18 settings: marking every packet, one in 8, "
-        "one in 64; tables of steps 1.05, 1.2 and 1.5; timers of 10 and 150 us. Once a random permutation of "
-        "flows of 128 packets; once half of the endpoints send 8 packets each to one of them while the other "
-        "half exchanges three permutations of 128 packets. 16-ary 3-tree, reduced 8-ary."
+        "ECN with a congestion control table, index and timer; 27 settings: marking every packet, one in 8, "
+        "one in 64; tables of steps 1.05, 1.2 and 1.5; timers of 10 us, 150 us and 2 ms. Once a random "
+        "permutation of flows of 128 packets; once half of the endpoints send 32 packets each to one of them "
+        "while the other half exchanges ten permutations of 128 packets. 16-ary 3-tree, reduced 8-ary."
     ),
     cases=cases,
     draw=draw,

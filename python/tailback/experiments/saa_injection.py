@@ -27,9 +27,15 @@ COUNTS = (1, 2, 3, 4, 5)
 BUFFERS = (2, 4, 8, 16)
 
 
-def cases(injection: str, full: bool, buffers: Sequence[int] = BUFFERS) -> list[Case]:
-    """Every number of flows a source with every buffer."""
-    k, phases = arity(full), 50 if full else 2
+def cases(
+    injection: str,
+    full: bool,
+    buffers: Sequence[int] = BUFFERS,
+    counts: Sequence[int] = COUNTS,
+    reduced: int = 2,
+) -> list[Case]:
+    """Every number of flows a source with every buffer; `reduced` phases, or 50."""
+    k, phases = arity(full), 50 if full else reduced
     return [
         Case(
             {"injection": injection, "flows": count, "buffer": packets},
@@ -43,20 +49,25 @@ def cases(injection: str, full: bool, buffers: Sequence[int] = BUFFERS) -> list[
             ),
             packet_cost(k, count, phases, 8.0),
         )
-        for count in COUNTS
+        for count in counts
         for packets in buffers
     ]
 
 
-def ratio(data: Data, injection: str, count: int, packets: int) -> Interval:
-    """Least measured over least calculated rate, mean over the phases.
+def ratios(data: Data, injection: str, count: int, packets: int) -> list[float]:
+    """Least measured over least calculated rate of each phase.
 
     Flows of equal size: the least rate is that of the last flow, measured from the start of data; the
     calculated one is that of the busiest link.
     """
     (result,) = data.results(injection=injection, flows=count, buffer=packets)
     times, bounds = column(result, "phases", "time_ns"), column(result, "phases", "bound_ns")
-    return mean_interval([float(bound / (time - HOLD_NS)) for time, bound in zip(times, bounds, strict=True)])
+    return [float(bound / (time - HOLD_NS)) for time, bound in zip(times, bounds, strict=True)]
+
+
+def ratio(data: Data, injection: str, count: int, packets: int) -> Interval:
+    """Least measured over least calculated rate, mean over the phases."""
+    return mean_interval(ratios(data, injection, count, packets))
 
 
 def draw(data: Data, injections: Sequence[str], buffers: Sequence[int]) -> Figure:
@@ -66,9 +77,10 @@ def draw(data: Data, injections: Sequence[str], buffers: Sequence[int]) -> Figur
         number = 0
         for injection in injections:
             for packets in buffers:
-                points = [ratio(data, injection, count, packets) for count in COUNTS]
+                counts = data.values("flows", injection=injection, buffer=packets)
+                points = [ratio(data, injection, count, packets) for count in counts]
                 named = f"{injection.replace('-', ' ')}, " if len(injections) > 1 else ""
-                curve(axes, COUNTS, points, f"{named}{packets} packets", number)
+                curve(axes, counts, points, f"{named}{packets} packets", number)
                 number += 1
         axes.set_ylim(0, 1.05)
         axes.set_xticks(COUNTS)
