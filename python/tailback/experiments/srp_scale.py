@@ -31,6 +31,7 @@ _VARIANTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("SRP", "srp", {}),
     ("SRP, TTW 2.6 us", "srp", _LONG_WAIT),
 )
+_SPANS = {True: Times(500, 1000, 100), False: Times(300, 300, 50)}
 _ACCEPTED, _BACKGROUND = accepted("uniform"), accepted("background")
 _FLIGHT = delivered_latency("hot")
 
@@ -39,19 +40,16 @@ def cases(full: bool) -> list[Case]:
     """Uniform traffic at full load, and a 200:1 hot spot with a background of 40 %."""
     arity = 16 if full else 8
     made = [
-        _case(
-            arity, kind, uniform.traffic(1.0, "4 packets"), Times(500, 1000, 100), seed, changes, variant=name
-        )
+        _case(arity, kind, uniform.traffic(1.0, "4 packets"), _SPANS[full], seed, changes, variant=name)
         for name, kind, changes in _VARIANTS
-        for seed in (1, 2)
+        for seed in uniform.seeds(full)
     ]
     spot = Hotspot(200, 1, arity**3)
     alone, both = spot.background(0.4), spot.background(0.4) + spot.traffic()
-    span = Times(1000, 1000, 100)
+    span = Times(1000, 1000, 100) if full else _SPANS[full]
     return made + [
         _case(arity, kind, both if hot else alone, span, 1, {}, hot=hot, protocol=kind)
-        for kind in ("none", "srp")
-        for hot in (True, False)
+        for kind, hot in (("none", True), ("srp", True), ("srp", False))
     ]
 
 
