@@ -18,6 +18,8 @@ from tailback.result import Result
 from tailback.scenario import Scenario
 
 _SENDERS = 40
+_LOAD = 0.04
+"""What a run costs is that of background traffic at this load."""
 _LATENCY = delivered_latency("hot")
 
 
@@ -29,7 +31,7 @@ def cases(full: bool) -> list[Case]:
     # A run of 20 ms takes seconds; in one of 6 ms, ECN is still recovering from the onset.
     span = Times(2500, 47500 if full else 17500, 100)
     made = [
-        Case({"protocol": protocol, "seed": seed}, _scenario(protocol, seed, span), cost(0.02, span))
+        Case({"protocol": protocol, "seed": seed}, _scenario(protocol, seed, span), cost(_LOAD, span))
         for seed in (1, 2, 3)
         for protocol in kinds()
     ]
@@ -38,7 +40,7 @@ def cases(full: bool) -> list[Case]:
         Case(
             {"increment": step, "seed": seed},
             _scenario("ecn", seed, span, {"increment": step}),
-            cost(0.02, span),
+            cost(_LOAD, span),
         )
         for step, seed in tried
     ]
