@@ -60,6 +60,8 @@ struct Node {
     control: VecDeque<Packet>,
     /// Queues in the round robin.
     ready: VecDeque<u32>,
+    /// Whether all of them are known to be plain ([`Source::plain`]).
+    all_plain: bool,
     /// Queues that wait for credit, beside it, if `NicSet::parks`.
     parked: Parked,
     /// Queues that want to reserve at once; they stand in the round robin too.
@@ -134,6 +136,7 @@ impl<S: Source> NicSet<S> {
             nodes.push(Node {
                 control: VecDeque::new(),
                 ready: VecDeque::new(),
+                all_plain: false,
                 parked: Parked::default(),
                 hurried: VecDeque::new(),
                 asleep: BinaryHeap::new(),
@@ -234,6 +237,10 @@ impl<S: Source> NicSet<S> {
             record.wake_at = None;
             self.nodes[endpoint].ready.push_back(queue);
         }
+        if self.nodes[endpoint].all_plain {
+            self.nodes[endpoint].all_plain = self.is_plain(queue, now);
+        }
+        let record = &mut self.queues[queue];
         if self.at_once && !record.hurried && matches!(self.source.pull(record, now), Pull::Reserve(_)) {
             record.hurried = true;
             self.nodes[endpoint].hurried.push_back(queue);

@@ -131,7 +131,6 @@ impl<S: Source> NicSet<S> {
             return self.send_paced(fabric, endpoint, injection) || starved;
         }
         let mut lacking = Lacking::default();
-        let pulls = self.source.pulls();
         if self.at_once {
             if self.reserve(fabric, endpoint, &mut lacking) {
                 return false;
@@ -153,19 +152,35 @@ impl<S: Source> NicSet<S> {
                 return false;
             }
         }
+        match self.send_in_turn(fabric, endpoint, &mut lacking) {
+            Some(lacked) => starved || lacked,
+            None => false,
+        }
+    }
+
+    /// Tries the queues in turn. Returns whether something lacked credit, or none if a packet was sent.
+    fn send_in_turn(&mut self, fabric: &mut Fabric, endpoint: u32, lacking: &mut Lacking) -> Option<bool> {
+        let (mut starved, channel) = (false, fabric.ports + endpoint);
         let node = &mut self.nodes[endpoint];
         if self.parks && !node.parked.is_empty() {
             starved = true;
             node.parked.release(&mut node.ready, |vc| fabric.credit(channel, vc) > 0);
         }
-        let mut back = 0;
+        let (pulls, plain) = (self.source.pulls(), self.source.plain().map_or(0, |class| 1 << class));
+        let (mut back, mut all_plain) = (0, plain != 0);
         for _ in 0..self.nodes[endpoint].ready.len() {
-            if pulls & !lacking.classes == 0 {
+            let plain_lack = lacking.classes & plain != 0;
+            if pulls & !lacking.classes == 0 || plain_lack && self.nodes[endpoint].all_plain {
                 // All others would go to the end too: as if they had.
                 self.nodes[endpoint].ready.rotate_right(back);
-                break;
+                return Some(true);
             }
             let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
+            if plain_lack && self.is_plain(queue, fabric.now) {
+                self.nodes[endpoint].ready.push_back(queue);
+                back += 1;
+                continue;
+            }
             match self.pull(queue, fabric.now) {
                 Pull::Wait => {
                     self.queues[queue].ready = false;
@@ -179,16 +194,29 @@ impl<S: Source> NicSet<S> {
                     self.nodes[endpoint].asleep.push(Reverse((at, dst, queue)));
                 }
                 pull => {
-                    if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+                    if self.try_send(fabric, endpoint, queue, pull, lacking) {
                         self.requeue(endpoint, queue, pull, fabric.now);
-                        return false;
+                        return None;
                     }
                     starved = true;
-                    back += self.put_back(fabric, endpoint, queue, pull, &lacking);
+                    all_plain = all_plain && self.is_plain(queue, fabric.now);
+                    back += self.put_back(fabric, endpoint, queue, pull, lacking);
                 }
             }
         }
-        starved
+        self.nodes[endpoint].all_plain = all_plain;
+        Some(starved)
+    }
+
+    /// Whether a queue would send the next packet of its first message, in the class of [`Source::plain`].
+    pub(super) fn is_plain(&self, queue: u32, now: Tick) -> bool {
+        let record = &self.queues[queue];
+        let is = record.due().is_none()
+            && record.has_message()
+            && !self.plan.circuits
+            && self.source.idle(record, now);
+        debug_assert!(!is || Some(self.pull(queue, now)) == self.source.plain().map(Pull::Next));
+        is
     }
 
     /// A queue whose packet found no credit parks, or goes to the end of the round robin; returns how many did the latter.
@@ -252,6 +280,7 @@ impl<S: Source> NicSet<S> {
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.take_turn(endpoint, queue, &packet);
         self.queues[queue].turn = None;
+        self.nodes[endpoint].all_plain = false;
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
         if first && packet.cold.class as usize >= self.first_job {

@@ -236,6 +236,10 @@ impl Source for Sender {
         queue.state.is_idle()
     }
 
+    fn plain(&self) -> Option<u8> {
+        Some(self.machine.classes.speculative)
+    }
+
     fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
         replies.extend(received.acknowledge(self.acknowledge, CLASSES.control));
     }

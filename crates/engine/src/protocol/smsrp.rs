@@ -131,6 +131,10 @@ impl Source for Endpoint {
         queue.state.waiting.is_empty() && queue.state.asked.is_empty()
     }
 
+    fn plain(&self) -> Option<u8> {
+        Some(SPECULATIVE_CLASS)
+    }
+
     fn reply(&self, scheduler: &mut Scheduler, received: &Received, replies: &mut Vec<Reply>) {
         if received.packet.hot.kind() == Kind::Reservation {
             replies.push(scheduler.answer(received.packet, self.pace, received.now, GRANT_CLASS));
