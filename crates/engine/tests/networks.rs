@@ -218,18 +218,27 @@ fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {
 }
 
 #[test]
-fn a_deadlock_of_buffers_that_virtual_channels_share_is_told() {
-    let shared = [
-        ("switch.input_buffer", "{ per = \"port\", size = \"4 packets\", shared = true }"),
-        ("endpoint.acknowledge", "true"),
-    ];
-    match tailback_engine::run::run(&ring(MADE, &shared), &mut |_| true) {
-        Err(RunError::Failed(told)) => assert!(
-            told.contains("8 channels wait for one another in a circle")
-                && told.contains("all virtual channels: full"),
-            "{told}"
-        ),
-        other => panic!("no deadlock was told: {other:?}"),
+fn a_deadlock_of_buffers_that_virtual_channels_share_is_told_alike_for_any_cut() {
+    let told = |deadlock: &str, kind: &str, partitions: &str| {
+        let changes = [
+            ("switch", format!("{{ kind = \"{kind}\" }}")),
+            ("switch.input_buffer", "{ per = \"port\", size = \"4 packets\", shared = true }".to_string()),
+            ("endpoint.acknowledge", "true".to_string()),
+            ("run.partitions", partitions.to_string()),
+        ];
+        let changes: Vec<_> = changes.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        tailback_engine::run::run(&ring(deadlock, &changes), &mut |_| true)
+    };
+    for kind in ["cioq", "input-queued"] {
+        let Err(RunError::Failed(text)) = told(MADE, kind, "1") else {
+            panic!("no deadlock was told: {kind}")
+        };
+        assert!(text.contains("8 channels wait for one another in a circle"), "{text}");
+        assert!(text.contains("all virtual channels: full"), "{text}");
+        for partitions in ["2", "3", "8"] {
+            assert!(matches!(told(MADE, kind, partitions), Err(RunError::Failed(other)) if other == text));
+        }
+        assert!(told("", kind, "1").is_ok(), "date lines keep {kind} moving");
     }
 }
 

@@ -2,7 +2,8 @@
 //! channel, credits that virtual channels share, and what is carried by whom.
 use super::channel::Far;
 use super::fabric::Fabric;
-use super::packet;
+use super::{NEVER, packet};
+use std::ops::RangeInclusive;
 
 impl Fabric {
     /// Flits of credit, those that are back by now included, that were promised to no packet.
@@ -10,6 +11,39 @@ impl Fabric {
         let lane = channel * self.vcs + vc as u32;
         let back: u32 = self.channels[channel].returns.flits(vc, self.now);
         (self.lanes[lane].credit + back).saturating_sub(self.promised[lane])
+    }
+
+    /// Flits of credit of a virtual channel of its own, once all that is on its way has come.
+    fn own(&self, channel: u32, vc: u8) -> u32 {
+        let record = &self.channels[channel];
+        let exchanged = match record.far {
+            Far::Line(line) => self.lines[line].in_credits.as_slice(),
+            _ => &[],
+        };
+        let exchanged = exchanged.iter().filter(|credit| credit.vc() == vc as u32);
+        let owed = record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>();
+        self.lanes[channel * self.vcs + vc as u32].credit + owed
+    }
+
+    /// Flits of the buffer ahead that all virtual channels share and none uses.
+    fn shared(&self, channel: u32) -> u32 {
+        self.pools.get(channel as usize).copied().unwrap_or(0)
+    }
+
+    /// Flits of credit that a virtual channel can have once all that is on its way has come: of others, what they may not keep.
+    pub fn coming(&self, channel: u32, vc: u8) -> u32 {
+        let own = self.own(channel, vc) + self.shared(channel);
+        if self.pools.is_empty() {
+            return own;
+        }
+        let kept = self.plan.packet_flits as u32;
+        let others = (0..self.vcs as u8).filter(|&other| other != vc);
+        own + others.map(|other| self.own(channel, other).saturating_sub(kept)).sum::<u32>()
+    }
+
+    /// Flits of the buffer ahead that these virtual channels do not use once all credit that is on its way has come.
+    pub fn unused(&self, channel: u32, vcs: RangeInclusive<u8>) -> u32 {
+        self.shared(channel) + vcs.map(|vc| self.own(channel, vc)).sum::<u32>()
     }
 
     /// Promises the room ahead to a packet that has just been routed, if it was routed to the reserved level.

@@ -11,7 +11,6 @@ use crate::graph::Peer;
 use crate::probe::Probe;
 use crate::protocol::signal::Signal;
 use crate::routing::BUBBLE;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The shared part of a partition.
@@ -251,23 +250,6 @@ impl Fabric {
     #[inline]
     pub fn room_needed(&self, hot: &Hot) -> u32 {
         hot.flits() + if hot.state & BUBBLE != 0 { self.plan.packet_flits as u32 } else { 0 }
-    }
-
-    /// Flits of the buffer ahead that are free for these virtual channels, those that all share included.
-    pub fn unused(&self, channel: u32, vcs: RangeInclusive<u8>) -> u32 {
-        let own: u32 = vcs.map(|vc| self.lanes[channel * self.vcs + vc as u32].credit).sum();
-        own + self.pools.get(channel as usize).copied().unwrap_or(0)
-    }
-
-    /// Credits on their way back to a channel, in flits.
-    pub fn owed(&self, channel: u32, vc: u8) -> u32 {
-        let record = &self.channels[channel];
-        let exchanged = match record.far {
-            Far::Line(line) => self.lines[line].in_credits.as_slice(),
-            _ => &[],
-        };
-        let exchanged = exchanged.iter().filter(|credit| credit.vc() == vc as u32);
-        record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>()
     }
 
     /// Takes in the credits that have come back by now.

@@ -3,7 +3,8 @@
 //! It looks at the state between two windows, at times that do not depend on the partitioning, and costs the events
 //! nothing. An output queue is *stuck* if its first packet lacks credit, none is on its way, no packet is on its way to the
 //! buffer ahead, and every packet that could leave that buffer waits for a stuck output queue. That is the greatest such set:
-//! whatever might still move is taken to move, so what is found is a deadlock, and every deadlock is found in the end.
+//! whatever might still move is taken to move, so what is found is a deadlock, and every deadlock is found in the end, but for
+//! those of some virtual channels that share buffers with others which still move.
 use super::packet::Packet;
 use super::partition::Partition;
 use super::plan::{LinkPlan, Plan};
@@ -103,12 +104,11 @@ fn starved<A: Architecture>(
                 Some(vc) => (link.buffer[usize::from(vc)], vc..=vc),
                 None => (link.buffer.iter().sum::<u32>() + link.pool, 0..=(plan.channels.count() - 1) as u8),
             };
-            let owed: u32 = vcs.clone().map(|vc| fabric.owed(port, vc)).sum();
             let key = (at.switch, number, queue);
-            if !matches!(out.peer, Peer::Switch { .. }) || fabric.credit(port, vc) + owed >= needed {
+            if !matches!(out.peer, Peer::Switch { .. }) || fabric.coming(port, vc) >= needed {
                 buffers.insert(key, None);
             } else {
-                let held = room - fabric.unused(port, vcs) - owed;
+                let held = room - fabric.unused(port, vcs);
                 buffers.entry(key).or_insert(Some(Buffer { held, ..Buffer::default() }));
             }
         });
