@@ -167,6 +167,7 @@ impl<S: Source> NicSet<S> {
             node.parked.release(&mut node.ready, |vc| fabric.credit(channel, vc) > 0);
         }
         let (pulls, plain) = (self.source.pulls(), self.source.plain().map_or(0, |class| 1 << class));
+        debug_assert!(!self.parks || plain == 0, "a queue that parks leaves the round robin");
         let (mut back, mut all_plain) = (0, plain != 0);
         for _ in 0..self.nodes[endpoint].ready.len() {
             let plain_lack = lacking.classes & plain != 0;

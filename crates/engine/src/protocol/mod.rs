@@ -149,6 +149,7 @@ pub trait Source: Send + Sync + 'static {
 
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
+
     /// The traffic class of [`Pull::Next`], if that is what is pulled for every queue that has messages, no packets due again and
     /// an idle state: where that class lacks credit, such queues are not asked.
     fn plain(&self) -> Option<u8> {

@@ -169,6 +169,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     fn propose(&self, fabric: &Fabric, open: &mut Open) {
         let output = &self.outputs[open.port];
+        debug_assert!(output.lone == NIL || output.asking == 0);
         if output.crossbar_free > fabric.now {
             return;
         }

@@ -1,6 +1,7 @@
 //! State of the combined input/output-queued switch.
 //!
-//! Packets that wait for the crossbar stand in cells, one per (output, traffic class, input). A cell is a list of
+//! A packet that waits alone for an output has a place of its own there, if nothing but arbitration can move it. Others
+//! that wait for the crossbar stand in cells, one per (output, traffic class, input). A cell is a list of
 //! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
 //! by its last. So memory follows the packets, not the product of ports and virtual channels.
 use super::Arbitration;
@@ -49,7 +50,7 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub crossbar_free: Tick,
     /// Non-empty output queues.
     pub queued: Set<V>,
-    /// Flits waiting: in the cells of this output and in its output queues, without the packet under way.
+    /// Flits waiting: at the inputs for this output and in its output queues, without the packet under way.
     pub waiting: u32,
     /// Packets in the cells.
     pub asking: u32,
@@ -99,7 +100,7 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) interleave: bool,
     /// Classes of control packets, one bit each.
     pub(super) control: u8,
-    /// Packets may bypass their cells: all classes have virtual output queues, and none looks at its deadline.
+    /// A packet that is alone at its output stays out of the cells: all classes have virtual output queues, and none looks at its deadline.
     bypass: bool,
     pub(super) vcs: u32,
     pub(super) seed: u64,
