@@ -145,7 +145,9 @@ def draw(data: Data) -> Figure:
             looks = style.line(number)
             marker = style.MARKERS[number % len(style.MARKERS)]
             x, y = zip(*points, strict=True)
-            axes.plot(x, y, linestyle="none", marker=marker, color=looks["color"], label=label)
+            # The first, what all are compared with, on top.
+            shown = {"marker": marker, "color": looks["color"], "zorder": 10 - number}
+            axes.plot(x, y, linestyle="none", label=label, **shown)
         axes.set_xscale("log")
         axes.set_yscale("log")
         plain_ticks(axes, (1, 2, 5, 10))
