@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import NDArray
 from rich.table import Table
 
-from tailback import console, figures, plot, style
+from tailback import arrivals, console, figures, plot, style
+from tailback.arrivals import UNRIPE_US, Arrivals
 from tailback.demo_runs import SCHEMES, interrupts_noted, processes, run_schemes
 from tailback.errors import mistake
 from tailback.result import Result, prepare
 
 _HOT, _VICTIM = "hot", "victim"
 _JOIN_US = 20.0
-_END_US = (15.0, 5.0)
-"""What counts as the end, before the last moment: what is created later may not have arrived for no fault."""
-_AT_LEAST: Any = (0, (1, 1.5))
-_COMPLETE = 0.99
-"""Share of the messages that must have arrived for their mean latency to be known."""
-_MOST = 0.5
-"""Share that must have arrived for the lower bound to tell more than how long the run lasted."""
+_END_US = 15.0
+"""What counts as the end, but for the last moment: what is created then may not have arrived for no fault."""
 
 
 def run_demo(folder: Path) -> bool:
@@ -52,7 +46,7 @@ def draw(results: Mapping[str, Result]) -> Figure:
         figure, (latency, throughput) = style.figure(2, height=2.7)
         latency.set_title("60 of 1056 endpoints begin to send to the same 4", loc="left")
         for number, (label, result) in enumerate(results.items()):
-            _draw_latency(latency, label, result, number)
+            arrivals.draw(latency, label, number, _victims(result))
         latency.set_yscale("log")
         latency.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         latency.yaxis.set_major_formatter("{x:g}")
@@ -62,7 +56,7 @@ def draw(results: Mapping[str, Result]) -> Figure:
         throughput.set_ylabel("hot spot's throughput\n[% of ejection bandwidth]")
         throughput.set_ylim(0, 108)
         throughput.set_xlabel("simulated time [µs]")
-        latency.plot([], [], color="#555555", linestyle=_AT_LEAST, label="at least\n(some have\nnot arrived)")
+        arrivals.explain(latency)
         latency.margins(y=0.12)
         for axes in (latency, throughput):
             axes.axvline(_JOIN_US, color="#777777", linewidth=0.8)
@@ -74,57 +68,8 @@ def draw(results: Mapping[str, Result]) -> Figure:
     return figure
 
 
-def _draw_latency(axes: Axes, label: str, result: Result, number: int) -> None:
-    """A line where all messages have arrived, dots where their latency is at least so long."""
-    spans = _victims(result)
-    shown = {**style.marked_line(number, len(spans.times)), "label": label}
-    axes.plot(spans.times, np.where(spans.complete, spans.latency, np.nan) / 1e3, **shown)
-    late = ~spans.complete & (spans.times <= spans.times.max(initial=0) - _END_US[1])
-    least = late & (spans.arrived >= _MOST)
-    if least.any():
-        joined = least | np.append(least[1:], False)  # from the last point of the line on
-        faint = {**style.line(number), "linestyle": _AT_LEAST}
-        axes.plot(spans.times, np.where(joined, spans.latency, np.nan) / 1e3, **faint)
-    if (late & ~least).any():
-        last = np.flatnonzero(spans.complete | least)[-1]
-        right = spans.times[last] > 0.7 * spans.times.max(initial=0)
-        axes.annotate(
-            f"{label}: later ones\nmostly do not arrive",
-            (spans.times[last], spans.latency[last] / 1e3),
-            xytext=(0, 7) if right else (7, 0),
-            va="bottom" if right else "center",
-            textcoords="offset points",
-            ha="right" if right else "left",
-            color=style.line(number)["color"],
-            fontsize=9,
-            in_layout=False,
-        )
-
-
-@dataclass(frozen=True)
-class _Spans:
-    """What became of the victims' messages, by the time of their creation."""
-
-    times: plot.Numbers  # in microseconds
-    latency: plot.Numbers  # in ns; a lower bound where not all have arrived
-    arrived: plot.Numbers  # share of the messages
-    complete: NDArray[np.bool_]
-
-
-def _victims(result: Result) -> _Spans:
-    """Mean latency of the victims; a message that has not arrived counts with its age at the end."""
-    times, latency = _series(result, _VICTIM, "message_latency_ns")
-    _, offered = _series(result, _VICTIM, "offered")
-    _, messages = _series(result, _VICTIM, "messages")
-    end, step = times.max(initial=0), np.diff(times).mean() if len(times) > 1 else 1.0
-    age = (end + step / 2 - times) * 1e3
-    # All messages have the same size: so many stand for all that is offered in the window.
-    counted = offered[times >= _JOIN_US].sum()
-    created = offered * (result.summary["classes"][_VICTIM]["messages"] / counted if counted else np.nan)
-    arrived = np.minimum(messages / np.where(created > 0, created, np.nan), 1)
-    bound = arrived * np.nan_to_num(latency) + (1 - arrived) * age
-    complete = arrived >= _COMPLETE
-    return _Spans(times, np.where(complete, latency, bound), np.nan_to_num(arrived), complete)
+def _victims(result: Result) -> Arrivals:
+    return arrivals.arrivals([result], _VICTIM, (_JOIN_US, math.inf))
 
 
 def table(results: Mapping[str, Result]) -> Table:
@@ -143,7 +88,7 @@ def _cells(result: Result) -> list[str]:
     times, last = victims.times, victims.times.max(initial=0)
     after = times >= _JOIN_US
     before = (times >= _JOIN_US / 2) & ~after
-    end = after & (times > last - _END_US[0]) & (times <= last - _END_US[1])
+    end = after & (times > last - _END_US) & (times <= last - UNRIPE_US)
     at_worst = after & (victims.latency >= victims.latency[after].max(initial=0))
     spans = [_latency(victims, span) for span in (before, at_worst, end)]
     times, accepted = _series(result, _HOT, "accepted_per_destination")
@@ -152,7 +97,7 @@ def _cells(result: Result) -> list[str]:
     return [*spans, console.share(settled), f"{drops:,}"]
 
 
-def _latency(victims: _Spans, span: NDArray[np.bool_]) -> str:
+def _latency(victims: Arrivals, span: NDArray[np.bool_]) -> str:
     """Mean latency in a span of time, or what it is at least."""
     mean = console.duration(_mean(victims.latency[span]))
     return mean if victims.complete[span].all() else f"over {mean}"

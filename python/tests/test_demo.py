@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tailback
-from tailback import demo, demo_runs
+from tailback import arrivals, demo, demo_runs
 
 
 @pytest.fixture
@@ -75,3 +75,12 @@ def test_messages_that_have_not_arrived_count_with_their_age():
     assert cells(stuck)[2] == f"over {(0.4 * 1 + 0.6 * 10):.4g} us"
     (text,) = demo.draw({"x": stuck}).axes[0].texts
     assert "mostly do not arrive" in text.get_text()
+
+
+def test_runs_of_several_seeds_have_their_mean_latency_or_what_it_is_at_least():
+    every, some = measured(lambda _: 10), measured(lambda time: 8 if time >= 60 else 10)
+    both = arrivals.arrivals([every, some], "victim", (20, 120))
+    assert both.complete.tolist() == [time < 60 for time in range(120)]
+    assert both.arrived[80] == pytest.approx(0.9)
+    # A tenth waits from 80 us to the end at 119.5 us, all others took 1 us.
+    assert both.latency[[20, 80]] == pytest.approx([1000, 0.9 * 1000 + 0.1 * 39500])

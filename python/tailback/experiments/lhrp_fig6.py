@@ -7,7 +7,7 @@ import math
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
+from tailback import arrivals, style
 from tailback.experiments.draw import LABELS, finish, look
 from tailback.experiments.lhrp_paper import (
     ENDPOINTS,
@@ -25,6 +25,7 @@ from tailback.result import Result
 from tailback.stats import Interval, mean_interval
 
 _COLUMN = "message_latency_ns"
+_WARMUP_US = 10.0
 _ONSET_US = 20.0
 _SETTLED_US = 40.0
 """From here on the rise of a scheme that prevents congestion is measured: its first round trips are over."""
@@ -92,10 +93,11 @@ def _protocols(full: bool) -> list[Case]:
 
 def _case(protocol: str, seed: int, full: bool) -> Case:
     # Reduced: only ECN needs long, to recover.
-    span = Times(10, 990 if full else 290 if protocol == "ecn" else 130, 20)
+    span = Times(_WARMUP_US, 990 if full else 290 if protocol == "ecn" else 130, 20)
     title = f"60:4 hot spot joins 40 % uniform, {protocol}"
     made = scenario(title, protocol, _TRAFFIC, span, seed, series="2 us")
-    return Case({"protocol": protocol, "seed": seed}, made, uniform_cost(0.45, 4, span))
+    labels = {"protocol": protocol, "seed": seed, "until_us": span.warmup + span.duration}
+    return Case(labels, made, uniform_cost(0.45, 4, span))
 
 
 def draw(data: Data) -> Figure:
@@ -103,10 +105,12 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure()
         for protocol in data.values("protocol"):
-            times, means = mean_series(data.results(protocol=protocol), "victim", _COLUMN)
-            number = look(protocol)
-            axes.plot(times, means / 1e3, label=LABELS[protocol], **style.marked_line(number, len(times)))
+            (until,) = data.values("until_us", protocol=protocol)
+            victims = arrivals.arrivals(data.results(protocol=protocol), "victim", (_WARMUP_US, until))
+            arrivals.draw(axes, LABELS[protocol], look(protocol), victims)
+        arrivals.explain(axes)
         axes.set_yscale("log")
+        axes.margins(y=0.12)
         axes.axvline(_ONSET_US, color="#777777", linewidth=0.8)
         finish(
             figure,
@@ -120,7 +124,7 @@ def draw(data: Data) -> Figure:
 
 def _before(result: Result) -> float:
     times, means = series(result, "victim", _COLUMN)
-    return float(np.nanmean(means[(times >= 10) & (times < _ONSET_US)]))
+    return float(np.nanmean(means[(times >= _WARMUP_US) & (times < _ONSET_US)]))
 
 
 def _rise(result: Result) -> float:
@@ -144,7 +148,7 @@ def _peak(result: Result) -> float:
 def _recovery(data: Data) -> Interval:
     """Time from the onset until ECN's mean is for good within 10 % of that before, us; NaN if never."""
     times, means = mean_series(data.results(protocol="ecn"), "victim", _COLUMN)
-    before = float(np.nanmean(means[(times >= 10) & (times < _ONSET_US)]))
+    before = float(np.nanmean(means[(times >= _WARMUP_US) & (times < _ONSET_US)]))
     shown = times < times.max() - 20
     high = times[shown & (means > 1.1 * before)]
     last = float(high.max()) if high.size else _ONSET_US

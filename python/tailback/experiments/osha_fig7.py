@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from tailback.experiments import osha_zipf as zipf
 from tailback.experiments.model import Claim, Data, hard
+from tailback.experiments.osha_paper import REPORT
 
 TORUS, KNS = 3, 1
 _QUEUES = (
-    "SASHA-4VC is, the others only for as many queues as BBQ has. On 16² BBQ with 2 and 4 queues accepts "
-    "22.4 and 29.5 % without and 26.3 and 30.7 % with VOQs, OSHA with 1, 2 and 4 a network 20.0, 27.8 and"
-    " 30.5 % and 26.2, 30.9 and 32.6 %, SASHA 27.6, 32.2 and 35.0 % and 33.0, 34.4 and 36.8 %. The second"
-    " order itself is worth little: of what is asked of the rings at full load they could carry 47 % in "
-    "one order and 49 % in two."
+    "SASHA-4VC is, the others only for as many queues as BBQ has: with 1, 2 and 4 queues in each network "
+    "OSHA and SASHA gain as BBQ does with more in all. The second order itself is worth little: the rings "
+    f"could carry hardly more of what they are asked in two orders than in one (figures: {REPORT})."
 )
 
 

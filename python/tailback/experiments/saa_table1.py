@@ -40,10 +40,10 @@ def claims(data: Data) -> list[Claim]:
 
 
 CAUSE = (
-    "Our buffers do more with a packet. Cut-through frees a place a packet's time and a round trip of "
-    "0.1 us after the head came; with places for 1 packet the ratios are 0.55, 0.46, 0.43 and 0.32 at "
-    "1, 2, 3 and 5 flows. The size of the tree is not the cause: one phase on the 16-ary one gave 0.99 "
-    "with 4 packets and 3 flows. The paper's simulator works packet by packet in time steps; that it "
+    "Our buffers do more with a packet. Cut-through frees a place a packet's time and a round trip of 0.1 "
+    "us after the head came; with places for 1 packet the ratios are still above the paper's with 2. The "
+    "size of the tree is not the cause: a phase on the 16-ary one came out no lower (figures of both: "
+    "docs/reports/2026-11-22-saa). The paper's simulator works packet by packet in time steps; that it "
     "stores and forwards, which holds each place twice as long, is a guess that was not tested."
 )
 
