@@ -76,6 +76,16 @@ def plain_ticks(axes: Axes, ticks: Sequence[float]) -> None:
     axes.minorticks_off()
 
 
+def grouped_bars(axes: Axes, names: Sequence[str], heights: Mapping[str, Sequence[float]]) -> None:
+    """A group of bars at every name, a bar in each for every label."""
+    width = 0.8 / len(heights)
+    for number, (label, own) in enumerate(heights.items()):
+        places = np.arange(len(names)) + width * (number - (len(heights) - 1) / 2)
+        axes.bar(places, own, width=width, label=label, **style.bar(number))
+    axes.set_xticks(range(len(names)), names)
+    axes.grid(visible=False, axis="x")
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a figure: what it is called, the number of its look, and the labels of its runs."""

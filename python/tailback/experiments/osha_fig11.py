@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import osha_paper as osha
+from tailback.experiments.draw import grouped_bars
 from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.ptrans import Ptrans
@@ -91,13 +92,12 @@ def draw(data: Data) -> Figure:
         grid = figure.subplots(len(PLACEMENTS), len(NUMBERS), sharex=True, sharey=True)
         for places, (placement, words) in zip(grid, PLACEMENTS.items(), strict=True):
             for panel, number in zip(places, NUMBERS, strict=True):
-                for turn, found in enumerate(_found(data, number, placement=placement)):
-                    at = [place + 0.4 * turn for place in range(len(found))]
-                    label = osha.switches(bool(turn))
-                    panel.bar(at, list(found.values()), 0.4, label=label, **style.bar(turn))
+                found = _found(data, number, placement=placement)
+                bars = {osha.switches(bool(voq)): list(took.values()) for voq, took in enumerate(found)}
+                grouped_bars(panel, osha.SCHEMES, bars)
+                panel.tick_params(axis="x", rotation=30)
                 name = osha.network(number, full=True).name
                 panel.set_title(f"network {number}, {name}, tasks {words}", fontsize=10)
-                panel.set_xticks([at + 0.2 for at in range(len(osha.SCHEMES))], osha.SCHEMES, rotation=30)
             places[0].set_ylabel("execution time [ms]")
         style.legend(figure, grid[0][0])
     return figure

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments.draw import curve, finish
 from tailback.experiments.measure import accepted, latency
-from tailback.experiments.model import Case, Claim, Data, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.scenario import Scenario
 from tailback.stats import Interval
 
-SOURCE = (
+_SOURCE = (
     "N. Jiang and others, “A detailed and flexible cycle-accurate network-on-chip simulator” (BookSim2), "
     "ISPASS 2013; its curves were measured with runs of our own"
 )
@@ -29,6 +29,9 @@ class Peer:
 
     network: str
     flits: int
+    """In a packet."""
+    buffer: int
+    """Flits of a VC at an input."""
     latency: Mapping[float, float]
     saturation: float
     """The highest load that BookSim2 accepts."""
@@ -39,6 +42,14 @@ class Peer:
 
 
 _ROUTER = """
+[switch]
+kind = "cioq"
+speedup = 2
+voq = false
+input_buffer = "{buffer} flits"
+output_buffer = "1000 flits"
+pipeline = "2 ns"
+
 [link]
 bandwidth = "100 Gb/s"
 latency = "0 ns"
@@ -66,7 +77,7 @@ seed = {seed}
 """
 
 
-def cases(peer: Peer) -> Callable[[bool], list[Case]]:
+def _cases(peer: Peer) -> Callable[[bool], list[Case]]:
     """Every load that BookSim2 was run at. A flit takes 1 ns on a channel, so that a cycle is a nanosecond.
 
     BookSim2's router takes two cycles from the arrival of a head to the start of the link (the pipeline); its
@@ -81,7 +92,14 @@ def cases(peer: Peer) -> Callable[[bool], list[Case]]:
                 {"load": load, "seed": seed},
                 Scenario.loads(
                     f'title = "BookSim2\'s network, load {load}"\n{peer.network}'
-                    + _ROUTER.format(flits=peer.flits, load=load, warmup=warmup, duration=duration, seed=seed)
+                    + _ROUTER.format(
+                        flits=peer.flits,
+                        buffer=peer.buffer,
+                        load=load,
+                        warmup=warmup,
+                        duration=duration,
+                        seed=seed,
+                    )
                 ),
                 cost=5.0 * load * (4 if full else 1),
             )
@@ -92,7 +110,7 @@ def cases(peer: Peer) -> Callable[[bool], list[Case]]:
     return listed
 
 
-def draw(peer: Peer) -> Callable[[Data], Figure]:
+def _draw(peer: Peer) -> Callable[[Data], Figure]:
     """Packet latency over offered load, ours and BookSim2's."""
 
     def drawn(data: Data) -> Figure:
@@ -113,7 +131,7 @@ def draw(peer: Peer) -> Callable[[Data], Figure]:
     return drawn
 
 
-def claims(peer: Peer) -> Callable[[Data], list[Claim]]:
+def _claims(peer: Peer) -> Callable[[Data], list[Claim]]:
     """Latency within 3 % up to 60 % of saturation, 10 % up to 85 %; saturation at most 2 points below."""
 
     def judged(data: Data) -> list[Claim]:
@@ -135,3 +153,8 @@ def claims(peer: Peer) -> Callable[[Data], list[Claim]]:
         return found
 
     return judged
+
+
+def experiment(name: str, title: str, setup: str, peer: Peer) -> Experiment:
+    """The comparison on a network."""
+    return Experiment(name, _SOURCE, title, setup, _cases(peer), _draw(peer), _claims(peer))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tailback.experiments import peer
-from tailback.experiments.model import Experiment
 
 _PEER = peer.Peer(
     network="""
@@ -14,16 +13,9 @@ arity = 16
 
 [routing]
 kind = "nca"
-
-[switch]
-kind = "cioq"
-speedup = 2
-voq = false
-input_buffer = "512 flits"
-output_buffer = "1000 flits"
-pipeline = "2 ns"
 """,
     flits=32,
+    buffer=512,
     latency={
         0.05: 44.6394,
         0.2: 56.7341,
@@ -39,16 +31,11 @@ pipeline = "2 ns"
     cycles=(10_000, 40_000),
 )
 
-EXPERIMENT = Experiment(
-    id="peer-fat-tree",
-    paper=peer.SOURCE,
-    title="A fat tree of 256 endpoints beside BookSim2",
-    setup=(
-        "Uniform traffic of 32-flit packets, endpoints themselves included; nearest common ancestor with a "
-        "random way up, input queues of 512 flits without virtual output queues, one virtual channel, links "
-        "of 1 cycle."
-    ),
-    cases=peer.cases(_PEER),
-    draw=peer.draw(_PEER),
-    claims=peer.claims(_PEER),
+EXPERIMENT = peer.experiment(
+    "peer-fat-tree",
+    "A fat tree of 256 endpoints beside BookSim2",
+    "Uniform traffic of 32-flit packets, endpoints themselves included; nearest common ancestor with a "
+    "random way up, input queues of 512 flits without virtual output queues, one virtual channel, links "
+    "of 1 cycle.",
+    _PEER,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tailback.experiments import peer
-from tailback.experiments.model import Experiment
 
 _PEER = peer.Peer(
     network="""
@@ -13,32 +12,20 @@ dims = [16, 16]
 
 [routing]
 kind = "dor"
-
-[switch]
-kind = "cioq"
-speedup = 2
-voq = false
-input_buffer = "32 flits"
-output_buffer = "1000 flits"
-pipeline = "2 ns"
 """,
     flits=1,
+    buffer=32,
     latency={0.05: 29.1821, 0.1: 29.4571, 0.2: 30.2246, 0.3: 31.9146, 0.4: 37.073, 0.45: 47.6492},
     saturation=0.449317,
     beyond=(0.5,),
     cycles=(2_000, 4_000),
 )
 
-EXPERIMENT = Experiment(
-    id="peer-torus",
-    paper=peer.SOURCE,
-    title="A 16 x 16 torus beside BookSim2",
-    setup=(
-        "Uniform traffic of 1-flit packets, endpoints themselves included; dimension order with a date line, "
-        "input queues without virtual output queues, links of 1 cycle. BookSim2: 8 virtual channels of 8 "
-        "flits; here 2 of 32."
-    ),
-    cases=peer.cases(_PEER),
-    draw=peer.draw(_PEER),
-    claims=peer.claims(_PEER),
+EXPERIMENT = peer.experiment(
+    "peer-torus",
+    "A 16 x 16 torus beside BookSim2",
+    "Uniform traffic of 1-flit packets, endpoints themselves included; dimension order with a date line, "
+    "input queues without virtual output queues, links of 1 cycle. BookSim2: 8 virtual channels of 8 "
+    "flits; here 2 of 32.",
+    _PEER,
 )

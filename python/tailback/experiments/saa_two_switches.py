@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
+from tailback.experiments.draw import grouped_bars
 from tailback.experiments.model import Case, Data
 from tailback.experiments.saa_paper import column, scenario
 from tailback.result import Result
@@ -54,16 +55,10 @@ def phase_ms(result: Result) -> float:
 
 def draw(data: Data) -> Figure:
     """When each flow ends, for each control."""
-    names = data.values("control")
-    width = 0.8 / len(names)
+    bars = {name: list(ends(data.results(control=name)[0])) for name in data.values("control")}
     with style.styled():
         figure, (axes,) = style.figure(height=2.6)
-        for number, name in enumerate(names):
-            (result,) = data.results(control=name)
-            places = np.arange(6) + width * (number - (len(names) - 1) / 2)
-            axes.bar(places, ends(result), width=width, label=name, **style.bar(number))
-        axes.set_xticks(range(6), [f"f{flow}" for flow in range(1, 7)])
+        grouped_bars(axes, [f"f{flow}" for flow in range(1, 7)], bars)
         axes.set_ylabel("end of the flow [ms]")
-        axes.grid(visible=False, axis="x")
         style.legend(figure, axes)
     return figure

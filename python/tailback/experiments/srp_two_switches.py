@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import LABELS
+from tailback.experiments.draw import LABELS, grouped_bars
 from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.model import Case, Data, Measure
 from tailback.experiments.srp_paper import TWO_SWITCHES, cost, scenario
@@ -70,18 +70,14 @@ def measured(data: Data, protocol: str) -> dict[str, Interval]:
 
 def draw(data: Data) -> Figure:
     """A bar per sender and link, for each protocol."""
-    protocols = data.values("protocol")
-    width = 0.8 / len(protocols)
+    bars = {
+        LABELS[protocol]: [bar.mean for bar in measured(data, protocol).values()]
+        for protocol in data.values("protocol")
+    }
     with style.styled():
         figure, (axes,) = style.figure(height=2.6)
-        for number, protocol in enumerate(protocols):
-            bars = measured(data, protocol)
-            places = [at + width * (number - (len(protocols) - 1) / 2) for at in range(len(bars))]
-            heights = [bar.mean for bar in bars.values()]
-            axes.bar(places, heights, width=width, label=LABELS[protocol], **style.bar(number))
-        axes.set_xticks(range(len(bars)), list(bars))
+        grouped_bars(axes, [*SENDERS, *LINKS], bars)
         axes.set_ylim(0, 1.05)
         axes.set_ylabel("throughput [share of a channel]")
-        axes.grid(visible=False, axis="x")
         style.legend(figure, axes)
     return figure
