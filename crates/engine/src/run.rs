@@ -11,7 +11,7 @@ use crate::report::{Output, Progress, RunError};
 use crate::scenario::{Model, Scenario};
 use crate::switch::arch::Architecture;
 use crate::switch::cioq::state::State;
-use crate::switch::parameters::{Arbitration, Path, Voq};
+use crate::switch::parameters::{Arbitration, Path};
 use crate::switch::unlimited::Unlimited;
 use crate::units::Time;
 use crate::workload::host::Hosts;
@@ -77,57 +77,33 @@ pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     if scenario.run.model == Model::Fluid {
         return crate::fluid::run(scenario, &plan, watch).map_err(RunError::Problems);
     }
-    let switch = scenario.switch.design().parameters();
-    let tracked = switch.arbitration == Arbitration::Age;
     let radix = plan.graph.switches.iter().map(Vec::len).max().unwrap_or(0);
-    // The common case has one word per set of ports and of virtual channels.
+    // One event loop for each layout of a switch's state; the common case has one word per set of ports and of virtual
+    // channels.
     let small = radix < 64 && plan.channels.count() <= 64;
-    let rule = switch.arbitration;
-    match (&switch.fabric, small) {
-        (Path::Crossbar { voq, .. }, true) => {
-            let voq = voqs(voq, &plan);
-            let make = |fabric: &Fabric| State::<1, 1>::new(&plan, &fabric.share, &voq, rule);
-            run_with(scenario, &plan, make, tracked, watch)
-        }
-        (Path::Crossbar { voq, .. }, false) => {
-            let voq = voqs(voq, &plan);
-            let make = |fabric: &Fabric| State::<17, 4>::new(&plan, &fabric.share, &voq, rule);
-            run_with(scenario, &plan, make, tracked, watch)
-        }
-        (Path::Unlimited, true) => {
-            let make = |fabric: &Fabric| Unlimited::<1>::new(&plan, &fabric.share, rule);
-            run_with(scenario, &plan, make, tracked, watch)
-        }
-        (Path::Unlimited, false) => {
-            let make = |fabric: &Fabric| Unlimited::<4>::new(&plan, &fabric.share, rule);
-            run_with(scenario, &plan, make, tracked, watch)
-        }
-    }
-}
-
-/// Which traffic classes have virtual output queues.
-fn voqs(voq: &Voq, plan: &Plan) -> Vec<bool> {
-    let classes = plan.channels.classes.iter();
-    match voq {
-        Voq::All(all) => classes.map(|_| *all).collect(),
-        Voq::Classes(names) => classes.map(|class| names.iter().any(|name| name == class.name)).collect(),
+    match (scenario.switch.design().parameters().fabric, plan.output_buffer.is_some(), small) {
+        (Path::Crossbar { .. }, true, true) => run_with::<State<1, 1, true>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, true, false) => run_with::<State<17, 4, true>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, false, true) => run_with::<State<1, 1, false>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, false, false) => run_with::<State<17, 4, false>>(scenario, &plan, watch),
+        (Path::Unlimited, _, true) => run_with::<Unlimited<1>>(scenario, &plan, watch),
+        (Path::Unlimited, _, false) => run_with::<Unlimited<4>>(scenario, &plan, watch),
     }
 }
 
 fn run_with<A: Architecture>(
     scenario: &Scenario,
     plan: &Arc<Plan>,
-    make: impl Fn(&Fabric) -> A,
-    arrivals_tracked: bool,
     watch: Watcher,
 ) -> Result<Output, RunError> {
+    let switch = scenario.switch.design().parameters();
     let scheme = scenario.congestion_control.scheme();
     let partitions = (0..plan.shares.len() as u32).map(|number| {
         let fabric = Fabric::new(plan.clone(), number);
         let nics = scheme.nics(plan, &fabric.share, scenario.endpoint.acknowledge);
         let agent = scheme.agent(plan, &fabric.share);
-        let switches = make(&fabric);
-        Partition::new(fabric, nics, switches, agent, arrivals_tracked)
+        let switches = A::new(plan, &fabric.share, &switch);
+        Partition::new(fabric, nics, switches, agent, switch.arbitration == Arbitration::Age)
     });
     let mut kernel = Kernel::new(plan.clone(), partitions.collect(), scenario.run.threads as usize);
     let mut failure = None;

@@ -1,5 +1,7 @@
 //! The contract of a switch architecture: the only generic of the event loop, since only its state layout differs.
+use super::parameters::Parameters;
 use crate::core::fabric::Fabric;
+use crate::core::plan::{Plan, Share};
 use crate::protocol::{Agent, Interest};
 
 /// A packet that waits in an input buffer.
@@ -17,6 +19,9 @@ pub struct Waiting {
 
 /// All switches of a partition. Ports are local port numbers of the partition.
 pub trait Architecture: Send {
+    /// The switches of a partition, empty.
+    fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self;
+
     /// Flits in the switch that wait for an output port.
     fn waiting(&self, port: u32) -> u32;
 

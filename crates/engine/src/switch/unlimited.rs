@@ -5,7 +5,7 @@
 //! stays in the input buffer. Where nothing is contended its channel starts in the same tick: one event per hop.
 use super::arch::{Architecture, Waiting};
 use super::bits::Set;
-use super::parameters::Arbitration;
+use super::parameters::{Arbitration, Parameters};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
@@ -72,46 +72,6 @@ pub struct Unlimited<const V: usize> {
 }
 
 impl<const V: usize> Unlimited<V> {
-    /// The switches of a partition, empty.
-    pub fn new(plan: &Plan, share: &Share, arbitration: Arbitration) -> Self {
-        let vcs = plan.channels.count();
-        assert!(vcs <= V * 64, "a switch state too small for its plan");
-        let mut class_sets = vec![Set::default(); plan.channels.classes.len()];
-        let mut class_of = Box::new([0; 256]);
-        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
-            class_sets[class as usize].insert(vc);
-            class_of[vc] = class;
-        }
-        let output = |switch| Output {
-            queued: Set::default(),
-            blocked: Set::default(),
-            waiting: 0,
-            switch,
-            leaving: 0,
-            turn: 0,
-            listed: false,
-        };
-        let spans = share.ports.windows(2).enumerate();
-        let outputs: Table<_> =
-            spans.flat_map(|(switch, span)| (span[0]..span[1]).map(move |_| output(switch as u32))).collect();
-        let lists = if plan.output_buffer.is_some() { outputs.len() * vcs } else { 0 };
-        Self {
-            outputs,
-            blocked: vec![Blocked { head: NIL, tail: NIL }; lists].into(),
-            bases: share.ports.clone().into(),
-            pending: Vec::new(),
-            fresh: Vec::new(),
-            class_sets,
-            class_of,
-            output_buffer: plan.output_buffer,
-            arbitration,
-            time_to_wait: None,
-            departures: false,
-            vcs: vcs as u32,
-            seed: plan.seed,
-        }
-    }
-
     fn list(&mut self, port: u32) {
         let output = &mut self.outputs[port];
         if !output.listed {
@@ -348,6 +308,45 @@ impl<const V: usize> Unlimited<V> {
 }
 
 impl<const V: usize> Architecture for Unlimited<V> {
+    fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self {
+        let vcs = plan.channels.count();
+        assert!(vcs <= V * 64, "a switch state too small for its plan");
+        let mut class_sets = vec![Set::default(); plan.channels.classes.len()];
+        let mut class_of = Box::new([0; 256]);
+        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
+            class_sets[class as usize].insert(vc);
+            class_of[vc] = class;
+        }
+        let output = |switch| Output {
+            queued: Set::default(),
+            blocked: Set::default(),
+            waiting: 0,
+            switch,
+            leaving: 0,
+            turn: 0,
+            listed: false,
+        };
+        let spans = share.ports.windows(2).enumerate();
+        let outputs: Table<_> =
+            spans.flat_map(|(switch, span)| (span[0]..span[1]).map(move |_| output(switch as u32))).collect();
+        let lists = if plan.output_buffer.is_some() { outputs.len() * vcs } else { 0 };
+        Self {
+            outputs,
+            blocked: vec![Blocked { head: NIL, tail: NIL }; lists].into(),
+            bases: share.ports.clone().into(),
+            pending: Vec::new(),
+            fresh: Vec::new(),
+            class_sets,
+            class_of,
+            output_buffer: plan.output_buffer,
+            arbitration: switch.arbitration,
+            time_to_wait: None,
+            departures: false,
+            vcs: vcs as u32,
+            seed: plan.seed,
+        }
+    }
+
     #[inline(always)]
     fn waiting(&self, port: u32) -> u32 {
         self.outputs[port].waiting

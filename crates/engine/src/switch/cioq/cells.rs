@@ -9,7 +9,7 @@ use crate::core::table::Table;
 use crate::core::wheel::Kind;
 use crate::switch::arch::Architecture;
 
-impl<const W: usize, const V: usize> State<W, V> {
+impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     /// A packet that waited alone has company now: it enters its cell.
     #[inline(never)]
     pub(super) fn enter_lone(&mut self, fabric: &mut Fabric, seat: &Seat, port: u32) {

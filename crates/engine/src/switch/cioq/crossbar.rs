@@ -37,7 +37,7 @@ impl Open {
     }
 }
 
-impl<const W: usize, const V: usize> State<W, V> {
+impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     /// Arbitrates at all pending outputs, then does what they left to do.
     ///
     /// Every output proposes to an input; an input takes the best proposal, and the outputs that lost try again when
@@ -52,7 +52,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         for &port in &pending {
             self.outputs[port].listed = false;
             let mut open = Open::new(port);
-            if self.output_buffer.is_none() {
+            if !Q {
                 fabric.take_credits(port);
             }
             self.propose(fabric, &mut open);
@@ -102,15 +102,17 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// Leaves one of two proposals to an input: that of the better class, then the next in round robin over the outputs.
     #[inline(never)]
     fn contest(&mut self, fabric: &mut Fabric, all: &mut [Open], lost: &mut Vec<u32>, rivals: [u32; 2]) {
-        let rank = |at: u32| {
-            let open = &all[at as usize];
-            let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
-            let (number, radix) = (open.port - output.base, output.radix as u32);
-            let turn = self.turn(fabric, output, found.input) as u32;
+        let open = &all[rivals[0] as usize];
+        let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
+        let (radix, base) = (output.radix as u32, output.base);
+        let turn = self.turn(fabric, output, found.input) as u32;
+        let rank = |open: &Open| {
+            let number = open.port - base;
             // The turn may be the number of ports: it is that of the first then.
-            (found.class, if number >= turn { number - turn } else { number + radix - turn })
+            (open.found.as_ref().map(|found| found.class), number + if number >= turn { 0 } else { radix })
         };
-        let [winner, loser] = if rank(rivals[0]) < rank(rivals[1]) { rivals } else { [rivals[1], rivals[0]] };
+        let first = rank(open) < rank(&all[rivals[1] as usize]);
+        let [winner, loser] = if first { rivals } else { [rivals[1], rivals[0]] };
         let open = &mut all[loser as usize];
         let found = open.found.take().expect("it proposed");
         open.lost = true;
@@ -199,9 +201,57 @@ impl<const W: usize, const V: usize> State<W, V> {
         Some(Proposal { id, queue: NIL, input, class: self.class_of[hot.next_vc as usize] })
     }
 
-    /// The candidate of the best class that has one.
+    /// The candidate of an output with packets in its cells: as a rule the next of the best class whose input is free.
     #[inline(always)]
     fn pick(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
+        let class = output.classes.trailing_zeros() as u8;
+        if self.arbitration == Arbitration::RoundRobin {
+            let requests = &output.requests[class as usize];
+            let mut input = requests.next_from(output.turns[class as usize] as usize)? as u32;
+            let free = self.free_at(fabric, output, input);
+            if free > fabric.now {
+                open.input_free = free;
+                input = if output.asking == 1 {
+                    NIL
+                } else {
+                    self.next_free(fabric, output, (class, input), open)
+                };
+            }
+            let found = if input == NIL { None } else { self.ready(fabric, output, (class, input), open) };
+            if found.is_some() || input == NIL && output.classes == 1 << class {
+                return found;
+            }
+        }
+        self.pick_any(fabric, output, open)
+    }
+
+    /// The next input of a class that is free, after one that is not; `NIL` if there is none.
+    #[inline(never)]
+    fn next_free(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        (class, busy): (u8, u32),
+        open: &mut Open,
+    ) -> u32 {
+        let requests = &output.requests[class as usize];
+        let mut input = busy as usize;
+        loop {
+            input = requests.next_from(input + 1).unwrap_or(busy as usize);
+            if input == busy as usize {
+                return NIL;
+            }
+            let free = self.free_at(fabric, output, input as u32);
+            if free <= fabric.now {
+                return input as u32;
+            }
+            open.input_free = open.input_free.min(free);
+        }
+    }
+
+    /// The candidate of the best class that has one.
+    #[inline(never)]
+    fn pick_any(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
         let mut asking = output.classes;
         loop {
             let class = asking.trailing_zeros() as u8;
@@ -214,7 +264,6 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// The candidate of a class by the arbiter's rule among free inputs with space ahead.
-    #[inline(always)]
     fn pick_of(
         &self,
         fabric: &Fabric,
@@ -295,9 +344,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// The first queue of a cell whose head fits in its output queue.
-    ///
-    /// Not inlined: the loop around it rarely goes round, and would fetch all that this needs in advance.
-    #[inline(never)]
+    #[inline(always)]
     fn ready(
         &self,
         fabric: &Fabric,
@@ -342,17 +389,18 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// Whether a packet fits in its output queue. The packet under way keeps its space until its tail has left.
     #[inline(always)]
     fn fits(&self, fabric: &Fabric, port: u32, output: &Output<W, V>, hot: &Hot) -> bool {
+        if !Q {
+            // An output's crossbar path is as long in use as its channel.
+            return fabric.credit(port, hot.next_vc) >= fabric.room_needed(hot);
+        }
         let channel = &fabric.channels[port];
         let busy = channel.free_at > fabric.now;
-        let Some(buffer) = self.output_buffer else {
-            return !busy && fabric.credit(port, hot.next_vc) >= fabric.room_needed(hot);
-        };
         if !busy && output.queued.is_empty() {
             return true;
         }
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
         let used = fabric.queued(port, hot.next_vc);
-        used + under_way + fabric.room_needed(hot) <= buffer
+        used + under_way + fabric.room_needed(hot) <= self.output_buffer
     }
 
     /// Moves a packet over the crossbar: on to its channel if that is free, else into its output queue.
@@ -385,7 +433,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             (inlet.free_at, inlet.turn) = (held, turn);
             fabric.release(base + input, vc, flits, end);
         }
-        if self.output_buffer.is_none() {
+        if !Q {
             // It was proposed because its channel is free and has credit; no more can cross before the channel is free again.
             self.send(fabric, port, id, next_vc, agent);
             self.outputs[port].crossbar_free = fabric.channels[port].free_at;

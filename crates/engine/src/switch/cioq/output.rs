@@ -6,13 +6,13 @@ use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
 use crate::protocol::{Agent, Departure};
 
-impl<const W: usize, const V: usize> State<W, V> {
+impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
     #[inline(always)]
     pub(super) fn finish(&mut self, fabric: &mut Fabric, open: &Open, agent: &mut dyn Agent) {
         let (port, now) = (open.port, fabric.now);
         let output = &self.outputs[port];
-        let (mut queued, asking) = (!output.queued.is_empty(), output.asking > 0 || output.lone != NIL);
+        let (mut queued, asking) = (Q && !output.queued.is_empty(), output.asking > 0 || output.lone != NIL);
         if !queued && !asking {
             return;
         }
@@ -25,7 +25,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             if queued || open.full {
                 wake = channel_free;
             }
-        } else if queued || open.full && self.output_buffer.is_none() {
+        } else if queued || open.full && !Q {
             wake = fabric.next_credit(port);
             if fabric.probe.ports_recorded() {
                 fabric.probe.stalled(port, now);
@@ -150,6 +150,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         output.turns[class as usize] = (input + 1) as u16;
         output.waiting -= flits;
         fabric.cut_in(port, id);
+        if !Q {
+            output.crossbar_free = fabric.channels[port].free_at;
+        }
     }
 
     /// Shows the protocol a packet that leaves.

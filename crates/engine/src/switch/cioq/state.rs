@@ -14,6 +14,7 @@ use crate::core::{NEVER, Tick};
 use crate::protocol::{Agent, Interest};
 use crate::switch::arch::{Architecture, Waiting};
 use crate::switch::bits::Set;
+use crate::switch::parameters::{Parameters, Path, Voq};
 
 /// Most traffic classes of a scheme.
 pub(super) const CLASSES_MAX: usize = 6;
@@ -77,9 +78,9 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub requests: [Set<W>; CLASSES_MAX],
 }
 
-/// All combined input/output-queued switches of a partition; `W` words hold a switch's inputs, `V` a port's virtual
-/// channels.
-pub struct State<const W: usize, const V: usize> {
+/// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` a port's virtual channels. With
+/// `Q`, packets wait in output queues behind it; without, an output takes a packet only when its channel is free.
+pub struct State<const W: usize, const V: usize, const Q: bool> {
     pub(super) records: Table<Record>,
     pub(super) outputs: Table<Output<W, V>>,
     pub(super) cells: Table<u32>,
@@ -106,63 +107,13 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) seed: u64,
     /// Time of a packet over the crossbar, by its flits.
     pub(super) crossbar: Table<u32>,
-    /// Flits of an output queue; none if packets go from the inputs to their channels.
-    pub(super) output_buffer: Option<u32>,
+    /// Flits of an output queue, if there are any.
+    pub(super) output_buffer: u32,
     pub(super) open: Vec<super::crossbar::Open>,
     pub(super) lost: Vec<u32>,
 }
 
-impl<const W: usize, const V: usize> State<W, V> {
-    /// The switches of a partition, empty.
-    pub fn new(plan: &Plan, share: &Share, voq: &[bool], arbitration: Arbitration) -> Self {
-        let (classes, vcs) = (plan.channels.classes.len(), plan.channels.count());
-        assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
-        let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
-        for (switch, span) in share.ports.windows(2).enumerate() {
-            let radix = span[1] - span[0];
-            assert!((radix as usize) < W * 64, "a switch state too small for its plan");
-            let seat = Seat { port: span[0], radix, input: inputs, switch: switch as u32 };
-            records.push(Record { seat, free_at: 0, turn: 0, claim: Claim::default() });
-            let row = classes as u32 * (radix + 1);
-            let output = |number| Output::new(&seat, cells + number * row);
-            outputs.extend((0..radix).map(output));
-            inputs += radix + 1;
-            cells += radix * row;
-        }
-        let fifos = if voq.iter().all(|&voq| voq) { 0 } else { inputs as usize * vcs };
-        let mut class_sets = [Set::default(); CLASSES_MAX];
-        let mut class_of = Box::new([0; 256]);
-        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
-            class_sets[class as usize].insert(vc);
-            class_of[vc] = class;
-        }
-        let mut voqs = [true; CLASSES_MAX];
-        voqs[..classes].copy_from_slice(voq);
-        Self {
-            records: records.into(),
-            outputs: outputs.into(),
-            cells: vec![NIL; cells as usize].into(),
-            pending: Vec::new(),
-            pass: 0,
-            fifos: vec![NIL; fifos].into(),
-            voq: voqs,
-            class_sets,
-            class_of,
-            arbitration,
-            time_to_wait: None,
-            departures: false,
-            interleave: plan.interleave,
-            control: (0..).zip(&plan.channels.classes).map(|(at, class)| (class.control as u8) << at).sum(),
-            bypass: false,
-            vcs: vcs as u32,
-            seed: plan.seed,
-            crossbar: plan.crossbar.clone().into(),
-            output_buffer: plan.output_buffer,
-            open: Vec::new(),
-            lost: Vec::new(),
-        }
-    }
-
+impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     /// Has an output looked at in this tick.
     #[inline(always)]
     pub(super) fn activate(&mut self, port: u32) {
@@ -184,6 +135,18 @@ impl<const W: usize, const V: usize> State<W, V> {
     pub(super) fn cell(&self, seat: &Seat, port: u32, class: u8, input: u32) -> u32 {
         self.outputs[port].cell + class as u32 * (seat.radix + 1) + input
     }
+}
+
+/// Which traffic classes have virtual output queues; those that do not exist have.
+fn voqs(voq: &Voq, plan: &Plan) -> [bool; CLASSES_MAX] {
+    let mut has = [true; CLASSES_MAX];
+    for (has, class) in has.iter_mut().zip(&plan.channels.classes) {
+        *has = match voq {
+            Voq::All(all) => *all,
+            Voq::Classes(names) => names.iter().any(|name| name == class.name),
+        };
+    }
+    has
 }
 
 impl<const W: usize, const V: usize> Output<W, V> {
@@ -209,7 +172,59 @@ impl<const W: usize, const V: usize> Output<W, V> {
     }
 }
 
-impl<const W: usize, const V: usize> Architecture for State<W, V> {
+impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V, Q> {
+    fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self {
+        let (classes, vcs) = (plan.channels.classes.len(), plan.channels.count());
+        assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
+        assert!(plan.output_buffer.is_some() == Q, "output queues that the plan does not have");
+        let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
+        for (switch, span) in share.ports.windows(2).enumerate() {
+            let radix = span[1] - span[0];
+            assert!((radix as usize) < W * 64, "a switch state too small for its plan");
+            let seat = Seat { port: span[0], radix, input: inputs, switch: switch as u32 };
+            records.push(Record { seat, free_at: 0, turn: 0, claim: Claim::default() });
+            let row = classes as u32 * (radix + 1);
+            let output = |number| Output::new(&seat, cells + number * row);
+            outputs.extend((0..radix).map(output));
+            inputs += radix + 1;
+            cells += radix * row;
+        }
+        let voq = match &switch.fabric {
+            Path::Crossbar { voq, .. } => voqs(voq, plan),
+            Path::Unlimited => unreachable!("a crossbar that the switch does not have"),
+        };
+        let fifos = if voq == [true; CLASSES_MAX] { 0 } else { inputs as usize * vcs };
+        let mut class_sets = [Set::default(); CLASSES_MAX];
+        let mut class_of = Box::new([0; 256]);
+        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
+            class_sets[class as usize].insert(vc);
+            class_of[vc] = class;
+        }
+        Self {
+            records: records.into(),
+            outputs: outputs.into(),
+            cells: vec![NIL; cells as usize].into(),
+            pending: Vec::new(),
+            pass: 0,
+            fifos: vec![NIL; fifos].into(),
+            voq,
+            class_sets,
+            class_of,
+            arbitration: switch.arbitration,
+            time_to_wait: None,
+            departures: false,
+            interleave: plan.interleave,
+            control: (0..).zip(&plan.channels.classes).map(|(at, class)| (class.control as u8) << at).sum(),
+            bypass: false,
+            vcs: vcs as u32,
+            seed: plan.seed,
+            crossbar: plan.crossbar.clone().into(),
+            output_buffer: plan.output_buffer.unwrap_or(0),
+            open: Vec::new(),
+            lost: Vec::new(),
+        }
+    }
+
     #[inline(always)]
     fn waiting(&self, port: u32) -> u32 {
         self.outputs[port].waiting
@@ -285,7 +300,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
-        if self.output_buffer.is_none() {
+        if !Q {
             return self.each_waiting(fabric, &mut |waiting| {
                 let hot = &fabric.pool.hot[waiting.id];
                 if waiting.first {

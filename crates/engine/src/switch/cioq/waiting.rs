@@ -4,7 +4,7 @@ use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::switch::arch::Waiting;
 
-impl<const W: usize, const V: usize> State<W, V> {
+impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     /// Visits the packets that wait for the crossbar to an output.
     pub(super) fn each_at(&self, fabric: &Fabric, seat: &Seat, port: u32, visit: &mut dyn FnMut(Waiting)) {
         let output = &self.outputs[port];
@@ -60,7 +60,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         // The packet under way leaves: what it takes up does not block for ever.
         let used = fabric.queued(port, hot.next_vc);
         // Without an output queue it waits for room in the buffer ahead.
-        let blocked = self.output_buffer.is_none_or(|buffer| used + fabric.room_needed(hot) > buffer);
+        let blocked = !Q || used + fabric.room_needed(hot) > self.output_buffer;
         Waiting { id, input, first, blocked }
     }
 }
