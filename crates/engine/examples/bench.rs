@@ -1,9 +1,11 @@
-//! The speed and the memory of the engine: `cargo run --release --example bench -- [--markdown] [--quick] [--instructions]`.
+//! The speed and the memory of the engine: `cargo run --release --example bench -- [--markdown] [--quick]`; `--instructions`
+//! or `--switches` instead for one subject alone.
 //!
 //! Every case runs in a process of its own (this program with `case NAME …`), so that its CPU time and its peak memory are
 //! its own. User CPU seconds and peak memory are read from `/proc/self` (Linux). `--instructions` counts instructions per
 //! packet-hop with valgrind's callgrind instead, as the difference between two run lengths: that figure does not depend
-//! on what else the machine does. `--quick` simulates less.
+//! on what else the machine does. Cases of a table are run in turns, so that a machine that gets slower or faster meanwhile
+//! does so for all of them; `--switches` compares the kinds of switches in many turns. `--quick` simulates less.
 use std::process::{Command, ExitCode};
 use tailback_engine::scenario::Scenario;
 
@@ -40,8 +42,10 @@ const TREE: &Network = &Network {
     routing: "kind = 'nca'",
 };
 
-/// Runs of a short case whose median is reported.
+/// Runs of a case whose median is reported; of the largest network there is one.
 const REPEATS: usize = 3;
+/// Runs of a kind of switch when only these are compared.
+const PAIRS: usize = 15;
 /// Ticks of user CPU time in a second, as Linux shows them in `/proc` on every machine.
 const CLOCK_TICKS: f64 = 100.0;
 
@@ -50,6 +54,7 @@ const CLOCK_TICKS: f64 = 100.0;
 struct Case {
     name: &'static str,
     network: &'static Network,
+    /// Words of `[switch]`.
     switch: &'static str,
     scheme: &'static str,
     flits: u32,
@@ -66,26 +71,35 @@ const fn case(
     load: f64,
     us: (u32, u32),
 ) -> Case {
-    Case { name, network, switch: "cioq", scheme, flits, load, us }
+    Case { name, network, switch: "kind = 'cioq'", scheme, flits, load, us }
 }
 
-const fn on_switch(switch: &'static str) -> Case {
-    Case { switch, ..case(switch, PAPER, "none", 4, 0.5, (4, 16)) }
+const fn on_switch(name: &'static str, switch: &'static str) -> Case {
+    Case { switch, ..case(name, PAPER, "none", 4, 0.5, (4, 8)) }
 }
 
-const SPEED: [Case; 8] = [
+const SPEED: [Case; 11] = [
     case("none, 4 flits, load 0.2", PAPER, "none", 4, 0.2, (4, 36)),
     case("none, 4 flits, load 0.5", PAPER, "none", 4, 0.5, (4, 16)),
     case("none, 4 flits, load 0.8", PAPER, "none", 4, 0.8, (4, 10)),
     case("lhrp, 4 flits, load 0.2", PAPER, "lhrp", 4, 0.2, (4, 36)),
     case("lhrp, 4 flits, load 0.5", PAPER, "lhrp", 4, 0.5, (4, 16)),
     case("lhrp, 4 flits, load 0.8", PAPER, "lhrp", 4, 0.8, (4, 10)),
+    case("srp, 4 flits, load 0.5", PAPER, "srp", 4, 0.5, (4, 16)),
+    case("smsrp, 4 flits, load 0.5", PAPER, "smsrp", 4, 0.5, (4, 16)),
+    case("lhrp+srp, 4 flits, load 0.5", PAPER, "lhrp+srp", 4, 0.5, (4, 16)),
     case("none, 24 flits, load 0.5", PAPER, "none", 24, 0.5, (4, 76)),
     case("none, 4 flits, load 0.7", PAPER, "none", 4, 0.7, (4, 10)),
 ];
 const SIZE: Case = case("16,512 endpoints, none, 4 flits, load 0.5", LARGE, "none", 4, 0.5, (2, 1));
-const SWITCHES: [Case; 4] =
-    [on_switch("cioq"), on_switch("input-queued"), on_switch("output-queued"), on_switch("shared-buffer")];
+const SWITCHES: [Case; 6] = [
+    on_switch("cioq, speedup 2", "kind = 'cioq', speedup = 2"),
+    on_switch("input-queued, speedup 2", "kind = 'input-queued', speedup = 2"),
+    on_switch("cioq, speedup 1", "kind = 'cioq', speedup = 1"),
+    on_switch("input-queued, speedup 1", "kind = 'input-queued', speedup = 1"),
+    on_switch("output-queued", "kind = 'output-queued'"),
+    on_switch("shared-buffer", "kind = 'shared-buffer'"),
+];
 const NETWORKS: [Case; 2] = [
     case("torus 16x16x16, dor with date lines, load 0.3", TORUS, "none", 4, 0.3, (2, 4)),
     case("fat tree, 3 levels of 16, nca, load 0.5", TREE, "none", 4, 0.5, (2, 4)),
@@ -115,7 +129,7 @@ impl Case {
             "topology = {{ {topology} }}\n\
              link = {{ bandwidth = '100 Gb/s', {link} }}\n\
              packet = {{ flit = '100 b', max = '24 flits' }}\n\
-             switch = {{ kind = '{switch}' }}\n\
+             switch = {{ {switch} }}\n\
              routing = {{ {routing} }}\n\
              congestion_control = {{ kind = '{scheme}' }}\n\
              traffic = [{{ name = 'all traffic', pattern = 'uniform', load = {load}, message = '{flits} flits' }}]\n\
@@ -149,6 +163,10 @@ impl Case {
         [self.name.into(), self.us.0.to_string(), self.us.1.to_string()]
     }
 
+    fn repeats(&self, most: usize) -> usize {
+        if self.network.topology == LARGE.topology { 1 } else { most }
+    }
+
     fn from_words(words: &[String]) -> Option<Self> {
         let [name, warmup, duration] = words else { return None };
         let groups: [&[Case]; 5] = [&SPEED, &[SIZE], &SWITCHES, &NETWORKS, &TIME];
@@ -156,15 +174,10 @@ impl Case {
         Some(Self { us: (warmup.parse().ok()?, duration.parse().ok()?), ..*known })
     }
 
-    /// Runs in a process of its own, `repeats` times; the run of median CPU time.
-    fn measure(&self, repeats: usize) -> Result<Taken, String> {
-        let mut runs = Vec::new();
-        for _ in 0..repeats {
-            eprintln!("{} …", self.name);
-            runs.push(Taken::read(&output(Command::new(program()?).arg("case").args(self.words()))?.0)?);
-        }
-        runs.sort_by(|a, b| a.user_seconds.total_cmp(&b.user_seconds));
-        Ok(runs[runs.len() / 2])
+    /// Runs in a process of its own.
+    fn measure(&self) -> Result<Taken, String> {
+        eprintln!("{} …", self.name);
+        Taken::read(&output(Command::new(program()?).arg("case").args(self.words()))?.0)
     }
 
     /// Hops and instructions of a run under callgrind.
@@ -270,38 +283,88 @@ fn speed_row(case: &Case, taken: &Taken) -> Vec<String> {
     ]
 }
 
-/// Measures cases and prints their speeds as a table.
-fn table(title: &'static str, cases: &[Case], quick: bool, markdown: bool) -> Result<Vec<Taken>, String> {
+/// Runs cases in turns; what each run of each case took.
+fn in_turns(cases: &[Case], turns: usize) -> Result<Vec<Vec<Taken>>, String> {
+    let mut all = vec![Vec::new(); cases.len()];
+    for turn in 0..turns {
+        for (case, taken) in cases.iter().zip(&mut all) {
+            if turn < case.repeats(turns) {
+                taken.push(case.measure()?);
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Measures cases and prints the run of median CPU time of each as a table; returns all runs.
+fn table(
+    title: &'static str,
+    cases: &[Case],
+    turns: usize,
+    markdown: bool,
+) -> Result<Vec<Vec<Taken>>, String> {
     let head = ["case", "M packet-hops/CPU-s", "ns/hop", "events/hop", "simulated ns/CPU-s", "peak MB"];
     let mut table = Table::new(title, &head);
-    let mut all = Vec::new();
-    for case in cases {
-        let large = case.network.topology == LARGE.topology;
-        let taken = if quick { case.shortened(4) } else { *case }.measure(if quick || large {
-            1
-        } else {
-            REPEATS
-        })?;
-        table.rows.push(speed_row(case, &taken));
-        all.push(taken);
+    let all = in_turns(cases, turns)?;
+    for (case, runs) in cases.iter().zip(&all) {
+        let mut runs = runs.clone();
+        runs.sort_by(|a, b| a.user_seconds.total_cmp(&b.user_seconds));
+        table.rows.push(speed_row(case, &runs[runs.len() / 2]));
     }
     table.print(markdown);
     Ok(all)
 }
 
+/// Time per packet-hop of one case over another's: the median over the turns of both.
+fn ratio(of: &[Taken], to: &[Taken]) -> f64 {
+    median(of.iter().zip(to).map(|(of, to)| of.ns_per_hop() / to.ns_per_hop()).collect())
+}
+
+fn switches(turns: usize, markdown: bool) -> Result<(), String> {
+    let taken = table("Switch kinds: the same, none, 4 flits, load 0.5", &SWITCHES, turns, markdown)?;
+    for (of, to) in [(1, 0), (3, 2), (3, 0), (4, 0), (5, 0)] {
+        let ratio = ratio(&taken[of], &taken[to]);
+        println!(
+            "Time per packet-hop, {} over {}, median of {turns}: {ratio:.2}",
+            SWITCHES[of].name, SWITCHES[to].name
+        );
+    }
+    println!();
+    Ok(())
+}
+
 fn speeds(quick: bool, markdown: bool) -> Result<(), String> {
+    let turns = if quick { 1 } else { REPEATS };
+    let sized = |cases: &[Case]| -> Vec<Case> {
+        cases.iter().map(|case| if quick { case.shortened(4) } else { *case }).collect()
+    };
     let title = "Dragonfly of 1056 endpoints, PAR, uniform, acknowledged, one thread";
     let cases: Vec<Case> = SPEED.into_iter().chain([SIZE]).collect();
-    let taken = table(title, &cases, quick, markdown)?;
-    let ratio = taken[SPEED.len()].ns_per_hop() / taken[1].ns_per_hop();
-    println!("Time per packet-hop, 16,512 endpoints over 1056: {ratio:.2}\n");
-    table("Switch kinds: the same, none, 4 flits, load 0.5", &SWITCHES, quick, markdown)?;
-    table("4096 endpoints of other networks, uniform, 4 flits, 10 ns links", &NETWORKS, quick, markdown)?;
-    let title = "Peak memory and simulated time";
-    let taken = table(title, &TIME, quick, markdown)?;
+    let taken = table(title, &sized(&cases), turns, markdown)?;
+    for (at, case) in cases.iter().enumerate() {
+        let same = |none: &&usize| cases[**none].load == case.load && cases[**none].flits == case.flits;
+        if let Some(&none) = [0, 1, 2].iter().find(same).filter(|&&none| none != at) {
+            println!(
+                "Time per packet-hop, {} over {}: {:.2}",
+                case.name,
+                cases[none].name,
+                ratio(&taken[at], &taken[none])
+            );
+        }
+    }
+    println!();
+    switches(turns, markdown)?;
+    let title = "4096 endpoints of other networks, uniform, 4 flits, 10 ns links";
+    table(title, &sized(&NETWORKS), turns, markdown)?;
+    let taken = table("Peak memory and simulated time", &sized(&TIME), turns, markdown)?;
     println!(
         "Peak memory of the long run over that of the short one: {:.3}",
-        taken[1].peak_bytes / taken[0].peak_bytes
+        taken[1][0].peak_bytes / taken[0][0].peak_bytes
     );
     Ok(())
 }
@@ -328,6 +391,7 @@ fn main() -> ExitCode {
             .and_then(|case| case.run())
             .map(|taken| taken.print()),
         _ if wants("--instructions") => instructions(wants("--markdown")),
+        _ if wants("--switches") => switches(PAIRS, wants("--markdown")),
         _ => speeds(wants("--quick"), wants("--markdown")),
     };
     match done {
