@@ -240,6 +240,29 @@ fn waits_as_it_must(rho: f64, micros: u32) {
     }
 }
 
+/// With parallel reads inputs never hold each other's outputs up, so that packets wait as at output queues.
+#[test]
+fn virtual_output_queues_that_are_read_in_parallel_wait_for_their_output_alone() {
+    let wait = |ports: u32, reads: bool| {
+        let rest = format!(
+            "[switch]\nkind = \"input-queued\"\nparallel_reads = {reads}\ninput_buffer = \"500 packets\"\n\
+             [packet]\nmax = \"1 flit\"\n{NO_ACKS}\
+             [run]\nwarmup = \"20 us\"\nduration = \"200 us\"\ndrain = \"20 us\"\n{}",
+            traffic("u", "\"uniform\"", 0.7, "1 flit", "self = true")
+        );
+        let network = format!("kind = \"single-switch\"\nendpoints = {ports}");
+        let output = run_with(&file(&network, "kind = \"minimal\"", NONE, &rest), &[]);
+        let (rho, n) = (number(&output, "u", "accepted"), f64::from(ports));
+        let waited = number(&output, "u", "network_latency_ns.mean") - (10.0 + 1.0 + 10.0 + 1.0);
+        waited / ((n - 1.0) / n * rho / (2.0 * (1.0 - rho)))
+    };
+    for ports in [4, 16] {
+        let (parallel, one) = (wait(ports, true), wait(ports, false));
+        assert!((parallel - 1.0).abs() <= 0.03, "{ports} ports: {parallel} of the closed form");
+        assert!(one > 1.2, "{ports} ports, one packet at a time: {one} of the closed form");
+    }
+}
+
 #[test]
 fn waiting_at_an_output_is_the_closed_form() {
     waits_as_it_must(0.5, 500);

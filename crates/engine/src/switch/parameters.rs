@@ -27,12 +27,14 @@ pub struct Parameters {
 /// How packets get from inputs to outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Path {
-    /// Over a crossbar: an input sends one packet, and an output receives one, at a time.
+    /// Over a crossbar: an output receives one packet at a time.
     Crossbar {
         /// Speed of its paths over that of the fastest channel.
         speedup: u32,
         /// Which traffic classes have virtual output queues.
         voq: Voq,
+        /// Whether an input sends any number of packets at a time, to as many outputs.
+        parallel_reads: bool,
     },
     /// At once, as many as there are.
     Unlimited,

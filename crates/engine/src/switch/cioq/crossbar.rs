@@ -77,10 +77,13 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         (self.open, self.lost) = (all, lost);
     }
 
-    /// Gives an output's proposal to its input; of two proposals the better one stays.
+    /// Gives an output's proposal to its input; of two proposals the better one stays, unless the input can take both.
     #[inline(always)]
     fn claim(&mut self, fabric: &mut Fabric, all: &mut [Open], lost: &mut Vec<u32>, at: usize) {
         let Some(found) = &all[at].found else { return };
+        if self.parallel_reads {
+            return;
+        }
         let pass = self.pass;
         let claim = self.claim_of(fabric, all[at].port, found.input);
         let before = std::mem::replace(claim, Claim { pass, by: at as u32 });
@@ -419,6 +422,8 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         output.turns[class as usize] = (input + 1) as u16;
         let (idle, base, switch) = (output.queued.is_empty(), output.base, output.switch);
         let (radix, turn) = (output.radix as u32, (port - base + 1) as u16);
+        // With parallel reads the input is free for other outputs at once.
+        let held = if self.parallel_reads { fabric.now } else { held };
         if queue == NIL {
             output.lone = NIL;
         } else {

@@ -25,6 +25,9 @@ pub struct Cioq {
     pub output_buffer: Size,
     /// Virtual output queues: true, false, or a list of the traffic classes of the protocol that have them.
     pub voq: Voq,
+    /// Any number of outputs read from an input at a time, as if each of its queues had a crossbar port of its own (an input
+    /// speedup as large as the radix); else an input sends one packet at a time.
+    pub parallel_reads: bool,
     /// How equals are chosen.
     pub arbitration: Arbitration,
     /// Latency from the arrival of a head to its first arbitration.
@@ -38,6 +41,7 @@ impl Default for Cioq {
             input_buffer: Buffer::RoundTrip,
             output_buffer: Size::Packets(16),
             voq: Voq::All(true),
+            parallel_reads: false,
             arbitration: Arbitration::RoundRobin,
             pipeline: Duration::Ps(0),
         }
@@ -47,7 +51,11 @@ impl Default for Cioq {
 impl Kind for Cioq {
     fn parameters(&self) -> Parameters {
         Parameters {
-            fabric: Path::Crossbar { speedup: self.speedup, voq: self.voq.clone() },
+            fabric: Path::Crossbar {
+                speedup: self.speedup,
+                voq: self.voq.clone(),
+                parallel_reads: self.parallel_reads,
+            },
             input_buffer: self.input_buffer,
             output_buffer: Some(self.output_buffer),
             arbitration: self.arbitration,

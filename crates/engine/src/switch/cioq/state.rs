@@ -94,6 +94,8 @@ pub struct State<const W: usize, const V: usize, const Q: bool> {
     pub(super) class_sets: [Set<V>; CLASSES_MAX],
     /// The traffic class of each virtual channel.
     pub(super) class_of: Box<[u8; 256]>,
+    /// An input may send to several outputs at a time.
+    pub(super) parallel_reads: bool,
     pub(super) arbitration: Arbitration,
     pub(super) time_to_wait: Option<Tick>,
     pub(super) departures: bool,
@@ -189,8 +191,8 @@ impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V,
             inputs += radix + 1;
             cells += radix * row;
         }
-        let voq = match &switch.fabric {
-            Path::Crossbar { voq, .. } => voqs(voq, plan),
+        let (voq, parallel_reads) = match &switch.fabric {
+            Path::Crossbar { voq, parallel_reads, .. } => (voqs(voq, plan), *parallel_reads),
             Path::Unlimited => unreachable!("a crossbar that the switch does not have"),
         };
         let fifos = if voq == [true; CLASSES_MAX] { 0 } else { inputs as usize * vcs };
@@ -210,6 +212,7 @@ impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V,
             voq,
             class_sets,
             class_of,
+            parallel_reads,
             arbitration: switch.arbitration,
             time_to_wait: None,
             departures: false,
