@@ -1,4 +1,5 @@
 //! Combined input/output-queued switch.
+mod candidates;
 mod cells;
 mod crossbar;
 mod output;
