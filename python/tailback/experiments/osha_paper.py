@@ -100,21 +100,9 @@ acknowledge = false
 input_buffer = { per = "port", size = "128 KiB" }
 """
 _BARE = 'kind = "input-queued"\nvoq = false'
-_VOQ = 'kind = "input-queued"\nvoq = true'
-_VOQ_AT_ONCE = 'kind = "shared-buffer"\narbitration = "round-robin"'
-
-
-def _switch(of: Network, voq: bool) -> str:
-    """The switch's kind.
-
-    With VOQs "several packets from the same queue can be simultaneously forwarded if they are addressed to
-    different output ports" (section 5): any number of outputs read from an input. Bubbles need a switch whose
-    inputs do not wait for one another, so that in tori an input still sends one packet at a time; more speed
-    of the crossbar changes little there.
-    """
-    if not voq:
-        return _BARE
-    return _VOQ_AT_ONCE if of.kind == "kns" else _VOQ
+_VOQ = 'kind = "input-queued"\nvoq = true\nparallel_reads = true'
+"""With VOQs "several packets from the same queue can be simultaneously forwarded if they are addressed to
+different output ports" (section 5): any number of outputs read from an input."""
 
 
 def span(full: bool) -> Times:
@@ -152,7 +140,7 @@ def scenario(
 ) -> Scenario:
     """A scenario with the paper's switches; `traffic` is the TOML of its `[[traffic]]`s."""
     orders, choose, queueing = _SCHEMES[scheme]
-    lines = [f"title = {json.dumps(title)}", of.toml(), _COMMON, _switch(of, voq)]
+    lines = [f"title = {json.dumps(title)}", of.toml(), _COMMON, _VOQ if voq else _BARE]
     lines += ["[routing]", 'kind = "dor"', f"orders = {orders}", f'choose = "{choose}"']
     lines += [f'deadlock = "{deadlock}"'] if of.kind == "torus" else []
     lines += ["[queueing]", queueing, traffic, "[run]", f'warmup = "{times.warmup:.9g} us"']
