@@ -80,7 +80,7 @@ def claims(data: Data) -> list[Claim]:
         value(
             "ECN recovers in about",
             "1 ms",
-            Interval(recovery_ms(data, protocol="ecn"), math.nan, 10),
+            Interval(recovery_ms(data, protocol="ecn"), math.nan, len(data.results(protocol="ecn"))),
             (0.3, 2),
             "ms",
             note="until the mean is for good within 20 % of that before",
