@@ -13,7 +13,12 @@ from tailback.experiments.lhrp_paper import (
     scenario,
     times,
 )
-from tailback.experiments.measure import accepted_per_destination, dropped_share, ejection_share
+from tailback.experiments.measure import (
+    accepted_per_destination,
+    dropped_share,
+    ejection_share,
+    mean_series,
+)
 from tailback.experiments.model import Case, Data
 
 SETUP = (
@@ -80,5 +85,16 @@ def why_smsrp_declines(data: Data) -> str:
         "the channel L/4 is taken by them, and 1 - L/4 left. No balance lies in between: drops D leave "
         "1 - D - D/4 to first tries, so that the next drops are L - 1 + 5/4 D: they grow at every L over 1 "
         "until all is dropped. Measured: "
-        f"{'; '.join(map(shares, (1, 1.1, 1.5, 2)))}."
+        f"{'; '.join(map(shares, (1, 1.1, 1.5, 2)))}. At 1x, where a queue of random arrivals grows too, but "
+        f"slowly, {_over_time(data)}."
+    )
+
+
+def _over_time(data: Data) -> str:
+    """What the destinations accept at 1x under SMSRP, soon and late."""
+    times, accepted = mean_series(data.results(protocol="smsrp", load=1), "hot", "accepted_per_destination")
+    soon, late = (times >= 10) & (times < 100), times >= times.max() - 90
+    return (
+        f"they accept {100 * accepted[soon].mean():.1f} % between 10 and 100 us after the start and "
+        f"{100 * accepted[late].mean():.1f} % in the last 100 us of the run"
     )
