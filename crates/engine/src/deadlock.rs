@@ -297,7 +297,7 @@ mod tests {
                 phases * 2 * (kns.n * kns.stages) as u8
             }
             (_, "minimal") => 3,
-            (_, "valiant" | "ugal") => 5,
+            (_, "valiant" | "ugal" | "codes-par" | "sst-ugal") => 5,
             (_, "par") => 8,
             other => panic!("no bound is known for {other:?}"),
         }
@@ -325,9 +325,14 @@ mod tests {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
         let graph = topology.graph();
-        for (routing, levels) in
-            [("minimal", [1, 2, 1]), ("valiant", [1, 3, 2]), ("ugal", [1, 3, 2]), ("par", [1, 6, 2])]
-        {
+        for (routing, levels) in [
+            ("minimal", [1, 2, 1]),
+            ("valiant", [1, 3, 2]),
+            ("ugal", [1, 3, 2]),
+            ("par", [1, 6, 2]),
+            ("codes-par", [1, 4, 3]),
+            ("sst-ugal", [1, 3, 2]),
+        ] {
             let routing = variants(&topology).into_iter().find(|of| of.kind() == routing).unwrap();
             let router = routing.bind(&topology, &graph, &SCALE).unwrap();
             let stats = check(&graph, &*router, topology.link_classes()).unwrap();

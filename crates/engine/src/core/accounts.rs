@@ -13,6 +13,16 @@ impl Fabric {
         (self.lanes[lane].credit + back).saturating_sub(self.promised[lane])
     }
 
+    /// Flits of the buffer ahead of a channel to a switch for which no credit is back by now.
+    pub fn in_use(&self, channel: u32) -> u32 {
+        let record = &self.channels[channel];
+        let Some(link) = self.plan.links.get(usize::from(record.row)) else { return 0 };
+        let room = link.buffer.iter().sum::<u32>() + link.pool;
+        let lanes = (channel * self.vcs)..(channel + 1) * self.vcs;
+        let own: u32 = lanes.map(|lane| self.lanes[lane].credit).sum();
+        room - own - self.shared(channel) - record.returns.all(self.now)
+    }
+
     /// Flits of credit of a virtual channel of its own, once all that is on its way has come.
     fn own(&self, channel: u32, vc: u8) -> u32 {
         let record = &self.channels[channel];

@@ -63,6 +63,12 @@ impl Returns {
         coming.filter(|credit| credit.vc() == vc as u32).map(|credit| credit.flits()).sum()
     }
 
+    /// Flits of all virtual channels that come back by `at`.
+    pub(super) fn all(&self, at: Tick) -> u32 {
+        let coming = self.credits[self.taken..].iter().take_while(|credit| credit.at() <= at);
+        coming.map(|credit| credit.flits()).sum()
+    }
+
     #[cold]
     pub(super) fn forget_taken(&mut self) {
         self.credits.drain(..self.taken);

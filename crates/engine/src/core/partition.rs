@@ -82,6 +82,17 @@ impl<A: Architecture> Senses for Here<'_, A> {
         self.switches.waiting(port)
     }
 
+    fn load(&mut self, port: u16) -> u32 {
+        self.occupancy(port) + self.fabric.in_use(self.base + port as u32)
+    }
+
+    fn queued(&mut self, port: u16, level: u8) -> u32 {
+        if self.fabric.plan.output_buffer.is_none() {
+            return self.occupancy(port);
+        }
+        self.fabric.queued(self.base + port as u32, self.vc + level)
+    }
+
     fn room(&mut self, port: u16, level: u8) -> u32 {
         self.fabric.room(self.base + port as u32, self.vc + level)
     }

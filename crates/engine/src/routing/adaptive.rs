@@ -1,6 +1,7 @@
 //! Minimal adaptive routing with an escape channel, on torus, mesh and HyperX.
 use super::dor::Ordered;
 use super::lattice::{KINDS, Lattice};
+use super::least::Least;
 use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
@@ -51,24 +52,16 @@ struct Escaping {
 }
 
 impl Escaping {
-    /// The least occupied of the ports that lead nearer and have room; equals are sampled in one pass.
+    /// The least occupied of the ports that lead nearer and have room.
     fn adaptive(&self, switch: u32, last: u32, senses: &mut dyn Senses) -> Option<Hop> {
-        let (mut best, mut least, mut equals) = (None, u32::MAX, 0);
+        let mut least = Least::new();
         self.lattice.each_nearer(switch, last, &mut |port| {
-            if senses.room(port, self.escape) < self.packet {
-                return;
-            }
-            let occupancy = senses.occupancy(port);
-            if occupancy < least || best.is_none() {
-                (best, least, equals) = (Some(port), occupancy, 1);
-            } else if occupancy == least {
-                equals += 1;
-                if senses.below(equals) == 0 {
-                    best = Some(port);
-                }
+            if senses.room(port, self.escape) >= self.packet {
+                let occupancy = senses.occupancy(port);
+                least.offer(port, occupancy.into(), senses);
             }
         });
-        best.map(|port| Hop { port, level: self.escape })
+        least.best().map(|(port, _)| Hop { port, level: self.escape })
     }
 }
 

@@ -6,6 +6,7 @@
 use super::{Hop, Route, Senses, diverts};
 use crate::graph::Graph;
 use crate::topology::dragonfly::{Arrangement, Dragonfly};
+use std::ops::Range;
 
 /// Where an endpoint is.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +72,7 @@ impl Route {
         self.state & DIVERTED != 0
     }
 
-    /// Sends the packet over `link` to an intermediate group.
+    /// Sends the packet over `link`, or whatever else the routing plans by, to an intermediate group.
     pub(super) fn divert(&mut self, link: u32) {
         self.via = link + 1;
         self.state |= DIVERTED;
@@ -123,10 +124,38 @@ impl Geometry {
         (group, switch - group * self.a)
     }
 
+    /// The links from group `from` to group `to`.
+    #[inline]
+    pub(super) fn links(&self, from: u32, to: u32) -> Range<u32> {
+        self.bundle(self.arrangement.port(from, to, self.groups))
+    }
+
+    /// The links of a bundle, which are those to one other group: bundles are numbered like links.
+    #[inline]
+    pub(super) fn bundle(&self, bundle: u32) -> Range<u32> {
+        bundle * self.parallel..(bundle + 1) * self.parallel
+    }
+
+    /// The bundle of a link.
+    #[inline]
+    pub(super) fn bundle_of(&self, link: u32) -> u32 {
+        link / self.parallel
+    }
+
+    /// One of the bundles of group `from` that do not lead to group `to`, at random; none if there is no such group.
+    pub(super) fn other_bundle(&self, from: u32, to: u32, senses: &mut dyn Senses) -> Option<u32> {
+        if self.groups < 3 {
+            return None;
+        }
+        let direct = self.arrangement.port(from, to, self.groups);
+        let draw = senses.below(self.groups - 2);
+        Some(draw + u32::from(draw >= direct))
+    }
+
     /// One of the links from group `from` to group `to`, at random.
     #[inline]
     pub(super) fn link(&self, from: u32, to: u32, senses: &mut dyn Senses) -> u32 {
-        let first = self.arrangement.port(from, to, self.groups) * self.parallel;
+        let first = self.links(from, to).start;
         if self.parallel > 1 { first + senses.below(self.parallel) } else { first }
     }
 
@@ -136,7 +165,7 @@ impl Geometry {
         if self.groups < 3 {
             return None;
         }
-        let first = self.arrangement.port(from, to, self.groups) * self.parallel;
+        let first = self.links(from, to).start;
         let draw = senses.below((self.groups - 2) * self.parallel);
         Some(if draw < first { draw } else { draw + self.parallel })
     }
@@ -188,6 +217,16 @@ impl Geometry {
         let level = route.global_hops();
         route.take_global();
         Hop { port: self.gateways[link as usize].port, level }
+    }
+
+    /// The hop from the switch of index `from` towards `link`, or over it, at a level that the routing has chosen.
+    pub(super) fn towards(&self, from: u32, link: u32, level: u8, route: &mut Route) -> Hop {
+        if self.gateway(link) == from {
+            route.take_global();
+        } else {
+            route.take_local();
+        }
+        Hop { port: self.port_towards(from, link), level }
     }
 
     /// The next hop on the direct way: over the link chosen in this group (drawn now if there is none), or to the

@@ -10,11 +10,13 @@ use crate::topology::Topology;
 use crate::units::{Scale, Size};
 
 pub mod adaptive;
+pub mod codes_par;
 pub mod dor;
 mod dragonfly;
 pub mod flow_adaptive;
 mod kns;
 mod lattice;
+mod least;
 pub mod minimal;
 pub mod nca;
 pub mod orders;
@@ -22,6 +24,7 @@ pub mod par;
 mod paths;
 mod phases;
 pub mod shortest;
+pub mod sst_ugal;
 pub mod ugal;
 pub mod valiant;
 
@@ -61,6 +64,15 @@ pub trait Senses {
     /// 1 us are a thousand times those of a short one at any load. Counted in, they send nearly all packets on detours
     /// (a dragonfly of 1056 endpoints under uniform load 0.5 then accepts 0.31).
     fn occupancy(&mut self, port: u16) -> u32;
+    /// Flits that wait for an output port, and those sent on it for which no credit is back.
+    fn load(&mut self, port: u16) -> u32 {
+        self.occupancy(port)
+    }
+    /// Flits in the output queue of the packet's virtual channel at a level; where switches have no output queues, all that
+    /// waits for the port.
+    fn queued(&mut self, port: u16, _level: u8) -> u32 {
+        self.occupancy(port)
+    }
     /// Flits for which there is credit on a port's channel at a level, without what was promised to packets that wait here.
     /// Only a router with a [`Router::reserved_level`] is told, of that level.
     fn room(&mut self, _port: u16, _level: u8) -> u32 {
@@ -168,6 +180,8 @@ crate::kinds::kinds! {
         Valiant(valiant::Valiant) = "valiant",
         Ugal(ugal::Ugal) = "ugal",
         Par(par::Par) = "par",
+        CodesPar(codes_par::CodesPar) = "codes-par",
+        SstUgal(sst_ugal::SstUgal) = "sst-ugal",
         Nca(nca::Nca) = "nca",
         Dor(dor::Dor) = "dor",
         Shortest(shortest::Shortest) = "shortest",
