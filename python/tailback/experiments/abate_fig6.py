@@ -69,30 +69,12 @@ def _target(result: Result) -> tuple[float, float]:
     return float(shares[busy[0] + 1 : busy[-1]].mean()), float(shares[full[0] : full[-1]].min())
 
 
-def _allowed(result: Result) -> tuple[float, int]:
-    """What the incast's senders may send in all, and how often one of them was let go.
-
-    In shares of the target's channel; from a tenth to half of the incast's time, when all have still to send.
-    """
-    ranks = [row for row in result.tables["ranks"].to_pylist() if row["job"] == "incast0"]
-    target = max(ranks, key=lambda row: row["rank"])["endpoint"]
-    begin, end = (1e3 * (_START_US + part * paper.time_us(result, "incast0")) for part in (0.1, 0.5))
-    rates = {row["endpoint"]: 1.0 for row in ranks if row["endpoint"] != target}
-    area, last, let_go = 0.0, begin, 0
-    for row in sorted(result.tables["rates"].to_pylist(), key=lambda row: row["time_ns"]):
-        if row["destination"] != target or row["endpoint"] not in rates or row["time_ns"] > end:
-            continue
-        area += sum(rates.values()) * max(0.0, row["time_ns"] - last)
-        last = max(last, row["time_ns"])
-        rates[row["endpoint"]] = row["rate"]
-        let_go += row["rate"] >= 1
-    return (area + sum(rates.values()) * (end - last)) / (end - begin), let_go
-
-
 def _why(runs: dict[str, Result]) -> str:
     told = []
     for control in paper.VARIANTS:
-        allowed, let_go = _allowed(runs[control])
+        incast = paper.time_us(runs[control], "incast0")
+        span = (_START_US + 0.1 * incast, _START_US + 0.5 * incast)
+        allowed, let_go = paper.allowed(runs[control], "incast0", span)
         told.append(f"{control} {allowed:.2f} times the channel ({let_go} times one was let go)")
     return (
         "A stream ends when nothing of it has come for 1.5 N times of an mtu, 15 us here, and its source "

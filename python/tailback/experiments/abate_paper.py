@@ -142,3 +142,23 @@ def cases(
         Case({"control": control, **labels}, make(f"{title}, {control}", control), cost)
         for control in controls
     ]
+
+
+def allowed(result: Result, name: str, span_us: tuple[float, float]) -> tuple[float, int]:
+    """What an incast's senders may send to its target in all, and how often one of them was let go.
+
+    In shares of the target's channel, in the mean over a span; let go by its end.
+    """
+    ranks = [row for row in result.tables["ranks"].to_pylist() if row["job"] == name]
+    target = max(ranks, key=lambda row: row["rank"])["endpoint"]
+    begin, end = (1e3 * at for at in span_us)
+    rates = {row["endpoint"]: 1.0 for row in ranks if row["endpoint"] != target}
+    area, last, let_go = 0.0, begin, 0
+    for row in sorted(result.tables["rates"].to_pylist(), key=lambda row: row["time_ns"]):
+        if row["destination"] not in (-1, target) or row["endpoint"] not in rates or row["time_ns"] > end:
+            continue
+        area += sum(rates.values()) * max(0.0, row["time_ns"] - last)
+        last = max(last, row["time_ns"])
+        rates[row["endpoint"]] = row["rate"]
+        let_go += row["rate"] >= 1
+    return (area + sum(rates.values()) * (end - last)) / (end - begin), let_go
