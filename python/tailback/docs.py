@@ -25,6 +25,7 @@ _CHANGES: Mapping[str, Mapping[str, Any]] = {
     "ecn": {"traffic.data.stop": "260 ns"},
     "srp": _ONE_MESSAGE,
     "saa": _ONE_MESSAGE,
+    "max-min": _ONE_MESSAGE,
 }
 """By kind: what else is changed in the scenario, so that the protocol has something to act on."""
 _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -34,6 +35,7 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     "srp": ("Here the six packets are one message.", {"n_min": "1 packet", "time_to_wait": "50 ns"}),
     "saa": ("Here the six packets are one message.", {"probe_period": "100 ns", "hold": "250 ns"}),
+    "max-min": ("Here the six packets are one message.", {"probe_period": "100 ns", "hold": "250 ns"}),
     "smsrp": ("", {"time_to_wait": "50 ns"}),
     "lhrp": ("", {"threshold": "30 flits"}),
     "lhrp+srp": ("", {"threshold_message": "48 flits", "threshold": "30 flits", "time_to_wait": "50 ns"}),

@@ -254,7 +254,7 @@ pub enum Model {
     #[default]
     Packets,
     /// The same flows on the same routes, as fluids without packets, buffers and control packets: of jobs in phases only. With
-    /// congestion control "saa" a flow has the rate that the algorithm gives it; without, flows share links max-min fairly.
+    /// congestion control "saa" a flow has the rate that the algorithm gives it; else flows share links max-min fairly.
     Fluid,
 }
 

@@ -11,6 +11,7 @@ const TREE: &str = "[topology]\nkind = \"k-ary-n-tree\"\nk = 4\nn = 3\nhorizonta
 [endpoint]\nacknowledge = false\n";
 
 const STATIC: &str = "kind = \"nca\"\nup = \"deterministic\"";
+const MAX_MIN: &str = "kind = \"max-min\"\nprobe_period = \"5 us\"\nhold = \"12 us\"";
 const SAA: &str = "kind = \"saa\"\nprobe_period = \"5 us\"\nhold = \"12 us\"";
 /// A packet of 2048 B at 10 Gb/s.
 const PACKET_NS: f64 = 1638.4;
@@ -89,10 +90,30 @@ fn with_explicit_rates_a_phase_takes_as_long_as_its_bound() {
     }
 }
 
+/// Flits of control packets for each flit of data, at the endpoints' channels.
+fn overhead(output: &Output) -> f64 {
+    let share = |kind: &str| output.summary["injection_shares"][kind].as_f64().unwrap();
+    ["set-up", "probe", "tear-down", "return"].map(share).iter().sum::<f64>() / share("data")
+}
+
 #[test]
 fn after_one_probe_every_source_knows_what_a_central_computation_gives() {
+    knows_what_a_central_computation_gives("false");
+}
+
+#[test]
+fn data_that_ask_in_place_of_probes_tell_the_same_with_fewer_control_packets() {
+    let [asked, rode] = ["false", "true"].map(knows_what_a_central_computation_gives);
+    let ratio = overhead(&rode) / overhead(&asked);
+    assert!(ratio < 0.7, "{ratio}");
+    // Rates that rise as flows end are known sooner: the phase takes no longer.
+    let [asked, rode] = [asked, rode].map(|output| reals(&output, "phases", "time_ns")[0]);
+    assert!(rode <= 1.001 * asked, "{rode} {asked}");
+}
+
+fn knows_what_a_central_computation_gives(piggyback: &str) -> Output {
     let job = "permutations = 2\nsize = \"100 packets\"";
-    let packets = phased(STATIC, SAA, job, &[]);
+    let packets = phased(STATIC, SAA, job, &[("congestion_control.piggyback", piggyback)]);
     let fluid = phased(STATIC, SAA, job, &[("run.model", "fluid")]);
     assert_eq!(ints(&packets, "flows", "source"), ints(&fluid, "flows", "source"));
     let [known, central] = [&packets, &fluid].map(|output| reals(output, "flows", "link_load_ns"));
@@ -111,6 +132,33 @@ fn after_one_probe_every_source_knows_what_a_central_computation_gives() {
         }
     }
     assert!(exact > known.len() / 2, "{exact} of {}", known.len());
+    packets
+}
+
+#[test]
+fn max_min_shares_come_to_the_rates_of_water_filling() {
+    for piggyback in ["false", "true"] {
+        let job = "permutations = 3\nsize = \"400 packets\"";
+        let overrides = [("congestion_control.piggyback", piggyback)];
+        let packets = phased(STATIC, MAX_MIN, job, &overrides);
+        done(&packets);
+        let fluid = phased(STATIC, MAX_MIN, job, &[("run.model", "fluid")]);
+        let [known, central] = [&packets, &fluid].map(|output| reals(output, "flows", "link_load_ns"));
+        let [ends, settled] = ["time_ns", "settled_ns"].map(|name| reals(&packets, "flows", name));
+        let first_end = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let lasting: Vec<usize> = (0..known.len()).filter(|&flow| settled[flow] < first_end).collect();
+        for &flow in &lasting {
+            assert!((known[flow] - central[flow]).abs() < 1.0, "{} {}", known[flow], central[flow]);
+        }
+        assert!(lasting.len() > known.len() / 2, "{} of {}", lasting.len(), known.len());
+        // Rates of several levels; a round of probes takes under 8 us, and a level four rounds at most (Charny's bound).
+        let mut levels = central.to_vec();
+        levels.sort_by(f64::total_cmp);
+        levels.dedup_by(|a, b| *a - *b < 1.0);
+        let last = lasting.iter().map(|&flow| settled[flow]).fold(0.0, f64::max);
+        let rounds = last / 8_000.0;
+        assert!(levels.len() > 3 && rounds < 4.0 * levels.len() as f64, "{last} ns, {} levels", levels.len());
+    }
 }
 
 #[test]
@@ -147,6 +195,9 @@ fn control_packets_that_meet_contention_leave_nothing_behind() {
             "kind = \"none\"",
             "kind = \"saa\"\nprobe_period = \"1 us\"",
             "kind = \"saa\"\ninjection = \"greedy\"",
+            "kind = \"saa\"\npiggyback = true\nhold = \"0 ns\"",
+            "kind = \"max-min\"\nprobe_period = \"1 us\"",
+            "kind = \"max-min\"\npiggyback = true\nhold = \"0 ns\"",
         ] {
             let output =
                 phased(routing, protocol, "flows = \"all-to-one\"\nsize = \"5 packets\"\nphases = 2", &[]);
@@ -164,8 +215,9 @@ fn control_packets_that_meet_contention_leave_nothing_behind() {
 #[test]
 fn phases_give_the_same_bytes_for_any_partitions_and_threads() {
     for (routing, protocol) in [
-        ("kind = \"flow-adaptive\"\ncache = 2", SAA),
         ("kind = \"flow-adaptive\"", "kind = \"saa\"\ninjection = \"shaped-virtual-clock\""),
+        ("kind = \"flow-adaptive\"\ncache = 2", "kind = \"saa\"\npiggyback = true"),
+        ("kind = \"flow-adaptive\"", MAX_MIN),
         (STATIC, "kind = \"none\""),
     ] {
         let job = "permutations = 3\nsize = \"10 packets\"\nphases = 2\nplacement = \"random-nodes\"";
@@ -232,6 +284,8 @@ fn what_flows_cannot_work_with_is_told() {
         ("job.app.text", "\"0 1 1 kB\\n0 1 1 kB\"", "line 2: rank 0 has another flow to rank 1"),
         ("job.app.size", "0 B", "job.app.size"),
         ("congestion_control.injection", "now", "periodic-selection"),
+        ("congestion_control", "{ kind = \"max-min\", utilization = 0 }", "from 0.01 to 1"),
+        ("congestion_control", "{ kind = \"max-min\", utilization = 1.1 }", "from 0.01 to 1"),
     ] {
         let told = mistakes(&text, &[(key, value)]);
         assert!(told.contains(what), "{key} = {value}: {told}");

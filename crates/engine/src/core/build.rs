@@ -91,7 +91,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let circuits = router.route_cache().is_some() || scenario.congestion_control.scheme().announces();
+    let circuits = router.route_cache().is_some() || scenario.congestion_control.scheme().told().is_some();
     let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
     // Switches make packets where others may be dropped.
     let made = if classes.iter().any(|class| class.droppable) { router.made_levels() } else { 0 };
@@ -187,6 +187,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
         noting: scenario.congestion_control.scheme().words() || !jobs.is_empty() || circuits,
         circuits,
+        told: scenario.congestion_control.scheme().told(),
         record: RecordPlan {
             series: scenario.record.series.map(|bin| ticks(bin).max(1)),
             ports: scenario.record.ports,

@@ -6,8 +6,10 @@
 //! changes with the arrival of control packets, in the order of their input ports.
 use super::packet::{Hot, Kind};
 use super::plan::{Plan, Share};
+use super::shares::SharedLink;
 use super::table::Table;
 use crate::graph::Peer;
+use crate::protocol::Told;
 use crate::rng::{mix, scale};
 use crate::routing::{Hop, Route, Senses};
 
@@ -58,6 +60,10 @@ pub struct Circuits {
     /// Most entries of a cache; none if flows have no routes of their own.
     entries: Option<usize>,
     packet_flits: u64,
+    /// Whether data may ask.
+    told: bool,
+    /// What max-min fair shares are found by: links by local output port, and behind them those from endpoints by local input port.
+    shares: Table<SharedLink>,
     count: Count,
 }
 
@@ -106,6 +112,9 @@ pub(crate) fn ticks(flits: u64, time: u32, packet_flits: u64) -> u64 {
     (flits as u128 * time as u128).div_ceil(packet_flits as u128) as u64
 }
 
+/// The bit of a data packet's first word that says that it asks links as a probe does; the other bits are what it expects to hear.
+pub const ASKS: u64 = 1 << 63;
+
 impl Circuits {
     /// The switches of a partition without flows; none if the run keeps no account of flows.
     pub fn of(plan: &Plan, share: &Share) -> Option<Box<Self>> {
@@ -115,18 +124,26 @@ impl Circuits {
     /// The switches of a partition without flows.
     pub fn new(plan: &Plan, share: &Share) -> Self {
         let most = plan.packet_flits as usize;
-        let ports = share.switches.iter().flat_map(|&switch| &plan.graph.switches[switch as usize]);
+        let ports = || share.switches.iter().flat_map(|&switch| &plan.graph.switches[switch as usize]);
         let link = |port: &crate::graph::Port| {
             let ejects = matches!(port.peer, Peer::Endpoint(_));
             let times = if ejects { &plan.drain_time } else { &plan.links[port.class as usize].time };
             Link { time: times[most], ..Link::default() }
         };
-        let links: Vec<Link> = ports.map(link).collect();
+        let links: Vec<Link> = ports().map(link).collect();
+        let mut shares = Vec::new();
+        if let Some(Told::Share(part)) = plan.told {
+            let shared = |time: u32| SharedLink::new(part * most as f64 / f64::from(time));
+            shares.extend(links.iter().map(|link| shared(link.time)));
+            shares.extend(ports().map(|port| shared(plan.links[port.class as usize].time[most])));
+        }
         Self {
             caches: vec![Vec::new(); links.len()],
             links: links.into(),
             entries: plan.router.route_cache().map(|entries| entries as usize),
             packet_flits: plan.packet_flits.into(),
+            told: plan.told.is_some(),
+            shares: shares.into(),
             count: Count::default(),
         }
     }
@@ -142,6 +159,7 @@ impl Circuits {
     ) -> Hop {
         let key = connection(src, hot.dst);
         let kind = hot.kind();
+        self.enter_network(plan, at, (key, kind), words);
         let forward = matches!(kind, Kind::Data | Kind::SetUp | Kind::Probe | Kind::TearDown);
         if forward
             && self.entries.is_some()
@@ -149,7 +167,7 @@ impl Circuits {
             && let Some(port) = self.cached(at.input, key, kind == Kind::TearDown)
         {
             let hop = Hop { port, level: 0 };
-            self.account(at.base + port as u32, kind, words);
+            self.account(at.base + port as u32, (key, kind), words);
             return hop;
         }
         let in_port = Some((at.input - at.base) as u16);
@@ -166,7 +184,7 @@ impl Circuits {
                 hop = chosen;
             }
         }
-        self.account(at.base + hop.port as u32, kind, words);
+        self.account(at.base + hop.port as u32, (key, kind), words);
         hop
     }
 
@@ -193,8 +211,32 @@ impl Circuits {
         true
     }
 
+    /// Whether links have to do with a packet.
+    #[inline]
+    fn concerns(&self, kind: Kind, words: &[u64; 2]) -> bool {
+        match kind {
+            Kind::Data => self.told && words[0] & ASKS != 0,
+            Kind::SetUp | Kind::Probe | Kind::TearDown => true,
+            _ => false,
+        }
+    }
+
+    /// What a packet changes and learns at the channel by which it came from its endpoint, if it did and shares are told.
+    fn enter_network(&mut self, plan: &Plan, at: Place, (key, kind): (u64, Kind), words: &mut [u64; 2]) {
+        if self.shares.is_empty() || !self.concerns(kind, words) {
+            return;
+        }
+        let port = &plan.graph.switches[at.switch as usize][(at.input - at.base) as usize];
+        if matches!(port.peer, Peer::Endpoint(_)) {
+            self.shares[self.links.len() as u32 + at.input].account(key, kind, words);
+        }
+    }
+
     /// What a packet that leaves by a port changes, and what it learns.
-    fn account(&mut self, port: u32, kind: Kind, words: &mut [u64; 2]) {
+    fn account(&mut self, port: u32, (key, kind): (u64, Kind), words: &mut [u64; 2]) {
+        if !self.concerns(kind, words) {
+            return;
+        }
         let link = &mut self.links[port];
         match kind {
             Kind::SetUp => {
@@ -210,10 +252,12 @@ impl Circuits {
                 link.flows -= 1;
                 link.weight -= words[0];
             }
-            Kind::Probe => {}
-            _ => return,
+            _ => {}
         }
-        words[1] = words[1].max(ticks(link.weight, link.time, self.packet_flits));
+        match self.shares.get_mut(port as usize) {
+            Some(shared) => shared.account(key, kind, words),
+            None => words[1] = words[1].max(ticks(link.weight, link.time, self.packet_flits)),
+        }
     }
 
     /// Flows on a local output port, and their flits.

@@ -18,6 +18,7 @@ pub mod packet;
 pub mod partition;
 pub mod plan;
 pub mod post;
+pub mod shares;
 pub mod stall;
 pub mod table;
 pub mod trace;

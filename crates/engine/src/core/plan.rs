@@ -172,6 +172,8 @@ pub struct Plan {
     pub noting: bool,
     /// Flows are announced to the switches on their way, before their data and behind them.
     pub circuits: bool,
+    /// What their links tell them, if anything.
+    pub told: Option<crate::protocol::Told>,
     /// What is recorded.
     pub record: RecordPlan,
     /// What sizes and cycles are measured by.

@@ -113,16 +113,12 @@ pub fn max_min_times(flows: &[Flow], capacities: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+pub(crate) mod testing {
+    use super::Flow;
     use proptest::prelude::*;
 
-    fn flow(size: f64, links: &[u32]) -> Flow {
-        Flow { size, links: links.to_vec() }
-    }
-
     /// Flows of any sizes on any routes over links of any capacities.
-    fn network() -> impl Strategy<Value = (Vec<Flow>, Vec<f64>)> {
+    pub fn network() -> impl Strategy<Value = (Vec<Flow>, Vec<f64>)> {
         (1usize..12).prop_flat_map(|links| {
             let route = proptest::collection::btree_set(0..links as u32, 1..=links);
             let flow = (1u32..1_000_000, route)
@@ -130,6 +126,17 @@ mod tests {
             let capacity = (1u32..1000).prop_map(|tenths| f64::from(tenths) / 10.0);
             (proptest::collection::vec(flow, 1..40), proptest::collection::vec(capacity, links))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::network;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn flow(size: f64, links: &[u32]) -> Flow {
+        Flow { size, links: links.to_vec() }
     }
 
     fn used(flows: &[Flow], rates: &[f64], links: usize) -> Vec<f64> {

@@ -10,7 +10,7 @@ use crate::core::plan::{Plan, Share, shares};
 use crate::graph::Peer;
 use crate::probe::phases::{self, FlowRow, PhaseRow, Phased};
 use crate::problem::Problem;
-use crate::protocol::CongestionControl;
+use crate::protocol::Told;
 use crate::report::{Column, Output, Progress, Table};
 use crate::rng::{Stream, mix};
 use crate::routing::Route;
@@ -30,6 +30,8 @@ struct Network<'a> {
     share: Share,
     /// Flits in a nanosecond, by link.
     capacities: Vec<f64>,
+    /// What of it max-min fair rates may take.
+    given: Vec<f64>,
 }
 
 impl<'a> Network<'a> {
@@ -45,7 +47,9 @@ impl<'a> Network<'a> {
             })
             .collect();
         capacities.extend(plan.graph.endpoints.iter().map(|_| rate(plan.links[0].time[most])));
-        Self { plan, share: all.remove(0), capacities }
+        let part = if let Some(Told::Share(part)) = plan.told { part } else { 1.0 };
+        let given = capacities.iter().map(|capacity| part * capacity).collect();
+        Self { plan, share: all.remove(0), capacities, given }
     }
 
     /// Sets up the route of a flow; the links on it, the injection link first.
@@ -89,7 +93,6 @@ pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, V
         return Err(refuse("ranks, only phases of flows"));
     }
     let network = Network::new(plan);
-    let explicit = matches!(scenario.congestion_control, CongestionControl::Saa(_));
     let (mut phased, mut links, mut interrupted) = (Vec::new(), Links::default(), false);
     for job in plan.jobs.iter().filter(|job| !job.idle) {
         let mut done = Phased { job: job.name.clone(), ..Phased::default() };
@@ -100,7 +103,7 @@ pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, V
                 last.start_ns + last.time_ns.unwrap_or(0.0) + barrier
             });
             let recorded = scenario.record.ports.then_some(&mut links);
-            let row = network.phase(job, (phase, start), explicit, &mut done.flows, recorded);
+            let row = network.phase(job, (phase, start), &mut done.flows, recorded);
             done.phases.push(row);
             let progress = Progress {
                 simulated: Time(phase.into()),
@@ -153,7 +156,6 @@ impl Network<'_> {
         &self,
         job: &BoundJob,
         (phase, start_ns): (u32, f64),
-        explicit: bool,
         rows: &mut Vec<FlowRow>,
         links: Option<&mut Links>,
     ) -> PhaseRow {
@@ -172,8 +174,14 @@ impl Network<'_> {
                 Flow { size: flits as f64, links: self.set_up(&mut circuits, ends(&flows[at]), flits) };
         }
         let weights = weights(&fluid, &self.capacities);
-        let known = saa_times(&fluid, &weights);
-        let times = if explicit { known.clone() } else { max_min_times(&fluid, &self.capacities) };
+        let loads = saa_times(&fluid, &weights);
+        let at_rates = |rates: &[f64]| fluid.iter().zip(rates).map(|(flow, rate)| flow.size / rate).collect();
+        let fair = || max_min(&fluid, &vec![true; fluid.len()], &self.given);
+        let (times, known): (_, Vec<f64>) = match plan.told {
+            Some(Told::Load) => (loads.clone(), loads),
+            Some(Told::Share(_)) => (max_min_times(&fluid, &self.given), at_rates(&fair())),
+            None => (max_min_times(&fluid, &self.given), loads),
+        };
         let mut crossing = vec![0u32; self.capacities.len()];
         fluid.iter().flat_map(|flow| &flow.links).for_each(|&link| crossing[link as usize] += 1);
         for (at, flow) in flows.iter().enumerate() {
@@ -188,11 +196,7 @@ impl Network<'_> {
             });
         }
         if let Some(links) = links {
-            let rates = if explicit {
-                fluid.iter().zip(&times).map(|(flow, time)| flow.size / time).collect()
-            } else {
-                max_min(&fluid, &vec![true; fluid.len()], &self.capacities)
-            };
+            let rates = if plan.told == Some(Told::Load) { at_rates(&times) } else { fair() };
             links.add(self, phase, (&crossing, &weights, &self.used(&fluid, &rates)));
         }
         let most = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);

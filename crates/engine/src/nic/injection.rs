@@ -21,8 +21,11 @@ pub enum Injection {
 /// A flow as its protocol knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Paced {
-    /// Time that the busiest link of its way needs for all its flows.
+    /// Time that the flow takes at the rate that its source was told: under `saa`, what the busiest link of its way needs for all
+    /// its flows.
     pub load: Tick,
+    /// Whether the endpoint's own channel was not asked, so that its load is yet to be reckoned with.
+    pub own_unasked: bool,
     /// Flits sent.
     pub sent: u64,
     /// Start and flits of its last packet, if it has sent one.

@@ -33,7 +33,8 @@ impl<S: Source> NicSet<S> {
                         self.wake_paced(endpoint, paced.probe_at);
                     }
                     let weight = f64::from(self.queues[queue].circuit.weight());
-                    let rate = weight / paced.load.max(own) as f64;
+                    let load = if paced.own_unasked { paced.load.max(own) } else { paced.load };
+                    let rate = weight / load.max(1) as f64;
                     candidates.push((class, queue, Candidate { dst, rate, paced }));
                 }
                 Pull::At(at) => self.wake_paced(endpoint, at),

@@ -6,8 +6,10 @@
 pub mod codes_cc;
 pub mod duplicates;
 pub mod ecn;
+pub mod explicit;
 pub mod lhrp;
 pub mod lhrp_srp;
+pub mod max_min;
 pub mod none;
 pub mod reservation;
 pub mod saa;
@@ -229,6 +231,15 @@ pub trait Source: Send + Sync + 'static {
 /// The full rate of a channel, where rates are told in parts of a million.
 pub const MILLION: u32 = 1_000_000;
 
+/// What links tell the flows that cross them, in the second word of set-up packets, probes and data that ask.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Told {
+    /// The time that the busiest of them needs for all its flows, in ticks.
+    Load,
+    /// A max-min fair share of this part of their bandwidth ([`crate::core::shares`]).
+    Share(f64),
+}
+
 /// Whom signals concern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Concern {
@@ -338,6 +349,7 @@ crate::kinds::kinds! {
         CodesCc(codes_cc::CodesCc) = "codes-cc",
         SstCm(sst_cm::SstCm) = "sst-cm",
         Saa(saa::Saa) = "saa",
+        MaxMin(max_min::MaxMin) = "max-min",
     }
     /// What the scheme provides, whichever kind it is.
     pub fn scheme -> dyn Scheme;
@@ -364,9 +376,9 @@ pub trait Scheme {
         None
     }
 
-    /// Whether it needs flows to be announced to the switches on their way.
-    fn announces(&self) -> bool {
-        false
+    /// What the links on the way of a flow tell it, if flows are to be announced to them.
+    fn told(&self) -> Option<Told> {
+        None
     }
     /// Its sources and sinks for the endpoints of a partition.
     fn nics(

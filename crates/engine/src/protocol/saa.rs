@@ -1,10 +1,8 @@
 //! Single-application assignment: explicit rates by which all flows of a phase end as early as their routes allow.
-use super::{Pull, Received, Reply, Scheme, Sent, Source};
-use crate::core::packet::{Kind, Packet};
+use super::explicit::{Asking, Explicit};
+use super::{Scheme, Told};
 use crate::core::plan::{Plan, Share};
-use crate::core::{NEVER, Tick};
-use crate::nic::injection::{Injection, Paced};
-use crate::nic::queue::SendQueue;
+use crate::nic::injection::Injection;
 use crate::nic::{NicSet, Nics};
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -38,9 +36,9 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// The announcement travels in the packet that sets up a route (`flow-adaptive`) and the leave in the one that removes it;
-/// probes are packets of their own with priority, not fields of data packets. The endpoint's own channel counts as a link of
-/// the way without being asked. `hold` is ours.
+/// The announcement travels in the packet that sets up a route (`flow-adaptive`) and the leave in the one that removes it. With
+/// `piggyback` data ask in place of probes, as the paper allows; before its first data a flow sends probes all the same, and its
+/// last packet does not ask. The endpoint's own channel counts as a link of the way without being asked. `hold` is ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Saa {
@@ -52,6 +50,9 @@ pub struct Saa {
     /// Time from a flow's announcement to its first data. Over `probe_period` and a round trip, data start at rates that know of
     /// all flows announced meanwhile.
     pub hold: Duration,
+    /// Whether data packets ask the links on their way. Each carries the load that its source knows and collects what it meets; the
+    /// destination sends that back only if it differs. Once data flow there are no probes.
+    pub piggyback: bool,
 }
 
 impl Default for Saa {
@@ -60,163 +61,19 @@ impl Default for Saa {
             injection: Injection::PeriodicSelection,
             probe_period: Duration::Ps(10_000_000),
             hold: Duration::Ps(20_000_000),
-        }
-    }
-}
-
-/// State of a send queue: what its flow knows.
-#[derive(Debug, Default)]
-pub struct Known {
-    paced: Paced,
-    /// When `paced.load` came to its value.
-    settled: Tick,
-    /// How long after the last probe the next is due.
-    period: Tick,
-    probing: bool,
-}
-
-/// The source of [`Saa`], in ticks.
-pub struct Explicit {
-    injection: Injection,
-    probe_period: Tick,
-    hold: Tick,
-    acknowledge: bool,
-    control: u8,
-    data: u8,
-}
-
-impl Source for Explicit {
-    type Queue = Known;
-    type Sink = ();
-
-    fn injection(&self) -> Option<Injection> {
-        Some(self.injection)
-    }
-
-    fn flow(&self, queue: &SendQueue<Known>) -> Paced {
-        queue.state.paced
-    }
-
-    /// Asked only while the flow is announced and has data, or nothing at all.
-    fn pull(&self, queue: &SendQueue<Known>, now: Tick) -> Pull {
-        let state = &queue.state;
-        if !queue.has_message() {
-            Pull::Wait
-        } else if !state.probing && state.paced.probe_at <= now {
-            Pull::Control(self.control, Kind::Probe, [0; 2])
-        } else if state.paced.from > now {
-            Pull::At(state.paced.from.min(state.paced.probe_at.max(now + 1)))
-        } else {
-            Pull::Next(self.data)
-        }
-    }
-
-    /// Data carry the load of the busiest link as the source knows it, and when it came to know it.
-    fn stamp(&self, queue: &SendQueue<Known>, _: Pull, packet: &mut Packet) {
-        packet.notes.words = [queue.state.paced.load, queue.state.settled];
-    }
-
-    fn on_sent(&self, queue: &mut SendQueue<Known>, sent: &Sent) {
-        let state = &mut queue.state;
-        match sent.packet.hot.kind() {
-            Kind::SetUp => {
-                *state = Known { paced: Paced { probe_at: NEVER, ..Paced::default() }, ..Known::default() }
-            }
-            Kind::Probe => state.probing = true,
-            Kind::Data => {
-                let flits = sent.packet.hot.flits();
-                state.paced.sent += u64::from(flits);
-                state.paced.last = Some((sent.now, flits));
-            }
-            _ => {}
-        }
-    }
-
-    fn hears(&self, kind: Kind) -> bool {
-        kind == Kind::Return
-    }
-
-    fn on_control(&self, queue: &mut SendQueue<Known>, packet: &Packet, now: Tick) {
-        let ([kind, load], state) = (packet.notes.words, &mut queue.state);
-        let is_news = load != state.paced.load;
-        if kind == Kind::SetUp as u64 {
-            state.paced.from = now + self.hold;
-        } else if kind == Kind::Probe as u64 {
-            state.probing = false;
-        } else {
-            return;
-        }
-        if is_news {
-            (state.paced.load, state.settled) = (load, now);
-        }
-        state.period = if is_news { self.probe_period } else { state.period.saturating_mul(2) };
-        state.paced.probe_at = now.saturating_add(state.period);
-    }
-
-    fn reply(&self, _: &mut (), received: &Received, replies: &mut Vec<Reply>) {
-        if self.acknowledge {
-            replies.extend(received.acknowledge(true, self.control));
+            piggyback: false,
         }
     }
 }
 
 impl Scheme for Saa {
-    fn announces(&self) -> bool {
-        true
+    fn told(&self) -> Option<Told> {
+        Some(Told::Load)
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        let source = Explicit {
-            injection: self.injection,
-            probe_period: plan.ticks(self.probe_period).max(1),
-            hold: plan.ticks(self.hold),
-            acknowledge,
-            control: 0,
-            data: 1,
-        };
+        let asking = Asking { probe_period: self.probe_period, hold: self.hold, piggyback: self.piggyback };
+        let source = Explicit::new(plan, (Told::Load, asking), self.injection, acknowledge);
         Box::new(NicSet::new(source, plan, share))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::nic::queue::Message;
-
-    fn explicit(hold: Tick) -> Explicit {
-        let injection = Injection::PeriodicSelection;
-        Explicit { injection, probe_period: 100, hold, acknowledge: false, control: 0, data: 1 }
-    }
-
-    fn back(kind: Kind, load: u64) -> Packet {
-        let mut packet = Packet::default();
-        packet.hot.set_size(Kind::Return, 1);
-        packet.notes.words = [kind as u64, load];
-        packet
-    }
-
-    #[test]
-    fn a_probe_without_news_doubles_the_time_to_the_next() {
-        let (source, mut queue) = (explicit(0), SendQueue::<Known>::default());
-        queue.push(Message::new(0, 3, 100, 0));
-        source.on_control(&mut queue, &back(Kind::SetUp, 400), 10);
-        assert_eq!((source.pull(&queue, 10), source.flow(&queue).load), (Pull::Next(1), 400));
-        assert_eq!(source.pull(&queue, 110), Pull::Control(0, Kind::Probe, [0; 2]));
-        source.on_control(&mut queue, &back(Kind::Probe, 400), 120);
-        assert_eq!((queue.state.paced.probe_at, queue.state.settled), (320, 10));
-        source.on_control(&mut queue, &back(Kind::Probe, 500), 330);
-        assert_eq!((queue.state.paced.probe_at, queue.state.settled), (430, 330));
-    }
-
-    #[test]
-    fn data_are_held_until_the_flow_has_been_known_for_a_time() {
-        let (source, mut queue) = (explicit(250), SendQueue::<Known>::default());
-        queue.push(Message::new(0, 3, 100, 0));
-        source.on_control(&mut queue, &back(Kind::SetUp, 400), 10);
-        assert_eq!(source.pull(&queue, 10), Pull::At(110));
-        source.on_control(&mut queue, &back(Kind::Probe, 900), 130);
-        assert_eq!(source.pull(&queue, 131), Pull::At(230));
-        source.on_control(&mut queue, &back(Kind::Probe, 900), 240);
-        assert_eq!(source.pull(&queue, 260), Pull::Next(1));
     }
 }

@@ -20,6 +20,7 @@ const SEND_QUEUES: &[(&str, &[SendQueues])] = &[
     ("smsrp", &[SendQueues::PerDestination]),
     ("lhrp+srp", &[SendQueues::PerDestination]),
     ("saa", &[SendQueues::PerDestination]),
+    ("max-min", &[SendQueues::PerDestination]),
 ];
 
 /// Largest number of flits in a packet.
@@ -165,7 +166,7 @@ fn flow_routes(scenario: &Scenario, tell: Tell) {
         tell(Problem::new(
             "routing.kind",
             message,
-            "another routing, or none, ecn or saa as congestion control",
+            "another routing, or none, ecn, saa or max-min as congestion control",
         ));
     }
 }

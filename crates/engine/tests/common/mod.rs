@@ -76,12 +76,13 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"",
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"drain margin\"\nsignals = \"in band\"",
     "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
+    "kind = \"max-min\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"\npiggyback = true",
     "kind = \"saa\"\nprobe_period = \"200 ns\"",
 ];
 
 /// Whether a protocol may drop packets.
 pub fn drops(protocol: &str) -> bool {
-    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\"", "\"saa\""]
+    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\"", "\"saa\"", "\"max-min\""]
         .iter()
         .any(|kind| protocol.contains(kind))
 }
