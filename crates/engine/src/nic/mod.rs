@@ -87,6 +87,8 @@ struct Node {
     clock: Clock,
     /// See `clock`.
     paced_at: Tick,
+    /// Whether one of its flows with rates lacked credit when they were looked at last.
+    paced_lacks: bool,
 }
 
 /// The endpoints of a partition under the protocol `S`.
@@ -150,6 +152,7 @@ impl<S: Source> NicSet<S> {
                 turn: 0,
                 clock: Clock::default(),
                 paced_at: NEVER,
+                paced_lacks: false,
             });
         }
         Self {

@@ -96,6 +96,7 @@ impl<S: Source> NicSet<S> {
             && node.ready.is_empty()
             && node.parked.is_empty()
             && node.hurried.is_empty()
+            && !node.paced_lacks
             && !node.due.is_ready(now);
         let held = !idle && node.hold > free_at.max(now);
         if free_at > now && !idle && (!held || !node.control.is_empty()) {
@@ -128,7 +129,9 @@ impl<S: Source> NicSet<S> {
             return starved;
         }
         if let Some(injection) = self.source.injection() {
-            return self.send_paced(fabric, endpoint, injection) || starved;
+            let lacks = self.send_paced(fabric, endpoint, injection);
+            self.nodes[endpoint].paced_lacks = lacks;
+            return lacks || starved;
         }
         let mut lacking = Lacking::default();
         if self.at_once {
