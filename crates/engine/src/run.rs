@@ -82,10 +82,10 @@ pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     // channels.
     let small = radix < 64 && plan.channels.count() <= 64;
     match (scenario.switch.design().parameters().fabric, plan.output_buffer.is_some(), small) {
-        (Path::Crossbar { .. }, true, true) => run_with::<State<1, 1, true>>(scenario, &plan, watch),
-        (Path::Crossbar { .. }, true, false) => run_with::<State<17, 4, true>>(scenario, &plan, watch),
-        (Path::Crossbar { .. }, false, true) => run_with::<State<1, 1, false>>(scenario, &plan, watch),
-        (Path::Crossbar { .. }, false, false) => run_with::<State<17, 4, false>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, true, true) => run_with::<State<1, 1>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, true, false) => run_with::<State<17, 4>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, false, true) => run_with::<State<1, 0>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, false, false) => run_with::<State<17, 0>>(scenario, &plan, watch),
         (Path::Unlimited, _, true) => run_with::<Unlimited<1>>(scenario, &plan, watch),
         (Path::Unlimited, _, false) => run_with::<Unlimited<4>>(scenario, &plan, watch),
     }

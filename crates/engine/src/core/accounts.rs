@@ -10,7 +10,7 @@ impl Fabric {
     pub fn room(&self, channel: u32, vc: u8) -> u32 {
         let lane = channel * self.vcs + vc as u32;
         let back: u32 = self.channels[channel].returns.flits(vc, self.now);
-        (self.lanes[lane].credit + back).saturating_sub(self.promised[lane])
+        (self.credits[lane] + back).saturating_sub(self.promised[lane])
     }
 
     /// Flits of the buffer ahead of a channel to a switch for which no credit is back by now.
@@ -19,7 +19,7 @@ impl Fabric {
         let Some(link) = self.plan.links.get(usize::from(record.row)) else { return 0 };
         let room = link.buffer.iter().sum::<u32>() + link.pool;
         let lanes = (channel * self.vcs)..(channel + 1) * self.vcs;
-        let own: u32 = lanes.map(|lane| self.lanes[lane].credit).sum();
+        let own: u32 = lanes.map(|lane| self.credits[lane]).sum();
         room - own - self.shared(channel) - record.returns.all(self.now)
     }
 
@@ -32,7 +32,7 @@ impl Fabric {
         };
         let exchanged = exchanged.iter().filter(|credit| credit.vc() == vc as u32);
         let owed = record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>();
-        self.lanes[channel * self.vcs + vc as u32].credit + owed
+        self.credits[channel * self.vcs + vc as u32] + owed
     }
 
     /// Flits of the buffer ahead that all virtual channels share and none uses.
@@ -81,7 +81,7 @@ impl Fabric {
         // A channel to an endpoint has no buffer ahead.
         let buffer =
             self.plan.links.get(usize::from(record.row)).map_or(0, |link| link.buffer[usize::from(vc)]);
-        self.bound[lane] + buffer.saturating_sub(self.lanes[lane].credit + back)
+        self.bound[lane] + buffer.saturating_sub(self.credits[lane] + back)
     }
 
     /// Takes back what was promised to a packet that is dropped.
@@ -102,7 +102,7 @@ impl Fabric {
     /// What came back beyond the room for one packet that a virtual channel owns goes to the pool.
     #[cold]
     pub(super) fn share(&mut self, channel: u32, vc: u32) {
-        let own = &mut self.lanes[channel * self.vcs + vc].credit;
+        let own = &mut self.credits[channel * self.vcs + vc];
         let room = self.plan.packet_flits as u32;
         if *own > room {
             self.pools[channel] += *own - room;
@@ -136,7 +136,7 @@ impl Fabric {
             // Shared credits go first.
             let shared = flits.min(self.pools[channel]);
             self.pools[channel] -= shared;
-            self.lanes[lane].credit += shared;
+            self.credits[lane] += shared;
         }
     }
 

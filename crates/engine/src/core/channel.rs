@@ -72,12 +72,10 @@ pub(super) fn timings(plan: &Plan) -> Vec<Timing> {
     timings
 }
 
-/// A virtual channel at the sending side of a channel: its credits, and the packets that wait for it.
+/// The packets that wait for a virtual channel at the sending side of a channel.
 #[derive(Clone, Copy)]
 pub(super) struct Lane {
-    /// Flits that fit in the buffer ahead.
-    pub(super) credit: u32,
-    /// Flits of the packets that wait.
+    /// Their flits.
     pub(super) used: u32,
     pub(super) head: u32,
     pub(super) tail: u32,

@@ -59,7 +59,9 @@ pub struct Fabric {
     pub(super) timing: Table<Timing>,
     /// When each channel can take another control packet between the flits of a data packet; empty if none goes there.
     cut_free: Table<Tick>,
-    pub(super) lanes: Table<Lane>,
+    /// Credits of each virtual channel of each channel, a channel's side by side, and the packets that wait for it.
+    pub(super) credits: Table<u32>,
+    lanes: Table<Lane>,
     /// Flits that the virtual channels of each channel share in the buffer ahead; empty if none do.
     pub(super) pools: Table<u32>,
     pub(super) vcs: u32,
@@ -93,6 +95,7 @@ impl Fabric {
             bound: Table::default(),
             timing: timings(&plan).into(),
             cut_free: Table::default(),
+            credits: Table::default(),
             lanes: Table::default(),
             pools: Table::default(),
             vcs: vcs as u32,
@@ -104,10 +107,10 @@ impl Fabric {
             fabric.cut_free = vec![0; fabric.channels.len()].into();
         }
         if fabric.plan.router.reserved_level().is_some() {
-            fabric.promised = vec![0; fabric.lanes.len()].into();
+            fabric.promised = vec![0; fabric.credits.len()].into();
         }
         if fabric.plan.router.weighs() {
-            fabric.bound = vec![0; fabric.lanes.len()].into();
+            fabric.bound = vec![0; fabric.credits.len()].into();
         }
         let accounts = [&fabric.promised, &fabric.bound, &fabric.pools];
         fabric.unusual = accounts.iter().any(|account| !account.is_empty())
@@ -164,8 +167,8 @@ impl Fabric {
         let unlimited = matches!(far, Far::Endpoint(_));
         let buffer = &self.plan.links[link as usize].buffer;
         let credit = |&flits: &u32| if unlimited { u32::MAX / 2 } else { flits };
-        let lane = |flits| Lane { credit: credit(flits), used: 0, head: NIL, tail: NIL };
-        self.lanes.extend(buffer.iter().map(lane));
+        self.credits.extend(buffer.iter().map(credit));
+        self.lanes.extend(buffer.iter().map(|_| Lane { used: 0, head: NIL, tail: NIL }));
         if self.plan.links.iter().any(|link| link.pool > 0) {
             self.pools.push(self.plan.links[link as usize].pool);
         }
@@ -189,7 +192,7 @@ impl Fabric {
     /// Flits that fit in the buffer ahead on this virtual channel. Credits must have been taken in before.
     #[inline]
     pub fn credit(&self, channel: u32, vc: u8) -> u32 {
-        let own = self.lanes[channel * self.vcs + vc as u32].credit;
+        let own = self.credits[channel * self.vcs + vc as u32];
         if self.pools.is_empty() { own } else { own + self.pools[channel] }
     }
 
@@ -211,10 +214,8 @@ impl Fabric {
     /// others remain.
     #[inline]
     pub fn dequeue(&mut self, channel: u32, vc: u8) -> Option<(u32, bool)> {
-        let lane = &self.lanes[channel * self.vcs + vc as u32];
-        let (id, hot) = (lane.head, &self.pool.hot[lane.head]);
-        let shared = if self.pools.is_empty() { 0 } else { self.pools[channel] };
-        if lane.credit + shared < hot.flits() {
+        let id = self.head(channel, vc);
+        if self.credit(channel, vc) < self.pool.hot[id].flits() {
             return None;
         }
         Some((id, self.discard(channel, vc)))
@@ -260,7 +261,7 @@ impl Fabric {
                 return;
             }
             self.channels[channel].returns.take_first();
-            self.lanes[channel * self.vcs + credit.vc()].credit += credit.flits();
+            self.credits[channel * self.vcs + credit.vc()] += credit.flits();
             if !self.pools.is_empty() {
                 self.share(channel, credit.vc());
             }
@@ -316,7 +317,7 @@ impl Fabric {
             return;
         }
         hot.tail = tail;
-        let credits = &mut self.lanes[channel * self.vcs + vc as u32].credit;
+        let credits = &mut self.credits[channel * self.vcs + vc as u32];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
         match far {

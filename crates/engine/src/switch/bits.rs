@@ -55,6 +55,17 @@ impl<const W: usize> Set<W> {
         self.0.iter().all(|&word| word == 0)
     }
 
+    /// Whether it has no second member.
+    #[inline]
+    pub fn is_single(&self) -> bool {
+        let word = self.0[0];
+        if W == 1 {
+            word & word.wrapping_sub(1) == 0
+        } else {
+            self.0.iter().map(|word| word.count_ones()).sum::<u32>() < 2
+        }
+    }
+
     /// The least member.
     #[inline]
     pub fn first(&self) -> Option<usize> {

@@ -7,12 +7,12 @@ use crate::core::packet::{Hot, NIL};
 use crate::core::{NEVER, Tick};
 use crate::rng::mix;
 
-impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
+impl<const W: usize, const V: usize> State<W, V> {
     /// The candidate of an output that can take one over the crossbar now.
     #[inline(always)]
     pub(super) fn propose(&self, fabric: &Fabric, open: &mut Open) {
         let output = &self.outputs[open.port];
-        debug_assert!(output.lone == NIL || output.asking == 0);
+        debug_assert!(output.lone == NIL || output.classes == 0);
         if output.crossbar_free > fabric.now {
             return;
         }
@@ -42,79 +42,67 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         Some(Proposal { id, queue: NIL, input, class: self.class_of[hot.next_vc as usize] })
     }
 
-    /// The candidate of an output with packets in its cells: as a rule the next of the best class whose input is free.
+    /// The candidate of an output with packets in its cells: that of the best class that has one.
     #[inline(always)]
     fn pick(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
-        let class = output.classes.trailing_zeros() as u8;
-        if self.arbitration == Arbitration::RoundRobin {
-            let requests = &output.requests[class as usize];
-            let mut input = requests.next_from(output.turns[class as usize] as usize)? as u32;
-            let free = self.free_at(fabric, output, input);
-            if free > fabric.now {
-                open.input_free = free;
-                input = if output.asking == 1 {
-                    NIL
-                } else {
-                    self.next_free(fabric, output, (class, input), open)
-                };
+        let mut classes = output.classes;
+        loop {
+            let class = classes.trailing_zeros() as u8;
+            let found = match self.arbitration {
+                Arbitration::RoundRobin => self.pick_next(fabric, output, class, open),
+                Arbitration::Age | Arbitration::Random => self.pick_best(fabric, output, class, open),
+            };
+            classes &= classes - 1;
+            if found.is_some() || classes == 0 {
+                return found;
             }
-            if input == NIL {
-                let others = output.classes & !(1 << class);
-                return if others == 0 { None } else { self.pick_any(fabric, output, others, open) };
+        }
+    }
+
+    /// The candidate of a class in round robin: as a rule its first one, else the next whose input is free and whose head fits.
+    #[inline(always)]
+    fn pick_next(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        class: u8,
+        open: &mut Open,
+    ) -> Option<Proposal> {
+        let requests = &output.requests[class as usize];
+        let first = requests.next_from(output.turns[class as usize] as usize)?;
+        let found = self.candidate(fabric, output, (class, first as u32), open);
+        if found.is_some() || requests.is_single() {
+            return found;
+        }
+        self.pick_after(fabric, output, (class, first), open)
+    }
+
+    /// The first candidate of a class after an input that has none.
+    #[inline(never)]
+    fn pick_after(
+        &self,
+        fabric: &Fabric,
+        output: &Output<W, V>,
+        (class, first): (u8, usize),
+        open: &mut Open,
+    ) -> Option<Proposal> {
+        let requests = &output.requests[class as usize];
+        let mut input = first;
+        loop {
+            input = requests.next_from(input + 1).unwrap_or(first);
+            if input == first {
+                return None;
             }
-            let found = self.ready(fabric, output, (class, input), open);
+            let found = self.candidate(fabric, output, (class, input as u32), open);
             if found.is_some() {
                 return found;
             }
         }
-        self.pick_any(fabric, output, output.classes, open)
     }
 
-    /// The next input of a class that is free, after one that is not; `NIL` if there is none.
+    /// The candidate of a class that is the oldest, or has the best chance; of equals, the first in round robin.
     #[inline(never)]
-    fn next_free(
-        &self,
-        fabric: &Fabric,
-        output: &Output<W, V>,
-        (class, busy): (u8, u32),
-        open: &mut Open,
-    ) -> u32 {
-        let requests = &output.requests[class as usize];
-        let mut input = busy as usize;
-        loop {
-            input = requests.next_from(input + 1).unwrap_or(busy as usize);
-            if input == busy as usize {
-                return NIL;
-            }
-            let free = self.free_at(fabric, output, input as u32);
-            if free <= fabric.now {
-                return input as u32;
-            }
-            open.input_free = open.input_free.min(free);
-        }
-    }
-
-    /// The candidate of the best of these classes that has one.
-    #[inline(never)]
-    fn pick_any(
-        &self,
-        fabric: &Fabric,
-        output: &Output<W, V>,
-        mut asking: u8,
-        open: &mut Open,
-    ) -> Option<Proposal> {
-        loop {
-            let class = asking.trailing_zeros() as u8;
-            let found = self.pick_of(fabric, output, class, open);
-            asking &= asking - 1;
-            if found.is_some() || asking == 0 {
-                return found;
-            }
-        }
-    }
-
-    /// The candidate of a class by the arbiter's rule among free inputs with space ahead; of equals, the first in round robin.
-    fn pick_of(
+    fn pick_best(
         &self,
         fabric: &Fabric,
         output: &Output<W, V>,
@@ -127,9 +115,8 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         loop {
             if let Some(found) = self.candidate(fabric, output, (class, input as u32), open) {
                 let rank = match self.arbitration {
-                    Arbitration::RoundRobin => return Some(found),
-                    Arbitration::Age => fabric.pool.notes[found.id].arrived,
                     Arbitration::Random => self.chance(fabric, open.port, found),
+                    Arbitration::Age | Arbitration::RoundRobin => fabric.pool.notes[found.id].arrived,
                 };
                 if best.is_none_or(|(least, _)| rank < least) {
                     best = Some((rank, found));
@@ -179,7 +166,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     ) -> Option<Proposal> {
         let radix = output.radix as u32;
         let voq = self.voq[class as usize] || input == radix;
-        let queue = self.cells[output.cell + class as u32 * (radix + 1) + input];
+        let queue = self.cells[output.cell_of(class, input)];
         let last = &fabric.pool.hot[queue];
         let id = if voq { last.next } else { queue };
         if self.fits(fabric, open.port, output, &fabric.pool.hot[id]) {
@@ -214,7 +201,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     /// Whether a packet fits in its output queue. The packet under way keeps its space until its tail has left.
     #[inline(always)]
     fn fits(&self, fabric: &Fabric, port: u32, output: &Output<W, V>, hot: &Hot) -> bool {
-        if !Q {
+        if !Self::QUEUES {
             // An output's crossbar path is as long in use as its channel.
             return fabric.credit(port, hot.next_vc) >= fabric.room_needed(hot);
         }

@@ -9,13 +9,17 @@ use crate::core::table::Table;
 use crate::core::wheel::Kind;
 use crate::switch::arch::Architecture;
 
-impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
+impl<const W: usize, const V: usize> State<W, V> {
     /// A packet that waited alone has company now: it enters its cell.
-    #[inline(never)]
-    pub(super) fn enter_lone(&mut self, fabric: &mut Fabric, seat: &Seat, port: u32) {
+    #[inline]
+    pub(super) fn enter_lone(&mut self, fabric: &mut Fabric, port: u32) {
         let output = &mut self.outputs[port];
-        let (id, input) = (std::mem::replace(&mut output.lone, NIL), output.lone_input as u32);
-        self.enter(fabric, seat, input, id);
+        let (id, input) = (std::mem::replace(&mut output.lone, NIL), output.lone_input);
+        let hot = &mut fabric.pool.hot[id];
+        (hot.next, hot.sibling) = (id, NIL);
+        let class = self.class_of[hot.next_vc as usize];
+        let cell = output.ask(class, input as u32);
+        self.cells[cell] = id;
     }
 
     /// Puts a packet into its cell, or behind others into the input's plain queue.
@@ -41,8 +45,8 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         let hot = &mut packets[id];
         let (number, vc, class) = (hot.out as u32, hot.vc, self.class_of[hot.next_vc as usize]);
         let output = &mut self.outputs[seat.port + number];
-        output.asking += 1;
-        let cell = &mut self.cells[output.cell + class as u32 * (seat.radix + 1) + input];
+        let more = output.classes != 0;
+        let cell = &mut self.cells[output.cell_of(class, input)];
         let first = *cell;
         if first == NIL {
             // In a plain queue, `next` is the packet behind it.
@@ -51,25 +55,28 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
             }
             hot.sibling = NIL;
             *cell = id;
-            output.requests[class as usize].insert(input as usize);
-            output.classes |= 1 << class;
+            output.ask(class, input);
         } else if join(packets, cell, first, id, vc, voq) {
             return;
         }
         if self.time_to_wait.is_some() {
             self.on_head(fabric, seat, input, id, class);
         }
-        self.look_at(fabric, seat.port + number);
+        self.look_at(fabric, seat.port + number, more);
     }
 
-    /// Has an output looked at: in this tick, or when the crossbar's path to it is free, since it can take nothing before.
+    /// Has an output looked at: in this tick, or when the crossbar's path to it is free, since it can take nothing before. Where
+    /// more packets wait for it, that is armed already.
     #[inline(always)]
-    pub(super) fn look_at(&mut self, fabric: &mut Fabric, port: u32) {
+    pub(super) fn look_at(&mut self, fabric: &mut Fabric, port: u32, more: bool) {
         let crossbar_free = self.outputs[port].crossbar_free;
-        if crossbar_free > fabric.now && !self.interleave {
-            fabric.wake(port, crossbar_free);
-        } else {
+        if crossbar_free <= fabric.now || self.interleave {
             self.activate(port);
+        } else if more {
+            let woken = self.outputs[port].listed || fabric.channels[port].wake_at <= crossbar_free;
+            debug_assert!(woken, "law broken: an output that nothing wakes");
+        } else {
+            fabric.wake(port, crossbar_free);
         }
     }
 
@@ -102,8 +109,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     ) {
         let is_voq = self.is_voq(seat, class, input);
         let output = &mut self.outputs[port];
-        output.asking -= 1;
-        let cell = &mut self.cells[output.cell + class as u32 * (seat.radix + 1) + input];
+        let cell = &mut self.cells[output.cell_of(class, input)];
         let hot = &fabric.pool.hot[last];
         let (tail, sibling) = (hot.next, hot.sibling);
         let head = if is_voq { tail } else { last };
@@ -129,7 +135,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         (port, class, input): (u32, u8, u32),
         (head, last): (u32, u32),
     ) {
-        let cell = self.cell(seat, port, class, input);
+        let cell = self.outputs[port].cell_of(class, input);
         let cell = &mut self.cells[cell];
         let packets = &mut fabric.pool.hot;
         let sibling = packets[last].sibling;

@@ -35,28 +35,27 @@ impl Open {
     }
 }
 
-impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
+impl<const W: usize, const V: usize> State<W, V> {
     /// Arbitrates at all pending outputs, then does what they left to do.
     ///
-    /// Every output proposes to an input; an input takes the best proposal, and the outputs that lost try again when
-    /// all winners have crossed.
+    /// Every output proposes to an input; an input takes the best proposal, and the outputs that lost try again in the next
+    /// pass, when all winners have crossed.
+    #[inline]
     pub(super) fn settle_pass(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
         if self.interleave {
             self.slip(fabric);
         }
         let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
-        let mut lost = std::mem::take(&mut self.lost);
         self.pass = self.pass.wrapping_add(1);
         for &port in &pending {
             self.outputs[port].listed = false;
             let mut open = Open::new(port);
-            if !Q {
+            if !Self::QUEUES {
                 fabric.take_credits(port);
             }
             self.propose(fabric, &mut open);
-            let at = all.len();
             all.push(open);
-            self.claim(fabric, &mut all, &mut lost, at);
+            self.claim(fabric, &mut all);
         }
         pending.clear();
         self.pending = pending;
@@ -64,20 +63,20 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
             if let Some(found) = open.found {
                 self.cross(fabric, open.port, found, agent);
             }
-            if !open.lost {
+            if open.lost {
+                self.activate(open.port);
+            } else {
                 self.finish(fabric, open, agent);
             }
         }
-        while !lost.is_empty() {
-            self.settle_lost(fabric, &mut all, &mut lost, agent);
-        }
         all.clear();
-        (self.open, self.lost) = (all, lost);
+        self.open = all;
     }
 
-    /// Gives an output's proposal to its input; of two proposals the better one stays, unless the input can take both.
+    /// Gives the last proposal to its input; of two proposals the better one stays, unless the input can take both.
     #[inline(always)]
-    fn claim(&mut self, fabric: &mut Fabric, all: &mut [Open], lost: &mut Vec<u32>, at: usize) {
+    fn claim(&mut self, fabric: &mut Fabric, all: &mut [Open]) {
+        let at = all.len() - 1;
         let Some(found) = &all[at].found else { return };
         if self.parallel_reads {
             return;
@@ -86,7 +85,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         let claim = self.claim_of(fabric, all[at].port, found.input);
         let before = std::mem::replace(claim, Claim { pass, by: at as u32 });
         if before.pass == pass {
-            self.contest(fabric, all, lost, [before.by, at as u32]);
+            self.contest(fabric, all, [before.by, at as u32]);
         }
     }
 
@@ -102,7 +101,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
 
     /// Leaves one of two proposals to an input: that of the better class, then the next in round robin over the outputs.
     #[inline(never)]
-    fn contest(&mut self, fabric: &mut Fabric, all: &mut [Open], lost: &mut Vec<u32>, rivals: [u32; 2]) {
+    fn contest(&mut self, fabric: &mut Fabric, all: &mut [Open], rivals: [u32; 2]) {
         let open = &all[rivals[0] as usize];
         let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
         let (radix, base) = (output.radix as u32, output.base);
@@ -117,36 +116,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         let open = &mut all[loser as usize];
         let found = open.found.take().expect("it proposed");
         open.lost = true;
-        lost.push(loser);
         self.claim_of(fabric, open.port, found.input).by = winner;
-    }
-
-    /// Lets the outputs that lost try again.
-    #[inline(never)]
-    fn settle_lost(
-        &mut self,
-        fabric: &mut Fabric,
-        all: &mut [Open],
-        lost: &mut Vec<u32>,
-        agent: &mut dyn Agent,
-    ) {
-        self.pass = self.pass.wrapping_add(1);
-        let trying = lost.len();
-        for at in 0..trying {
-            let open = lost[at] as usize;
-            all[open].lost = false;
-            self.propose(fabric, &mut all[open]);
-            self.claim(fabric, all, lost, open);
-        }
-        for at in lost.drain(..trying) {
-            let open = &all[at as usize];
-            if let Some(found) = open.found {
-                self.cross(fabric, open.port, found, agent);
-            }
-            if !open.lost {
-                self.finish(fabric, open, agent);
-            }
-        }
     }
 
     /// The output that an input's round robin starts from.
@@ -190,7 +160,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
             (inlet.free_at, inlet.turn) = (held, turn);
             fabric.release(base + input, vc, flits, end);
         }
-        if !Q {
+        if !Self::QUEUES {
             // It was proposed because its channel is free and has credit; no more can cross before the channel is free again.
             self.send(fabric, port, id, next_vc, agent);
             self.outputs[port].crossbar_free = fabric.channels[port].free_at;

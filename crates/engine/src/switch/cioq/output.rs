@@ -6,15 +6,20 @@ use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
 use crate::protocol::{Agent, Departure};
 
-impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
+impl<const W: usize, const V: usize> State<W, V> {
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
     #[inline(always)]
     pub(super) fn finish(&mut self, fabric: &mut Fabric, open: &Open, agent: &mut dyn Agent) {
         let (port, now) = (open.port, fabric.now);
         let output = &self.outputs[port];
-        let (mut queued, asking) = (Q && !output.queued.is_empty(), output.asking > 0 || output.lone != NIL);
+        let (mut queued, asking) =
+            (Self::QUEUES && !output.queued.is_empty(), output.classes != 0 || output.lone != NIL);
         if !queued && !asking {
             return;
+        }
+        if !Self::QUEUES && open.found.is_some() {
+            // What crossed is on the channel.
+            return fabric.wake(port, output.crossbar_free);
         }
         if queued && fabric.channels[port].free_at <= now {
             self.start_channel(fabric, port, agent);
@@ -25,7 +30,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
             if queued || open.full {
                 wake = channel_free;
             }
-        } else if queued || open.full && !Q {
+        } else if queued || open.full && !Self::QUEUES {
             wake = fabric.next_credit(port);
             if fabric.probe.ports_recorded() {
                 fabric.probe.stalled(port, now);
@@ -130,7 +135,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     /// The head of the first queue of a cell, and that queue's last packet.
     fn first_of(&self, fabric: &Fabric, port: u32, class: u8, input: u32) -> (u32, u32) {
         let seat = &self.records[self.outputs[port].switch].seat;
-        let queue = self.cells[self.cell(seat, port, class, input)];
+        let queue = self.cells[self.outputs[port].cell_of(class, input)];
         let voq = self.is_voq(seat, class, input);
         (if voq { fabric.pool.hot[queue].next } else { queue }, queue)
     }
@@ -150,7 +155,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         output.turns[class as usize] = (input + 1) as u16;
         output.waiting -= flits;
         fabric.cut_in(port, id);
-        if !Q {
+        if !Self::QUEUES {
             output.crossbar_free = fabric.channels[port].free_at;
         }
     }

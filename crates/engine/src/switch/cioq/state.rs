@@ -43,7 +43,8 @@ pub(super) struct Seat {
     pub switch: u32,
 }
 
-/// Output side of a port: `W` words of inputs, `V` words of virtual channels. What every packet touches comes first.
+/// Output side of a port: `W` words of inputs, `V` words of virtual channels. What every packet touches comes first: one cache
+/// line, without output queues the requests of two classes included.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub(super) struct Output<const W: usize, const V: usize> {
@@ -53,15 +54,13 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub queued: Set<V>,
     /// Flits waiting: at the inputs for this output and in its output queues, without the packet under way.
     pub waiting: u32,
-    /// Packets in the cells.
-    pub asking: u32,
     /// The packet that waits alone, and its input: it enters its cell only when a second one comes.
     pub lone: u32,
     pub lone_input: u16,
     /// Local switch, its first port, and the number of its ports.
+    pub radix: u16,
     pub switch: u32,
     pub base: u32,
-    pub radix: u16,
     /// First of the cells: (class, input) in order.
     pub cell: u32,
     /// Whether it is to be looked at in this tick.
@@ -78,9 +77,9 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub requests: [Set<W>; CLASSES_MAX],
 }
 
-/// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` a port's virtual channels. With
-/// `Q`, packets wait in output queues behind it; without, an output takes a packet only when its channel is free.
-pub struct State<const W: usize, const V: usize, const Q: bool> {
+/// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` the virtual channels of an output's
+/// queues. Where `V` is 0 there are no output queues: an output takes a packet only when its channel is free.
+pub struct State<const W: usize, const V: usize> {
     pub(super) records: Table<Record>,
     pub(super) outputs: Table<Output<W, V>>,
     pub(super) cells: Table<u32>,
@@ -112,10 +111,12 @@ pub struct State<const W: usize, const V: usize, const Q: bool> {
     /// Flits of an output queue, if there are any.
     pub(super) output_buffer: u32,
     pub(super) open: Vec<super::crossbar::Open>,
-    pub(super) lost: Vec<u32>,
 }
 
-impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
+impl<const W: usize, const V: usize> State<W, V> {
+    /// Whether packets wait behind the crossbar too.
+    pub(super) const QUEUES: bool = V > 0;
+
     /// Has an output looked at in this tick.
     #[inline(always)]
     pub(super) fn activate(&mut self, port: u32) {
@@ -130,12 +131,6 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
     #[inline(always)]
     pub(super) fn is_voq(&self, seat: &Seat, class: u8, input: u32) -> bool {
         self.voq[class as usize] || input == seat.radix
-    }
-
-    /// The cell of a class and an input at an output.
-    #[inline(always)]
-    pub(super) fn cell(&self, seat: &Seat, port: u32, class: u8, input: u32) -> u32 {
-        self.outputs[port].cell + class as u32 * (seat.radix + 1) + input
     }
 }
 
@@ -157,7 +152,6 @@ impl<const W: usize, const V: usize> Output<W, V> {
             crossbar_free: 0,
             queued: Set::default(),
             waiting: 0,
-            asking: 0,
             lone: NIL,
             lone_input: 0,
             switch: seat.switch,
@@ -172,13 +166,30 @@ impl<const W: usize, const V: usize> Output<W, V> {
             requests: [Set::default(); CLASSES_MAX],
         }
     }
+
+    /// The cell of a class and an input.
+    #[inline(always)]
+    pub(super) fn cell_of(&self, class: u8, input: u32) -> u32 {
+        self.cell + class as u32 * (self.radix as u32 + 1) + input
+    }
+
+    /// Notes that a class has a packet from an input. Returns their cell.
+    #[inline(always)]
+    pub(super) fn ask(&mut self, class: u8, input: u32) -> u32 {
+        self.requests[class as usize].insert(input as usize);
+        self.classes |= 1 << class;
+        self.cell_of(class, input)
+    }
 }
 
-impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V, Q> {
+impl<const W: usize, const V: usize> Architecture for State<W, V> {
     fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self {
         let (classes, vcs) = (plan.channels.classes.len(), plan.channels.count());
-        assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
-        assert!(plan.output_buffer.is_some() == Q, "output queues that the plan does not have");
+        assert!(
+            classes <= CLASSES_MAX && (vcs <= V * 64 || !Self::QUEUES),
+            "a switch state too small for its plan"
+        );
+        assert!(plan.output_buffer.is_some() == Self::QUEUES, "output queues that the plan does not have");
         let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
         for (switch, span) in share.ports.windows(2).enumerate() {
             let radix = span[1] - span[0];
@@ -199,7 +210,9 @@ impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V,
         let mut class_sets = [Set::default(); CLASSES_MAX];
         let mut class_of = Box::new([0; 256]);
         for (vc, &class) in plan.channels.class_of.iter().enumerate() {
-            class_sets[class as usize].insert(vc);
+            if Self::QUEUES {
+                class_sets[class as usize].insert(vc);
+            }
             class_of[vc] = class;
         }
         Self {
@@ -224,7 +237,6 @@ impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V,
             crossbar: plan.crossbar.clone().into(),
             output_buffer: plan.output_buffer.unwrap_or(0),
             open: Vec::new(),
-            lost: Vec::new(),
         }
     }
 
@@ -245,13 +257,13 @@ impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V,
             self.enter(fabric, &seat, input, id);
             return;
         }
-        if output.asking == 0 {
+        if output.classes == 0 {
             if output.lone == NIL {
                 (output.lone, output.lone_input) = (id, input as u16);
-                self.look_at(fabric, port);
+                self.look_at(fabric, port, false);
                 return;
             }
-            self.enter_lone(fabric, &seat, port);
+            self.enter_lone(fabric, port);
         }
         self.enter_cell(fabric, &seat, input, id, true);
     }
@@ -270,7 +282,7 @@ impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V,
             return;
         }
         let port = seat.port + hot.out as u32;
-        let mut queue = self.cells[self.cell(&seat, port, class, input)];
+        let mut queue = self.cells[self.outputs[port].cell_of(class, input)];
         while queue != NIL {
             let at = &fabric.pool.hot[queue];
             let head = if self.voq[class as usize] { at.next } else { queue };
@@ -303,7 +315,7 @@ impl<const W: usize, const V: usize, const Q: bool> Architecture for State<W, V,
     }
 
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
-        if !Q {
+        if !Self::QUEUES {
             return self.each_waiting(fabric, &mut |waiting| {
                 let hot = &fabric.pool.hot[waiting.id];
                 if waiting.first {

@@ -4,14 +4,14 @@ use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::switch::arch::Waiting;
 
-impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
+impl<const W: usize, const V: usize> State<W, V> {
     /// Visits the packets that wait for the crossbar to an output.
     pub(super) fn each_at(&self, fabric: &Fabric, seat: &Seat, port: u32, visit: &mut dyn FnMut(Waiting)) {
         let output = &self.outputs[port];
         if output.lone != NIL && (output.lone_input as u32) < seat.radix {
             visit(self.held(fabric, port, seat.port + output.lone_input as u32, output.lone, true));
         }
-        if output.asking == 0 {
+        if output.classes == 0 {
             return;
         }
         for class in 0..fabric.plan.channels.classes.len() as u8 {
@@ -20,7 +20,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
             while let Some(input) = inputs.first() {
                 inputs.remove(input);
                 let input = input as u32;
-                let mut queue = self.cells[self.cell(seat, port, class, input)];
+                let mut queue = self.cells[self.outputs[port].cell_of(class, input)];
                 while queue != NIL {
                     self.each_of_queue(fabric, seat, port, (class, input), queue, visit);
                     queue = fabric.pool.hot[queue].sibling;
@@ -60,7 +60,7 @@ impl<const W: usize, const V: usize, const Q: bool> State<W, V, Q> {
         // The packet under way leaves: what it takes up does not block for ever.
         let used = fabric.queued(port, hot.next_vc);
         // Without an output queue it waits for room in the buffer ahead.
-        let blocked = !Q || used + fabric.room_needed(hot) > self.output_buffer;
+        let blocked = !Self::QUEUES || used + fabric.room_needed(hot) > self.output_buffer;
         Waiting { id, input, first, blocked }
     }
 }
