@@ -196,6 +196,16 @@ impl Fabric {
         if self.pools.is_empty() { own } else { own + self.pools[channel] }
     }
 
+    /// Whether so many flits fit in the buffer ahead. Credits that have come back are taken in only where they are needed.
+    #[inline]
+    pub fn affords(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
+        if self.credit(channel, vc) >= flits {
+            return true;
+        }
+        self.take_credits(channel);
+        self.credit(channel, vc) >= flits
+    }
+
     /// Puts a packet into the queue of its virtual channel, in front of a channel.
     #[inline]
     pub fn enqueue(&mut self, channel: u32, vc: u8, id: u32, flits: u32) {
@@ -215,7 +225,7 @@ impl Fabric {
     #[inline]
     pub fn dequeue(&mut self, channel: u32, vc: u8) -> Option<(u32, bool)> {
         let id = self.head(channel, vc);
-        if self.credit(channel, vc) < self.pool.hot[id].flits() {
+        if !self.affords(channel, vc, self.pool.hot[id].flits()) {
             return None;
         }
         Some((id, self.discard(channel, vc)))

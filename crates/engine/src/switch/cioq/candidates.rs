@@ -10,7 +10,7 @@ use crate::rng::mix;
 impl<const W: usize, const V: usize> State<W, V> {
     /// The candidate of an output that can take one over the crossbar now.
     #[inline(always)]
-    pub(super) fn propose(&self, fabric: &Fabric, open: &mut Open) {
+    pub(super) fn propose(&self, fabric: &mut Fabric, open: &mut Open) {
         let output = &self.outputs[open.port];
         debug_assert!(output.lone == NIL || output.classes == 0);
         if output.crossbar_free > fabric.now {
@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// The only packet that waits for an output, if its input is free and there is space ahead.
     #[inline(always)]
-    fn propose_lone(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
+    fn propose_lone(&self, fabric: &mut Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
         let (id, input) = (output.lone, output.lone_input as u32);
         let free = self.free_at(fabric, output, input);
         if free > fabric.now {
@@ -34,17 +34,17 @@ impl<const W: usize, const V: usize> State<W, V> {
             return None;
         }
         open.input_free = NEVER;
-        let hot = &fabric.pool.hot[id];
-        if !self.fits(fabric, open.port, output, hot) {
+        if !self.fits(fabric, open.port, output, id) {
             open.full = true;
             return None;
         }
-        Some(Proposal { id, queue: NIL, input, class: self.class_of[hot.next_vc as usize] })
+        let class = self.class_of[fabric.pool.hot[id].next_vc as usize];
+        Some(Proposal { id, queue: NIL, input, class })
     }
 
     /// The candidate of an output with packets in its cells: that of the best class that has one.
     #[inline(always)]
-    fn pick(&self, fabric: &Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
+    fn pick(&self, fabric: &mut Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
         let mut classes = output.classes;
         loop {
             let class = classes.trailing_zeros() as u8;
@@ -63,7 +63,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     fn pick_next(
         &self,
-        fabric: &Fabric,
+        fabric: &mut Fabric,
         output: &Output<W, V>,
         class: u8,
         open: &mut Open,
@@ -81,7 +81,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(never)]
     fn pick_after(
         &self,
-        fabric: &Fabric,
+        fabric: &mut Fabric,
         output: &Output<W, V>,
         (class, first): (u8, usize),
         open: &mut Open,
@@ -104,7 +104,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(never)]
     fn pick_best(
         &self,
-        fabric: &Fabric,
+        fabric: &mut Fabric,
         output: &Output<W, V>,
         class: u8,
         open: &mut Open,
@@ -142,7 +142,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     fn candidate(
         &self,
-        fabric: &Fabric,
+        fabric: &mut Fabric,
         output: &Output<W, V>,
         place: (u8, u32),
         open: &mut Open,
@@ -159,7 +159,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     fn ready(
         &self,
-        fabric: &Fabric,
+        fabric: &mut Fabric,
         output: &Output<W, V>,
         (class, input): (u8, u32),
         open: &mut Open,
@@ -167,13 +167,13 @@ impl<const W: usize, const V: usize> State<W, V> {
         let radix = output.radix as u32;
         let voq = self.voq[class as usize] || input == radix;
         let queue = self.cells[output.cell_of(class, input)];
-        let last = &fabric.pool.hot[queue];
-        let id = if voq { last.next } else { queue };
-        if self.fits(fabric, open.port, output, &fabric.pool.hot[id]) {
+        let Hot { next, sibling, .. } = fabric.pool.hot[queue];
+        let id = if voq { next } else { queue };
+        if self.fits(fabric, open.port, output, id) {
             return Some(Proposal { id, queue, input, class });
         }
         open.full = true;
-        let queue = self.next_ready(fabric, output, open.port, (last.sibling, voq))?;
+        let queue = self.next_ready(fabric, output, open.port, (sibling, voq))?;
         let id = if voq { fabric.pool.hot[queue].next } else { queue };
         Some(Proposal { id, queue, input, class })
     }
@@ -182,28 +182,29 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(never)]
     fn next_ready(
         &self,
-        fabric: &Fabric,
+        fabric: &mut Fabric,
         output: &Output<W, V>,
         port: u32,
         (mut queue, voq): (u32, bool),
     ) -> Option<u32> {
         while queue != NIL {
-            let last = &fabric.pool.hot[queue];
-            let id = if voq { last.next } else { queue };
-            if self.fits(fabric, port, output, &fabric.pool.hot[id]) {
+            let Hot { next, sibling, .. } = fabric.pool.hot[queue];
+            let id = if voq { next } else { queue };
+            if self.fits(fabric, port, output, id) {
                 return Some(queue);
             }
-            queue = last.sibling;
+            queue = sibling;
         }
         None
     }
 
     /// Whether a packet fits in its output queue. The packet under way keeps its space until its tail has left.
     #[inline(always)]
-    fn fits(&self, fabric: &Fabric, port: u32, output: &Output<W, V>, hot: &Hot) -> bool {
+    fn fits(&self, fabric: &mut Fabric, port: u32, output: &Output<W, V>, id: u32) -> bool {
+        let hot = &fabric.pool.hot[id];
         if !Self::QUEUES {
             // An output's crossbar path is as long in use as its channel.
-            return fabric.credit(port, hot.next_vc) >= fabric.room_needed(hot);
+            return fabric.affords(port, hot.next_vc, fabric.room_needed(hot));
         }
         let channel = &fabric.channels[port];
         let busy = channel.free_at > fabric.now;

@@ -50,9 +50,6 @@ impl<const W: usize, const V: usize> State<W, V> {
         for &port in &pending {
             self.outputs[port].listed = false;
             let mut open = Open::new(port);
-            if !Self::QUEUES {
-                fabric.take_credits(port);
-            }
             self.propose(fabric, &mut open);
             all.push(open);
             self.claim(fabric, &mut all);
@@ -166,12 +163,9 @@ impl<const W: usize, const V: usize> State<W, V> {
             self.outputs[port].crossbar_free = fabric.channels[port].free_at;
             return;
         }
-        if idle && fabric.channels[port].free_at <= fabric.now {
-            fabric.take_credits(port);
-            if fabric.credit(port, next_vc) >= flits {
-                self.send(fabric, port, id, next_vc, agent);
-                return;
-            }
+        if idle && fabric.channels[port].free_at <= fabric.now && fabric.affords(port, next_vc, flits) {
+            self.send(fabric, port, id, next_vc, agent);
+            return;
         }
         self.outputs[port].queued.insert(next_vc as usize);
         fabric.enqueue(port, next_vc, id, flits);

@@ -47,7 +47,6 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Starts a packet on a free channel: the best class that has credit, round robin among its virtual channels.
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
-        fabric.take_credits(port);
         let output = &self.outputs[port];
         let (mut rest, turn) = (output.queued, output.turn as usize);
         // Virtual channels are numbered by class, the highest priority first.
@@ -124,8 +123,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             let (id, _) = self.first_of(fabric, port, class, input);
             let hot = &fabric.pool.hot[id];
             let (flits, vc) = (hot.flits(), hot.next_vc);
-            fabric.take_credits(port);
-            if !output.queued.contains(vc as usize) && fabric.credit(port, vc) >= flits {
+            if !output.queued.contains(vc as usize) && fabric.affords(port, vc, flits) {
                 return Some((class, input));
             }
         }
@@ -163,6 +161,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// Shows the protocol a packet that leaves.
     #[inline(never)]
     fn depart(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, agent: &mut dyn Agent) {
+        fabric.take_credits(port);
         let hot = &fabric.pool.hot[id];
         let spare = fabric.credit(port, vc) - hot.flits();
         let departure = Departure {
