@@ -81,20 +81,9 @@ pub(super) struct Lane {
     pub(super) tail: u32,
 }
 
-/// Which output proposed to an input, and in which pass of an arbitration.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Claim {
-    /// The pass.
-    pub pass: u32,
-    /// The output, by its place among those of the pass.
-    pub by: u32,
-}
-
 /// The receiving side of a channel: an input of a switch.
 #[derive(Clone, Copy)]
 pub struct Inlet {
-    /// When its path into the crossbar is free.
-    pub free_at: Tick,
     /// Local switch.
     pub local: u32,
     /// Global switch.
@@ -104,10 +93,6 @@ pub struct Inlet {
     /// Ticks from the release of a buffer to the return of its credit.
     pub(super) delay: u32,
     pub(super) upstream: Upstream,
-    /// The last proposal of an output to it.
-    pub claim: Claim,
-    /// Output that its round robin starts from.
-    pub turn: u16,
 }
 
 /// Where the credits of an input go.

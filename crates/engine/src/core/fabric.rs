@@ -1,5 +1,5 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::channel::{Channel, Claim, Far, Inlet, Lane, Timing, Upstream, timings};
+use super::channel::{Channel, Far, Inlet, Lane, Timing, Upstream, timings};
 use super::credits::{Credit, Returns};
 use super::line::Line;
 use super::packet::{Hot, NIL, Pool};
@@ -144,14 +144,11 @@ impl Fabric {
                     Far::Nowhere => Upstream::Nowhere,
                 };
                 self.inlets.push(Inlet {
-                    free_at: 0,
                     local: local as u32,
                     switch,
                     base,
                     delay: plan.links[port.class as usize].credit() as u32,
                     upstream,
-                    claim: Claim::default(),
-                    turn: 0,
                 });
                 self.add_channel(port.class, far);
             }

@@ -2,9 +2,9 @@
 use super::Arbitration;
 use super::crossbar::{Open, Proposal};
 use super::state::{Output, State};
+use crate::core::NEVER;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
-use crate::core::{NEVER, Tick};
 use crate::rng::mix;
 
 impl<const W: usize, const V: usize> State<W, V> {
@@ -28,7 +28,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     fn propose_lone(&self, fabric: &mut Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
         let (id, input) = (output.lone, output.lone_input as u32);
-        let free = self.free_at(fabric, output, input);
+        let free = self.inputs[output.input(input)].free_at;
         if free > fabric.now {
             open.input_free = free;
             return None;
@@ -147,7 +147,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         place: (u8, u32),
         open: &mut Open,
     ) -> Option<Proposal> {
-        let free = self.free_at(fabric, output, place.1);
+        let free = self.inputs[output.input(place.1)].free_at;
         if free > fabric.now {
             open.input_free = open.input_free.min(free);
             return None;
@@ -164,8 +164,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         (class, input): (u8, u32),
         open: &mut Open,
     ) -> Option<Proposal> {
-        let radix = output.radix as u32;
-        let voq = self.voq[class as usize] || input == radix;
+        let voq = self.is_voq(output.radix as u32, class, input);
         let queue = self.cells[output.cell_of(class, input)];
         let Hot { next, sibling, .. } = fabric.pool.hot[queue];
         let id = if voq { next } else { queue };
@@ -214,15 +213,5 @@ impl<const W: usize, const V: usize> State<W, V> {
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
         let used = fabric.queued(port, hot.next_vc);
         used + under_way + fabric.room_needed(hot) <= self.output_buffer
-    }
-
-    /// When an input's path into the crossbar is free.
-    #[inline(always)]
-    fn free_at(&self, fabric: &Fabric, output: &Output<W, V>, input: u32) -> Tick {
-        if input == output.radix as u32 {
-            self.records[output.switch].free_at
-        } else {
-            fabric.inlets[output.base + input].free_at
-        }
     }
 }

@@ -26,7 +26,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(never)]
     pub(super) fn enter(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
         let hot = &fabric.pool.hot[id];
-        if self.is_voq(seat, self.class_of[hot.next_vc as usize], input) {
+        if self.is_voq(seat.radix, self.class_of[hot.next_vc as usize], input) {
             self.enter_cell(fabric, seat, input, id, true);
             return;
         }
@@ -72,12 +72,16 @@ impl<const W: usize, const V: usize> State<W, V> {
         let crossbar_free = self.outputs[port].crossbar_free;
         if crossbar_free <= fabric.now || self.interleave {
             self.activate(port);
-        } else if more {
-            let woken = self.outputs[port].listed || fabric.channels[port].wake_at <= crossbar_free;
-            debug_assert!(woken, "law broken: an output that nothing wakes");
-        } else {
+        } else if !more {
             fabric.wake(port, crossbar_free);
         }
+    }
+
+    /// Whether an output whose crossbar path is busy will be looked at when that is free, if it has packets in cells.
+    pub(super) fn is_awaited(&self, fabric: &Fabric, port: u32) -> bool {
+        let output = &self.outputs[port];
+        let woken = output.listed || fabric.channels[port].wake_at <= output.crossbar_free;
+        output.classes == 0 || output.crossbar_free <= fabric.now || woken
     }
 
     /// A packet came to the head of its queue: arms its deadline, or drops it if that has passed.
@@ -102,19 +106,18 @@ impl<const W: usize, const V: usize> State<W, V> {
     pub(super) fn leave_cell(
         &mut self,
         fabric: &mut Fabric,
-        seat: &Seat,
         port: u32,
         (class, input): (u8, u32),
         last: u32,
     ) {
-        let is_voq = self.is_voq(seat, class, input);
         let output = &mut self.outputs[port];
+        let is_voq = self.voq[class as usize] || input == output.radix as u32;
         let cell = &mut self.cells[output.cell_of(class, input)];
         let hot = &fabric.pool.hot[last];
         let (tail, sibling) = (hot.next, hot.sibling);
         let head = if is_voq { tail } else { last };
         if head != last || *cell != last || sibling != NIL {
-            self.leave_queue(fabric, seat, (port, class, input), (head, last));
+            self.leave_queue(fabric, (port, class, input), (head, last));
         } else {
             *cell = NIL;
             let requests = &mut output.requests[class as usize];
@@ -122,7 +125,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             output.classes &= !((requests.is_empty() as u8) << class);
         }
         if !is_voq {
-            self.advance_fifo(fabric, seat, input, head);
+            self.advance_fifo(fabric, port, input, head);
         }
     }
 
@@ -131,7 +134,6 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn leave_queue(
         &mut self,
         fabric: &mut Fabric,
-        seat: &Seat,
         (port, class, input): (u32, u8, u32),
         (head, last): (u32, u32),
     ) {
@@ -151,13 +153,15 @@ impl<const W: usize, const V: usize> State<W, V> {
             append(packets, cell, last);
         }
         if self.time_to_wait.is_some() {
-            self.on_head(fabric, seat, input, next, class);
+            let seat = self.seats[self.outputs[port].switch];
+            self.on_head(fabric, &seat, input, next, class);
         }
     }
 
     /// The head of a plain queue left: the next packet enters its own cell.
     #[inline(never)]
-    fn advance_fifo(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, left: u32) {
+    fn advance_fifo(&mut self, fabric: &mut Fabric, port: u32, input: u32, left: u32) {
+        let seat = &self.seats[self.outputs[port].switch].clone();
         let vc = fabric.pool.hot[left].vc;
         let fifo = &mut self.fifos[(seat.input + input) * self.vcs + vc as u32];
         if *fifo == left {

@@ -1,6 +1,5 @@
 //! Arbitration for the crossbar: every output proposes one candidate to its input, every input takes one proposal.
-use super::state::{Output, State};
-use crate::core::channel::Claim;
+use super::state::State;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
@@ -51,8 +50,13 @@ impl<const W: usize, const V: usize> State<W, V> {
             self.outputs[port].listed = false;
             let mut open = Open::new(port);
             self.propose(fabric, &mut open);
+            if !Self::QUEUES && open.found.is_none() {
+                // What it waits for does not depend on others.
+                self.finish(fabric, &open, agent);
+                continue;
+            }
             all.push(open);
-            self.claim(fabric, &mut all);
+            self.claim(&mut all);
         }
         pending.clear();
         self.pending = pending;
@@ -72,37 +76,28 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Gives the last proposal to its input; of two proposals the better one stays, unless the input can take both.
     #[inline(always)]
-    fn claim(&mut self, fabric: &mut Fabric, all: &mut [Open]) {
+    fn claim(&mut self, all: &mut [Open]) {
         let at = all.len() - 1;
         let Some(found) = &all[at].found else { return };
         if self.parallel_reads {
             return;
         }
-        let pass = self.pass;
-        let claim = self.claim_of(fabric, all[at].port, found.input);
-        let before = std::mem::replace(claim, Claim { pass, by: at as u32 });
-        if before.pass == pass {
-            self.contest(fabric, all, [before.by, at as u32]);
-        }
-    }
-
-    #[inline(always)]
-    fn claim_of<'a>(&'a mut self, fabric: &'a mut Fabric, port: u32, input: u32) -> &'a mut Claim {
-        let output = &self.outputs[port];
-        if input == output.radix as u32 {
-            &mut self.records[output.switch].claim
-        } else {
-            &mut fabric.inlets[output.base + input].claim
+        let input = &mut self.inputs[self.outputs[all[at].port].input(found.input)];
+        let before =
+            (std::mem::replace(&mut input.pass, self.pass), std::mem::replace(&mut input.by, at as u32));
+        if before.0 == self.pass {
+            self.contest(all, [before.1, at as u32]);
         }
     }
 
     /// Leaves one of two proposals to an input: that of the better class, then the next in round robin over the outputs.
     #[inline(never)]
-    fn contest(&mut self, fabric: &mut Fabric, all: &mut [Open], rivals: [u32; 2]) {
+    fn contest(&mut self, all: &mut [Open], rivals: [u32; 2]) {
         let open = &all[rivals[0] as usize];
         let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
         let (radix, base) = (output.radix as u32, output.base);
-        let turn = self.turn(fabric, output, found.input) as u32;
+        let input = &mut self.inputs[output.input(found.input)];
+        let turn = input.turn as u32;
         let rank = |open: &Open| {
             let number = open.port - base;
             // The turn may be the number of ports: it is that of the first then.
@@ -110,19 +105,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         };
         let first = rank(open) < rank(&all[rivals[1] as usize]);
         let [winner, loser] = if first { rivals } else { [rivals[1], rivals[0]] };
-        let open = &mut all[loser as usize];
-        let found = open.found.take().expect("it proposed");
-        open.lost = true;
-        self.claim_of(fabric, open.port, found.input).by = winner;
-    }
-
-    /// The output that an input's round robin starts from.
-    fn turn(&self, fabric: &Fabric, output: &Output<W, V>, input: u32) -> u16 {
-        if input == output.radix as u32 {
-            self.records[output.switch].turn
-        } else {
-            fabric.inlets[output.base + input].turn
-        }
+        input.by = winner;
+        (all[loser as usize].found, all[loser as usize].lost) = (None, true);
     }
 
     /// Moves a packet over the crossbar: on to its channel if that is free, else into its output queue.
@@ -139,23 +123,19 @@ impl<const W: usize, const V: usize> State<W, V> {
         let output = &mut self.outputs[port];
         output.crossbar_free = held;
         output.turns[class as usize] = (input + 1) as u16;
-        let (idle, base, switch) = (output.queued.is_empty(), output.base, output.switch);
-        let (radix, turn) = (output.radix as u32, (port - base + 1) as u16);
-        // With parallel reads the input is free for other outputs at once.
-        let held = if self.parallel_reads { fabric.now } else { held };
+        let (idle, radix, inlet) = (output.queued.is_empty(), output.radix as u32, output.base + input);
+        let (number, turn) = (output.input(input), (port - output.base + 1) as u16);
         if queue == NIL {
             output.lone = NIL;
         } else {
-            let seat = self.records[switch].seat;
-            self.leave_cell(fabric, &seat, port, (class, input), queue);
+            self.leave_cell(fabric, port, (class, input), queue);
         }
-        if input == radix {
-            let record = &mut self.records[switch];
-            (record.free_at, record.turn) = (held, turn);
-        } else {
-            let inlet = &mut fabric.inlets[base + input];
-            (inlet.free_at, inlet.turn) = (held, turn);
-            fabric.release(base + input, vc, flits, end);
+        let path = &mut self.inputs[number];
+        path.turn = turn;
+        // With parallel reads the input is free for other outputs at once.
+        path.free_at = if self.parallel_reads { fabric.now } else { held };
+        if input != radix {
+            fabric.release(inlet, vc, flits, end);
         }
         if !Self::QUEUES {
             // It was proposed because its channel is free and has credit; no more can cross before the channel is free again.

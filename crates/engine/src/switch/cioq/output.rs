@@ -132,20 +132,20 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// The head of the first queue of a cell, and that queue's last packet.
     fn first_of(&self, fabric: &Fabric, port: u32, class: u8, input: u32) -> (u32, u32) {
-        let seat = &self.records[self.outputs[port].switch].seat;
+        let seat = &self.seats[self.outputs[port].switch];
         let queue = self.cells[self.outputs[port].cell_of(class, input)];
-        let voq = self.is_voq(seat, class, input);
+        let voq = self.is_voq(seat.radix, class, input);
         (if voq { fabric.pool.hot[queue].next } else { queue }, queue)
     }
 
     fn slip_one(&mut self, fabric: &mut Fabric, port: u32, class: u8, input: u32) {
         let (id, queue) = self.first_of(fabric, port, class, input);
-        let seat = self.records[self.outputs[port].switch].seat;
+        let seat = self.seats[self.outputs[port].switch];
         let hot = &mut fabric.pool.hot[id];
         let (flits, vc) = (hot.flits(), hot.vc);
         let end = (fabric.now + self.crossbar[flits] as Tick).max(hot.tail);
         hot.tail = end;
-        self.leave_cell(fabric, &seat, port, (class, input), queue);
+        self.leave_cell(fabric, port, (class, input), queue);
         if input != seat.radix {
             fabric.release(seat.port + input, vc, flits, end);
         }

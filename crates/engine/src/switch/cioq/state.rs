@@ -5,7 +5,6 @@
 //! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
 //! by its last. So memory follows the packets, not the product of ports and virtual channels.
 use super::Arbitration;
-use crate::core::channel::Claim;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
@@ -19,15 +18,16 @@ use crate::switch::parameters::{Parameters, Path, Voq};
 /// Most traffic classes of a scheme.
 pub(super) const CLASSES_MAX: usize = 6;
 
-/// A switch of the partition.
-pub(super) struct Record {
-    /// Where its ports and inputs are.
-    pub seat: Seat,
-    /// When the virtual input's path into the crossbar is free, and the output its round robin starts from.
+/// An input's path into the crossbar.
+#[derive(Clone, Default)]
+pub(super) struct Input {
+    /// When it is free.
     pub free_at: Tick,
+    /// The pass in which an output proposed to it last, and that output, by its place among those of the pass.
+    pub pass: u32,
+    pub by: u32,
+    /// Output that its round robin starts from.
     pub turn: u16,
-    /// Claim on the virtual input.
-    pub claim: Claim,
 }
 
 /// Where the ports and inputs of a switch are in the tables of its partition.
@@ -80,8 +80,10 @@ pub(super) struct Output<const W: usize, const V: usize> {
 /// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` the virtual channels of an output's
 /// queues. Where `V` is 0 there are no output queues: an output takes a packet only when its channel is free.
 pub struct State<const W: usize, const V: usize> {
-    pub(super) records: Table<Record>,
+    pub(super) seats: Table<Seat>,
     pub(super) outputs: Table<Output<W, V>>,
+    /// Inputs: of each switch those of its ports, then the virtual one.
+    pub(super) inputs: Table<Input>,
     pub(super) cells: Table<u32>,
     /// Outputs to look at in this tick.
     pub(super) pending: Vec<u32>,
@@ -129,8 +131,8 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Whether packets of a class from an input stand in virtual output queues.
     #[inline(always)]
-    pub(super) fn is_voq(&self, seat: &Seat, class: u8, input: u32) -> bool {
-        self.voq[class as usize] || input == seat.radix
+    pub(super) fn is_voq(&self, radix: u32, class: u8, input: u32) -> bool {
+        self.voq[class as usize] || input == radix
     }
 }
 
@@ -167,6 +169,12 @@ impl<const W: usize, const V: usize> Output<W, V> {
         }
     }
 
+    /// The number of an input of its switch in the table of all inputs.
+    #[inline(always)]
+    pub(super) fn input(&self, input: u32) -> u32 {
+        self.base + self.switch + input
+    }
+
     /// The cell of a class and an input.
     #[inline(always)]
     pub(super) fn cell_of(&self, class: u8, input: u32) -> u32 {
@@ -190,12 +198,12 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             "a switch state too small for its plan"
         );
         assert!(plan.output_buffer.is_some() == Self::QUEUES, "output queues that the plan does not have");
-        let (mut records, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
+        let (mut seats, mut outputs, mut inputs, mut cells) = (Vec::new(), Vec::new(), 0, 0);
         for (switch, span) in share.ports.windows(2).enumerate() {
             let radix = span[1] - span[0];
             assert!((radix as usize) < W * 64, "a switch state too small for its plan");
             let seat = Seat { port: span[0], radix, input: inputs, switch: switch as u32 };
-            records.push(Record { seat, free_at: 0, turn: 0, claim: Claim::default() });
+            seats.push(seat);
             let row = classes as u32 * (radix + 1);
             let output = |number| Output::new(&seat, cells + number * row);
             outputs.extend((0..radix).map(output));
@@ -216,8 +224,9 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             class_of[vc] = class;
         }
         Self {
-            records: records.into(),
+            seats: seats.into(),
             outputs: outputs.into(),
+            inputs: vec![Input::default(); inputs as usize].into(),
             cells: vec![NIL; cells as usize].into(),
             pending: Vec::new(),
             pass: 0,
@@ -247,25 +256,26 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
 
     #[inline]
     fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32) {
-        let seat = self.records[switch].seat;
+        let seat = self.seats[switch];
         let input = input.map_or(seat.radix, |port| port - seat.port);
         let hot = &fabric.pool.hot[id];
         let port = seat.port + hot.out as u32;
         let output = &mut self.outputs[port];
         output.waiting += hot.flits();
-        if !self.bypass {
-            self.enter(fabric, &seat, input, id);
-            return;
-        }
-        if output.classes == 0 {
-            if output.lone == NIL {
-                (output.lone, output.lone_input) = (id, input as u16);
-                self.look_at(fabric, port, false);
-                return;
+        if self.bypass {
+            if output.classes == 0 {
+                if output.lone == NIL {
+                    (output.lone, output.lone_input) = (id, input as u16);
+                    self.look_at(fabric, port, false);
+                    return;
+                }
+                self.enter_lone(fabric, port);
             }
-            self.enter_lone(fabric, port);
+            self.enter_cell(fabric, &seat, input, id, true);
+        } else {
+            self.enter(fabric, &seat, input, id);
         }
-        self.enter_cell(fabric, &seat, input, id, true);
+        debug_assert!(self.is_awaited(fabric, port), "law broken: an output that nothing wakes");
     }
 
     #[inline]
@@ -274,7 +284,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
-        let seat = self.records[self.outputs[input].switch].seat;
+        let seat = self.seats[self.outputs[input].switch];
         let (input, hot) = (input - seat.port, fabric.pool.hot[id]);
         let class = self.class_of[hot.next_vc as usize];
         // The number may belong to a packet by now that has no deadline.
@@ -299,7 +309,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         }
         self.outputs[port].waiting -= hot.flits();
         fabric.dropped.push((seat.port + input, id));
-        self.leave_cell(fabric, &seat, port, (class, input), queue);
+        self.leave_cell(fabric, port, (class, input), queue);
     }
 
     fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
@@ -309,7 +319,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn occupancy(&self, switch: u32) -> u64 {
-        let seat = &self.records[switch].seat;
+        let seat = &self.seats[switch];
         let ports = seat.port as usize..(seat.port + seat.radix) as usize;
         self.outputs.as_slice()[ports].iter().map(|output| output.waiting as u64).sum()
     }
@@ -335,7 +345,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(Waiting)) {
-        for Record { seat, .. } in self.records.iter() {
+        for seat in self.seats.iter() {
             (seat.port..seat.port + seat.radix).for_each(|port| self.each_at(fabric, seat, port, visit));
         }
     }

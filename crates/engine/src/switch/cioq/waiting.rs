@@ -40,7 +40,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         visit: &mut dyn FnMut(Waiting),
     ) {
         let packets = &fabric.pool.hot;
-        let (first, last) = if self.is_voq(seat, class, input) {
+        let (first, last) = if self.is_voq(seat.radix, class, input) {
             (packets[queue].next, queue)
         } else {
             (queue, self.fifos[(seat.input + input) * self.vcs + packets[queue].vc as u32])
