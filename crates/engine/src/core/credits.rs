@@ -44,10 +44,16 @@ impl Returns {
         }
     }
 
+    /// Whether another credit needs more memory, or the place of one that was taken.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.credits.len() == self.credits.capacity()
+    }
+
     /// Adds a credit. Returns whether it is the first.
     #[inline]
     pub(super) fn add(&mut self, credit: Credit) -> bool {
-        if self.taken >= 16 && self.credits.len() == self.credits.capacity() {
+        if self.taken >= 16 && self.is_full() {
             self.forget_taken();
         }
         if self.credits.last().is_none_or(|last| last.at() <= credit.at()) {

@@ -193,10 +193,11 @@ impl Fabric {
         if self.pools.is_empty() { own } else { own + self.pools[channel] }
     }
 
-    /// Whether so many flits fit in the buffer ahead. Credits that have come back are taken in only where they are needed.
+    /// Whether so many flits fit in the buffer ahead. Credits that have come back are taken in only where they are needed, or
+    /// shared: whose they are depends on the order then.
     #[inline]
     pub fn affords(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
-        if self.credit(channel, vc) >= flits {
+        if self.pools.is_empty() && self.credits[channel * self.vcs + vc as u32] >= flits {
             return true;
         }
         self.take_credits(channel);
@@ -388,6 +389,10 @@ impl Fabric {
 
     #[inline]
     pub(super) fn return_credit(&mut self, channel: u32, credit: Credit) {
+        if self.channels[channel].returns.is_full() && self.pools.is_empty() {
+            // Those that have come make room, so that the list is no longer than what is on its way.
+            self.take_credits(channel);
+        }
         let record = &mut self.channels[channel];
         if record.returns.add(credit) && record.starved {
             self.wake(channel, credit.at());
