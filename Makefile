@@ -2,7 +2,7 @@
 # make test      formatting, lints, engine tests, Python tests
 # make test-all  the long tests too
 # make docs      the pages in docs/protocols
-# make bench     speed and memory of the engine; BENCH=--quick, --instructions, --switches, --markdown
+# make bench     speed and memory of the engine; BENCH=--quick, --instructions, --switches, --protocols, --markdown
 # Needs Rust, Python 3.11 or newer and a C toolchain; all else goes into .venv.
 .PHONY: demo test test-all built engine-tests run-engine-tests run-python-tests lint docs bench clean
 .DELETE_ON_ERROR:

@@ -1,11 +1,12 @@
 //! The speed and the memory of the engine: `cargo run --release --example bench -- [--markdown] [--quick]`; `--instructions`
-//! or `--switches` instead for one subject alone.
+//! `--switches` or `--protocols` instead for one subject alone.
 //!
 //! Every case runs in a process of its own (this program with `case NAME …`), so that its CPU time and its peak memory are
 //! its own. User CPU seconds and peak memory are read from `/proc/self` (Linux). `--instructions` counts instructions per
 //! packet-hop with valgrind's callgrind instead, as the difference between two run lengths: that figure does not depend
 //! on what else the machine does. Cases of a table are run in turns, so that a machine that gets slower or faster meanwhile
-//! does so for all of them; `--switches` compares the kinds of switches in many turns. `--quick` simulates less.
+//! does so for all of them; `--switches` and `--protocols` compare the kinds of switches, and control schemes at load 0.5, in
+//! many turns. `--quick` simulates less.
 use std::process::{Command, ExitCode};
 use tailback_engine::scenario::Scenario;
 
@@ -44,7 +45,7 @@ const TREE: &Network = &Network {
 
 /// Runs of a case whose median is reported; of the largest network there is one.
 const REPEATS: usize = 3;
-/// Runs of a kind of switch when only these are compared.
+/// Runs of each case when kinds of switches or protocols are compared alone.
 const PAIRS: usize = 15;
 /// Ticks of user CPU time in a second, as Linux shows them in `/proc` on every machine.
 const CLOCK_TICKS: f64 = 100.0;
@@ -325,16 +326,29 @@ fn ratio(of: &[Taken], to: &[Taken]) -> f64 {
     median(of.iter().zip(to).map(|(of, to)| of.ns_per_hop() / to.ns_per_hop()).collect())
 }
 
-fn switches(turns: usize, markdown: bool) -> Result<(), String> {
-    let taken = table("Switch kinds: the same, none, 4 flits, load 0.5", &SWITCHES, turns, markdown)?;
-    for (of, to) in [(1, 0), (3, 2), (3, 0), (4, 0), (5, 0)] {
-        let ratio = ratio(&taken[of], &taken[to]);
+/// Prints what the first of each two cases takes in times of the second.
+fn compare(cases: &[Case], taken: &[Vec<Taken>], pairs: impl IntoIterator<Item = (usize, usize)>) {
+    for (of, to) in pairs {
+        let (turns, ratio) = (taken[of].len(), ratio(&taken[of], &taken[to]));
         println!(
             "Time per packet-hop, {} over {}, median of {turns}: {ratio:.2}",
-            SWITCHES[of].name, SWITCHES[to].name
+            cases[of].name, cases[to].name
         );
     }
     println!();
+}
+
+fn switches(turns: usize, markdown: bool) -> Result<(), String> {
+    let taken = table("Switch kinds: the same, none, 4 flits, load 0.5", &SWITCHES, turns, markdown)?;
+    compare(&SWITCHES, &taken, [(1, 0), (3, 2), (3, 0), (4, 0), (5, 0)]);
+    Ok(())
+}
+
+fn protocols(turns: usize, markdown: bool) -> Result<(), String> {
+    let same = |case: &Case| case.load == 0.5 && case.flits == 4;
+    let cases: Vec<Case> = SPEED.into_iter().filter(same).map(|case| case.shortened(2)).collect();
+    let taken = table("Control schemes: the same, 4 flits, load 0.5", &cases, turns, markdown)?;
+    compare(&cases, &taken, (1..cases.len()).map(|at| (at, 0)));
     Ok(())
 }
 
@@ -346,18 +360,9 @@ fn speeds(quick: bool, markdown: bool) -> Result<(), String> {
     let title = "Dragonfly of 1056 endpoints, PAR, uniform, acknowledged, one thread";
     let cases: Vec<Case> = SPEED.into_iter().chain([SIZE]).collect();
     let taken = table(title, &sized(&cases), turns, markdown)?;
-    for (at, case) in cases.iter().enumerate() {
-        let same = |none: &&usize| cases[**none].load == case.load && cases[**none].flits == case.flits;
-        if let Some(&none) = [0, 1, 2].iter().find(same).filter(|&&none| none != at) {
-            println!(
-                "Time per packet-hop, {} over {}: {:.2}",
-                case.name,
-                cases[none].name,
-                ratio(&taken[at], &taken[none])
-            );
-        }
-    }
-    println!();
+    let none = |case: &Case| [0, 1, 2].into_iter().find(|&at| cases[at].load == case.load && case.flits == 4);
+    let others = cases.iter().enumerate().skip(3);
+    compare(&cases, &taken, others.filter_map(|(at, case)| Some((at, none(case)?))));
     switches(turns, markdown)?;
     let title = "4096 endpoints of other networks, uniform, 4 flits, 10 ns links";
     table(title, &sized(&NETWORKS), turns, markdown)?;
@@ -392,6 +397,7 @@ fn main() -> ExitCode {
             .map(|taken| taken.print()),
         _ if wants("--instructions") => instructions(wants("--markdown")),
         _ if wants("--switches") => switches(PAIRS, wants("--markdown")),
+        _ if wants("--protocols") => protocols(PAIRS, wants("--markdown")),
         _ => speeds(wants("--quick"), wants("--markdown")),
     };
     match done {
