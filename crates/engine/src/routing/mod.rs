@@ -308,6 +308,23 @@ pub(crate) mod tests {
         }
     }
 
+    /// Port and level of a hop of a packet that came from the first port of a switch; it draws these numbers and no more.
+    pub(crate) fn hop(
+        routing: &impl Bind,
+        topology: &str,
+        (switch, dst): (u32, u32),
+        route: &mut Route,
+        (draws, occupied): (&[u32], &[(u16, u32)]),
+    ) -> (u16, u8) {
+        let topology: Topology = toml::from_str(topology).unwrap();
+        let router = routing.router(&topology, &topology.graph(), &SCALE).unwrap();
+        let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
+        senses.occupied = occupied.iter().copied().collect();
+        let hop = router.route(switch, Some(0), dst, route, &mut senses);
+        assert!(senses.draws.is_empty(), "{:?}", senses.draws);
+        (hop.port, hop.level)
+    }
+
     /// Follows a packet from endpoint to endpoint; the hops it takes, ejection included.
     pub(crate) fn follow(
         graph: &Graph,

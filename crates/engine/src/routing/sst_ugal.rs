@@ -181,25 +181,18 @@ impl Router for Weighing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Fixed, SCALE};
+    use super::super::tests;
     use super::*;
-    use crate::topology::Wiring;
 
     /// A hop in a network of switch ports: endpoint 0, local, then global.
     fn hop(
         topology: &str,
-        (switch, dst): (u32, u32),
+        place: (u32, u32),
         route: &mut Route,
         draws: &[u32],
         occupied: &[(u16, u32)],
     ) -> (u16, u8) {
-        let topology: Topology = toml::from_str(topology).unwrap();
-        let router = SstUgal::default().router(&topology, &topology.graph(), &SCALE).unwrap();
-        let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
-        senses.occupied = occupied.iter().copied().collect();
-        let hop = router.route(switch, Some(0), dst, route, &mut senses);
-        assert!(senses.draws.is_empty(), "{:?}", senses.draws);
-        (hop.port, hop.level)
+        tests::hop(&SstUgal::default(), topology, place, route, (draws, occupied))
     }
 
     /// Three groups with two links between every two: of group 0, switches 0 and 2 to group 1, 1 and 3 to group 2. Port 4 is
