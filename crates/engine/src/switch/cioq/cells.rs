@@ -9,6 +9,9 @@ use crate::core::table::Table;
 use crate::core::wheel::Kind;
 use crate::switch::arch::Architecture;
 
+/// The `sibling` of a packet that has crossed, where packets have deadlines.
+pub(super) const GONE: u32 = NIL - 1;
+
 impl<const W: usize, const V: usize> State<W, V> {
     /// A packet that waited alone has company now: it enters its cell.
     #[inline]
@@ -84,8 +87,16 @@ impl<const W: usize, const V: usize> State<W, V> {
         output.classes == 0 || output.crossbar_free <= fabric.now || woken
     }
 
-    /// A packet came to the head of its queue: arms its deadline, or drops it if that has passed.
+    /// A packet waits alone for an output, as the head of a queue would.
     #[inline(never)]
+    pub(super) fn on_lone(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
+        let hot = &mut fabric.pool.hot[id];
+        hot.sibling = NIL;
+        let class = self.class_of[hot.next_vc as usize];
+        self.on_head(fabric, seat, input, id, class);
+    }
+
+    /// A packet came to the head of its queue: notes its deadline, or drops it if that has passed.
     fn on_head(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, class: u8) {
         let Some(limit) = self.time_to_wait else { return };
         if input == seat.radix || !fabric.plan.channels.classes[class as usize].times_out {
@@ -95,9 +106,19 @@ impl<const W: usize, const V: usize> State<W, V> {
         let deadline = notes.arrived + limit.saturating_sub(notes.waited as Tick);
         let port = seat.port + input;
         if deadline > fabric.now {
-            fabric.wheel.push(deadline, Kind::Timer, (port as u64) << 32 | id as u64);
+            self.heads.push((deadline, (port as u64) << 32 | id as u64));
         } else {
             self.expire(fabric, port, id);
+        }
+    }
+
+    /// Arms the deadlines of the packets that came to the head of a queue and are still there: most cross in the same tick.
+    #[inline(never)]
+    pub(super) fn arm(&mut self, fabric: &mut Fabric) {
+        for (deadline, timer) in self.heads.drain(..) {
+            if fabric.pool.hot[timer as u32].sibling != GONE {
+                fabric.wheel.push(deadline, Kind::Timer, timer);
+            }
         }
     }
 

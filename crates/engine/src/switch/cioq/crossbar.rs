@@ -1,4 +1,5 @@
 //! Arbitration for the crossbar: every output proposes one candidate to its input, every input takes one proposal.
+use super::cells::GONE;
 use super::state::State;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
@@ -129,6 +130,9 @@ impl<const W: usize, const V: usize> State<W, V> {
             output.lone = NIL;
         } else {
             self.leave_cell(fabric, port, (class, input), queue);
+        }
+        if self.time_to_wait.is_some() {
+            fabric.pool.hot[id].sibling = GONE;
         }
         let path = &mut self.inputs[number];
         path.turn = turn;

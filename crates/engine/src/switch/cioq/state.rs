@@ -99,12 +99,14 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) parallel_reads: bool,
     pub(super) arbitration: Arbitration,
     pub(super) time_to_wait: Option<Tick>,
+    /// Packets that came to the head of a queue since the last look at outputs, as timers with their deadlines.
+    pub(super) heads: Vec<(Tick, u64)>,
     pub(super) departures: bool,
     /// Flits of several packets take turns.
     pub(super) interleave: bool,
     /// Classes of control packets, one bit each.
     pub(super) control: u8,
-    /// A packet that is alone at its output stays out of the cells: all classes have virtual output queues, and none looks at its deadline.
+    /// A packet that is alone at its output stays out of the cells: all classes have virtual output queues.
     bypass: bool,
     pub(super) vcs: u32,
     pub(super) seed: u64,
@@ -237,6 +239,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             parallel_reads,
             arbitration: switch.arbitration,
             time_to_wait: None,
+            heads: Vec::new(),
             departures: false,
             interleave: plan.interleave,
             control: (0..).zip(&plan.channels.classes).map(|(at, class)| (class.control as u8) << at).sum(),
@@ -266,6 +269,9 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             if output.classes == 0 {
                 if output.lone == NIL {
                     (output.lone, output.lone_input) = (id, input as u16);
+                    if self.time_to_wait.is_some() {
+                        self.on_lone(fabric, &seat, input, id);
+                    }
                     self.look_at(fabric, port, false);
                     return;
                 }
@@ -292,7 +298,9 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             return;
         }
         let port = seat.port + hot.out as u32;
-        let mut queue = self.cells[self.outputs[port].cell_of(class, input)];
+        let output = &mut self.outputs[port];
+        let alone = output.lone == id && output.lone_input as u32 == input;
+        let mut queue = self.cells[output.cell_of(class, input)];
         while queue != NIL {
             let at = &fabric.pool.hot[queue];
             let head = if self.voq[class as usize] { at.next } else { queue };
@@ -304,17 +312,24 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let notes = &fabric.pool.notes[id];
         let limit = self.time_to_wait.unwrap_or(NEVER);
         // The packet went on, or its number belongs to another by now.
-        if queue == NIL || notes.waited as Tick + (fabric.now - notes.arrived) < limit {
+        if queue == NIL && !alone || notes.waited as Tick + (fabric.now - notes.arrived) < limit {
             return;
         }
-        self.outputs[port].waiting -= hot.flits();
+        output.waiting -= hot.flits();
         fabric.dropped.push((seat.port + input, id));
-        self.leave_cell(fabric, port, (class, input), queue);
+        if alone {
+            output.lone = NIL;
+        } else {
+            self.leave_cell(fabric, port, (class, input), queue);
+        }
     }
 
     fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
         while !self.pending.is_empty() {
             self.settle_pass(fabric, agent);
+        }
+        if !self.heads.is_empty() {
+            self.arm(fabric);
         }
     }
 
@@ -353,6 +368,6 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     fn prepare(&mut self, interest: &Interest) {
         self.time_to_wait = interest.time_to_wait;
         self.departures = interest.departures;
-        self.bypass = self.voq == [true; CLASSES_MAX] && interest.time_to_wait.is_none() && !self.interleave;
+        self.bypass = self.voq == [true; CLASSES_MAX] && !self.interleave;
     }
 }
