@@ -92,13 +92,15 @@ impl ByFlows {
 
 /// The port with the fewest flows: the default one if no other has fewer, else one of the best with equal probability.
 fn fewest(default: u16, others: impl Iterator<Item = u16>, senses: &mut dyn Senses) -> u16 {
-    let (mut choice, mut least, mut equals) = (default, None, 0);
+    let (mut choice, mut least, mut equals) = (default, senses.occupancy(default), 0);
+    if least == 0 {
+        return default;
+    }
     for port in others.filter(|&port| port != default) {
-        let best = *least.get_or_insert_with(|| senses.occupancy(default));
         let flows = senses.occupancy(port);
-        if flows < best {
-            (choice, least, equals) = (port, Some(flows), 1);
-        } else if flows == best && choice != default {
+        if flows < least {
+            (choice, least, equals) = (port, flows, 1);
+        } else if flows == least && choice != default {
             equals += 1;
             if senses.below(equals) == 0 {
                 choice = port;
