@@ -109,7 +109,10 @@ pub(crate) fn chance(seed: u64, switch: u32, connection: u64) -> u64 {
 
 /// Ticks that a link needs for a number of flits, if a largest packet of `packet_flits` takes `time`.
 pub(crate) fn ticks(flits: u64, time: u32, packet_flits: u64) -> u64 {
-    (flits as u128 * time as u128).div_ceil(packet_flits as u128) as u64
+    match flits.checked_mul(time.into()) {
+        Some(product) => product.div_ceil(packet_flits),
+        None => (flits as u128 * time as u128).div_ceil(packet_flits as u128) as u64,
+    }
 }
 
 /// The bit of a data packet's first word that says that it asks links as a probe does; the other bits are what it expects to hear.
@@ -213,7 +216,7 @@ impl Circuits {
 
     /// Whether links have to do with a packet.
     #[inline]
-    fn concerns(&self, kind: Kind, words: &[u64; 2]) -> bool {
+    pub(super) fn concerns(&self, kind: Kind, words: &[u64; 2]) -> bool {
         match kind {
             Kind::Data => self.told && words[0] & ASKS != 0,
             Kind::SetUp | Kind::Probe | Kind::TearDown => true,

@@ -28,8 +28,8 @@ pub struct Partition<A: Architecture> {
     /// The flows in the switches, if they are kept account of.
     pub circuits: Option<Box<Circuits>>,
     last_hop: bool,
-    /// Whether arriving packets are routed in the order of their ports.
-    ordered: bool,
+    /// Whether packets are promised room when they are routed.
+    promises: bool,
     pub(super) plan: Arc<Plan>,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
     pub(super) endpoints: Table<u32>,
@@ -139,7 +139,7 @@ impl<A: Architecture> Partition<A> {
         Self {
             speaks,
             last_hop: interest.last_hop,
-            ordered: fabric.plan.router.reserved_level().is_some() || circuits.is_some(),
+            promises: fabric.plan.router.reserved_level().is_some(),
             circuits,
             plan: fabric.plan.clone(),
             channels,
@@ -231,14 +231,32 @@ impl<A: Architecture> Partition<A> {
         self.fabric.probe.events += arrivals.len() as u64;
         arrivals.extend(lines.iter().map(|&line| self.fabric.take_packet(line as u32)));
         self.events = lines;
-        // Packets that are promised room, or change what a switch knows of flows, must be routed in an order that means something.
-        if self.ordered {
-            arrivals.sort_unstable_by_key(|event| event >> 32);
-        }
+        self.order(&mut arrivals);
         for &event in &arrivals {
             self.route((event >> 32) as u32, event as u32);
         }
         self.arrivals = arrivals;
+    }
+
+    /// Packets that are promised room must be routed in an order that means something, as must those that change what a switch
+    /// knows of flows, or learn it: these go first.
+    fn order(&self, arrivals: &mut [u64]) {
+        let ordered = match &self.circuits {
+            _ if self.promises => arrivals,
+            Some(circuits) => {
+                let mut first = 0;
+                for at in 0..arrivals.len() {
+                    let id = arrivals[at] as u32;
+                    if circuits.concerns(self.fabric.pool.hot[id].kind(), &self.fabric.pool.notes[id].words) {
+                        arrivals.swap(first, at);
+                        first += 1;
+                    }
+                }
+                &mut arrivals[..first]
+            }
+            None => return,
+        };
+        ordered.sort_unstable_by_key(|event| event >> 32);
     }
 
     fn wake_ports(&mut self) {
