@@ -41,6 +41,10 @@ pub struct Paced {
 pub struct Candidate {
     /// Destination: ties go to the lower.
     pub dst: u32,
+    /// Its send queue, and the traffic class of its data.
+    pub queue: u32,
+    /// See `queue`.
+    pub class: u8,
     /// Flits per tick.
     pub rate: f64,
     /// What is known of it.
@@ -125,7 +129,7 @@ mod tests {
     fn sent(injection: Injection, rates: &[f64]) -> Vec<(Tick, usize)> {
         let mut flows: Vec<Candidate> = (0u32..)
             .zip(rates)
-            .map(|(dst, &rate)| Candidate { dst, rate, paced: Paced::default() })
+            .map(|(dst, &rate)| Candidate { dst, queue: dst, class: 0, rate, paced: Paced::default() })
             .collect();
         let (mut clock, mut now, mut log) = (Clock::default(), 0, Vec::new());
         let sum = rates.iter().sum();
@@ -185,7 +189,7 @@ mod tests {
         clock.sent(10, 0.5, 0);
         // Due at 20, sent at 33: the next is due at 53.
         clock.sent(10, 0.5, 33);
-        let flow = [Candidate { dst: 0, rate: 0.5, paced: Paced::default() }];
+        let flow = [Candidate { dst: 0, queue: 0, class: 0, rate: 0.5, paced: Paced::default() }];
         assert_eq!(clock.choose(Injection::PeriodicSelection, &flow, 0.5, 40), Choice::At(53));
         assert_eq!(clock.choose(Injection::PeriodicSelection, &flow, 0.5, 53), Choice::Send(0));
     }

@@ -24,7 +24,7 @@ use crate::workload::host::Hosts;
 use at_source::waits_for_the_same;
 use due::Due;
 use feed::{Feed, born};
-use injection::Clock;
+use injection::{Candidate, Clock};
 use parked::Parked;
 use queue::SendQueue;
 pub use receive::respond;
@@ -104,6 +104,8 @@ pub struct NicSet<S: Source> {
     /// (source, message).
     assembly: HashMap<(u32, u32), (u32, u16), receive::FixedState>,
     replies: Vec<Reply>,
+    /// Flows of the endpoint that is looked at which could send, if flows have rates.
+    candidates: Vec<Candidate>,
     /// Bit n is set if class n may be dropped.
     droppable: u64,
     retained_peak: u32,
@@ -167,6 +169,7 @@ impl<S: Source> NicSet<S> {
             feeds: feeds.into(),
             assembly: HashMap::default(),
             replies: Vec::new(),
+            candidates: Vec::new(),
             droppable: plan
                 .channels
                 .classes

@@ -15,7 +15,7 @@ impl<S: Source> NicSet<S> {
             self.queues[queue].ready = false;
         }
         let (now, mut lacking, mut starved) = (fabric.now, Lacking::default(), false);
-        let mut candidates = Vec::with_capacity(self.nodes[endpoint].queues.len());
+        self.candidates.clear();
         let own = self.own_load(endpoint);
         let mut place = 0;
         while let Some(&(dst, queue)) = self.nodes[endpoint].queues.get(place) {
@@ -35,7 +35,7 @@ impl<S: Source> NicSet<S> {
                     let weight = f64::from(self.queues[queue].circuit.weight());
                     let load = if paced.own_unasked { paced.load.max(own) } else { paced.load };
                     let rate = weight / load.max(1) as f64;
-                    candidates.push((class, queue, Candidate { dst, rate, paced }));
+                    self.candidates.push(Candidate { dst, queue, class, rate, paced });
                 }
                 Pull::At(at) => self.wake_paced(endpoint, at),
                 _ => {
@@ -48,7 +48,7 @@ impl<S: Source> NicSet<S> {
             }
             place += 1;
         }
-        self.send_candidate(fabric, endpoint, injection, &candidates, lacking) || starved
+        self.send_candidate(fabric, endpoint, injection, lacking) || starved
     }
 
     /// Sends data of the flow whose turn it is. Returns whether it lacked credit.
@@ -57,20 +57,19 @@ impl<S: Source> NicSet<S> {
         fabric: &mut Fabric,
         endpoint: u32,
         injection: Injection,
-        candidates: &[(u8, u32, Candidate)],
         mut lacking: Lacking,
     ) -> bool {
         let now = fabric.now;
-        let flows: Vec<Candidate> = candidates.iter().map(|&(.., candidate)| candidate).collect();
+        let flows = &self.candidates;
         let rates = flows.iter().map(|flow| flow.rate).sum();
-        match self.nodes[endpoint].clock.choose(injection, &flows, rates, now) {
+        match self.nodes[endpoint].clock.choose(injection, flows, rates, now) {
             Choice::Nothing => false,
             Choice::At(at) => {
                 self.wake_paced(endpoint, at);
                 false
             }
             Choice::Send(at) => {
-                let (class, queue, _) = candidates[at];
+                let Candidate { class, queue, .. } = flows[at];
                 let flits = self.queues[queue].left().min(self.plan.packet_flits.into());
                 if !self.try_send(fabric, endpoint, queue, Pull::Next(class), &mut lacking) {
                     return true;
