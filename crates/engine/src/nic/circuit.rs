@@ -74,6 +74,11 @@ impl Circuit {
         self.stage == Stage::Closed
     }
 
+    /// Whether data of its flow may be sent.
+    pub fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
     /// Flits of the flow, while it is known to switches.
     pub fn weight(&self) -> u32 {
         if self.is_closed() { 0 } else { self.weight }

@@ -83,6 +83,11 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// Start of the next period, if the flows' rates together are `rates` flits per tick.
+    pub fn next(&self, rates: f64) -> f64 {
+        self.start + self.flits / rates
+    }
+
     /// What to do at `now`; `rates` is the sum over all flows of the endpoint, in flits per tick.
     pub fn choose(&self, injection: Injection, candidates: &[Candidate], rates: f64, now: Tick) -> Choice {
         let least = |key: fn(&Candidate) -> f64, of: &dyn Fn(&Candidate) -> bool| {
@@ -95,7 +100,7 @@ impl Clock {
         }
         let (selected, next) = match injection {
             Injection::PeriodicSelection => {
-                let next = self.start + self.flits / rates;
+                let next = self.next(rates);
                 (if next <= now as f64 { least(Candidate::progress, &|_| true) } else { None }, next)
             }
             Injection::ShapedVirtualClock => {
@@ -114,7 +119,7 @@ impl Clock {
 
     /// A packet of `flits` has left at `now`. A period that ended inside the tick began there; one that was held up begins now.
     pub fn sent(&mut self, flits: u32, rates: f64, now: Tick) {
-        let due = self.start + self.flits / rates;
+        let due = self.next(rates);
         let on_time = due > now as f64 - 1.0 && due <= now as f64;
         self.start = if on_time { due } else { now as f64 };
         self.flits = flits.into();

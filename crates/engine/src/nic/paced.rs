@@ -22,7 +22,7 @@ impl<S: Source> NicSet<S> {
             match self.pull(queue, now) {
                 pull @ Pull::Control(..) => {
                     if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
-                        self.look_again(fabric, endpoint);
+                        self.look_again(fabric, endpoint, now);
                         return false;
                     }
                     starved = true;
@@ -75,7 +75,10 @@ impl<S: Source> NicSet<S> {
                     return true;
                 }
                 self.nodes[endpoint].clock.sent(flits, rates, now);
-                self.look_again(fabric, endpoint);
+                // Before the next period there is nothing to be seen unless the flow is at its end: what changes wakes the endpoint.
+                let waits = injection == Injection::PeriodicSelection && self.queues[queue].circuit.is_open();
+                let next = if waits { self.nodes[endpoint].clock.next(rates).ceil() as Tick } else { now };
+                self.look_again(fabric, endpoint, next);
                 false
             }
         }
@@ -94,9 +97,9 @@ impl<S: Source> NicSet<S> {
         node.paced_at = node.paced_at.min(at);
     }
 
-    /// When the packet under way has left.
-    fn look_again(&mut self, fabric: &Fabric, endpoint: u32) {
+    /// When the packet under way has left, but not before `next`.
+    fn look_again(&mut self, fabric: &Fabric, endpoint: u32, next: Tick) {
         let free_at = fabric.channels[fabric.ports + endpoint].free_at;
-        self.wake_paced(endpoint, free_at);
+        self.wake_paced(endpoint, free_at.max(next));
     }
 }

@@ -306,8 +306,10 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record, self.droppable);
-        // A class that waits in its generator may go on now.
-        self.nodes[endpoint].next_born = self.nodes[endpoint].next_born.min(fabric.now);
+        if !record.has_message() {
+            // A class that waits in its generator may go on now.
+            self.nodes[endpoint].next_born = self.nodes[endpoint].next_born.min(fabric.now);
+        }
         true
     }
 
