@@ -142,7 +142,7 @@ impl Fabric {
 
     /// Notes what a packet puts on a port, where that is asked for.
     fn watch(&mut self, port: u32, id: u32) {
-        let (hot, cold) = (&self.pool.hot[id], &self.pool.cold[id]);
+        let hot = &self.pool.hot[id];
         let time = self.timing[self.channels[port].row as u32].time(hot.flits());
         if self.probe.ports_recorded() {
             self.probe.active(port, self.now, (self.now + time).max(hot.tail));
@@ -150,7 +150,7 @@ impl Fabric {
         if let Some(loads) = &mut self.probe.loads
             && hot.kind() == packet::Kind::Data
         {
-            loads.carried(port, cold.class, self.pool.notes[id].tag, time);
+            loads.carried(port, self.pool.cold[id].class, self.pool.notes[id].tag, time);
         }
     }
 }

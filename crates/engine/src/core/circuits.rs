@@ -68,17 +68,25 @@ pub struct Circuits {
 }
 
 /// What a router senses of flows: nothing, or the number of those on a port.
-pub(crate) struct ByConnection<F> {
-    /// Chance, the same for all packets of a connection in a switch.
-    pub chance: u64,
-    /// Flows on a port.
-    pub flows: F,
+pub(crate) struct ByConnection<C, F> {
+    chance: C,
+    drawn: Option<u64>,
+    flows: F,
 }
 
-impl<F: Fn(u16) -> u32> Senses for ByConnection<F> {
+impl<C: Fn() -> u64, F: Fn(u16) -> u32> ByConnection<C, F> {
+    /// Senses with a chance that is the same for all packets of a connection in a switch, and the flows on a port.
+    pub fn new(chance: C, flows: F) -> Self {
+        Self { chance, drawn: None, flows }
+    }
+}
+
+impl<C: Fn() -> u64, F: Fn(u16) -> u32> Senses for ByConnection<C, F> {
     fn below(&mut self, n: u32) -> u32 {
-        self.chance = mix(self.chance, 1);
-        scale(self.chance, n)
+        let before = self.drawn.unwrap_or_else(&self.chance);
+        let drawn = mix(before, 1);
+        self.drawn = Some(drawn);
+        scale(drawn, n)
     }
 
     fn occupancy(&mut self, port: u16) -> u32 {
@@ -174,13 +182,13 @@ impl Circuits {
             return hop;
         }
         let in_port = Some((at.input - at.base) as u16);
-        let chance = chance(plan.seed, at.switch, key);
+        let chance = || chance(plan.seed, at.switch, key);
         let before = *route;
-        let mut quiet = ByConnection { chance, flows: |_| 0 };
+        let mut quiet = ByConnection::new(chance, |_| 0);
         let mut hop = plan.router.route(at.switch, in_port, hot.dst, route, &mut quiet);
         if kind == Kind::SetUp && self.entries.is_some() {
             let flows = |port| self.links[at.base + port as u32].flows;
-            let mut senses = ByConnection { chance, flows };
+            let mut senses = ByConnection::new(chance, flows);
             let mut other = before;
             let chosen = plan.router.route(at.switch, in_port, hot.dst, &mut other, &mut senses);
             if chosen.port != hop.port && self.enter(at.input, key, chosen.port) {

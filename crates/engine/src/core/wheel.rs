@@ -56,7 +56,8 @@ pub struct Wheel {
 impl Wheel {
     /// A wheel that holds events up to `span` ticks ahead in its slots.
     pub fn new(span: Tick) -> Self {
-        let slots = span.clamp(64, 1 << 14).next_power_of_two() as usize;
+        // Where a tick is long, flows with rates wait for several packets' times.
+        let slots = span.clamp(256, 1 << 14).next_power_of_two() as usize;
         let mut wheel = Self {
             slots: vec![[NONE; LISTS]; slots],
             occupied: vec![0; slots / 64],

@@ -60,7 +60,7 @@ impl<'a> Network<'a> {
         packet.hot.set_size(Kind::SetUp, plan.control_flits);
         packet.notes.words = [flits, 0];
         let mut route = Route::default();
-        let mut senses = ByConnection { chance: mix(plan.seed, connection(src, dst)), flows: |_| 0 };
+        let mut senses = ByConnection::new(|| mix(plan.seed, connection(src, dst)), |_| 0);
         plan.router.inject(src, dst, &mut route, &mut senses);
         let (mut switch, mut port) = plan.graph.endpoints[src as usize];
         let mut links = vec![self.share.ports[self.share.switches.len()] + src];

@@ -115,8 +115,8 @@ impl<S: Source> NicSet<S> {
         let mut route = Route::default();
         if plan.circuits {
             // All packets of a source for a destination go one way.
-            let chance = mix(plan.seed, connection(cold.src, packet.hot.dst));
-            let mut senses = ByConnection { chance, flows: |_| 0 };
+            let chance = || mix(plan.seed, connection(cold.src, packet.hot.dst));
+            let mut senses = ByConnection::new(chance, |_| 0);
             plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
         } else {
             let mut senses = AtSource { fabric, packet, class, turn, key, drawn: 0 };

@@ -93,9 +93,6 @@ impl ByFlows {
 /// The port with the fewest flows: the default one if no other has fewer, else one of the best with equal probability.
 fn fewest(default: u16, others: impl Iterator<Item = u16>, senses: &mut dyn Senses) -> u16 {
     let (mut choice, mut least, mut equals) = (default, senses.occupancy(default), 0);
-    if least == 0 {
-        return default;
-    }
     for port in others.filter(|&port| port != default) {
         let flows = senses.occupancy(port);
         if flows < least {
@@ -137,12 +134,16 @@ impl Router for ByFlows {
     ) -> Hop {
         let (level, child, leads_down) = self.tree.place(switch, dst);
         let first = level.first_up + level.up;
-        let port = if leads_down {
-            let down = child * level.links..(child + 1) * level.links;
-            let default = down.start + dst as u16 % level.links;
-            fewest(default, down.chain(self.sideways(switch, in_port, first)), senses)
+        let down = child * level.links;
+        let default =
+            if leads_down { down + dst as u16 % level.links } else { level.first_up + child % level.up };
+        let port = if senses.occupancy(default) == 0 {
+            default
+        } else if leads_down {
+            let candidates = (down..down + level.links).chain(self.sideways(switch, in_port, first));
+            fewest(default, candidates, senses)
         } else {
-            fewest(level.first_up + child % level.up, level.first_up..first, senses)
+            fewest(default, level.first_up..first, senses)
         };
         Hop { port, level: 0 }
     }
