@@ -45,8 +45,9 @@ const TREE: &Network = &Network {
 
 /// Runs of a case whose median is reported; of the largest network there is one.
 const REPEATS: usize = 3;
-/// Runs of each case when kinds of switches or protocols are compared alone.
-const PAIRS: usize = 15;
+/// Runs of each case when kinds of switches or protocols are compared alone: many short ones, since a machine's speed changes
+/// within minutes.
+const PAIRS: usize = 31;
 /// Ticks of user CPU time in a second, as Linux shows them in `/proc` on every machine.
 const CLOCK_TICKS: f64 = 100.0;
 
@@ -76,7 +77,7 @@ const fn case(
 }
 
 const fn on_switch(name: &'static str, switch: &'static str) -> Case {
-    Case { switch, ..case(name, PAPER, "none", 4, 0.5, (4, 8)) }
+    Case { switch, ..case(name, PAPER, "none", 4, 0.5, (3, 1)) }
 }
 
 const SPEED: [Case; 11] = [
@@ -284,13 +285,14 @@ fn speed_row(case: &Case, taken: &Taken) -> Vec<String> {
     ]
 }
 
-/// Runs cases in turns; what each run of each case took.
+/// Runs cases in turns, every other turn backwards; what each run of each case took.
 fn in_turns(cases: &[Case], turns: usize) -> Result<Vec<Vec<Taken>>, String> {
     let mut all = vec![Vec::new(); cases.len()];
     for turn in 0..turns {
-        for (case, taken) in cases.iter().zip(&mut all) {
-            if turn < case.repeats(turns) {
-                taken.push(case.measure()?);
+        for at in 0..cases.len() {
+            let at = if turn % 2 == 0 { at } else { cases.len() - 1 - at };
+            if turn < cases[at].repeats(turns) {
+                all[at].push(cases[at].measure()?);
             }
         }
     }
@@ -346,7 +348,7 @@ fn switches(turns: usize, markdown: bool) -> Result<(), String> {
 
 fn protocols(turns: usize, markdown: bool) -> Result<(), String> {
     let same = |case: &Case| case.load == 0.5 && case.flits == 4;
-    let cases: Vec<Case> = SPEED.into_iter().filter(same).map(|case| case.shortened(2)).collect();
+    let cases: Vec<Case> = SPEED.into_iter().filter(same).map(|case| case.shortened(16)).collect();
     let taken = table("Control schemes: the same, 4 flits, load 0.5", &cases, turns, markdown)?;
     compare(&cases, &taken, (1..cases.len()).map(|at| (at, 0)));
     Ok(())
