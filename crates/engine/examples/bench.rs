@@ -1,4 +1,4 @@
-//! The speed and the memory of the engine: `cargo run --release --example bench -- [--markdown] [--quick]`; `--instructions`
+//! The speed and the memory of the engine: `cargo run --release --example bench -- [--markdown] [--quick]`; `--instructions`,
 //! `--switches` or `--protocols` instead for one subject alone.
 //!
 //! Every case runs in a process of its own (this program with `case NAME …`), so that its CPU time and its peak memory are

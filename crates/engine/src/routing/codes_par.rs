@@ -195,32 +195,18 @@ impl Router for Progressive {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests;
+    use super::super::tests::{PAIRS, hop};
     use super::*;
-
-    /// A hop in a network of switch ports: endpoint 0, local 1 to 3, then global.
-    fn hop(
-        topology: &str,
-        place: (u32, u32),
-        route: &mut Route,
-        draws: &[u32],
-        occupied: &[(u16, u32)],
-    ) -> (u16, u8) {
-        tests::hop(&CodesPar::default(), topology, place, route, (draws, occupied))
-    }
-
-    /// Three groups with two links between every two: of group 0, switches 0 and 2 to group 1, 1 and 3 to group 2.
-    const PAIRS: &str = "kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 3";
 
     #[test]
     fn the_direct_port_is_taken_while_it_has_no_load_or_up_to_twice_that_of_the_best_other() {
         let mut route = Route::default();
-        assert_eq!(hop(PAIRS, (0, 4), &mut route, &[], &[(1, 9)]), (4, 0), "nothing is drawn");
+        assert_eq!(hop::<CodesPar>(PAIRS, (0, 4), &mut route, &[], &[(1, 9)]), (4, 0), "nothing is drawn");
         for (load, port) in [(20, 4), (21, 1)] {
             let mut route = Route::default();
             let level = u8::from(port == 1);
             // The only other group is drawn; ports 1 and 3 lead to those of its links.
-            let found = hop(PAIRS, (0, 4), &mut route, &[0], &[(4, load), (1, 10), (3, 30)]);
+            let found = hop::<CodesPar>(PAIRS, (0, 4), &mut route, &[0], &[(4, load), (1, 10), (3, 30)]);
             assert_eq!((found, route.diverted()), ((port, level), port == 1));
         }
     }
@@ -228,11 +214,11 @@ mod tests {
     #[test]
     fn who_has_left_the_direct_way_goes_on_over_the_intermediate_group_with_rising_levels() {
         let mut route = Route::default();
-        assert_eq!(hop(PAIRS, (0, 4), &mut route, &[0], &[(4, 21), (1, 10), (3, 30)]), (1, 1));
-        assert_eq!(hop(PAIRS, (1, 4), &mut route, &[], &[(4, 99)]), (4, 1), "whatever waits");
+        assert_eq!(hop::<CodesPar>(PAIRS, (0, 4), &mut route, &[0], &[(4, 21), (1, 10), (3, 30)]), (1, 1));
+        assert_eq!(hop::<CodesPar>(PAIRS, (1, 4), &mut route, &[], &[(4, 99)]), (4, 1), "whatever waits");
         // Group 2 is entered in its switch 1, number 9; its links to group 1 leave from switches 1 and 3.
-        assert_eq!(hop(PAIRS, (9, 4), &mut route, &[], &[(4, 99)]), (4, 2));
-        assert_eq!(hop(PAIRS, (5, 4), &mut route, &[], &[]), (1, 3));
+        assert_eq!(hop::<CodesPar>(PAIRS, (9, 4), &mut route, &[], &[(4, 99)]), (4, 2));
+        assert_eq!(hop::<CodesPar>(PAIRS, (5, 4), &mut route, &[], &[]), (1, 3));
     }
 
     #[test]
@@ -241,9 +227,9 @@ mod tests {
         let network = "kind = 'dragonfly'\np = 1\na = 2\nh = 2\ngroups = 5";
         let mut route = Route::default();
         // From switch 0 to group 3: by the local port, though it has some load; group 2 is drawn, whose port has more.
-        assert_eq!(hop(network, (0, 6), &mut route, &[1], &[(1, 5), (3, 9)]), (1, 0));
+        assert_eq!(hop::<CodesPar>(network, (0, 6), &mut route, &[1], &[(1, 5), (3, 9)]), (1, 0));
         // Switch 1 has no link to group 2, so it draws of its others, which is group 4 alone.
-        assert_eq!(hop(network, (1, 6), &mut route, &[0], &[(2, 5), (3, 2)]), (3, 1));
+        assert_eq!(hop::<CodesPar>(network, (1, 6), &mut route, &[0], &[(2, 5), (3, 2)]), (3, 1));
         assert!(route.diverted());
     }
 
@@ -255,7 +241,10 @@ mod tests {
             // Ports 1 to 4 hold 9, 5, 0, 4: the third is seen only if it is drawn.
             let loads = [(1, 9), (2, 5), (3, 7), (4, 4)];
             let expected = if draws == [3, 0] { 4 } else { port };
-            assert_eq!(hop(network, (0, 1), &mut Route::default(), &draws, &loads), (expected, 0));
+            assert_eq!(
+                hop::<CodesPar>(network, (0, 1), &mut Route::default(), &draws, &loads),
+                (expected, 0)
+            );
         }
     }
 }

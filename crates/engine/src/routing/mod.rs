@@ -308,16 +308,20 @@ pub(crate) mod tests {
         }
     }
 
+    /// A dragonfly of three groups of four switches with one endpoint each, two links between every two groups: of group 0, switches 0
+    /// and 2 to group 1, 1 and 3 to group 2. Ports of a switch: endpoint 0, local 1 to 3, then global.
+    pub(crate) const PAIRS: &str = "kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 3";
+
     /// Port and level of a hop of a packet that came from the first port of a switch; it draws these numbers and no more.
-    pub(crate) fn hop(
-        routing: &impl Bind,
+    pub(crate) fn hop<Kind: Bind + Default>(
         topology: &str,
         (switch, dst): (u32, u32),
         route: &mut Route,
-        (draws, occupied): (&[u32], &[(u16, u32)]),
+        draws: &[u32],
+        occupied: &[(u16, u32)],
     ) -> (u16, u8) {
         let topology: Topology = toml::from_str(topology).unwrap();
-        let router = routing.router(&topology, &topology.graph(), &SCALE).unwrap();
+        let router = Kind::default().router(&topology, &topology.graph(), &SCALE).unwrap();
         let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
         senses.occupied = occupied.iter().copied().collect();
         let hop = router.route(switch, Some(0), dst, route, &mut senses);

@@ -181,28 +181,13 @@ impl Router for Weighing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests;
+    use super::super::tests::{PAIRS, hop};
     use super::*;
-
-    /// A hop in a network of switch ports: endpoint 0, local, then global.
-    fn hop(
-        topology: &str,
-        place: (u32, u32),
-        route: &mut Route,
-        draws: &[u32],
-        occupied: &[(u16, u32)],
-    ) -> (u16, u8) {
-        tests::hop(&SstUgal::default(), topology, place, route, (draws, occupied))
-    }
-
-    /// Three groups with two links between every two: of group 0, switches 0 and 2 to group 1, 1 and 3 to group 2. Port 4 is
-    /// global, ports 1 to 3 of switch 0 lead to switches 1 to 3.
-    const PAIRS: &str = "kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 3";
 
     #[test]
     fn of_all_links_to_both_groups_the_one_of_least_weight_is_taken() {
         let at = |draws: &[u32], occupied: &[(u16, u32)]| {
-            hop(PAIRS, (0, 4), &mut Route::default(), draws, occupied)
+            hop::<SstUgal>(PAIRS, (0, 4), &mut Route::default(), draws, occupied)
         };
         assert_eq!(at(&[0], &[]), (2, 0), "of two idle direct links, the second is drawn");
         assert_eq!(at(&[1], &[]), (4, 0));
@@ -221,35 +206,35 @@ mod tests {
         for (queue, port) in [(50, 2), (51, 3)] {
             // To group 3 with a plan for group 4, which is link 3.
             let mut route = Route { via: 4, state: 1, ..Route::default() };
-            assert_eq!(hop(network, (1, 6), &mut route, &[], &[(2, queue)]), (port, 0));
+            assert_eq!(hop::<SstUgal>(network, (1, 6), &mut route, &[], &[(2, queue)]), (port, 0));
         }
         // To group 3 with a plan for group 2, whose link begins in the other switch.
         let mut route = Route { via: 2, state: 1, ..Route::default() };
-        assert_eq!(hop(network, (1, 6), &mut route, &[], &[(2, 999)]), (2, 0));
+        assert_eq!(hop::<SstUgal>(network, (1, 6), &mut route, &[], &[(2, 999)]), (2, 0));
         // To group 1, whose link begins in the other switch, with a plan for group 3.
         let mut route = Route { via: 3, state: 1, ..Route::default() };
-        assert_eq!(hop(network, (1, 2), &mut route, &[], &[(2, 999)]), (2, 0));
+        assert_eq!(hop::<SstUgal>(network, (1, 2), &mut route, &[], &[(2, 999)]), (2, 0));
     }
 
     #[test]
     fn in_the_intermediate_group_links_of_other_switches_weigh_twice() {
         for (own, other, port) in [(20, 11, 4), (20, 9, 2)] {
             let mut route = Route { state: 4, ..Route::default() };
-            assert_eq!(hop(PAIRS, (0, 4), &mut route, &[], &[(4, own), (2, other)]), (port, 1));
+            assert_eq!(hop::<SstUgal>(PAIRS, (0, 4), &mut route, &[], &[(4, own), (2, other)]), (port, 1));
         }
         // Who took the local hop goes on over the link chosen before, which is number 1.
         let mut route = Route { state: 4, ..Route::default() };
-        assert_eq!(hop(PAIRS, (0, 4), &mut route, &[], &[(4, 20), (2, 9)]), (2, 1));
-        assert_eq!(hop(PAIRS, (2, 4), &mut route, &[], &[(4, 99)]), (4, 1));
+        assert_eq!(hop::<SstUgal>(PAIRS, (0, 4), &mut route, &[], &[(4, 20), (2, 9)]), (2, 1));
+        assert_eq!(hop::<SstUgal>(PAIRS, (2, 4), &mut route, &[], &[(4, 99)]), (4, 1));
     }
 
     #[test]
     fn inside_a_group_the_direct_way_is_left_beyond_the_bias() {
         for (queue, draws, hops) in [(50, vec![], (3, 0)), (70, vec![1], (3, 0)), (71, vec![1], (2, 0))] {
             let mut route = Route::default();
-            assert_eq!(hop(PAIRS, (0, 3), &mut route, &draws, &[(3, queue), (2, 10)]), hops);
+            assert_eq!(hop::<SstUgal>(PAIRS, (0, 3), &mut route, &draws, &[(3, queue), (2, 10)]), hops);
         }
         let mut route = Route { state: 1, ..Route::default() };
-        assert_eq!(hop(PAIRS, (2, 3), &mut route, &[], &[(3, 99)]), (3, SECOND));
+        assert_eq!(hop::<SstUgal>(PAIRS, (2, 3), &mut route, &[], &[(3, 99)]), (3, SECOND));
     }
 }

@@ -182,14 +182,14 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// The head of a plain queue left: the next packet enters its own cell.
     #[inline(never)]
     fn advance_fifo(&mut self, fabric: &mut Fabric, port: u32, input: u32, left: u32) {
-        let seat = &self.seats[self.outputs[port].switch].clone();
+        let seat = self.seats[self.outputs[port].switch];
         let vc = fabric.pool.hot[left].vc;
         let fifo = &mut self.fifos[(seat.input + input) * self.vcs + vc as u32];
         if *fifo == left {
             *fifo = NIL;
         } else {
             let next = fabric.pool.hot[left].next;
-            self.enter_cell(fabric, seat, input, next, false);
+            self.enter_cell(fabric, &seat, input, next, false);
         }
     }
 }
