@@ -2,6 +2,7 @@
 pub mod arch;
 pub mod bits;
 pub mod cioq;
+pub mod deadlines;
 pub mod input_queued;
 pub mod output_queued;
 pub mod parameters;

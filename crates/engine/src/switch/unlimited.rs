@@ -5,12 +5,12 @@
 //! stays in the input buffer. Where nothing is contended its channel starts in the same tick: one event per hop.
 use super::arch::{Architecture, Waiting};
 use super::bits::Set;
+use super::deadlines::Deadlines;
 use super::parameters::{Arbitration, Parameters};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
-use crate::core::wheel::Kind;
 use crate::core::{NEVER, Tick};
 use crate::protocol::{Agent, Departure, Interest};
 use crate::rng::mix;
@@ -30,6 +30,9 @@ struct Output<const V: usize> {
     turn: u8,
     /// Whether it is to be looked at in this tick.
     listed: bool,
+    /// Whether one packet for it arrived in this tick, and whether others did.
+    fresh: bool,
+    crowded: bool,
 }
 
 /// Packets that wait at the inputs, in order of arrival.
@@ -39,13 +42,11 @@ struct Blocked {
     tail: u32,
 }
 
-/// A packet that arrived in this tick, in the order in which those for one output join their queues.
+/// A packet that arrived in this tick.
 #[derive(Clone, Copy)]
 struct Fresh {
     port: u32,
-    /// The arbiter's chance, if it has one.
-    chance: u32,
-    /// Local port of its input; 0 is the virtual input, all others are one more.
+    /// Local port of its input; `NIL` is the virtual input.
     input: u32,
     id: u32,
 }
@@ -58,14 +59,15 @@ pub struct Unlimited<const V: usize> {
     /// First port of each switch.
     bases: Table<u32>,
     pending: Vec<u32>,
-    /// Packets that arrived in this tick.
+    /// Packets that arrived in this tick, and those of them for one output with others.
     fresh: Vec<Fresh>,
+    crowd: Vec<Fresh>,
     class_sets: Vec<Set<V>>,
     class_of: Box<[u8; 256]>,
     /// Flits of an output queue; none if packets stay at the inputs.
     output_buffer: Option<u32>,
     arbitration: Arbitration,
-    time_to_wait: Option<Tick>,
+    deadlines: Deadlines,
     departures: bool,
     vcs: u32,
     seed: u64,
@@ -84,25 +86,59 @@ impl<const V: usize> Unlimited<V> {
     /// random.
     fn enter_fresh(&mut self, fabric: &mut Fabric) {
         let mut fresh = std::mem::take(&mut self.fresh);
-        // Several of the virtual input stay in the order in which the switch made them.
-        fresh.sort_by_key(|fresh| (fresh.port, fresh.chance, fresh.input));
-        for &Fresh { port, input, id, .. } in &fresh {
-            let hot = &mut fabric.pool.hot[id];
-            // What came from the virtual input holds no buffer.
-            hot.sibling = input.wrapping_sub(1);
-            let vc = hot.next_vc;
-            self.list(port);
-            if self.output_buffer.is_some() {
-                self.block(fabric, port, vc, id);
-                continue;
-            }
-            self.enqueue(fabric, port, vc, id);
-            if fabric.head(port, vc) == id {
-                self.on_head(fabric, id);
+        for arrived in fresh.drain(..) {
+            let output = &mut self.outputs[arrived.port];
+            output.fresh = false;
+            if output.crowded {
+                self.crowd.push(arrived);
+            } else {
+                self.enter(fabric, arrived);
             }
         }
-        fresh.clear();
         self.fresh = fresh;
+        if !self.crowd.is_empty() {
+            self.enter_crowd(fabric);
+        }
+    }
+
+    #[inline(never)]
+    fn enter_crowd(&mut self, fabric: &mut Fabric) {
+        let mut crowd = std::mem::take(&mut self.crowd);
+        // Several of the virtual input, which comes first, stay in the order in which the switch made them.
+        crowd.sort_by_key(|of| (of.port, self.chance(fabric, of), of.input.wrapping_add(1)));
+        for arrived in crowd.drain(..) {
+            self.outputs[arrived.port].crowded = false;
+            self.enter(fabric, arrived);
+        }
+        self.crowd = crowd;
+    }
+
+    /// The chance of a packet among those that arrive at once, if the arbiter draws one.
+    fn chance(&self, fabric: &Fabric, &Fresh { port, input, .. }: &Fresh) -> u32 {
+        if self.arbitration != Arbitration::Random || input == NIL {
+            return 0;
+        }
+        let local = self.outputs[port].switch;
+        let switch = fabric.share.switches[local as usize] as u64;
+        let key = switch << 16 | (input - self.bases[local]) as u64;
+        (mix(mix(self.seed, key), fabric.now) >> 32) as u32
+    }
+
+    #[inline]
+    fn enter(&mut self, fabric: &mut Fabric, Fresh { port, input, id }: Fresh) {
+        let hot = &mut fabric.pool.hot[id];
+        // What came from the virtual input holds no buffer.
+        hot.sibling = input;
+        let vc = hot.next_vc;
+        self.list(port);
+        if self.output_buffer.is_some() {
+            self.block(fabric, port, vc, id);
+            return;
+        }
+        self.enqueue(fabric, port, vc, id);
+        if fabric.head(port, vc) == id {
+            self.on_head(fabric, id);
+        }
     }
 
     fn enqueue(&mut self, fabric: &mut Fabric, port: u32, vc: u8, id: u32) {
@@ -175,19 +211,14 @@ impl<const V: usize> Unlimited<V> {
         }
     }
 
-    /// A packet came to the head of a queue at its input: arms its deadline, or drops it if that has passed.
+    /// A packet came to the head of a queue at its input: notes its deadline, or drops it if that has passed.
+    #[inline]
     fn on_head(&mut self, fabric: &mut Fabric, id: u32) {
-        let Some(limit) = self.time_to_wait else { return };
-        let hot = &fabric.pool.hot[id];
-        let class = self.class_of[hot.next_vc as usize];
-        if hot.sibling == NIL || !fabric.plan.channels.classes[class as usize].times_out {
+        if !self.deadlines.exist() {
             return;
         }
-        let (notes, input) = (&fabric.pool.notes[id], hot.sibling);
-        let deadline = notes.arrived + limit.saturating_sub(notes.waited as Tick);
-        if deadline > fabric.now {
-            fabric.wheel.push(deadline, Kind::Timer, (input as u64) << 32 | id as u64);
-        } else {
+        let input = fabric.pool.hot[id].sibling;
+        if input != NIL && self.deadlines.note(fabric, input, id) {
             self.expire(fabric, input, id);
         }
     }
@@ -292,6 +323,7 @@ impl<const V: usize> Unlimited<V> {
         let hot = fabric.pool.hot[id];
         if self.output_buffer.is_none() {
             fabric.leave_input(id);
+            self.deadlines.leave(fabric, id);
         }
         fabric.transmit(port, id);
         if self.output_buffer.is_none() {
@@ -325,6 +357,8 @@ impl<const V: usize> Architecture for Unlimited<V> {
             leaving: 0,
             turn: 0,
             listed: false,
+            fresh: false,
+            crowded: false,
         };
         let spans = share.ports.windows(2).enumerate();
         let outputs: Table<_> =
@@ -336,11 +370,12 @@ impl<const V: usize> Architecture for Unlimited<V> {
             bases: share.ports.clone().into(),
             pending: Vec::new(),
             fresh: Vec::new(),
+            crowd: Vec::new(),
             class_sets,
             class_of,
             output_buffer: plan.output_buffer,
             arbitration: switch.arbitration,
-            time_to_wait: None,
+            deadlines: Deadlines::default(),
             departures: false,
             vcs: vcs as u32,
             seed: plan.seed,
@@ -354,19 +389,12 @@ impl<const V: usize> Architecture for Unlimited<V> {
 
     fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32) {
         let hot = &fabric.pool.hot[id];
-        let base = self.bases[switch];
-        let port = base + hot.out as u32;
-        self.outputs[port].waiting += hot.flits();
-        let chance = match (self.arbitration, input) {
-            (Arbitration::Random, Some(input)) => {
-                let switch = fabric.share.switches[switch as usize] as u64;
-                let key = switch << 16 | (input - base) as u64;
-                (mix(mix(self.seed, key), fabric.now) >> 32) as u32
-            }
-            _ => 0,
-        };
-        let input = input.map_or(0, |input| input + 1);
-        self.fresh.push(Fresh { port, chance, input, id });
+        let port = self.bases[switch] + hot.out as u32;
+        let output = &mut self.outputs[port];
+        output.waiting += hot.flits();
+        output.crowded |= output.fresh;
+        output.fresh = true;
+        self.fresh.push(Fresh { port, input: input.unwrap_or(NIL), id });
     }
 
     fn wake(&mut self, port: u32) {
@@ -378,18 +406,15 @@ impl<const V: usize> Architecture for Unlimited<V> {
         let (base, end) = (self.bases[switch], self.bases[switch + 1]);
         let hot = fabric.pool.hot[id];
         let (port, vc) = (base + hot.out as u32, hot.next_vc);
-        let class = self.class_of[vc as usize];
-        // The number may belong to a packet by now that has no deadline.
-        if port >= end || hot.sibling != input || !fabric.plan.channels.classes[class as usize].times_out {
+        // The packet went on, and its number may belong to another by now.
+        if port >= end || hot.sibling != input || !self.deadlines.has_passed(fabric, id) {
             return;
         }
         let head = match self.output_buffer {
             None => fabric.head(port, vc),
             Some(_) => self.blocked[port * self.vcs + vc as u32].head,
         };
-        let notes = &fabric.pool.notes[id];
-        let limit = self.time_to_wait.unwrap_or(NEVER);
-        if head != id || notes.waited as Tick + (fabric.now - notes.arrived) < limit {
+        if head != id {
             return;
         }
         if self.output_buffer.is_some() {
@@ -411,6 +436,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
             self.outputs[port].listed = false;
             self.settle_output(fabric, port, agent);
         }
+        self.deadlines.arm(fabric);
     }
 
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
@@ -452,7 +478,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
     }
 
     fn prepare(&mut self, interest: &Interest) {
-        self.time_to_wait = interest.time_to_wait;
+        self.deadlines = Deadlines::new(interest.time_to_wait);
         self.departures = interest.departures;
     }
 }

@@ -2,15 +2,10 @@
 //!
 //! Functions with loops that most packets do not need are not inlined: they would fetch all they use in advance.
 use super::state::{Seat, State};
-use crate::core::Tick;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
 use crate::core::table::Table;
-use crate::core::wheel::Kind;
 use crate::switch::arch::Architecture;
-
-/// The `sibling` of a packet that has crossed, where packets have deadlines.
-pub(super) const GONE: u32 = NIL - 1;
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// A packet that waited alone has company now: it enters its cell.
@@ -62,8 +57,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         } else if join(packets, cell, first, id, vc, voq) {
             return;
         }
-        if self.time_to_wait.is_some() {
-            self.on_head(fabric, seat, input, id, class);
+        if self.deadlines.exist() {
+            self.on_head(fabric, seat, input, id);
         }
         self.look_at(fabric, seat.port + number, more);
     }
@@ -90,35 +85,15 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// A packet waits alone for an output, as the head of a queue would.
     #[inline(never)]
     pub(super) fn on_lone(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
-        let hot = &mut fabric.pool.hot[id];
-        hot.sibling = NIL;
-        let class = self.class_of[hot.next_vc as usize];
-        self.on_head(fabric, seat, input, id, class);
+        fabric.pool.hot[id].sibling = NIL;
+        self.on_head(fabric, seat, input, id);
     }
 
     /// A packet came to the head of its queue: notes its deadline, or drops it if that has passed.
-    fn on_head(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, class: u8) {
-        let Some(limit) = self.time_to_wait else { return };
-        if input == seat.radix || !fabric.plan.channels.classes[class as usize].times_out {
-            return;
-        }
-        let notes = &fabric.pool.notes[id];
-        let deadline = notes.arrived + limit.saturating_sub(notes.waited as Tick);
+    fn on_head(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
         let port = seat.port + input;
-        if deadline > fabric.now {
-            self.heads.push((deadline, (port as u64) << 32 | id as u64));
-        } else {
+        if input != seat.radix && self.deadlines.note(fabric, port, id) {
             self.expire(fabric, port, id);
-        }
-    }
-
-    /// Arms the deadlines of the packets that came to the head of a queue and are still there: most cross in the same tick.
-    #[inline(never)]
-    pub(super) fn arm(&mut self, fabric: &mut Fabric) {
-        for (deadline, timer) in self.heads.drain(..) {
-            if fabric.pool.hot[timer as u32].sibling != GONE {
-                fabric.wheel.push(deadline, Kind::Timer, timer);
-            }
         }
     }
 
@@ -173,9 +148,9 @@ impl<const W: usize, const V: usize> State<W, V> {
             unlink(packets, cell, last, sibling);
             append(packets, cell, last);
         }
-        if self.time_to_wait.is_some() {
+        if self.deadlines.exist() {
             let seat = self.seats[self.outputs[port].switch];
-            self.on_head(fabric, &seat, input, next, class);
+            self.on_head(fabric, &seat, input, next);
         }
     }
 

@@ -1,5 +1,4 @@
 //! Arbitration for the crossbar: every output proposes one candidate to its input, every input takes one proposal.
-use super::cells::GONE;
 use super::state::State;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
@@ -131,9 +130,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         } else {
             self.leave_cell(fabric, port, (class, input), queue);
         }
-        if self.time_to_wait.is_some() {
-            fabric.pool.hot[id].sibling = GONE;
-        }
+        self.deadlines.leave(fabric, id);
         let path = &mut self.inputs[number];
         path.turn = turn;
         // With parallel reads the input is free for other outputs at once.

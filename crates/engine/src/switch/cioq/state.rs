@@ -5,14 +5,15 @@
 //! queues, one per input virtual channel with a packet for that output; a queue is a circular list of packets, known
 //! by its last. So memory follows the packets, not the product of ports and virtual channels.
 use super::Arbitration;
+use crate::core::Tick;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
-use crate::core::{NEVER, Tick};
 use crate::protocol::{Agent, Interest};
 use crate::switch::arch::{Architecture, Waiting};
 use crate::switch::bits::Set;
+use crate::switch::deadlines::Deadlines;
 use crate::switch::parameters::{Parameters, Path, Voq};
 
 /// Most traffic classes of a scheme.
@@ -98,9 +99,7 @@ pub struct State<const W: usize, const V: usize> {
     /// An input may send to several outputs at a time.
     pub(super) parallel_reads: bool,
     pub(super) arbitration: Arbitration,
-    pub(super) time_to_wait: Option<Tick>,
-    /// Packets that came to the head of a queue since the last look at outputs, as timers with their deadlines.
-    pub(super) heads: Vec<(Tick, u64)>,
+    pub(super) deadlines: Deadlines,
     pub(super) departures: bool,
     /// Flits of several packets take turns.
     pub(super) interleave: bool,
@@ -238,8 +237,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             class_of,
             parallel_reads,
             arbitration: switch.arbitration,
-            time_to_wait: None,
-            heads: Vec::new(),
+            deadlines: Deadlines::default(),
             departures: false,
             interleave: plan.interleave,
             control: (0..).zip(&plan.channels.classes).map(|(at, class)| (class.control as u8) << at).sum(),
@@ -269,7 +267,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             if output.classes == 0 {
                 if output.lone == NIL {
                     (output.lone, output.lone_input) = (id, input as u16);
-                    if self.time_to_wait.is_some() {
+                    if self.deadlines.exist() {
                         self.on_lone(fabric, &seat, input, id);
                     }
                     self.look_at(fabric, port, false);
@@ -293,8 +291,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         let seat = self.seats[self.outputs[input].switch];
         let (input, hot) = (input - seat.port, fabric.pool.hot[id]);
         let class = self.class_of[hot.next_vc as usize];
-        // The number may belong to a packet by now that has no deadline.
-        if hot.out as u32 >= seat.radix || !fabric.plan.channels.classes[class as usize].times_out {
+        // The packet went on, and its number may belong to another by now.
+        if hot.out as u32 >= seat.radix || !self.deadlines.has_passed(fabric, id) {
             return;
         }
         let port = seat.port + hot.out as u32;
@@ -309,10 +307,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             }
             queue = at.sibling;
         }
-        let notes = &fabric.pool.notes[id];
-        let limit = self.time_to_wait.unwrap_or(NEVER);
-        // The packet went on, or its number belongs to another by now.
-        if queue == NIL && !alone || notes.waited as Tick + (fabric.now - notes.arrived) < limit {
+        if queue == NIL && !alone {
             return;
         }
         output.waiting -= hot.flits();
@@ -328,9 +323,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         while !self.pending.is_empty() {
             self.settle_pass(fabric, agent);
         }
-        if !self.heads.is_empty() {
-            self.arm(fabric);
-        }
+        self.deadlines.arm(fabric);
     }
 
     fn occupancy(&self, switch: u32) -> u64 {
@@ -366,7 +359,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn prepare(&mut self, interest: &Interest) {
-        self.time_to_wait = interest.time_to_wait;
+        self.deadlines = Deadlines::new(interest.time_to_wait);
         self.departures = interest.departures;
         self.bypass = self.voq == [true; CLASSES_MAX] && !self.interleave;
     }
