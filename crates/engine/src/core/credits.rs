@@ -21,72 +21,180 @@ impl Credit {
     }
 }
 
-/// The credits on their way back over a channel, by time.
-#[derive(Default)]
-pub(super) struct Returns {
-    /// Those before `taken` have come.
-    pub(super) credits: Vec<Credit>,
-    taken: usize,
+/// No credit: later than all.
+const NONE: Credit = Credit(u64::MAX);
+
+/// The credits on their way back over a channel, by time: a few in the channel's own cache line, or a list.
+pub(super) enum Returns {
+    Few([Credit; 3]),
+    Many {
+        credits: Vec<Credit>,
+        /// Those before it have come.
+        taken: usize,
+    },
 }
 
+/// Channels of a partition from which on their records, and their credits' lists, are rarely found in a second-level cache.
+const MANY_CHANNELS: u32 = 1 << 13;
+
 impl Returns {
-    #[inline]
-    pub(super) fn first(&self) -> Option<Credit> {
-        self.credits.get(self.taken).copied()
+    /// None on their way, over a channel of a partition with so many. Lists grow, so that credits need to be taken in less often;
+    /// what is in the channel's record saves a miss of the cache.
+    pub(super) fn new(channels: u32) -> Self {
+        if channels < MANY_CHANNELS {
+            Self::Many { credits: Vec::new(), taken: 0 }
+        } else {
+            Self::Few([NONE; 3])
+        }
     }
 
+    /// When the first comes back.
     #[inline]
-    pub(super) fn take_first(&mut self) {
-        self.taken += 1;
-        if self.taken == self.credits.len() {
-            self.credits.clear();
-            self.taken = 0;
+    pub(super) fn first(&self) -> Option<Tick> {
+        match self {
+            Self::Few([NONE, ..]) => None,
+            Self::Few([first, ..]) => Some(first.at()),
+            Self::Many { credits, taken } => credits.get(*taken).map(|first| first.at()),
+        }
+    }
+
+    /// Takes the first, if it is back.
+    #[inline]
+    pub(super) fn take(&mut self, now: Tick) -> Option<Credit> {
+        match self {
+            Self::Few([first, second, third]) => {
+                let credit = *first;
+                if credit.at() > now {
+                    return None;
+                }
+                (*first, *second, *third) = (*second, *third, NONE);
+                Some(credit)
+            }
+            Self::Many { credits, taken } => {
+                let credit = *credits.get(*taken)?;
+                if credit.at() > now {
+                    return None;
+                }
+                *taken += 1;
+                if *taken == credits.len() {
+                    credits.clear();
+                    *taken = 0;
+                }
+                Some(credit)
+            }
         }
     }
 
     /// Whether another credit needs more memory, or the place of one that was taken.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.credits.len() == self.credits.capacity()
+        match self {
+            Self::Few([.., third]) => *third != NONE,
+            Self::Many { credits, .. } => credits.len() == credits.capacity(),
+        }
     }
 
     /// Adds a credit. Returns whether it is the first.
     #[inline]
     pub(super) fn add(&mut self, credit: Credit) -> bool {
-        if self.taken >= 16 && self.is_full() {
-            self.forget_taken();
+        match self {
+            Self::Few([first, second, third]) if *third == NONE => {
+                let is_first = credit < *first;
+                // They come in order but where packets were dropped, or leave an input side by side.
+                (*first, *second, *third) =
+                    ((*first).min(credit), (*first).max((*second).min(credit)), (*second).max(credit));
+                is_first
+            }
+            Self::Many { credits, taken }
+                if credits.last().is_none_or(|last| *last <= credit)
+                    && (*taken < 16 || credits.len() < credits.capacity()) =>
+            {
+                credits.push(credit);
+                credits.len() == *taken + 1
+            }
+            _ => self.insert(credit),
         }
-        if self.credits.last().is_none_or(|last| last.at() <= credit.at()) {
-            self.credits.push(credit);
-            return self.credits.len() == self.taken + 1;
+    }
+
+    /// Adds a credit to three others, or one that comes back before others, or one where the list would grow.
+    #[inline(never)]
+    fn insert(&mut self, credit: Credit) -> bool {
+        if let Self::Few(few) = self {
+            *self = Self::Many { credits: few.to_vec(), taken: 0 };
         }
-        self.insert(credit)
+        let Self::Many { credits, taken } = self else { unreachable!("they are many now") };
+        if *taken > 0 && credits.len() == credits.capacity() {
+            credits.drain(..*taken);
+            *taken = 0;
+        }
+        let later = credits[*taken..].iter().rev().take_while(|&&other| other > credit);
+        let place = credits.len() - later.count();
+        credits.insert(place, credit);
+        place == *taken
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Credit> {
+        let all = match self {
+            Self::Few(few) => few,
+            Self::Many { credits, taken } => &credits[*taken..],
+        };
+        all.iter().copied().take_while(|&credit| credit != NONE)
     }
 
     /// Flits of a virtual channel that come back by `at`.
     pub(super) fn flits(&self, vc: u8, at: Tick) -> u32 {
-        let coming = self.credits[self.taken..].iter().take_while(|credit| credit.at() <= at);
+        let coming = self.iter().take_while(|credit| credit.at() <= at);
         coming.filter(|credit| credit.vc() == vc as u32).map(|credit| credit.flits()).sum()
     }
 
     /// Flits of all virtual channels that come back by `at`.
     pub(super) fn all(&self, at: Tick) -> u32 {
-        let coming = self.credits[self.taken..].iter().take_while(|credit| credit.at() <= at);
-        coming.map(|credit| credit.flits()).sum()
+        self.iter().take_while(|credit| credit.at() <= at).map(|credit| credit.flits()).sum()
     }
 
-    #[cold]
-    pub(super) fn forget_taken(&mut self) {
-        self.credits.drain(..self.taken);
-        self.taken = 0;
+    /// Bytes held beside the channel's record.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::Few(_) => 0,
+            Self::Many { credits, .. } => credits.capacity() * size_of::<Credit>(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    #[test]
+    fn a_channel_has_room_for_them() {
+        assert_eq!(size_of::<Returns>(), 32);
     }
 
-    /// Credits come in order but for packets that were dropped: those are moved forward to their place.
-    #[cold]
-    pub(super) fn insert(&mut self, credit: Credit) -> bool {
-        let later = self.credits[self.taken..].iter().rev().take_while(|other| other.at() > credit.at());
-        let place = self.credits.len() - later.count();
-        self.credits.insert(place, credit);
-        place == self.taken
+    #[test]
+    fn credits_come_back_in_the_order_of_their_times() {
+        let (mut returns, mut model) = (Returns::new(1 << 20), Vec::<Credit>::new());
+        let mut stream = Stream::new(1, "credits", "", 0);
+        for step in 0..2000_u32 {
+            let now = Tick::from(step);
+            if stream.below(100) < if step % 200 < 100 { 70 } else { 30 } {
+                // Now and then one that is due before others.
+                let at = now + if stream.below(4) == 0 { 0 } else { 10 };
+                let credit = Credit::new(at, (step % 2) as u8, 1 + step % 7);
+                let place = model.partition_point(|other| *other <= credit);
+                model.insert(place, credit);
+                assert_eq!(returns.add(credit), place == 0);
+            } else {
+                let back = model.first().copied().filter(|credit| credit.at() <= now);
+                model.drain(..back.iter().len());
+                assert_eq!(returns.take(now), back);
+            }
+            assert_eq!(returns.first(), model.first().map(|credit| credit.at()));
+            assert_eq!(returns.iter().collect::<Vec<_>>(), model);
+            let of = |credit: &&Credit| credit.at() <= now;
+            assert_eq!(returns.all(now), model.iter().filter(of).map(|credit| credit.flits()).sum::<u32>());
+            let odd = model.iter().filter(of).filter(|credit| credit.vc() == 1);
+            assert_eq!(returns.flits(1, now), odd.map(|credit| credit.flits()).sum::<u32>());
+        }
     }
 }

@@ -178,7 +178,7 @@ impl Fabric {
         self.channels.push(Channel {
             free_at: 0,
             wake_at: NEVER,
-            returns: Returns::default(),
+            returns: Returns::new(self.ports),
             far,
             sending: 0,
             starved: false,
@@ -264,11 +264,7 @@ impl Fabric {
     /// Takes in the credits that have come back by now.
     #[inline]
     pub fn take_credits(&mut self, channel: u32) {
-        while let Some(credit) = self.channels[channel].returns.first() {
-            if credit.at() > self.now {
-                return;
-            }
-            self.channels[channel].returns.take_first();
+        while let Some(credit) = self.channels[channel].returns.take(self.now) {
             self.credits[channel * self.vcs + credit.vc()] += credit.flits();
             if !self.pools.is_empty() {
                 self.share(channel, credit.vc());
@@ -280,7 +276,7 @@ impl Fabric {
     pub fn next_credit(&mut self, channel: u32) -> Tick {
         let record = &mut self.channels[channel];
         record.starved = true;
-        record.returns.first().map_or(NEVER, |credit| credit.at())
+        record.returns.first().unwrap_or(NEVER)
     }
 
     /// Arms a wake of a channel's sender at `at`, unless an earlier one is armed.
@@ -376,7 +372,7 @@ impl Fabric {
     }
 
     /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
-    #[inline]
+    #[inline(never)]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
         let Inlet { upstream, delay, .. } = self.inlets[input];
         let credit = Credit::new(at + delay as Tick, vc, flits);
@@ -387,7 +383,7 @@ impl Fabric {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn return_credit(&mut self, channel: u32, credit: Credit) {
         if self.channels[channel].returns.is_full() && self.pools.is_empty() {
             // Those that have come make room, so that the list is no longer than what is on its way.
@@ -410,7 +406,7 @@ impl Fabric {
     /// Bytes held by packets, credits and lines.
     pub fn memory(&self) -> u64 {
         let lines: usize = self.lines.iter().map(Line::memory).sum();
-        let returns: usize = self.channels.iter().map(|channel| channel.returns.credits.capacity() * 8).sum();
+        let returns: usize = self.channels.iter().map(|channel| channel.returns.memory()).sum();
         let signals = (self.signals.capacity() + self.out_signals.capacity()) * size_of::<Signal>();
         (self.pool.memory() + lines + returns + signals) as u64
     }
