@@ -1,8 +1,10 @@
 //! Accounts that only some routings, buffers and records need: room that is promised, flits that are bound for a virtual
 //! channel, credits that virtual channels share, and what is carried by whom.
+use super::NEVER;
 use super::channel::Far;
 use super::fabric::Fabric;
-use super::{NEVER, packet};
+use super::packet::Kind;
+use crate::protocol::Departure;
 use std::ops::RangeInclusive;
 
 impl Fabric {
@@ -110,10 +112,21 @@ impl Fabric {
         }
     }
 
-    /// Keeps the accounts when a packet is about to be sent, before its own credits are taken.
-    #[cold]
+    /// Notes what concerns more than the channel when a packet is about to be sent, before its own credits are taken.
     #[inline(never)]
     pub(super) fn account(&mut self, channel: u32, id: u32) {
+        if self.accounted {
+            self.keep_accounts(channel, id);
+        }
+        let hot = &self.pool.hot[id];
+        if self.probe.loads.is_some() && channel < self.ports && hot.kind() == Kind::Data {
+            let ticks = self.timing[self.channels[channel].row as u32].time(hot.flits());
+            self.probe.carried(channel, self.pool.cold[id].class, self.pool.notes[id].tag, ticks);
+        }
+    }
+
+    #[inline(never)]
+    fn keep_accounts(&mut self, channel: u32, id: u32) {
         if self.probe.traces() {
             self.trace_hop(channel, id);
         }
@@ -123,7 +136,9 @@ impl Fabric {
             if !self.bound.is_empty() {
                 self.bound[lane] -= flits;
             }
-            self.watch(channel, id);
+            if self.probe.ports_recorded() {
+                self.watch(channel, id);
+            }
         }
         if let Far::Endpoint(_) = self.channels[channel].far {
             return;
@@ -140,17 +155,25 @@ impl Fabric {
         }
     }
 
-    /// Notes what a packet puts on a port, where that is asked for.
+    /// What the protocol is told of a packet that leaves on a channel for which so many flits wait in the switch.
+    pub fn departure(&mut self, port: u32, id: u32, waiting: u32) -> Departure {
+        self.take_credits(port);
+        let hot = &self.pool.hot[id];
+        let spare = self.credit(port, hot.next_vc) - hot.flits();
+        Departure {
+            now: self.now,
+            endpoint: self.endpoint_behind(port),
+            flits: hot.flits(),
+            waiting,
+            has_credit: spare >= self.plan.packet_flits as u32,
+            kind: hot.kind(),
+        }
+    }
+
+    /// Notes when a packet holds a port.
     fn watch(&mut self, port: u32, id: u32) {
         let hot = &self.pool.hot[id];
         let time = self.timing[self.channels[port].row as u32].time(hot.flits());
-        if self.probe.ports_recorded() {
-            self.probe.active(port, self.now, (self.now + time).max(hot.tail));
-        }
-        if let Some(loads) = &mut self.probe.loads
-            && hot.kind() == packet::Kind::Data
-        {
-            loads.carried(port, self.pool.cold[id].class, self.pool.notes[id].tag, time);
-        }
+        self.probe.active(port, self.now, (self.now + time).max(hot.tail));
     }
 }

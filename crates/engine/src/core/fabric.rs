@@ -41,6 +41,8 @@ pub struct Fabric {
     pub tracking: bool,
     /// Whether a packet that is sent concerns more than its channel: accounts, records of ports, or a trace.
     unusual: bool,
+    /// Whether there are accounts to keep.
+    pub(super) accounted: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
     /// Signals on their way to endpoints of this partition, by number, and the numbers that are free.
@@ -85,6 +87,7 @@ impl Fabric {
             probe: Probe::new(&plan, &share),
             tracking: false,
             unusual: false,
+            accounted: false,
             tracked: vec![false; plan.channels.classes.len()],
             signals: Vec::new(),
             free_signals: Vec::new(),
@@ -113,10 +116,10 @@ impl Fabric {
             fabric.bound = vec![0; fabric.credits.len()].into();
         }
         let accounts = [&fabric.promised, &fabric.bound, &fabric.pools];
-        fabric.unusual = accounts.iter().any(|account| !account.is_empty())
+        fabric.accounted = accounts.iter().any(|account| !account.is_empty())
             || fabric.probe.ports_recorded()
-            || fabric.probe.loads.is_some()
             || fabric.probe.traces();
+        fabric.unusual = fabric.accounted || fabric.probe.loads.is_some();
         fabric
     }
 

@@ -12,7 +12,7 @@ use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
 use crate::core::{NEVER, Tick};
-use crate::protocol::{Agent, Departure, Interest};
+use crate::protocol::{Agent, Interest};
 use crate::rng::mix;
 
 /// An output port: `V` words of virtual channels.
@@ -84,14 +84,14 @@ impl<const V: usize> Unlimited<V> {
 
     /// Puts the packets that arrived in this tick where they wait; those for one output in order of their inputs, or at
     /// random.
-    fn enter_fresh(&mut self, fabric: &mut Fabric) {
+    fn enter_fresh(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
         let mut fresh = std::mem::take(&mut self.fresh);
         for arrived in fresh.drain(..) {
             let output = &mut self.outputs[arrived.port];
             output.fresh = false;
             if output.crowded {
                 self.crowd.push(arrived);
-            } else {
+            } else if !self.pass(fabric, arrived, agent) {
                 self.enter(fabric, arrived);
             }
         }
@@ -99,6 +99,27 @@ impl<const V: usize> Unlimited<V> {
         if !self.crowd.is_empty() {
             self.enter_crowd(fabric);
         }
+    }
+
+    /// Sends a packet that arrived alone for an output where nothing waits, if it can go at once: without a place in a queue.
+    #[inline(always)]
+    fn pass(&mut self, fabric: &mut Fabric, Fresh { port, input, id }: Fresh, agent: &mut dyn Agent) -> bool {
+        let output = &self.outputs[port];
+        let waits = !output.queued.is_empty() || !output.blocked.is_empty();
+        if waits || fabric.channels[port].free_at > fabric.now || self.deadlines.exist() {
+            return false;
+        }
+        let hot = &mut fabric.pool.hot[id];
+        hot.sibling = input;
+        let (vc, flits) = (hot.next_vc, hot.flits());
+        let goes = fabric.affords(port, vc, flits);
+        if goes {
+            if self.output_buffer.is_some() {
+                self.leave_input(fabric, id);
+            }
+            self.launch(fabric, port, id, agent);
+        }
+        goes
     }
 
     #[inline(never)]
@@ -195,20 +216,20 @@ impl<const V: usize> Unlimited<V> {
                     break;
                 }
                 let id = self.unblock(fabric, port, vc as u8);
-                self.release(fabric, id, fabric.now);
-                fabric.leave_input(id);
+                self.leave_input(fabric, id);
                 self.enqueue(fabric, port, vc as u8, id);
             }
         }
     }
 
-    /// Releases the input buffer that a packet holds when its tail has left it: not before `at`, nor before it came.
-    fn release(&self, fabric: &mut Fabric, id: u32, at: Tick) {
+    /// A packet goes on into an output queue: its input buffer is released when its tail has come.
+    fn leave_input(&self, fabric: &mut Fabric, id: u32) {
         let hot = &fabric.pool.hot[id];
         if hot.sibling != NIL {
-            let (input, vc, flits, at) = (hot.sibling, hot.vc, hot.flits(), at.max(hot.tail));
+            let (input, vc, flits, at) = (hot.sibling, hot.vc, hot.flits(), hot.tail.max(fabric.now));
             fabric.release(input, vc, flits, at);
         }
+        fabric.leave_input(id);
     }
 
     /// A packet came to the head of a queue at its input: notes its deadline, or drops it if that has passed.
@@ -249,7 +270,6 @@ impl<const V: usize> Unlimited<V> {
 
     /// Starts a packet on a free channel: of the best class that has credit, by the arbiter's rule.
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
-        fabric.take_credits(port);
         let output = &self.outputs[port];
         let (mut rest, turn) = (output.queued, output.turn as usize);
         // Virtual channels are numbered by class, the highest priority first.
@@ -258,16 +278,18 @@ impl<const V: usize> Unlimited<V> {
             let candidates = rest.and(class);
             rest = rest.without(class);
             let first = candidates.next_from(turn).unwrap_or(lowest);
+            let first_come = self.arbitration == Arbitration::RoundRobin || candidates.is_single();
             let (mut vc, mut best) = (first, None::<((Tick, u32), usize)>);
             loop {
                 let head = fabric.head(port, vc as u8);
-                if fabric.credit(port, vc as u8) >= fabric.pool.hot[head].flits() {
+                if fabric.affords(port, vc as u8, fabric.pool.hot[head].flits()) {
+                    if first_come {
+                        best = Some(((0, 0), vc));
+                        break;
+                    }
                     let rank = self.rank(fabric, port, head);
                     if best.is_none_or(|(least, _)| rank < least) {
                         best = Some((rank, vc));
-                    }
-                    if self.arbitration == Arbitration::RoundRobin {
-                        break;
                     }
                 }
                 vc = candidates.next_from(vc + 1).unwrap_or(first);
@@ -286,9 +308,8 @@ impl<const V: usize> Unlimited<V> {
     fn rank(&self, fabric: &Fabric, port: u32, id: u32) -> (Tick, u32) {
         let hot = &fabric.pool.hot[id];
         match self.arbitration {
-            Arbitration::RoundRobin => (0, 0),
             Arbitration::Age => (fabric.pool.notes[id].arrived, hot.sibling.wrapping_add(1)),
-            Arbitration::Random => {
+            Arbitration::RoundRobin | Arbitration::Random => {
                 let switch = fabric.share.switches[self.outputs[port].switch as usize];
                 let number = port - self.bases[self.outputs[port].switch];
                 let key = (switch as u64) << 32 | (number as u64) << 16 | hot.next_vc as u64;
@@ -299,43 +320,46 @@ impl<const V: usize> Unlimited<V> {
 
     /// Sends the first packet of a queue on the free channel of its port.
     fn send(&mut self, fabric: &mut Fabric, port: u32, vc: u8, agent: &mut dyn Agent) {
-        let (id, more) = fabric.dequeue(port, vc).expect("there is credit");
-        let flits = fabric.pool.hot[id].flits();
+        let id = fabric.head(port, vc);
+        let more = fabric.discard(port, vc);
+        if !more {
+            self.outputs[port].queued.remove(vc as usize);
+        }
+        self.launch(fabric, port, id, agent);
+        if more && self.output_buffer.is_none() {
+            let next = fabric.head(port, vc);
+            self.on_head(fabric, next);
+        }
+    }
+
+    /// Starts a packet on a free channel. Without output queues it leaves its input only now.
+    #[inline]
+    fn launch(&mut self, fabric: &mut Fabric, port: u32, id: u32, agent: &mut dyn Agent) {
+        let hot = fabric.pool.hot[id];
         if self.departures {
-            let spare = fabric.credit(port, vc) - flits;
-            let departure = Departure {
-                now: fabric.now,
-                endpoint: fabric.endpoint_behind(port),
-                flits,
-                waiting: self.outputs[port].waiting,
-                has_credit: spare >= fabric.plan.packet_flits as u32,
-                kind: fabric.pool.hot[id].kind(),
-            };
-            agent.on_dequeue(&departure, &mut fabric.pool.cold[id]);
+            self.depart(fabric, port, id, agent);
         }
         let output = &mut self.outputs[port];
-        output.waiting -= flits;
-        output.leaving = vc;
-        output.turn = vc + 1;
-        if !more {
-            output.queued.remove(vc as usize);
+        output.waiting -= hot.flits();
+        output.leaving = hot.next_vc;
+        output.turn = hot.next_vc + 1;
+        if self.output_buffer.is_some() {
+            return fabric.transmit(port, id);
         }
-        let hot = fabric.pool.hot[id];
-        if self.output_buffer.is_none() {
-            fabric.leave_input(id);
-            self.deadlines.leave(fabric, id);
-        }
+        fabric.leave_input(id);
+        self.deadlines.leave(fabric, id);
         fabric.transmit(port, id);
-        if self.output_buffer.is_none() {
-            if hot.sibling != NIL {
-                let end = fabric.channels[port].free_at;
-                fabric.release(hot.sibling, hot.vc, flits, end);
-            }
-            if more {
-                let next = fabric.head(port, vc);
-                self.on_head(fabric, next);
-            }
+        if hot.sibling != NIL {
+            let end = fabric.channels[port].free_at;
+            fabric.release(hot.sibling, hot.vc, hot.flits(), end);
         }
+    }
+
+    /// Shows the protocol a packet that leaves.
+    #[inline(never)]
+    fn depart(&mut self, fabric: &mut Fabric, port: u32, id: u32, agent: &mut dyn Agent) {
+        let departure = fabric.departure(port, id, self.outputs[port].waiting);
+        agent.on_dequeue(&departure, &mut fabric.pool.cold[id]);
     }
 }
 
@@ -431,7 +455,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
     }
 
     fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
-        self.enter_fresh(fabric);
+        self.enter_fresh(fabric, agent);
         while let Some(port) = self.pending.pop() {
             self.outputs[port].listed = false;
             self.settle_output(fabric, port, agent);

@@ -4,7 +4,7 @@ use super::state::State;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
-use crate::protocol::{Agent, Departure};
+use crate::protocol::Agent;
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
@@ -86,7 +86,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     pub(super) fn send(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, agent: &mut dyn Agent) {
         let flits = fabric.pool.hot[id].flits();
         if self.departures {
-            self.depart(fabric, port, id, vc, agent);
+            self.depart(fabric, port, id, agent);
         }
         let output = &mut self.outputs[port];
         output.waiting -= flits;
@@ -160,18 +160,8 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Shows the protocol a packet that leaves.
     #[inline(never)]
-    fn depart(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, agent: &mut dyn Agent) {
-        fabric.take_credits(port);
-        let hot = &fabric.pool.hot[id];
-        let spare = fabric.credit(port, vc) - hot.flits();
-        let departure = Departure {
-            now: fabric.now,
-            endpoint: fabric.endpoint_behind(port),
-            flits: hot.flits(),
-            waiting: self.outputs[port].waiting,
-            has_credit: spare >= fabric.plan.packet_flits as u32,
-            kind: hot.kind(),
-        };
+    fn depart(&mut self, fabric: &mut Fabric, port: u32, id: u32, agent: &mut dyn Agent) {
+        let departure = fabric.departure(port, id, self.outputs[port].waiting);
         agent.on_dequeue(&departure, &mut fabric.pool.cold[id]);
     }
 }
