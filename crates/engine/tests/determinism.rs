@@ -15,6 +15,8 @@ const KINDS: &[&str] = &[
     "kind = \"cioq\"\narbitration = \"age\"",
     "kind = \"input-queued\"\narbitration = \"random\"",
     "kind = \"output-queued\"\noutput_buffer = \"2 packets\"",
+    "kind = \"shared-buffer\"\narbitration = \"age\"",
+    "kind = \"output-queued\"\narbitration = \"age\"",
     "kind = \"cioq\"\narbitration = \"random\"",
     "kind = \"shared-buffer\"",
     "kind = \"cioq\"\nvoq = false",

@@ -119,9 +119,12 @@ impl Fabric {
             self.keep_accounts(channel, id);
         }
         let hot = &self.pool.hot[id];
-        if self.probe.loads.is_some() && channel < self.ports && hot.kind() == Kind::Data {
+        if let Some(loads) = &mut self.probe.loads
+            && channel < self.ports
+            && hot.kind() == Kind::Data
+        {
             let ticks = self.timing[self.channels[channel].row as u32].time(hot.flits());
-            self.probe.carried(channel, self.pool.cold[id].class, self.pool.notes[id].tag, ticks);
+            loads.carried(channel, self.pool.cold[id].class, self.pool.notes[id].tag, ticks);
         }
     }
 

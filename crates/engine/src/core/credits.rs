@@ -34,18 +34,15 @@ pub(super) enum Returns {
     },
 }
 
-/// Channels of a partition from which on their records, and their credits' lists, are rarely found in a second-level cache.
-const MANY_CHANNELS: u32 = 1 << 13;
+/// Ports of a partition from which on their channels' records and lists are rarely found in a second-level cache. Checked builds have
+/// it low, so that tests that cut small networks compare both forms.
+const MANY_PORTS: u32 = if cfg!(debug_assertions) { 64 } else { 1 << 13 };
 
 impl Returns {
-    /// None on their way, over a channel of a partition with so many. Lists grow, so that credits need to be taken in less often;
+    /// None on their way, over a channel of a partition with so many ports. Lists grow, so that credits need to be taken in less often;
     /// what is in the channel's record saves a miss of the cache.
-    pub(super) fn new(channels: u32) -> Self {
-        if channels < MANY_CHANNELS {
-            Self::Many { credits: Vec::new(), taken: 0 }
-        } else {
-            Self::Few([NONE; 3])
-        }
+    pub(super) fn new(ports: u32) -> Self {
+        if ports < MANY_PORTS { Self::Many { credits: Vec::new(), taken: 0 } } else { Self::Few([NONE; 3]) }
     }
 
     /// When the first comes back.
@@ -85,7 +82,7 @@ impl Returns {
         }
     }
 
-    /// Whether another credit needs more memory, or the place of one that was taken.
+    /// Whether another credit needs more memory, or in a list the place of one that was taken.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         match self {
@@ -116,7 +113,8 @@ impl Returns {
         }
     }
 
-    /// Adds a credit to three others, or one that comes back before others, or one where the list would grow.
+    /// Adds a credit to three others, or one that comes back before others, or one for which a list with many
+    /// that were taken would grow.
     #[inline(never)]
     fn insert(&mut self, credit: Credit) -> bool {
         if let Self::Few(few) = self {
@@ -173,11 +171,15 @@ mod tests {
 
     #[test]
     fn credits_come_back_in_the_order_of_their_times() {
-        let (mut returns, mut model) = (Returns::new(1 << 20), Vec::<Credit>::new());
         let mut stream = Stream::new(1, "credits", "", 0);
-        for step in 0..2000_u32 {
+        let (mut returns, mut model) = (Returns::new(0), Vec::<Credit>::new());
+        for step in 0..8000_u32 {
             let now = Tick::from(step);
-            if stream.below(100) < if step % 200 < 100 { 70 } else { 30 } {
+            if step % 50 == 0 {
+                // Few at first, and both forms in turn.
+                (returns, model) = (Returns::new(if step % 100 == 0 { 0 } else { MANY_PORTS }), Vec::new());
+            }
+            if stream.below(100) < if step % 400 < 200 { 70 } else { 30 } {
                 // Now and then one that is due before others.
                 let at = now + if stream.below(4) == 0 { 0 } else { 10 };
                 let credit = Credit::new(at, (step % 2) as u8, 1 + step % 7);

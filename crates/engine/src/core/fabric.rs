@@ -39,9 +39,9 @@ pub struct Fabric {
     pub probe: Probe,
     /// Whether any class is tracked.
     pub tracking: bool,
-    /// Whether a packet that is sent concerns more than its channel: accounts, records of ports, or a trace.
+    /// Whether a packet that is sent concerns more than its channel: accounts, or what phases put on ports.
     unusual: bool,
-    /// Whether there are accounts to keep.
+    /// Whether there are accounts to keep: of room, of ports, or a trace.
     pub(super) accounted: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,

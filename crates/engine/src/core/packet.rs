@@ -56,7 +56,7 @@ pub struct Hot {
     pub dst: u32,
     /// Next packet of the same queue; on a line to another partition, the time from the arrival of its head to `tail`.
     pub next: u32,
-    /// Next queue of the same crossbar cell.
+    /// Next queue of the same crossbar cell; in a switch without a crossbar the input whose buffer it holds.
     pub sibling: u32,
     /// [`Route::via`]; the route's fields stand singly so that the whole fits in 32 bytes; its network
     /// follows from the virtual channel.

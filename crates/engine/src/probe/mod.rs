@@ -262,14 +262,6 @@ impl Probe {
         self.sent[row][kind as usize] += flits as u64;
     }
 
-    /// A port carried data of a flow of a phase for some ticks.
-    #[inline]
-    pub fn carried(&mut self, port: u32, class: u8, phase: u32, ticks: Tick) {
-        if let Some(loads) = &mut self.loads {
-            loads.carried(port, class, phase, ticks);
-        }
-    }
-
     /// A data packet was injected.
     pub fn injected(&mut self, class: u8, at: Tick) {
         if self.in_window(at) {

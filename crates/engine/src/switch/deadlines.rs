@@ -45,7 +45,7 @@ impl Deadlines {
         deadline <= fabric.now
     }
 
-    /// A packet leaves its input.
+    /// A packet leaves its input for a channel, or for an output queue that does not ask where it came from.
     #[inline(always)]
     pub fn leave(&self, fabric: &mut Fabric, id: u32) {
         if self.exist() {
@@ -55,13 +55,18 @@ impl Deadlines {
 
     /// Whether the deadline of a packet has passed, if it has one: the number of a timer may belong to another packet by now.
     pub fn has_passed(&self, fabric: &Fabric, id: u32) -> bool {
-        let (channels, notes) = (&fabric.plan.channels, &fabric.pool.notes[id]);
+        let channels = &fabric.plan.channels;
         let class = channels.class_of[fabric.pool.hot[id].next_vc as usize];
+        if !channels.classes[class as usize].times_out {
+            return false;
+        }
+        let notes = &fabric.pool.notes[id];
         let waited = notes.waited as Tick + (fabric.now - notes.arrived);
-        channels.classes[class as usize].times_out && self.limit.is_some_and(|limit| waited >= limit)
+        self.limit.is_some_and(|limit| waited >= limit)
     }
 
-    /// Arms the deadlines of the packets that came to the head of a queue and are still there: most go on in the same tick.
+    /// Arms the deadlines of the packets that came to the head of a queue and are not known to have left: most go on in the same
+    /// tick.
     #[inline(always)]
     pub fn arm(&mut self, fabric: &mut Fabric) {
         if !self.heads.is_empty() {

@@ -1,8 +1,8 @@
 //! State of the switches without a crossbar: output-queued, and shared input buffers with infinite speedup.
 //!
-//! A packet joins the queue of its virtual channel at its output when its head arrives. With bounded output queues it
-//! leaves its input buffer then, and waits there first if the queue is full; without, it stands in the queue while it
-//! stays in the input buffer. Where nothing is contended its channel starts in the same tick: one event per hop.
+//! A packet whose output is idle, has credit and is asked for by no other goes on when its head arrives: one event per hop. Others
+//! join the queue of their virtual channel at the output. With bounded output queues a packet leaves its input buffer then, and
+//! waits there first if the queue is full; without, it stands in the queue while it stays in the input buffer.
 use super::arch::{Architecture, Waiting};
 use super::bits::Set;
 use super::deadlines::Deadlines;
@@ -30,7 +30,7 @@ struct Output<const V: usize> {
     turn: u8,
     /// Whether it is to be looked at in this tick.
     listed: bool,
-    /// Whether one packet for it arrived in this tick, and whether others did.
+    /// Whether one packet for it arrived since outputs were settled, and whether others did.
     fresh: bool,
     crowded: bool,
 }
@@ -42,7 +42,7 @@ struct Blocked {
     tail: u32,
 }
 
-/// A packet that arrived in this tick.
+/// A packet that arrived since outputs were settled.
 #[derive(Clone, Copy)]
 struct Fresh {
     port: u32,
@@ -59,7 +59,7 @@ pub struct Unlimited<const V: usize> {
     /// First port of each switch.
     bases: Table<u32>,
     pending: Vec<u32>,
-    /// Packets that arrived in this tick, and those of them for one output with others.
+    /// Packets that arrived since outputs were settled, and those of them for one output with others.
     fresh: Vec<Fresh>,
     crowd: Vec<Fresh>,
     class_sets: Vec<Set<V>>,
@@ -82,8 +82,7 @@ impl<const V: usize> Unlimited<V> {
         }
     }
 
-    /// Puts the packets that arrived in this tick where they wait; those for one output in order of their inputs, or at
-    /// random.
+    /// Sends the packets that arrived, or puts them where they wait; those for one output in order of their inputs, or at random.
     fn enter_fresh(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
         let mut fresh = std::mem::take(&mut self.fresh);
         for arrived in fresh.drain(..) {
@@ -109,13 +108,12 @@ impl<const V: usize> Unlimited<V> {
         if waits || fabric.channels[port].free_at > fabric.now || self.deadlines.exist() {
             return false;
         }
-        let hot = &mut fabric.pool.hot[id];
-        hot.sibling = input;
-        let (vc, flits) = (hot.next_vc, hot.flits());
-        let goes = fabric.affords(port, vc, flits);
+        let hot = &fabric.pool.hot[id];
+        let goes = fabric.affords(port, hot.next_vc, hot.flits());
         if goes {
+            fabric.pool.hot[id].sibling = input;
             if self.output_buffer.is_some() {
-                self.leave_input(fabric, id);
+                self.give_up_input(fabric, id);
             }
             self.launch(fabric, port, id, agent);
         }
@@ -145,6 +143,7 @@ impl<const V: usize> Unlimited<V> {
         (mix(mix(self.seed, key), fabric.now) >> 32) as u32
     }
 
+    /// Puts a packet where it waits.
     #[inline]
     fn enter(&mut self, fabric: &mut Fabric, Fresh { port, input, id }: Fresh) {
         let hot = &mut fabric.pool.hot[id];
@@ -216,14 +215,14 @@ impl<const V: usize> Unlimited<V> {
                     break;
                 }
                 let id = self.unblock(fabric, port, vc as u8);
-                self.leave_input(fabric, id);
+                self.give_up_input(fabric, id);
                 self.enqueue(fabric, port, vc as u8, id);
             }
         }
     }
 
     /// A packet goes on into an output queue: its input buffer is released when its tail has come.
-    fn leave_input(&self, fabric: &mut Fabric, id: u32) {
+    fn give_up_input(&self, fabric: &mut Fabric, id: u32) {
         let hot = &fabric.pool.hot[id];
         if hot.sibling != NIL {
             let (input, vc, flits, at) = (hot.sibling, hot.vc, hot.flits(), hot.tail.max(fabric.now));
@@ -284,8 +283,7 @@ impl<const V: usize> Unlimited<V> {
                 let head = fabric.head(port, vc as u8);
                 if fabric.affords(port, vc as u8, fabric.pool.hot[head].flits()) {
                     if first_come {
-                        best = Some(((0, 0), vc));
-                        break;
+                        return self.send(fabric, port, vc as u8, agent);
                     }
                     let rank = self.rank(fabric, port, head);
                     if best.is_none_or(|(least, _)| rank < least) {
@@ -309,7 +307,8 @@ impl<const V: usize> Unlimited<V> {
         let hot = &fabric.pool.hot[id];
         match self.arbitration {
             Arbitration::Age => (fabric.pool.notes[id].arrived, hot.sibling.wrapping_add(1)),
-            Arbitration::RoundRobin | Arbitration::Random => {
+            Arbitration::RoundRobin => unreachable!("the first with credit is taken"),
+            Arbitration::Random => {
                 let switch = fabric.share.switches[self.outputs[port].switch as usize];
                 let number = port - self.bases[self.outputs[port].switch];
                 let key = (switch as u64) << 32 | (number as u64) << 16 | hot.next_vc as u64;
