@@ -4,7 +4,7 @@ use super::NEVER;
 use super::channel::Far;
 use super::fabric::Fabric;
 use super::packet::Kind;
-use crate::protocol::Departure;
+use crate::protocol::{Agent, Departure};
 use std::ops::RangeInclusive;
 
 impl Fabric {
@@ -158,19 +158,21 @@ impl Fabric {
         }
     }
 
-    /// What the protocol is told of a packet that leaves on a channel for which so many flits wait in the switch.
-    pub fn departure(&mut self, port: u32, id: u32, waiting: u32) -> Departure {
+    /// Shows the protocol a packet that leaves on a channel for which so many flits wait in the switch.
+    #[inline(never)]
+    pub fn depart(&mut self, port: u32, id: u32, waiting: u32, agent: &mut dyn Agent) {
         self.take_credits(port);
         let hot = &self.pool.hot[id];
         let spare = self.credit(port, hot.next_vc) - hot.flits();
-        Departure {
+        let departure = Departure {
             now: self.now,
             endpoint: self.endpoint_behind(port),
             flits: hot.flits(),
             waiting,
             has_credit: spare >= self.plan.packet_flits as u32,
             kind: hot.kind(),
-        }
+        };
+        agent.on_dequeue(&departure, &mut self.pool.cold[id]);
     }
 
     /// Notes when a packet holds a port.

@@ -86,7 +86,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     pub(super) fn send(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, agent: &mut dyn Agent) {
         let flits = fabric.pool.hot[id].flits();
         if self.departures {
-            self.depart(fabric, port, id, agent);
+            fabric.depart(port, id, self.outputs[port].waiting, agent);
         }
         let output = &mut self.outputs[port];
         output.waiting -= flits;
@@ -156,12 +156,5 @@ impl<const W: usize, const V: usize> State<W, V> {
         if !Self::QUEUES {
             output.crossbar_free = fabric.channels[port].free_at;
         }
-    }
-
-    /// Shows the protocol a packet that leaves.
-    #[inline(never)]
-    fn depart(&mut self, fabric: &mut Fabric, port: u32, id: u32, agent: &mut dyn Agent) {
-        let departure = fabric.departure(port, id, self.outputs[port].waiting);
-        agent.on_dequeue(&departure, &mut fabric.pool.cold[id]);
     }
 }

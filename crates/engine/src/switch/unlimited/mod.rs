@@ -1,0 +1,229 @@
+//! State of the switches without a crossbar: output-queued, and shared input buffers with infinite speedup.
+//!
+//! A packet whose output is idle, has credit and is asked for by no other goes on when its head arrives: one event per hop. Others
+//! join the queue of their virtual channel at the output. With bounded output queues a packet leaves its input buffer then, and
+//! waits there first if the queue is full; without, it stands in the queue while it stays in the input buffer.
+mod entry;
+mod output;
+
+use super::arch::{Architecture, Waiting};
+use super::bits::Set;
+use super::deadlines::Deadlines;
+use super::parameters::{Arbitration, Parameters};
+use crate::core::fabric::Fabric;
+use crate::core::packet::NIL;
+use crate::core::plan::{Plan, Share};
+use crate::core::table::Table;
+use crate::protocol::{Agent, Interest};
+
+/// An output port: `V` words of virtual channels.
+#[derive(Clone)]
+struct Output<const V: usize> {
+    /// Virtual channels with a queue, and those with packets that wait at the inputs for a place in it.
+    queued: Set<V>,
+    blocked: Set<V>,
+    /// Flits that wait, without the packet under way.
+    waiting: u32,
+    /// Local switch.
+    switch: u32,
+    /// Virtual channel of the packet under way, and the next in round robin.
+    leaving: u8,
+    turn: u8,
+    /// Whether it is to be looked at in this tick.
+    listed: bool,
+    /// Whether one packet for it arrived since outputs were settled, and whether others did.
+    fresh: bool,
+    crowded: bool,
+}
+
+/// Packets that wait at the inputs, in order of arrival.
+#[derive(Clone, Copy)]
+struct Blocked {
+    head: u32,
+    tail: u32,
+}
+
+/// A packet that arrived since outputs were settled.
+#[derive(Clone, Copy)]
+struct Fresh {
+    port: u32,
+    /// Local port of its input; `NIL` is the virtual input.
+    input: u32,
+    id: u32,
+}
+
+/// All switches of a partition.
+pub struct Unlimited<const V: usize> {
+    outputs: Table<Output<V>>,
+    /// By output and virtual channel.
+    blocked: Table<Blocked>,
+    /// First port of each switch.
+    bases: Table<u32>,
+    pending: Vec<u32>,
+    /// Packets that arrived since outputs were settled, and those of them for one output with others.
+    fresh: Vec<Fresh>,
+    crowd: Vec<Fresh>,
+    class_sets: Vec<Set<V>>,
+    class_of: Box<[u8; 256]>,
+    /// Flits of an output queue; none if packets stay at the inputs.
+    output_buffer: Option<u32>,
+    arbitration: Arbitration,
+    deadlines: Deadlines,
+    departures: bool,
+    vcs: u32,
+    seed: u64,
+}
+
+impl<const V: usize> Unlimited<V> {
+    fn list(&mut self, port: u32) {
+        let output = &mut self.outputs[port];
+        if !output.listed {
+            output.listed = true;
+            self.pending.push(port);
+        }
+    }
+}
+
+impl<const V: usize> Architecture for Unlimited<V> {
+    fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self {
+        let vcs = plan.channels.count();
+        assert!(vcs <= V * 64, "a switch state too small for its plan");
+        let mut class_sets = vec![Set::default(); plan.channels.classes.len()];
+        let mut class_of = Box::new([0; 256]);
+        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
+            class_sets[class as usize].insert(vc);
+            class_of[vc] = class;
+        }
+        let output = |switch| Output {
+            queued: Set::default(),
+            blocked: Set::default(),
+            waiting: 0,
+            switch,
+            leaving: 0,
+            turn: 0,
+            listed: false,
+            fresh: false,
+            crowded: false,
+        };
+        let spans = share.ports.windows(2).enumerate();
+        let outputs: Table<_> =
+            spans.flat_map(|(switch, span)| (span[0]..span[1]).map(move |_| output(switch as u32))).collect();
+        let lists = if plan.output_buffer.is_some() { outputs.len() * vcs } else { 0 };
+        Self {
+            outputs,
+            blocked: vec![Blocked { head: NIL, tail: NIL }; lists].into(),
+            bases: share.ports.clone().into(),
+            pending: Vec::new(),
+            fresh: Vec::new(),
+            crowd: Vec::new(),
+            class_sets,
+            class_of,
+            output_buffer: plan.output_buffer,
+            arbitration: switch.arbitration,
+            deadlines: Deadlines::default(),
+            departures: false,
+            vcs: vcs as u32,
+            seed: plan.seed,
+        }
+    }
+
+    #[inline(always)]
+    fn waiting(&self, port: u32) -> u32 {
+        self.outputs[port].waiting
+    }
+
+    fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32) {
+        let hot = &fabric.pool.hot[id];
+        let port = self.bases[switch] + hot.out as u32;
+        let output = &mut self.outputs[port];
+        output.waiting += hot.flits();
+        output.crowded |= output.fresh;
+        output.fresh = true;
+        self.fresh.push(Fresh { port, input: input.unwrap_or(NIL), id });
+    }
+
+    fn wake(&mut self, port: u32) {
+        self.list(port);
+    }
+
+    fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
+        let switch = self.outputs[input].switch;
+        let (base, end) = (self.bases[switch], self.bases[switch + 1]);
+        let hot = fabric.pool.hot[id];
+        let (port, vc) = (base + hot.out as u32, hot.next_vc);
+        // The packet went on, and its number may belong to another by now.
+        if port >= end || hot.sibling != input || !self.deadlines.has_passed(fabric, id) {
+            return;
+        }
+        let head = match self.output_buffer {
+            None => fabric.head(port, vc),
+            Some(_) => self.blocked[port * self.vcs + vc as u32].head,
+        };
+        if head != id {
+            return;
+        }
+        if self.output_buffer.is_some() {
+            self.unblock(fabric, port, vc);
+        } else if fabric.discard(port, vc) {
+            let next = fabric.head(port, vc);
+            self.on_head(fabric, next);
+        } else {
+            self.outputs[port].queued.remove(vc as usize);
+        }
+        self.outputs[port].waiting -= hot.flits();
+        fabric.dropped.push((input, id));
+        self.list(port);
+    }
+
+    fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
+        self.enter_fresh(fabric, agent);
+        while let Some(port) = self.pending.pop() {
+            self.outputs[port].listed = false;
+            self.settle_output(fabric, port, agent);
+        }
+        self.deadlines.arm(fabric);
+    }
+
+    fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
+        for (port, output) in (0..).zip(self.outputs.iter()) {
+            let mut queued = output.queued;
+            while let Some(vc) = queued.first() {
+                queued.remove(vc);
+                let first = fabric.head(port, vc as u8);
+                visit(port, vc as u8, fabric.pool.hot[first].flits());
+            }
+        }
+    }
+
+    fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(Waiting)) {
+        for (port, output) in (0..).zip(self.outputs.iter()) {
+            let mut vcs = if self.output_buffer.is_some() { output.blocked } else { output.queued };
+            while let Some(vc) = vcs.first() {
+                vcs.remove(vc);
+                let mut id = match self.output_buffer {
+                    Some(_) => self.blocked[port * self.vcs + vc as u32].head,
+                    None => fabric.head(port, vc as u8),
+                };
+                while id != NIL {
+                    let hot = &fabric.pool.hot[id];
+                    if hot.sibling != NIL {
+                        let full = |buffer| fabric.queued(port, vc as u8) + hot.flits() > buffer;
+                        let blocked = self.output_buffer.is_none_or(full);
+                        visit(Waiting { id, input: hot.sibling, first: true, blocked });
+                    }
+                    id = hot.next;
+                }
+            }
+        }
+    }
+
+    fn occupancy(&self, switch: u32) -> u64 {
+        let ports = self.bases[switch] as usize..self.bases[switch + 1] as usize;
+        self.outputs.as_slice()[ports].iter().map(|output| output.waiting as u64).sum()
+    }
+
+    fn prepare(&mut self, interest: &Interest) {
+        self.deadlines = Deadlines::new(interest.time_to_wait);
+        self.departures = interest.departures;
+    }
+}
