@@ -7,6 +7,7 @@ pub mod deadlock;
 pub mod describe;
 pub mod fluid;
 pub mod graph;
+mod keyed;
 mod kinds;
 pub mod nic;
 mod outcomes;

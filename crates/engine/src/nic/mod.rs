@@ -17,6 +17,7 @@ use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
 use crate::core::{NEVER, Tick};
+use crate::keyed::Keyed;
 use crate::protocol::signal::Signal;
 use crate::protocol::{Pull, Reply, Source};
 use crate::traffic::generator::Generator;
@@ -29,7 +30,7 @@ use parked::Parked;
 use queue::SendQueue;
 pub use receive::respond;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 /// The endpoints of a partition, whatever their protocol.
@@ -102,7 +103,7 @@ pub struct NicSet<S: Source> {
     feeds: Table<Feed>,
     /// Flits that are missing of messages of several packets, and the number behind the last packet that came, by
     /// (source, message).
-    assembly: HashMap<(u32, u32), (u32, u16), receive::FixedState>,
+    assembly: Keyed<(u32, u32), (u32, u16)>,
     replies: Vec<Reply>,
     /// Flows of the endpoint that is looked at which could send, if flows have rates.
     candidates: Vec<Candidate>,
@@ -167,7 +168,7 @@ impl<S: Source> NicSet<S> {
             queues: Table::default(),
             free: Vec::new(),
             feeds: feeds.into(),
-            assembly: HashMap::default(),
+            assembly: Keyed::default(),
             replies: Vec::new(),
             candidates: Vec::new(),
             droppable: plan

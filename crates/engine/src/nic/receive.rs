@@ -5,26 +5,6 @@ use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
 use crate::protocol::signal::Signal;
 use crate::protocol::{Concern, OUT_OF_BAND, Received, Reply, Source};
-use crate::rng::mix;
-
-/// The hashing of small integer keys.
-pub(super) type FixedState = std::hash::BuildHasherDefault<Mixer>;
-
-/// Hashes small integer keys by mixing.
-#[derive(Default)]
-pub(super) struct Mixer(u64);
-
-impl std::hash::Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(byte as u32));
-    }
-    fn write_u32(&mut self, word: u32) {
-        self.0 = mix(self.0, word as u64);
-    }
-}
 
 impl<S: Source> NicSet<S> {
     /// Takes data in: counts it, and puts the message together; returns whether it is whole.

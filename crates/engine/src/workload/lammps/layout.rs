@@ -90,8 +90,16 @@ impl Transposes {
 
 /// Points that two regions have in common.
 fn overlap(a: &Region, b: &Region) -> u64 {
-    let side = |d: usize| (a[d].1.min(b[d].1) + 1 - a[d].0.max(b[d].0)).max(0) as u64;
-    (0..3).map(side).product()
+    let mut points = 1;
+    for (a, b) in a.iter().zip(b) {
+        let side = a.1.min(b.1) + 1 - a.0.max(b.0);
+        if side <= 0 {
+            // Most pairs are apart in the first dimension.
+            return 0;
+        }
+        points *= side as u64;
+    }
+    points
 }
 
 /// A rank's part of the box.

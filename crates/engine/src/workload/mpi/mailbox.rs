@@ -5,15 +5,21 @@
 //! non-overtaking"); those of different senders or tags are taken in the order of their arrival.
 use super::Costs;
 use super::wire::{Kind, SEQUENCES, TAG_MAX, Wire};
+use crate::keyed::{Keyed, Queues};
 use crate::units::Time;
 use crate::workload::Actions;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// What a rank calls a send or a receive.
 pub type Request = u32;
 
-/// The other rank, the tag, and the sequence number in the order of sending.
-type Key = (u32, u16, u16);
+/// The other rank (32 bits), the tag (16), and the sequence number in the order of sending, or that of a collective operation
+/// (16; 0 where it does not matter), in a word.
+type Key = u64;
+
+fn key(rank: u32, tag: u16, sequence: u16) -> Key {
+    (rank as u64) << 32 | (tag as u64) << 16 | sequence as u64
+}
 
 /// A message to be sent.
 #[derive(Debug, Clone, Copy)]
@@ -65,26 +71,25 @@ struct Unexpected {
     order: u64,
 }
 
-/// What a receive from one sender with one tag is filed under; of a collective operation with its number.
-type Slot = (u32, u16, u16);
-
 /// The mailbox of a rank. Completed requests are reported in `done`, with their times.
 #[derive(Debug, Default)]
 pub struct Mailbox {
     /// Requests that have completed since they were last taken.
     pub done: Vec<(Request, Time)>,
     count: u64,
-    sending: BTreeMap<Key, Sending>,
+    sending: Keyed<Key, Sending>,
     /// Receives whose data was asked for.
-    expected: BTreeMap<Key, Posted>,
-    sent: BTreeMap<(u32, u16), u16>,
-    received: BTreeMap<(u32, u16), Inbox>,
-    posted: BTreeMap<Slot, VecDeque<Posted>>,
+    expected: Keyed<Key, Posted>,
+    /// Sequence numbers of the next message to each rank with each tag.
+    sent: Keyed<Key, u16>,
+    received: Keyed<Key, Inbox>,
+    /// Receives and messages that wait for each other, by sender and tag, in a collective operation by its number too.
+    posted: Queues<Posted>,
     /// Receives of any sender or any tag.
     open: Vec<(Wanted, Posted)>,
-    unexpected: BTreeMap<Slot, VecDeque<Unexpected>>,
+    unexpected: Queues<Unexpected>,
     /// Sends that wait until sequence numbers are free.
-    held: BTreeMap<(u32, u16), VecDeque<(Letter, Request)>>,
+    held: Keyed<Key, VecDeque<(Letter, Request)>>,
 }
 
 /// Messages of one sender and tag that came before their turn.
@@ -101,16 +106,16 @@ impl Mailbox {
         let sequence = match instance {
             Some(instance) => instance,
             None => {
-                let next = self.sent.entry((to, tag)).or_default();
-                if self.sending.contains_key(&(to, tag, *next)) {
-                    return self.held.entry((to, tag)).or_default().push_back((letter, request));
+                let next = self.sent.entry(key(to, tag, 0)).or_default();
+                if self.sending.contains_key(&key(to, tag, *next)) {
+                    return self.held.entry(key(to, tag, 0)).or_default().push_back((letter, request));
                 }
                 let sequence = *next;
                 *next = (*next + 1) % SEQUENCES;
                 sequence
             }
         };
-        let earlier = self.sending.insert((to, tag, sequence), Sending { request, bytes });
+        let earlier = self.sending.insert(key(to, tag, sequence), Sending { request, bytes });
         assert!(earlier.is_none(), "law broken: two sends under way have the same sequence number");
         let mut ready = at.0 + costs.delay;
         if bytes >= costs.eager {
@@ -130,7 +135,7 @@ impl Mailbox {
         }
         match (wanted.from, wanted.tag) {
             (Some(from), Some(tag)) => {
-                self.posted.entry((from, tag, wanted.instance.unwrap_or(0))).or_default().push_back(posted);
+                self.posted.push(key(from, tag, wanted.instance.unwrap_or(0)), posted);
             }
             _ => self.open.push((wanted, posted)),
         }
@@ -142,14 +147,14 @@ impl Mailbox {
         if !matches!(wire.kind, Kind::Eager | Kind::Data) {
             return;
         }
-        let sending = self.sending.remove(&(to, wire.tag, wire.sequence));
+        let sending = self.sending.remove(&key(to, wire.tag, wire.sequence));
         let sending = sending.expect("law broken: a message left that was not sent");
         self.done.push((sending.request, act.now));
         if self.held.is_empty() {
             return;
         }
         // Those held go in their order; one that is still too early is held again, and so are those behind it.
-        let held = self.held.remove(&(to, wire.tag)).unwrap_or_default();
+        let held = self.held.remove(&key(to, wire.tag, 0)).unwrap_or_default();
         for (letter, request) in held {
             self.send(act.now, letter, request, costs, act);
         }
@@ -158,7 +163,7 @@ impl Mailbox {
     /// A message has arrived.
     pub fn on_delivered(&mut self, from: u32, tag: u32, costs: &Costs, act: &mut Actions) {
         let wire = Wire::unpack(tag);
-        let key = (from, wire.tag, wire.sequence);
+        let key = key(from, wire.tag, wire.sequence);
         match wire.kind {
             Kind::Clear => {
                 let sending = self.sending.get(&key).expect("law broken: an answer without a request");
@@ -176,7 +181,7 @@ impl Mailbox {
 
     /// Takes a message if it is its turn, and those behind it that came before; keeps it if not.
     fn in_turn(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
-        let inbox = self.received.entry((from, wire.tag)).or_default();
+        let inbox = self.received.entry(key(from, wire.tag, 0)).or_default();
         if wire.sequence != inbox.next {
             inbox.early.push(wire);
             return;
@@ -184,7 +189,7 @@ impl Mailbox {
         let mut next = Some(wire);
         while let Some(wire) = next {
             self.accept(from, wire, costs, act);
-            let inbox = self.received.get_mut(&(from, wire.tag)).expect("made above");
+            let inbox = self.received.get_mut(&key(from, wire.tag, 0)).expect("made above");
             inbox.next = (inbox.next + 1) % SEQUENCES;
             let at = inbox.early.iter().position(|early| early.sequence == inbox.next);
             next = at.map(|at| inbox.early.swap_remove(at));
@@ -197,7 +202,7 @@ impl Mailbox {
             None => {
                 self.count += 1;
                 let found = Unexpected { wire, arrived: act.now, order: self.count };
-                self.unexpected.entry(slot(from, wire)).or_default().push_back(found);
+                self.unexpected.push(slot(from, wire), found);
             }
         }
     }
@@ -208,7 +213,7 @@ impl Mailbox {
             self.done.push((posted.request, at));
             return;
         }
-        self.expected.insert((from, wire.tag, wire.sequence), posted);
+        self.expected.insert(key(from, wire.tag, wire.sequence), posted);
         let clear = Wire { kind: Kind::Clear, ..wire };
         act.send(Time(at.0 + costs.delay), from, costs.control, clear.pack());
     }
@@ -216,7 +221,10 @@ impl Mailbox {
     /// The receive that was posted first of those a message suits.
     fn take_posted(&mut self, from: u32, wire: Wire) -> Option<Posted> {
         let slot = slot(from, wire);
-        let exact = self.posted.get(&slot).and_then(|queue| queue.front()).map(|posted| posted.order);
+        if self.open.is_empty() {
+            return self.posted.pop(slot);
+        }
+        let exact = self.posted.first(slot).map(|posted| posted.order);
         let suits = |(wanted, _): &(Wanted, Posted)| {
             wanted.from.is_none_or(|rank| rank == from) && wanted.tag.is_none_or(|tag| tag == wire.tag)
         };
@@ -226,45 +234,38 @@ impl Mailbox {
                 Some(self.open.remove(at).1)
             }
             (None, _) => None,
-            (Some(_), _) => pop(&mut self.posted, slot),
+            (Some(_), _) => self.posted.pop(slot),
         }
     }
 
     /// The message that came first of those a receive suits.
     fn take_unexpected(&mut self, wanted: &Wanted) -> Option<(u32, Unexpected)> {
         if let (Some(from), Some(tag)) = (wanted.from, wanted.tag) {
-            let slot = (from, tag, wanted.instance.unwrap_or(0));
-            return pop(&mut self.unexpected, slot).map(|found| (from, found));
+            let slot = key(from, tag, wanted.instance.unwrap_or(0));
+            return self.unexpected.pop(slot).map(|found| (from, found));
         }
-        let suits = |&(from, tag, _): &Slot| {
+        let suits = |from: u32, tag: u16| {
             tag <= TAG_MAX
                 && wanted.from.is_none_or(|rank| rank == from)
                 && wanted.tag.is_none_or(|own| own == tag)
         };
-        let waiting = self.unexpected.iter().filter(|(slot, _)| suits(slot));
-        let (&slot, _) = waiting.min_by_key(|(_, queue)| queue.front().map(|found| found.order))?;
-        pop(&mut self.unexpected, slot).map(|found| (slot.0, found))
+        let waiting =
+            self.unexpected.firsts().filter(|&(slot, _)| suits((slot >> 32) as u32, (slot >> 16) as u16));
+        let (slot, _) = waiting.min_by_key(|(_, found)| found.order)?;
+        self.unexpected.pop(slot).map(|found| ((slot >> 32) as u32, found))
     }
 
     /// Messages that nobody has received, and receives and sends that are not complete.
     pub fn left_over(&self) -> (usize, usize) {
-        let unexpected = self.unexpected.values().map(VecDeque::len).sum::<usize>();
         let early: usize = self.received.values().map(|inbox| inbox.early.len()).sum();
-        let posted = self.posted.values().map(VecDeque::len).sum::<usize>();
-        (unexpected + early, posted + self.open.len() + self.sending.len() + self.expected.len())
+        (
+            self.unexpected.len() + early,
+            self.posted.len() + self.open.len() + self.sending.len() + self.expected.len(),
+        )
     }
 }
 
-fn slot(from: u32, wire: Wire) -> Slot {
-    (from, wire.tag, if wire.tag > TAG_MAX { wire.sequence } else { 0 })
-}
-
-/// Takes the first of a queue; a queue that is empty is forgotten.
-fn pop<T>(queues: &mut BTreeMap<Slot, VecDeque<T>>, slot: Slot) -> Option<T> {
-    let queue = queues.get_mut(&slot)?;
-    let first = queue.pop_front();
-    if queue.is_empty() {
-        queues.remove(&slot);
-    }
-    first
+/// What a message is filed under until it and its receive meet.
+fn slot(from: u32, wire: Wire) -> Key {
+    key(from, wire.tag, if wire.tag > TAG_MAX { wire.sequence } else { 0 })
 }
