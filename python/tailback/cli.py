@@ -123,6 +123,12 @@ def reproduce(
         typer.Argument(metavar="[ID…]", help="Experiments, or the beginning of their names."),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="The sizes and times of the papers.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL=VALUE", help="Only the runs with this label, such as load=1; repeatable."
+        ),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Only lists the experiments.")] = False,
     folder: Annotated[
         str, typer.Option("-o", "--output", metavar="DIR", help="Where results and the report go.")
@@ -135,7 +141,9 @@ def reproduce(
     from tailback import reproduce_command as command  # late: it loads matplotlib
 
     with _reporting():
-        lines = command.run(names or [], Path(folder), full=full, listing=listing, workers=workers)
+        lines = command.run(
+            names or [], Path(folder), full=full, listing=listing, workers=workers, only=only or []
+        )
     for line in lines:
         console.output().print(console.printable(line), soft_wrap=True)
 

@@ -46,8 +46,9 @@ def _overall(done: Sequence[Reproduced]) -> str:
 
 def _what_ran(one: Reproduced) -> str:
     seeds = ", ".join(map(str, one.seeds))
+    part = f"In part: only {one.experiment.part}. " if one.experiment.part else ""
     return (
-        f"{one.runs} runs, seeds {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
+        f"{part}{one.runs} runs, seeds {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
         f"{', '.join(one.engines)}. ± is the 95 % confidence interval over the seeds."
     )
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tailback import figures, points, report, sweeps
-from tailback.experiments.model import Case, Claim, Data, Experiment
+from tailback.errors import InputError, Problem
+from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError
 from tailback.result import Result, prepare
 from tailback.saturation import Saturation, saturation
 from tailback.sweeps import Point, Tally
@@ -115,12 +116,18 @@ def _finished(
     results: list[tuple[Case, Result]] = [
         (case, points.load(_point(case, folder).directory)) for case in cases
     ]
-    data = Data([(case.labels, result) for case, result in results], found)  # type: ignore[arg-type]
+    labelled = [(case.labels, result) for case, result in results]
+    data = Data(labelled, found, partial=bool(experiment.part))  # type: ignore[arg-type]
+    try:
+        claims, figure = experiment.claims(data), experiment.draw(data)
+    except LeftOutError as lacking:
+        lack = f"{experiment.id} needs runs with {lacking}, which are left out; what ran is kept"
+        raise InputError([Problem(lack, path="--only")]) from None
     summaries = [result.summary for _, result in results]
     return Reproduced(
         experiment,
-        experiment.claims(data),
-        figures.save(experiment.draw(data), folder / FIGURES / experiment.id),
+        claims,
+        figures.save(figure, folder / FIGURES / experiment.id),
         sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries),
         len(results) + sum(saturation.runs for _, saturation in found),
         sorted({int(summary["seed"]) for summary in summaries}),

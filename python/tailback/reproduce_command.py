@@ -8,12 +8,21 @@ from pathlib import Path
 
 from tailback import console, experiments
 from tailback import reproduce as work
+from tailback.experiments import part
 from tailback.sweep_command import PointsBar
 
 
-def run(names: Sequence[str], folder: Path, *, full: bool, listing: bool, workers: int | None) -> list[str]:
-    """Runs the experiments of these names; returns the lines to print."""
-    chosen = experiments.find(names)
+def run(
+    names: Sequence[str],
+    folder: Path,
+    *,
+    full: bool,
+    listing: bool,
+    workers: int | None,
+    only: Sequence[str] = (),
+) -> list[str]:
+    """Runs the experiments of these names, or a part of their runs; returns the lines to print."""
+    chosen = part.only(experiments.find(names), only)
     if listing:
         width = max(len(one.id) for one in chosen)
         return [f"{one.id:{width}}  {one.title}" for one in chosen]

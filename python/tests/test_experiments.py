@@ -4,6 +4,8 @@ import pytest
 
 import tailback
 from tailback import experiments, report, reproduce
+from tailback.errors import InputError
+from tailback.experiments import part
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
 from tailback.stats import Interval
 
@@ -99,6 +101,28 @@ def test_the_expected_time_counts_only_what_is_not_complete(tmp_path, inline):
     assert reproduce.expected_seconds([one], False, tmp_path) == 4.0
     reproduce.reproduce([one], tmp_path)
     assert reproduce.expected_seconds([one], False, tmp_path) == 0.0
+
+
+def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
+    (one,) = part.only([experiment("x-fig1", held=True)], ["load=0.2,0.3", "seed=1"])
+    (done,) = reproduce.reproduce([one], tmp_path)
+    assert (done.runs, done.seeds, done.count("held")) == (1, [1], 1)
+    assert "In part: only load=0.2,0.3 seed=1. 1 runs" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ("load=0.1", "x-fig1 needs runs with load=0.2"),
+        ("load=7", "leaves no run of x-fig1"),
+        ("lode=0.1", "no run has the label lode (labels: load, seed)"),
+        ("load", "load names no runs"),
+    ],
+)
+def test_a_part_that_cannot_be_is_refused(tmp_path, inline, wanted, told):
+    with pytest.raises(InputError) as refused:
+        reproduce.reproduce(part.only([experiment("x-fig1", held=True)], [wanted]), tmp_path)
+    assert told in str(refused.value.problems[0])
 
 
 def test_bars_in_a_cell_do_not_break_the_table():

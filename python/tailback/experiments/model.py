@@ -93,20 +93,30 @@ def unjudged(text: str, kind: Kind, published: str, why: str) -> Claim:
     return Claim(text, kind, published, "", "not judged", note=why)
 
 
+class LeftOutError(Exception):
+    """Nothing that was run has these labels, since only a part of the experiment was asked for."""
+
+
 class Data:
-    """The results of an experiment by their labels."""
+    """The results of an experiment, or of a part of it, by their labels."""
 
     def __init__(
         self,
         results: Sequence[tuple[Mapping[str, Any], Result]],
         saturations: Sequence[tuple[Mapping[str, Any], Saturation]] = (),
+        *,
+        partial: bool = False,
     ) -> None:
         self._results = results
         self._saturations = saturations
+        self._partial = partial
 
     def results(self, **labels: Any) -> list[Result]:
         """All results with these labels: one per seed, if the labels leave nothing else open."""
-        return [result for own, result in self._results if _matches(own, labels)]
+        found = [result for own, result in self._results if _matches(own, labels)]
+        if self._partial and not found:
+            raise LeftOutError(", ".join(f"{name}={label}" for name, label in labels.items()))
+        return found
 
     def has(self, **labels: Any) -> bool:
         """Whether there are such results."""
@@ -154,3 +164,5 @@ class Experiment:
     draw: Callable[[Data], Figure]
     claims: Callable[[Data], list[Claim]]
     searches: Callable[[bool], list[Search]] = field(default=lambda full: [])
+    part: str = ""
+    """Which of the runs are wanted, if not all."""
