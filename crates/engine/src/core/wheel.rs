@@ -1,7 +1,8 @@
-//! The timing wheel of a partition: one list per slot and kind of event, far events in a heap.
+//! The timing wheel of a partition: one list per slot, far events in a heap.
 //!
 //! Events of one kind and tick come out together, so that the partition handles them in one homogeneous loop; their
-//! order inside a tick carries no meaning.
+//! order inside a tick carries no meaning. They are sorted by kind when their tick comes: a list per slot and kind would take
+//! eight times the memory, and where ticks are short next to packets most slots are empty.
 use super::Tick;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,27 +31,35 @@ pub enum Kind {
 
 /// Number of kinds.
 pub const KINDS: usize = 8;
-/// Lists of a slot: one per kind.
-const LISTS: usize = KINDS;
 const NONE: u32 = u32::MAX;
 
-/// An event in its list.
+/// Events of a chunk.
+const CHUNK: usize = 6;
+
+/// A part of a slot's list: a cache line.
 #[derive(Clone, Copy)]
-struct Node {
-    event: u64,
+#[repr(align(64))]
+struct Chunk {
+    events: [u64; CHUNK],
+    kinds: [Kind; CHUNK],
+    count: u8,
+    /// The next of the slot, or the next free one.
     next: u32,
 }
 
 /// The wheel. An event is a kind and 64 bits.
 pub struct Wheel {
-    slots: Vec<[u32; LISTS]>,
+    slots: Vec<u32>,
     occupied: Vec<u64>,
-    nodes: Vec<Node>,
+    chunks: Vec<Chunk>,
     free: u32,
     mask: u64,
-    /// Everything before this tick has been taken.
+    /// Everything before this tick has left its slot.
     base: Tick,
-    far: BinaryHeap<Reverse<(Tick, u8, u64)>>,
+    far: BinaryHeap<Reverse<(Tick, Kind, u64)>>,
+    /// The events of the tick being handled, if one is.
+    due: [Vec<u64>; KINDS],
+    handling: bool,
 }
 
 impl Wheel {
@@ -58,56 +67,73 @@ impl Wheel {
     pub fn new(span: Tick) -> Self {
         // Where a tick is long, flows with rates wait for several packets' times.
         let slots = span.clamp(256, 1 << 14).next_power_of_two() as usize;
-        let mut wheel = Self {
-            slots: vec![[NONE; LISTS]; slots],
+        Self {
+            slots: vec![NONE; slots],
             occupied: vec![0; slots / 64],
-            nodes: Vec::new(),
+            chunks: Vec::new(),
             free: NONE,
             mask: slots as u64 - 1,
             base: 0,
             far: BinaryHeap::new(),
-        };
-        wheel.grow();
-        wheel
+            due: Default::default(),
+            handling: false,
+        }
     }
 
     /// Adds an event at `at`, which must not be before the tick being handled.
     #[inline]
     pub fn push(&mut self, at: Tick, kind: Kind, event: u64) {
-        // An event in the past would wrap round to a distance far over the mask.
+        // An event of the tick being handled, or in the past, would wrap round to a distance far over the mask.
         if at.wrapping_sub(self.base) > self.mask {
-            self.push_far(at, kind, event);
-            return;
+            return self.push_elsewhere(at, kind, event);
         }
         let slot = (at & self.mask) as usize;
-        self.occupied[slot / 64] |= 1 << (slot % 64);
-        let list = &mut self.slots[slot][kind as usize];
-        let node = Node { event, next: *list };
-        // The first free node is always there.
-        *list = self.free;
-        let place = &mut self.nodes[self.free as usize];
-        self.free = place.next;
-        *place = node;
+        let first = self.slots[slot];
+        if first != NONE {
+            let chunk = &mut self.chunks[first as usize];
+            let count = chunk.count as usize;
+            if count < CHUNK {
+                (chunk.events[count], chunk.kinds[count]) = (event, kind);
+                chunk.count += 1;
+                return;
+            }
+        }
+        self.begin_chunk(slot, kind, event);
+    }
+
+    /// Puts an event into a new chunk of a slot, before the others.
+    #[inline]
+    fn begin_chunk(&mut self, slot: usize, kind: Kind, event: u64) {
         if self.free == NONE {
             self.grow();
         }
+        let first = std::mem::replace(&mut self.slots[slot], self.free);
+        let chunk = &mut self.chunks[self.free as usize];
+        self.free = std::mem::replace(&mut chunk.next, first);
+        (chunk.events[0], chunk.kinds[0], chunk.count) = (event, kind, 1);
+        self.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
     #[cold]
     fn grow(&mut self) {
-        let first = self.nodes.len() as u32;
-        self.nodes.extend((1..=256).map(|ahead| Node { event: 0, next: first + ahead }));
-        self.nodes.last_mut().expect("just added").next = NONE;
+        let first = self.chunks.len() as u32;
+        let free =
+            |ahead| Chunk { events: [0; CHUNK], kinds: [Kind::Line; CHUNK], count: 0, next: first + ahead };
+        self.chunks.extend((1..=64).map(free));
+        self.chunks.last_mut().expect("just added").next = NONE;
         self.free = first;
     }
 
     #[cold]
-    fn push_far(&mut self, at: Tick, kind: Kind, event: u64) {
+    fn push_elsewhere(&mut self, at: Tick, kind: Kind, event: u64) {
+        if self.handling && at + 1 == self.base {
+            return self.due[kind as usize].push(event);
+        }
         assert!(at >= self.base, "law broken: an event in the past");
-        self.far.push(Reverse((at, kind as u8, event)));
+        self.far.push(Reverse((at, kind, event)));
     }
 
-    /// The first tick that has an event and is before `end`.
+    /// The first tick that has an event and is before `end`: its events are to be taken now.
     pub fn next(&mut self, end: Tick) -> Option<Tick> {
         let near = self.next_near();
         let far = self.far.peek().map_or(Tick::MAX, |Reverse((at, ..))| *at);
@@ -115,15 +141,39 @@ impl Wheel {
         if at >= end {
             return None;
         }
-        self.base = at;
-        while let Some(&Reverse((t, kind, event))) = self.far.peek() {
-            if t > at {
+        self.base = at + 1;
+        self.handling = true;
+        if near == at {
+            self.empty_slot((at & self.mask) as usize);
+        }
+        while let Some(&Reverse((time, kind, event))) = self.far.peek() {
+            if time > at {
                 break;
             }
             self.far.pop();
-            self.push(t, KIND_OF[kind as usize], event);
+            self.due[kind as usize].push(event);
         }
         Some(at)
+    }
+
+    /// Sorts the events of a slot that has some by kind.
+    #[inline]
+    fn empty_slot(&mut self, slot: usize) {
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let first = std::mem::replace(&mut self.slots[slot], NONE);
+        let mut at = first;
+        loop {
+            let Chunk { events, kinds, count, next } = &self.chunks[at as usize];
+            for (&event, &kind) in events.iter().zip(kinds).take(*count as usize) {
+                self.due[kind as usize].push(event);
+            }
+            if *next == NONE {
+                break;
+            }
+            at = *next;
+        }
+        // The whole list is free.
+        self.chunks[at as usize].next = std::mem::replace(&mut self.free, first);
     }
 
     /// The first tick that has an event, or `Tick::MAX`.
@@ -152,29 +202,20 @@ impl Wheel {
     /// Whether there are events of a kind at the present tick (the one `next` returned).
     #[inline(always)]
     pub fn has(&self, kind: Kind) -> bool {
-        self.slots[(self.base & self.mask) as usize][kind as usize] != NONE
+        !self.due[kind as usize].is_empty()
     }
 
     /// Moves the events of one kind at the present tick (the one `next` returned) to `into`.
+    #[inline]
     pub fn take(&mut self, kind: Kind, into: &mut Vec<u64>) {
         into.clear();
-        let slot = (self.base & self.mask) as usize;
-        let mut at = std::mem::replace(&mut self.slots[slot][kind as usize], NONE);
-        while at != NONE {
-            let node = &mut self.nodes[at as usize];
-            into.push(node.event);
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = at;
-            at = next;
-        }
+        std::mem::swap(into, &mut self.due[kind as usize]);
     }
 
     /// Ends the present tick: all its kinds have been taken.
     pub fn finish(&mut self) {
-        let slot = (self.base & self.mask) as usize;
-        debug_assert!(self.slots[slot].iter().all(|&head| head == NONE));
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
-        self.base += 1;
+        debug_assert!(self.due.iter().all(Vec::is_empty));
+        self.handling = false;
     }
 
     /// Moves the wheel on to `at`; there must be no event before it.
@@ -183,20 +224,20 @@ impl Wheel {
     }
 }
 
-const KIND_OF: [Kind; KINDS] = [
-    Kind::Line,
-    Kind::Arrival,
-    Kind::Wake,
-    Kind::Timer,
-    Kind::Signal,
-    Kind::Delivery,
-    Kind::Endpoint,
-    Kind::Agent,
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const KIND_OF: [Kind; KINDS] = [
+        Kind::Line,
+        Kind::Arrival,
+        Kind::Wake,
+        Kind::Timer,
+        Kind::Signal,
+        Kind::Delivery,
+        Kind::Endpoint,
+        Kind::Agent,
+    ];
 
     #[test]
     fn events_come_out_at_their_time_near_and_far() {
@@ -208,9 +249,11 @@ mod tests {
             wheel.push(at, KIND_OF[event as usize % KINDS], event);
             expected.push((at, event));
         }
-        expected.sort();
         let (mut got, mut batch) = (Vec::new(), Vec::new());
         while let Some(at) = wheel.next(5000) {
+            // One for a kind that is yet to be handled in the same tick.
+            wheel.push(at, Kind::Agent, 10_000 + at);
+            expected.push((at, 10_000 + at));
             for kind in KIND_OF {
                 wheel.take(kind, &mut batch);
                 got.extend(batch.iter().map(|&event| (at, event)));
@@ -218,6 +261,7 @@ mod tests {
             wheel.finish();
         }
         got.sort();
+        expected.sort();
         assert_eq!(got, expected);
         assert_eq!(wheel.peek(), Tick::MAX);
     }
