@@ -3,8 +3,8 @@
 //! A packet heads for a *link*: one of the global links of the group it is in, counted from 0 such that the parallel links
 //! to one group are consecutive. The link gives both the next group and the switch to leave from (the gateway), so
 //! `Route::via` (link + 1, 0 while none is chosen) is the whole plan until the packet enters another group.
+use super::divisor::Divisor;
 use super::{Hop, Route, Senses, diverts};
-use crate::graph::Graph;
 use crate::topology::dragonfly::{Arrangement, Dragonfly};
 use std::ops::Range;
 
@@ -37,9 +37,10 @@ pub(super) struct Geometry {
     /// First local port.
     p: u32,
     arrangement: Arrangement,
-    seats: Vec<Seat>,
-    /// The group of every switch.
-    group: Vec<u32>,
+    /// Divides endpoints by `p`: into the switch and the port.
+    by_switch: Divisor,
+    /// Divides switches by `a`: into the group and the index there.
+    by_group: Divisor,
     /// By link, for any group: arrangements look alike from every group.
     gateways: Vec<Gateway>,
 }
@@ -91,9 +92,8 @@ impl Route {
 }
 
 impl Geometry {
-    pub(super) fn new(dragonfly: &Dragonfly, graph: &Graph) -> Self {
+    pub(super) fn new(dragonfly: &Dragonfly) -> Self {
         let Dragonfly { p, a, h, groups, arrangement, .. } = *dragonfly;
-        let seat = |&(switch, port): &(u32, u16)| Seat { switch, group: switch / a, index: switch % a, port };
         let (parallel, others) = (dragonfly.parallel(), groups - 1);
         let gateway = |link: u32| {
             let q = link % parallel * others + link / parallel;
@@ -105,8 +105,8 @@ impl Geometry {
             parallel,
             p,
             arrangement,
-            seats: graph.endpoints.iter().map(seat).collect(),
-            group: (0..groups * a).map(|switch| switch / a).collect(),
+            by_switch: Divisor::new(p),
+            by_group: Divisor::new(a),
             gateways: (0..parallel * others).map(gateway).collect(),
         }
     }
@@ -114,14 +114,15 @@ impl Geometry {
     /// Where endpoint `dst` is.
     #[inline]
     pub(super) fn seat(&self, dst: u32) -> Seat {
-        self.seats[dst as usize]
+        let (switch, port) = self.by_switch.divide(dst);
+        let (group, index) = self.place(switch);
+        Seat { switch, group, index, port: port as u16 }
     }
 
     /// The group of `switch`, and its index there.
     #[inline]
     pub(super) fn place(&self, switch: u32) -> (u32, u32) {
-        let group = self.group[switch as usize];
-        (group, switch - group * self.a)
+        self.by_group.divide(switch)
     }
 
     /// The links from group `from` to group `to`.

@@ -26,7 +26,7 @@ impl Bind for Minimal {
 
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         match topology {
-            Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of, graph)))),
+            Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of)))),
             Topology::FatTree(_) | Topology::Xgft(_) | Topology::KAryNTree(_) => {
                 nca::Nca::default().router(topology, graph, scale)
             }

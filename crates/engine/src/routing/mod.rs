@@ -11,6 +11,7 @@ use crate::units::{Scale, Size};
 
 pub mod adaptive;
 pub mod codes_par;
+mod divisor;
 pub mod dor;
 mod dragonfly;
 pub mod flow_adaptive;

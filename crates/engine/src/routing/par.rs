@@ -42,9 +42,9 @@ impl Bind for Par {
         &["dragonfly"]
     }
 
-    fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
+    fn router(&self, topology: &Topology, _: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let Topology::Dragonfly(of) = topology else { return None };
-        let geometry = Geometry::new(of, graph);
+        let geometry = Geometry::new(of);
         Some(Box::new(DragonflyPar { geometry, threshold: flits(self.threshold, scale) }))
     }
 }

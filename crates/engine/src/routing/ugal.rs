@@ -48,7 +48,7 @@ impl Bind for Ugal {
         let threshold = flits(self.threshold, scale);
         match topology {
             Topology::Dragonfly(of) => {
-                Some(Box::new(DragonflyUgal { geometry: Geometry::new(of, graph), threshold }))
+                Some(Box::new(DragonflyUgal { geometry: Geometry::new(of), threshold }))
             }
             Topology::File(_) => {
                 let ways = Paths::new(graph, Deadlock::Hops, Choose::Random);

@@ -35,7 +35,7 @@ impl Bind for Valiant {
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         match topology {
-            Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of, graph)))),
+            Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of)))),
             Topology::File(_) => Some(Box::new(ByWay(Paths::new(graph, Deadlock::Hops, Choose::Random)))),
             Topology::Kns(of) => Some(Box::new(ByWay(Lines::new(of, graph, 2)))),
             _ => Some(Box::new(ByWay(Lattice::new(topology, graph, true)?))),
