@@ -4,6 +4,7 @@ use crate::core::Tick;
 use crate::core::table::Table;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::num::NonZero;
 
 /// The send queues of an endpoint with a packet to send again, by the time of the first; ties go by destination.
 #[derive(Default)]
@@ -16,9 +17,9 @@ impl Due {
     /// in no hurry: bit n of `droppable` is class n.
     pub fn note<Q>(&mut self, number: u32, queue: &mut SendQueue<Q>, droppable: u64) {
         let Some(due) = queue.due() else { return };
-        if droppable >> due.class & 1 == 0 && queue.noted.is_none_or(|noted| due.at < noted) {
+        if droppable >> due.class & 1 == 0 && queue.noted.is_none_or(|noted| due.at < noted.get()) {
             let at = due.at;
-            queue.noted = Some(at);
+            queue.noted = NonZero::new(at);
             self.times.push(Reverse((at, queue.dst, number)));
         }
     }
@@ -29,7 +30,7 @@ impl Due {
             if at > now {
                 return None;
             }
-            if queues[number].noted == Some(at) {
+            if queues[number].noted == NonZero::new(at) {
                 return Some(number);
             }
             // A packet with an earlier time was added later.

@@ -1,6 +1,7 @@
 //! The endpoints: sources that queue messages and cut them into packets, sinks that put them together again.
 mod at_source;
 mod circuit;
+mod directory;
 mod draft;
 mod due;
 mod feed;
@@ -23,6 +24,7 @@ use crate::protocol::{Pull, Reply, Source};
 use crate::traffic::generator::Generator;
 use crate::workload::host::Hosts;
 use at_source::waits_for_the_same;
+use directory::Directory;
 use due::Due;
 use feed::{Feed, born};
 use injection::{Candidate, Clock};
@@ -72,7 +74,7 @@ struct Node {
     /// Queues with data whose time comes.
     due: Due,
     /// Destinations with a queue, and their queues.
-    queues: Vec<(u32, u32)>,
+    queues: Directory,
     /// Its generators: a range of `NicSet::generators`.
     generators: std::ops::Range<u32>,
     /// Creation of the next message.
@@ -146,7 +148,7 @@ impl<S: Source> NicSet<S> {
                 hurried: VecDeque::new(),
                 asleep: BinaryHeap::new(),
                 due: Due::default(),
-                queues: Vec::new(),
+                queues: Directory::default(),
                 generators: first..feeds.len() as u32,
                 next_born: NEVER,
                 next_message: 0,
@@ -189,9 +191,9 @@ impl<S: Source> NicSet<S> {
     fn find(&self, endpoint: u32, dst: u32) -> Option<u32> {
         let node = &self.nodes[endpoint];
         if self.fifo {
-            return node.queues.first().map(|&(_, queue)| queue);
+            return node.queues.list().first().map(|&(_, queue)| queue);
         }
-        node.queues.iter().find(|&&(other, _)| other == dst).map(|&(_, queue)| queue)
+        node.queues.find(dst)
     }
 
     /// The send queue for a destination, made if there is none.
@@ -208,7 +210,7 @@ impl<S: Source> NicSet<S> {
         };
         self.queues[queue].dst = dst;
         let node = &mut self.nodes[endpoint];
-        node.queues.push((dst, queue));
+        node.queues.add(dst, queue);
         queue
     }
 
@@ -227,13 +229,7 @@ impl<S: Source> NicSet<S> {
         }
         record.state = S::Queue::default();
         record.wake_at = None;
-        let node = &mut self.nodes[endpoint];
-        let at = node
-            .queues
-            .iter()
-            .position(|&(_, other)| other == queue)
-            .expect("a queue is in its endpoint's list");
-        node.queues.swap_remove(at);
+        self.nodes[endpoint].queues.remove(record.dst);
         self.free.push(queue);
     }
 
@@ -323,11 +319,10 @@ impl<S: Source> Nics for NicSet<S> {
     }
 
     fn memory(&self) -> u64 {
-        let queue = std::mem::size_of::<SendQueue<S::Queue>>();
-        let control = self
-            .nodes
-            .iter()
-            .map(|node| node.control.capacity() * std::mem::size_of::<Packet>() + node.parked.memory());
+        let queue = size_of::<SendQueue<S::Queue>>();
+        let control = self.nodes.iter().map(|node| {
+            node.control.capacity() * size_of::<Packet>() + node.parked.memory() + node.queues.memory()
+        });
         let messages = self.queues.iter().map(|queue| queue.memory());
         let waiting = control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue;
         waiting as u64 + self.hosts.as_ref().map_or(0, |hosts| hosts.memory())

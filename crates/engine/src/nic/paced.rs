@@ -18,7 +18,7 @@ impl<S: Source> NicSet<S> {
         self.candidates.clear();
         let own = self.own_load(endpoint);
         let mut place = 0;
-        while let Some(&(dst, queue)) = self.nodes[endpoint].queues.get(place) {
+        while let Some(&(dst, queue)) = self.nodes[endpoint].queues.list().get(place) {
             match self.pull(queue, now) {
                 pull @ Pull::Control(..) => {
                     if self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
@@ -41,7 +41,8 @@ impl<S: Source> NicSet<S> {
                 _ => {
                     self.forget(endpoint, queue, now);
                     // Then another queue has taken its place.
-                    if self.nodes[endpoint].queues.get(place).is_none_or(|&(_, other)| other != queue) {
+                    if self.nodes[endpoint].queues.list().get(place).is_none_or(|&(_, other)| other != queue)
+                    {
                         continue;
                     }
                 }
@@ -86,7 +87,7 @@ impl<S: Source> NicSet<S> {
 
     /// Time that the endpoint's own channel needs for its flows: a link on the way of each.
     fn own_load(&self, endpoint: u32) -> Tick {
-        let queues = self.nodes[endpoint].queues.iter();
+        let queues = self.nodes[endpoint].queues.list().iter();
         let flits: u64 = queues.map(|&(_, queue)| u64::from(self.queues[queue].circuit.weight())).sum();
         let most = self.plan.packet_flits;
         ticks(flits, self.plan.links[0].time[most as usize], most.into())

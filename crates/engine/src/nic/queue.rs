@@ -3,9 +3,10 @@ use crate::core::Tick;
 use crate::core::packet::Packet;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::num::NonZero;
 
 /// A message that waits to be sent: 16 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Message {
     /// Creation.
     pub born: Tick,
@@ -33,6 +34,52 @@ impl Message {
     /// Traffic class of the scenario.
     pub fn class(&self) -> u8 {
         (self.size >> 24) as u8
+    }
+}
+
+/// Messages in order. As a rule there is one: it stands here, and only others take more memory.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    /// No flits: there is none.
+    first: Message,
+    #[expect(clippy::box_collection, reason = "a word where there are none, as in nearly all queues")]
+    more: Option<Box<VecDeque<Message>>>,
+}
+
+impl Messages {
+    pub(super) fn front(&self) -> Option<&Message> {
+        (!self.is_empty()).then_some(&self.first)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.flits() == 0
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Message> {
+        self.front().into_iter().chain(self.more.iter().flat_map(|more| more.iter()))
+    }
+
+    fn len(&self) -> usize {
+        !self.is_empty() as usize + self.more.as_ref().map_or(0, |more| more.len())
+    }
+
+    fn push_back(&mut self, message: Message) {
+        debug_assert!(message.flits() > 0);
+        if self.is_empty() {
+            self.first = message;
+        } else {
+            self.more.get_or_insert_default().push_back(message);
+        }
+    }
+
+    fn pop_front(&mut self) {
+        self.first = self.more.as_mut().and_then(|more| more.pop_front()).unwrap_or_default();
+    }
+
+    fn memory(&self) -> usize {
+        self.more
+            .as_ref()
+            .map_or(0, |more| size_of::<VecDeque<Message>>() + more.capacity() * size_of::<Message>())
     }
 }
 
@@ -107,7 +154,7 @@ pub struct SendQueue<Q> {
     /// Destination endpoint (of the first message, if the endpoint has one queue for all).
     pub dst: u32,
     /// Messages not yet sent whole.
-    pub(super) messages: VecDeque<Message>,
+    pub(super) messages: Messages,
     /// Flits of the first message already sent.
     pub(super) sent: u32,
     /// Packets of the first message already sent.
@@ -125,11 +172,19 @@ pub struct SendQueue<Q> {
     /// The turn that its next packet has among those of its endpoint: taken when it is first looked at, and kept until it is sent.
     pub(super) turn: Option<u32>,
     /// When it wants to be looked at again.
-    pub(super) wake_at: Option<Tick>,
+    pub(super) wake_at: Option<NonZero<Tick>>,
     /// The time by which its endpoint knows of what is due.
-    pub(super) noted: Option<Tick>,
+    pub(super) noted: Option<NonZero<Tick>>,
+    /// What most queues have none of.
+    extra: Option<Box<Extra>>,
+}
+
+/// What only workloads and some protocols put into a send queue.
+#[derive(Debug, Default)]
+struct Extra {
     /// The workload's tags of the messages, in their order; none while all are 0.
     tags: VecDeque<u32>,
+    /// Packets to be sent again.
     again: BinaryHeap<Reverse<Again>>,
 }
 
@@ -152,21 +207,24 @@ impl<Q> SendQueue<Q> {
     /// Queues a message.
     pub fn push(&mut self, message: Message) {
         self.messages.push_back(message);
-        if !self.tags.is_empty() {
-            self.tags.push_back(0);
+        if let Some(extra) = &mut self.extra
+            && !extra.tags.is_empty()
+        {
+            extra.tags.push_back(0);
         }
     }
 
     /// Queues a message of a workload.
     pub fn push_tagged(&mut self, message: Message, tag: u32) {
-        self.tags.resize(self.messages.len(), 0);
+        let tags = &mut self.extra.get_or_insert_default().tags;
+        tags.resize(self.messages.len(), 0);
+        tags.push_back(tag);
         self.messages.push_back(message);
-        self.tags.push_back(tag);
     }
 
     /// The tag of the first message.
     pub(super) fn tag(&self) -> u32 {
-        self.tags.front().copied().unwrap_or(0)
+        self.extra.as_ref().and_then(|extra| extra.tags.front().copied()).unwrap_or(0)
     }
 
     /// The first message gets a number, and so do the `messages - 1` behind it.
@@ -190,7 +248,9 @@ impl<Q> SendQueue<Q> {
         self.sequence += packets;
         if self.left() == 0 {
             self.messages.pop_front();
-            self.tags.pop_front();
+            if let Some(extra) = &mut self.extra {
+                extra.tags.pop_front();
+            }
             (self.sent, self.sequence) = (0, 0);
             self.number = self.numbers.next();
         }
@@ -222,39 +282,45 @@ impl<Q> SendQueue<Q> {
 
     /// The packet that is due first to be sent again.
     pub fn due(&self) -> Option<&Again> {
-        self.again.peek().map(|Reverse(again)| again)
+        self.extra.as_ref()?.again.peek().map(|Reverse(again)| again)
     }
 
     /// Has a packet sent again at its time.
     pub fn again(&mut self, packet: Again) {
-        self.again.push(Reverse(packet));
+        self.extra.get_or_insert_default().again.push(Reverse(packet));
     }
 
     /// Does not send a packet again after all.
     pub fn cancel(&mut self, key: u64) {
-        self.again.retain(|Reverse(again)| again.key() != key);
+        if let Some(extra) = &mut self.extra {
+            extra.again.retain(|Reverse(again)| again.key() != key);
+        }
     }
 
     /// Takes the first packet of what is due first.
     pub fn take_due(&mut self, packet_flits: u32) -> Option<Again> {
-        let Reverse(run) = self.again.pop()?;
+        let again = &mut self.extra.as_mut()?.again;
+        let Reverse(run) = again.pop()?;
         if run.flits > packet_flits {
             let (flits, sequence) = (run.flits - packet_flits, run.sequence + 1);
-            self.again.push(Reverse(Again { flits, sequence, ..run }));
+            again.push(Reverse(Again { flits, sequence, ..run }));
         }
         Some(Again { flits: run.flits.min(packet_flits), ..run })
     }
 
     /// Bytes held by what waits in it.
     pub(super) fn memory(&self) -> usize {
-        self.messages.capacity() * std::mem::size_of::<Message>()
-            + self.again.capacity() * std::mem::size_of::<Again>()
-            + self.tags.capacity() * std::mem::size_of::<u32>()
+        let extra = self.extra.as_ref().map_or(0, |extra| {
+            size_of::<Extra>()
+                + extra.again.capacity() * size_of::<Again>()
+                + extra.tags.capacity() * size_of::<u32>()
+        });
+        self.messages.memory() + extra
     }
 
     /// Whether nothing waits in it.
     pub fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.again.is_empty()
+        self.messages.is_empty() && self.due().is_none()
     }
 }
 
@@ -264,7 +330,9 @@ mod tests {
 
     #[test]
     fn a_queued_message_costs_16_bytes() {
-        assert_eq!(std::mem::size_of::<Message>(), 16);
+        assert_eq!(size_of::<Message>(), 16);
+        // A queue that holds one.
+        assert!(size_of::<SendQueue<u32>>() <= 96);
         let message = Message::new(7, 3, MESSAGE_FLITS_MAX, 255);
         assert_eq!((message.flits(), message.class()), (MESSAGE_FLITS_MAX, 255));
     }

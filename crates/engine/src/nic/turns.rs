@@ -8,6 +8,7 @@ use crate::core::packet::{Kind, Packet};
 use crate::protocol::{Concern, Pull, Reserve, Sent, Source};
 use crate::routing::Route;
 use std::cmp::Reverse;
+use std::num::NonZero;
 
 impl<S: Source> NicSet<S> {
     /// Sends a reservation of those that go ahead of all data; returns whether one was sent.
@@ -71,7 +72,7 @@ impl<S: Source> NicSet<S> {
                 break;
             }
             self.nodes[endpoint].asleep.pop();
-            if self.queues[queue].wake_at == Some(at) {
+            if self.queues[queue].wake_at == NonZero::new(at) {
                 self.queues[queue].wake_at = None;
                 self.make_ready(endpoint, queue, now);
             }
@@ -193,7 +194,7 @@ impl<S: Source> NicSet<S> {
                 Pull::At(at) => {
                     let record = &mut self.queues[queue];
                     record.ready = false;
-                    record.wake_at = Some(at);
+                    record.wake_at = NonZero::new(at);
                     let dst = record.dst;
                     self.nodes[endpoint].asleep.push(Reverse((at, dst, queue)));
                 }
