@@ -117,7 +117,7 @@ fn run_with<A: Architecture>(
             look(plan, view);
             if view.now >= search_at || view.now >= plan.end {
                 failure = deadlocked(scenario, plan, view);
-                search_at = view.now + plan.search_every();
+                search_at = plan.next_search(view.now);
             }
         } else if seen.elapsed() < WATCH_EVERY {
             return true;
