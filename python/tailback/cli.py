@@ -126,7 +126,8 @@ def reproduce(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LABEL=VALUE", help="Only the runs with this label, such as load=1; repeatable."
+            metavar="LABEL=VALUE",
+            help="Of the runs that have a label only these, such as load=1; repeatable.",
         ),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Only lists the experiments.")] = False,

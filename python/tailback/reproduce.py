@@ -97,8 +97,16 @@ def reproduce(
             ]
             for one in experiments
         }
-    done = [_finished(one, full, folder, found[one.id]) for one in experiments]
+    done: list[Reproduced] = []
+    lacking: list[Problem] = []
+    for one in experiments:
+        try:
+            done.append(_finished(one, full, folder, found[one.id]))
+        except InputError as error:
+            lacking += error.problems
     report.write(done, folder, full=full)
+    if lacking:
+        raise InputError(lacking)
     return done
 
 
@@ -117,11 +125,15 @@ def _finished(
         (case, points.load(_point(case, folder).directory)) for case in cases
     ]
     labelled = [(case.labels, result) for case, result in results]
-    data = Data(labelled, found, partial=bool(experiment.part))  # type: ignore[arg-type]
+    data = Data(labelled, found, left_out=experiment.left_out(full))  # type: ignore[arg-type]
     try:
         claims, figure = experiment.claims(data), experiment.draw(data)
-    except LeftOutError as lacking:
-        lack = f"{experiment.id} needs runs with {lacking}, which are left out; what ran is kept"
+    except (LeftOutError, LookupError, ValueError) as lacking:
+        # A claim may look for the largest of runs none of which is there.
+        if not experiment.part:
+            raise
+        what = f"runs with {lacking}, which are" if isinstance(lacking, LeftOutError) else "runs that are"
+        lack = f"{experiment.id} needs {what} left out; what ran is kept"
         raise InputError([Problem(lack, path="--only")]) from None
     summaries = [result.summary for _, result in results]
     return Reproduced(

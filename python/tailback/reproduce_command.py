@@ -22,7 +22,7 @@ def run(
     only: Sequence[str] = (),
 ) -> list[str]:
     """Runs the experiments of these names, or a part of their runs; returns the lines to print."""
-    chosen = part.only(experiments.find(names), only)
+    chosen = part.only(experiments.find(names), only, full=full)
     if listing:
         width = max(len(one.id) for one in chosen)
         return [f"{one.id:{width}}  {one.title}" for one in chosen]

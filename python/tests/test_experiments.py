@@ -6,7 +6,7 @@ import tailback
 from tailback import experiments, report, reproduce
 from tailback.errors import InputError
 from tailback.experiments import part
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, hard, unjudged, value
 from tailback.stats import Interval
 
 
@@ -104,10 +104,10 @@ def test_the_expected_time_counts_only_what_is_not_complete(tmp_path, inline):
 
 
 def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
-    (one,) = part.only([experiment("x-fig1", held=True)], ["load=0.2,0.3", "seed=1"])
+    (one,) = part.only([experiment("x-fig1", held=True)], ["load=0.3", "load=0.2", "seed=1"], full=False)
     (done,) = reproduce.reproduce([one], tmp_path)
     assert (done.runs, done.seeds, done.count("held")) == (1, [1], 1)
-    assert "In part: only load=0.2,0.3 seed=1. 1 runs" in (tmp_path / "report.md").read_text()
+    assert "In part: only load=0.3 load=0.2 seed=1. 1 runs" in (tmp_path / "report.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,27 @@ def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
     ],
 )
 def test_a_part_that_cannot_be_is_refused(tmp_path, inline, wanted, told):
+    def run():
+        chosen = part.only([experiment("x-fig1", held=True)], [wanted], full=False)
+        reproduce.reproduce(chosen, tmp_path)
+
     with pytest.raises(InputError) as refused:
-        reproduce.reproduce(part.only([experiment("x-fig1", held=True)], [wanted]), tmp_path)
+        run()
     assert told in str(refused.value.problems[0])
+
+
+def test_a_part_that_lacks_nothing_is_the_whole():
+    (whole,) = part.only([experiment("x-fig1", held=True)], ["load=0.1,0.2"], full=False)
+    assert whole.part == ""
+
+
+def test_what_is_left_out_is_missed_by_whoever_asks_for_it():
+    data = Data([({"load": 1}, None)], left_out=[{"load": 2}])
+    assert data.has(load=1)
+    assert not data.has(load=3)
+    for ask in (data.results, data.has, data.saturation, lambda **of: data.values("seed", **of)):
+        with pytest.raises(LeftOutError, match="load=2"):
+            ask(load=2)
 
 
 def test_bars_in_a_cell_do_not_break_the_table():

@@ -105,28 +105,38 @@ class Data:
         results: Sequence[tuple[Mapping[str, Any], Result]],
         saturations: Sequence[tuple[Mapping[str, Any], Saturation]] = (),
         *,
-        partial: bool = False,
+        left_out: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         self._results = results
         self._saturations = saturations
-        self._partial = partial
+        self._left_out = left_out
 
     def results(self, **labels: Any) -> list[Result]:
         """All results with these labels: one per seed, if the labels leave nothing else open."""
         found = [result for own, result in self._results if _matches(own, labels)]
-        if self._partial and not found:
-            raise LeftOutError(", ".join(f"{name}={label}" for name, label in labels.items()))
+        if not found:
+            self._must_not_lack(labels)
         return found
+
+    def _must_not_lack(self, labels: Mapping[str, Any]) -> None:
+        if any(_matches(own, labels) for own in self._left_out):
+            raise LeftOutError(", ".join(f"{name}={label}" for name, label in labels.items()))
 
     def has(self, **labels: Any) -> bool:
         """Whether there are such results."""
-        return any(_matches(own, labels) for own, _ in self._results)
+        found = any(_matches(own, labels) for own, _ in self._results)
+        if not found:
+            self._must_not_lack(labels)
+        return found
 
     def values(self, label: str, **labels: Any) -> list[Any]:
         """The values of a label among the results with the others, in the order they were run."""
-        return list(
+        found = list(
             dict.fromkeys(own[label] for own, _ in self._results if label in own and _matches(own, labels))
         )
+        if not found:
+            self._must_not_lack(labels)
+        return found
 
     def mean(self, measure: Measure, **labels: Any) -> Interval:
         """The mean over the seeds."""
@@ -140,6 +150,8 @@ class Data:
     def saturation(self, **labels: Any) -> Saturation | None:
         """The saturation that was searched for."""
         found = [saturation for own, saturation in self._saturations if _matches(own, labels)]
+        if not found:
+            self._must_not_lack(labels)
         return found[0] if found else None
 
     def all_results(self) -> Iterator[Result]:
@@ -166,3 +178,5 @@ class Experiment:
     searches: Callable[[bool], list[Search]] = field(default=lambda full: [])
     part: str = ""
     """Which of the runs are wanted, if not all."""
+    left_out: Callable[[bool], list[Mapping[str, Any]]] = field(default=lambda full: [])
+    """The labels of the runs and searches that are not."""

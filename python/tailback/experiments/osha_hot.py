@@ -33,7 +33,7 @@ share = true
 SETUP = (
     "A quarter of the endpoints, drawn by the seed, send to one endpoint at the load of the point, all "
     "others but that one uniformly to all at the same load; latency of the uniform packets created after "
-    "the warm-up."
+    f"the warm-up. {osha.TIMES}"
 )
 
 

@@ -105,6 +105,9 @@ _VOQ = 'kind = "input-queued"\nvoq = true\nparallel_reads = true'
 different output ports" (section 5): any number of outputs read from an input."""
 
 
+TIMES = "Measured for 0.4 ms after 0.2 ms; in full size 2304 endpoints for 2 ms after 1 ms."
+
+
 def span(of: Network, full: bool) -> Times:
     """Warm-up and window in us; nothing is waited for behind them.
 

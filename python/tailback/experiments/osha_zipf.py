@@ -13,7 +13,7 @@ TRAFFIC = '[[traffic]]\nname = "zipf"\npattern = "zipf"\ns = {s}\nload = {load}\
 SETUP = (
     "Every endpoint sends 4 KiB packets to others by Zipf's law, each with a ranking of its own; "
     "switches with 128 KiB a port, input-queued, and with virtual output queues, then read at once by any "
-    "number of outputs."
+    f"number of outputs. {osha.TIMES}"
 )
 TORUS = " The torus has bubble flow control in every ring and virtual network."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,34 +14,30 @@ from tailback.experiments.model import Case, Experiment
 HELP = "form: LABEL=VALUE or LABEL=VALUE,VALUE"
 
 
-def only(experiments: Sequence[Experiment], wanted: Sequence[str]) -> list[Experiment]:
-    """The experiments with those of their runs that have these labels, or lack them.
+def only(experiments: Sequence[Experiment], wanted: Sequence[str], *, full: bool) -> list[Experiment]:
+    """The experiments with those of their runs that have these labels, and those that know no such label.
 
     `wanted` are texts like `load=1` and `protocol=ecn,lhrp`. Searches are left out.
     """
-    if not wanted:
-        return list(experiments)
-    chosen = dict(map(_read, wanted))
-    known = {
-        label
-        for one in experiments
-        for full in (False, True)
-        for case in one.cases(full)
-        for label in case.labels
-    }
+    chosen: dict[str, list[Any]] = {}
+    for text in wanted:
+        label, values = _read(text)
+        chosen.setdefault(label, []).extend(values)
+    known = {label for one in experiments for case in one.cases(full) for label in case.labels}
+    have = "labels: " + ", ".join(sorted(known)) if known else "they have none"
     if unknown := [label for label in chosen if label not in known]:
-        have = "labels: " + ", ".join(sorted(known)) if known else "they have none"
         raise InputError(
             [Problem(f"no run has the label {label}", path="--only", help=have) for label in unknown]
         )
-    return [_part(one, chosen, " ".join(wanted)) for one in experiments]
+    return [_part(one, chosen, " ".join(wanted), full) for one in experiments] if chosen else [*experiments]
 
 
 def _read(text: str) -> tuple[str, list[Any]]:
     label, equals, values = text.partition("=")
     if not (label and equals and values):
         raise InputError([Problem(f"{text} names no runs", path="--only", help=HELP)])
-    return label, [_value(part) for part in values.split(",")]
+    # A value may itself have a comma.
+    return label, [values, *map(_value, values.split(","))]
 
 
 def _value(text: str) -> Any:
@@ -50,15 +46,20 @@ def _value(text: str) -> Any:
     return text
 
 
-def _part(one: Experiment, wanted: dict[str, list[Any]], text: str) -> Experiment:
+def _part(one: Experiment, wanted: Mapping[str, list[Any]], text: str, full: bool) -> Experiment:
     def cases(full: bool) -> list[Case]:
-        found = [case for case in one.cases(full) if _matches(case, wanted)]
-        if not found:
-            raise InputError([Problem(f"leaves no run of {one.id}", path="--only")])
-        return found
+        return [case for case in one.cases(full) if _matches(case, wanted)]
 
-    return replace(one, cases=cases, searches=lambda full: [], part=text)
+    def left_out(full: bool) -> list[Mapping[str, Any]]:
+        runs = [case.labels for case in one.cases(full) if not _matches(case, wanted)]
+        return [*runs, *(search.labels for search in one.searches(full))]
+
+    if not cases(full):
+        raise InputError([Problem(f"leaves no run of {one.id}", path="--only")])
+    if not left_out(full):
+        return one
+    return replace(one, cases=cases, searches=lambda full: [], part=text, left_out=left_out)
 
 
-def _matches(case: Case, wanted: dict[str, list[Any]]) -> bool:
-    return all(case.labels.get(label, values[0]) in values for label, values in wanted.items())
+def _matches(case: Case, wanted: Mapping[str, list[Any]]) -> bool:
+    return all(case.labels[label] in values for label, values in wanted.items() if label in case.labels)

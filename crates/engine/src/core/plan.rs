@@ -213,7 +213,7 @@ impl Plan {
 
     /// The first tick of the search for deadlock that follows one at `now`: a circle takes several packets to close, and to look
     /// at all that waits in a jammed network takes as long as to simulate it for about as many. Later the searches lie an eighth
-    /// of the time passed apart: a circle then stays unknown for no more than that.
+    /// of the time passed apart: a circle then stays unknown for no more than that, and until the next check time.
     pub fn next_search(&self, now: Tick) -> Tick {
         let packet = self.links.iter().filter_map(|link| link.time.last().copied()).max().unwrap_or(1);
         now + (4 * packet as Tick).max(now / 8)

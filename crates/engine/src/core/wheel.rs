@@ -47,6 +47,8 @@ struct Chunk {
     next: u32,
 }
 
+const _: () = assert!(size_of::<Chunk>() == 64);
+
 /// The wheel. An event is a kind and 64 bits.
 pub struct Wheel {
     slots: Vec<u32>,
@@ -251,9 +253,16 @@ mod tests {
         }
         let (mut got, mut batch) = (Vec::new(), Vec::new());
         while let Some(at) = wheel.next(5000) {
-            // One for a kind that is yet to be handled in the same tick.
-            wheel.push(at, Kind::Agent, 10_000 + at);
-            expected.push((at, 10_000 + at));
+            let mut add = |when: Tick, kind, event| {
+                wheel.push(when, kind, event);
+                expected.push((when, event));
+            };
+            // One for a kind that is yet to be handled in the same tick; many for a few slots, and some a round ahead.
+            add(at, Kind::Agent, 10_000 + at);
+            for number in 0..if at < 4000 { 20 } else { 0 } {
+                let ahead = if number < 18 { 1 + stream.below(8) } else { 250 + stream.below(20) };
+                add(at + ahead as u64, KIND_OF[number as usize % KINDS], (1 << 20) * number + at);
+            }
             for kind in KIND_OF {
                 wheel.take(kind, &mut batch);
                 got.extend(batch.iter().map(|&event| (at, event)));

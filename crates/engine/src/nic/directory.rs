@@ -1,7 +1,8 @@
 //! The send queues of an endpoint, by destination.
 use crate::keyed::Keyed;
 
-/// Queues beyond which they are indexed: a search through fewer costs less than a hash.
+/// Queues beyond which they are indexed: a search through fewer costs less than a hash. Checked builds have it low, so that tests of
+/// small networks index them too.
 const FEW: usize = if cfg!(debug_assertions) { 4 } else { 128 };
 
 /// Destinations with a queue, and their queues, in an order that is kept but for the place of one that leaves, which the last one

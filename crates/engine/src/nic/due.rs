@@ -19,7 +19,7 @@ impl Due {
         let Some(due) = queue.due() else { return };
         if droppable >> due.class & 1 == 0 && queue.noted.is_none_or(|noted| due.at < noted.get()) {
             let at = due.at;
-            queue.noted = NonZero::new(at);
+            queue.noted = Some(NonZero::new(at).expect("law broken: a packet is due before the first"));
             self.times.push(Reverse((at, queue.dst, number)));
         }
     }

@@ -194,7 +194,8 @@ impl<S: Source> NicSet<S> {
                 Pull::At(at) => {
                     let record = &mut self.queues[queue];
                     record.ready = false;
-                    record.wake_at = NonZero::new(at);
+                    record.wake_at =
+                        Some(NonZero::new(at).expect("law broken: a queue waits for the beginning"));
                     let dst = record.dst;
                     self.nodes[endpoint].asleep.push(Reverse((at, dst, queue)));
                 }

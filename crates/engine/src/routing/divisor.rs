@@ -14,8 +14,8 @@ impl Divisor {
         Self { by, times: u64::MAX / u64::from(by) }
     }
 
-    /// The quotient and the remainder. Exact for all numbers: (n + 1) · times / 2⁶⁴ is less than (n + 1) / by, and by less than
-    /// 2⁻³².
+    /// The quotient and the remainder. Exact for all numbers: (n + 1) · times / 2⁶⁴ is less than (n + 1) / by, by at most 2⁻³²,
+    /// and n / by is 1 / by or more below the next whole number.
     #[inline]
     pub(super) fn divide(self, number: u32) -> (u32, u32) {
         let quotient = (((u128::from(number) + 1) * u128::from(self.times)) >> 64) as u32;
