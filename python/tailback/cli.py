@@ -122,7 +122,9 @@ def reproduce(
         list[str] | None,
         typer.Argument(metavar="[ID…]", help="Experiments, or the beginning of their names."),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="The sizes and times of the papers.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="The sizes and times of the papers (set-ups tell shorter times).")
+    ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option(

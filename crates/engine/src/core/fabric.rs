@@ -11,6 +11,7 @@ use crate::graph::Peer;
 use crate::probe::Probe;
 use crate::protocol::signal::Signal;
 use crate::routing::BUBBLE;
+use crate::switch::bits::Set;
 use std::sync::Arc;
 
 /// The shared part of a partition.
@@ -249,6 +250,19 @@ impl Fabric {
     #[inline]
     pub fn head(&self, channel: u32, vc: u8) -> u32 {
         self.lanes[channel * self.vcs + vc as u32].head
+    }
+
+    /// Calls `visit` with the port, the virtual channel and the length of the first packet of each of these queues.
+    pub fn each_head<const V: usize>(
+        &self,
+        port: u32,
+        mut queued: Set<V>,
+        visit: &mut dyn FnMut(u32, u8, u32),
+    ) {
+        while let Some(vc) = queued.first() {
+            queued.remove(vc);
+            visit(port, vc as u8, self.pool.hot[self.head(port, vc as u8)].flits());
+        }
     }
 
     /// Flits in a queue in front of a channel.

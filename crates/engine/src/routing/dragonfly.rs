@@ -37,7 +37,7 @@ pub(super) struct Geometry {
     /// First local port.
     p: u32,
     arrangement: Arrangement,
-    /// Divides endpoints by `p`: into the switch and the port.
+    /// Divides endpoints by `p`: into the switch and the port, as `Dragonfly::graph` attaches them.
     by_switch: Divisor,
     /// Divides switches by `a`: into the group and the index there.
     by_group: Divisor,

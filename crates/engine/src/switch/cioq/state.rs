@@ -343,12 +343,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             });
         }
         for (port, output) in (0..).zip(self.outputs.iter()) {
-            let mut queued = output.queued;
-            while let Some(vc) = queued.first() {
-                queued.remove(vc);
-                let first = fabric.head(port, vc as u8);
-                visit(port, vc as u8, fabric.pool.hot[first].flits());
-            }
+            fabric.each_head(port, output.queued, visit);
         }
     }
 

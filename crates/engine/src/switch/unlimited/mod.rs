@@ -186,12 +186,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
 
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32)) {
         for (port, output) in (0..).zip(self.outputs.iter()) {
-            let mut queued = output.queued;
-            while let Some(vc) = queued.first() {
-                queued.remove(vc);
-                let first = fabric.head(port, vc as u8);
-                visit(port, vc as u8, fabric.pool.hot[first].flits());
-            }
+            fabric.each_head(port, output.queued, visit);
         }
     }
 
