@@ -31,37 +31,37 @@ pub enum Kind {
 
 /// Number of kinds.
 pub const KINDS: usize = 8;
-const NONE: u32 = u32::MAX;
+/// Words of a line of a list: the number of the next line, then events.
+const LINE: usize = 8;
+/// Where a line ends.
+const FULL: usize = LINE - 1;
+/// The place of the last event of a slot that has none: as if its line were full.
+const EMPTY: u32 = FULL as u32;
+/// Bits of an event; its kind is above them.
+const EVENT_BITS: u32 = 61;
 
-/// Events of a chunk.
-const CHUNK: usize = 6;
-
-/// A part of a slot's list: a cache line.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Chunk {
-    events: [u64; CHUNK],
-    kinds: [Kind; CHUNK],
-    count: u8,
-    /// The next of the slot, or the next free one.
-    next: u32,
-}
-
-const _: () = assert!(size_of::<Chunk>() == 64);
-
-/// The wheel. An event is a kind and 64 bits.
+/// The wheel. An event is a kind and 61 bits.
 pub struct Wheel {
+    /// Of each slot the place of its last event among all words.
     slots: Vec<u32>,
     occupied: Vec<u64>,
-    chunks: Vec<Chunk>,
+    /// Lines one after the other; the first is nobody's.
+    words: Vec<u64>,
+    /// The first line that is free, or 0.
     free: u32,
     mask: u64,
     /// Everything before this tick has left its slot.
     base: Tick,
-    far: BinaryHeap<Reverse<(Tick, Kind, u64)>>,
+    far: BinaryHeap<Reverse<(Tick, u64)>>,
     /// The events of the tick being handled, if one is.
     due: [Vec<u64>; KINDS],
     handling: bool,
+}
+
+/// Puts an event among those of its kind that are due.
+#[inline(always)]
+fn sort(due: &mut [Vec<u64>; KINDS], event: u64) {
+    due[(event >> EVENT_BITS) as usize].push(event & ((1 << EVENT_BITS) - 1));
 }
 
 impl Wheel {
@@ -70,10 +70,10 @@ impl Wheel {
         // Where a tick is long, flows with rates wait for several packets' times.
         let slots = span.clamp(256, 1 << 14).next_power_of_two() as usize;
         Self {
-            slots: vec![NONE; slots],
+            slots: vec![EMPTY; slots],
             occupied: vec![0; slots / 64],
-            chunks: Vec::new(),
-            free: NONE,
+            words: vec![0; LINE],
+            free: 0,
             mask: slots as u64 - 1,
             base: 0,
             far: BinaryHeap::new(),
@@ -83,56 +83,54 @@ impl Wheel {
     }
 
     /// Adds an event at `at`, which must not be before the tick being handled.
-    #[inline]
+    ///
+    /// Not inlined: it is called in many places, whose code would not fit in a first-level cache together.
+    #[inline(never)]
     pub fn push(&mut self, at: Tick, kind: Kind, event: u64) {
+        debug_assert!(event >> EVENT_BITS == 0, "law broken: an event of more than 61 bits");
+        let event = (kind as u64) << EVENT_BITS | event;
         // An event of the tick being handled, or in the past, would wrap round to a distance far over the mask.
         if at.wrapping_sub(self.base) > self.mask {
-            return self.push_elsewhere(at, kind, event);
+            return self.push_elsewhere(at, event);
         }
-        let slot = (at & self.mask) as usize;
-        let first = self.slots[slot];
-        if first != NONE {
-            let chunk = &mut self.chunks[first as usize];
-            let count = chunk.count as usize;
-            if count < CHUNK {
-                (chunk.events[count], chunk.kinds[count]) = (event, kind);
-                chunk.count += 1;
-                return;
-            }
+        let place = &mut self.slots[(at & self.mask) as usize];
+        if *place as usize % LINE == FULL {
+            return self.begin_line(at, event);
         }
-        self.begin_chunk(slot, kind, event);
+        *place += 1;
+        self.words[*place as usize] = event;
     }
 
-    /// Puts an event into a new chunk of a slot, before the others.
-    #[inline]
-    fn begin_chunk(&mut self, slot: usize, kind: Kind, event: u64) {
-        if self.free == NONE {
+    /// Puts an event into a new line of a slot, before the others.
+    #[inline(never)]
+    fn begin_line(&mut self, at: Tick, event: u64) {
+        if self.free == 0 {
             self.grow();
         }
-        let first = std::mem::replace(&mut self.slots[slot], self.free);
-        let chunk = &mut self.chunks[self.free as usize];
-        self.free = std::mem::replace(&mut chunk.next, first);
-        (chunk.events[0], chunk.kinds[0], chunk.count) = (event, kind, 1);
+        let (slot, first) = ((at & self.mask) as usize, self.free as usize * LINE);
+        let before = std::mem::replace(&mut self.slots[slot], first as u32 + 1) as usize / LINE;
+        self.free = std::mem::replace(&mut self.words[first], before as u64) as u32;
+        self.words[first + 1] = event;
         self.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
     #[cold]
     fn grow(&mut self) {
-        let first = self.chunks.len() as u32;
-        let free =
-            |ahead| Chunk { events: [0; CHUNK], kinds: [Kind::Line; CHUNK], count: 0, next: first + ahead };
-        self.chunks.extend((1..=64).map(free));
-        self.chunks.last_mut().expect("just added").next = NONE;
-        self.free = first;
+        let first = self.words.len() / LINE;
+        self.free = first as u32;
+        self.words.resize((first + 64) * LINE, 0);
+        for line in first..first + 63 {
+            self.words[line * LINE] = line as u64 + 1;
+        }
     }
 
     #[cold]
-    fn push_elsewhere(&mut self, at: Tick, kind: Kind, event: u64) {
+    fn push_elsewhere(&mut self, at: Tick, event: u64) {
         if self.handling && at + 1 == self.base {
-            return self.due[kind as usize].push(event);
+            return sort(&mut self.due, event);
         }
         assert!(at >= self.base, "law broken: an event in the past");
-        self.far.push(Reverse((at, kind, event)));
+        self.far.push(Reverse((at, event)));
     }
 
     /// The first tick that has an event and is before `end`: its events are to be taken now.
@@ -148,12 +146,12 @@ impl Wheel {
         if near == at {
             self.empty_slot((at & self.mask) as usize);
         }
-        while let Some(&Reverse((time, kind, event))) = self.far.peek() {
+        while let Some(&Reverse((time, event))) = self.far.peek() {
             if time > at {
                 break;
             }
             self.far.pop();
-            self.due[kind as usize].push(event);
+            sort(&mut self.due, event);
         }
         Some(at)
     }
@@ -162,20 +160,21 @@ impl Wheel {
     #[inline]
     fn empty_slot(&mut self, slot: usize) {
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let first = std::mem::replace(&mut self.slots[slot], NONE);
-        let mut at = first;
+        let last = std::mem::replace(&mut self.slots[slot], EMPTY) as usize;
+        let (first, mut line, mut end) = (last / LINE, last / LINE, last % LINE);
         loop {
-            let Chunk { events, kinds, count, next } = &self.chunks[at as usize];
-            for (&event, &kind) in events.iter().zip(kinds).take(*count as usize) {
-                self.due[kind as usize].push(event);
+            let words = &self.words[line * LINE..][..=end];
+            let next = words[0];
+            for &event in &words[1..] {
+                sort(&mut self.due, event);
             }
-            if *next == NONE {
+            if next == 0 {
                 break;
             }
-            at = *next;
+            (line, end) = (next as usize, FULL);
         }
         // The whole list is free.
-        self.chunks[at as usize].next = std::mem::replace(&mut self.free, first);
+        self.words[line * LINE] = std::mem::replace(&mut self.free, first as u32) as u64;
     }
 
     /// The first tick that has an event, or `Tick::MAX`.
