@@ -121,11 +121,7 @@ impl<S: Source> NicSet<S> {
         if self.source.hears(Kind::Return) {
             self.source.on_control(record, packet, fabric.now);
         }
-        if !record.has_message() {
-            // A class that waits in its generator may go on now.
-            let node = &mut self.nodes[endpoint];
-            node.next_born = node.next_born.min(fabric.now);
-        }
+        self.go_on(endpoint, queue, fabric.now);
         self.make_ready(endpoint, queue, fabric.now);
     }
 }

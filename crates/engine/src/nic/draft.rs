@@ -96,14 +96,21 @@ impl<S: Source> NicSet<S> {
             Pull::Reserve(reserve) => record.assign(&mut node.next_message, reserve.messages),
             _ => {}
         }
-        if let Pull::Next(class) | Pull::Again(class) = pull
-            && self.plan.channels.classes[class as usize].droppable
-        {
+        if let Pull::Next(class) | Pull::Again(class) = pull {
+            self.retain(fabric, endpoint, packet, class);
+        }
+        first
+    }
+
+    /// Counts data that may be dropped.
+    #[inline]
+    pub(super) fn retain(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet, class: u8) {
+        if self.droppable >> class & 1 == 1 {
             fabric.probe.speculated(packet.cold.class, fabric.now);
+            let node = &mut self.nodes[endpoint];
             node.retained += packet.hot.flits();
             self.retained_peak = self.retained_peak.max(node.retained);
         }
-        first
     }
 
     /// Lets the routing choose for a packet, of data with its turn, and sets the virtual channel of the injection channel.

@@ -12,6 +12,7 @@ mod parked;
 pub mod queue;
 mod receive;
 mod turns;
+mod unqueued;
 
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
@@ -77,6 +78,8 @@ struct Node {
     queues: Directory,
     /// Its generators: a range of `NicSet::generators`.
     generators: std::ops::Range<u32>,
+    /// Whether a class with one destination waits in its generator.
+    generators_wait: bool,
     /// Creation of the next message.
     next_born: Tick,
     next_message: u32,
@@ -117,6 +120,8 @@ pub struct NicSet<S: Source> {
     parks: bool,
     /// Whether queues reserve ahead of all data.
     at_once: bool,
+    /// See [`Source::unqueued`]; none where the endpoint or its switch keeps more of a message than the protocol.
+    unqueued: Option<u8>,
     /// Traffic class of data, and of the packets that announce and end flows.
     data_class: u8,
     /// The ranks of jobs on these endpoints.
@@ -149,6 +154,7 @@ impl<S: Source> NicSet<S> {
                 asleep: BinaryHeap::new(),
                 due: Due::default(),
                 queues: Directory::default(),
+                generators_wait: feeds[first as usize..].iter().any(|feed: &Feed| feed.only.is_some()),
                 generators: first..feeds.len() as u32,
                 next_born: NEVER,
                 next_message: 0,
@@ -162,6 +168,7 @@ impl<S: Source> NicSet<S> {
         }
         Self {
             at_once: source.reserves_at_once(),
+            unqueued: source.unqueued().filter(|_| !plan.circuits && !plan.fifo),
             // Where a queue may pull other classes meanwhile, it must be asked again.
             parks: waits_for_the_same(plan) && source.pulls().count_ones() == 1,
             source,
@@ -231,6 +238,15 @@ impl<S: Source> NicSet<S> {
         record.wake_at = None;
         self.nodes[endpoint].queues.remove(record.dst);
         self.free.push(queue);
+    }
+
+    /// A queue has room for a message again: a class that waits in its generator may go on now.
+    #[inline]
+    fn go_on(&mut self, endpoint: u32, queue: u32, now: Tick) {
+        let node = &mut self.nodes[endpoint];
+        if node.generators_wait && !self.queues[queue].has_message() {
+            node.next_born = node.next_born.min(now);
+        }
     }
 
     fn make_ready(&mut self, endpoint: u32, queue: u32, now: Tick) {

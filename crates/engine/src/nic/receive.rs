@@ -131,11 +131,8 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
         self.nodes[endpoint].due.note(queue, record, self.droppable);
-        if !record.has_message() {
-            // A class that waits in its generator may go on now.
-            let node = &mut self.nodes[endpoint];
-            node.next_born = node.next_born.min(fabric.now);
-        }
+        self.go_on(endpoint, queue, fabric.now);
+        let record = &self.queues[queue];
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);
         } else {

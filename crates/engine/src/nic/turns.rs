@@ -36,7 +36,8 @@ impl<S: Source> NicSet<S> {
             return;
         }
         let mut next_born = self.run_jobs(fabric, endpoint);
-        for at in self.nodes[endpoint].generators.clone() {
+        let generators = self.nodes[endpoint].generators.clone();
+        for at in generators.clone() {
             loop {
                 let feed = &self.feeds[at];
                 if feed.born > now {
@@ -54,6 +55,11 @@ impl<S: Source> NicSet<S> {
                 let message = feed.pop(&self.plan.traffic[feed.class as usize]);
                 if message.born >= feed.counted {
                     fabric.probe.offered(&message);
+                }
+                // Several of one time take turns by their queues.
+                let last = (at..generators.end).all(|at| self.feeds[at].born > now);
+                if last && self.send_unqueued(fabric, endpoint, &message) {
+                    continue;
                 }
                 let queue = self.queue(endpoint, message.dst);
                 self.queues[queue].push(message);
@@ -294,25 +300,24 @@ impl<S: Source> NicSet<S> {
         }
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };
         if matches!(pull, Pull::Next(_) | Pull::Again(_)) {
-            let sink = &mut self.sinks[endpoint];
-            self.nodes[endpoint].hold = self.source.hold(sink, &sent);
-            if fabric.probe.control_recorded() && self.source.signals() == Concern::Endpoint {
-                fabric.probe.allowed(
-                    packet.cold.src,
-                    None,
-                    self.source.allowed(sink, fabric.now),
-                    fabric.now,
-                );
-            }
+            self.hold(fabric, endpoint, &sent);
         }
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record, self.droppable);
-        if !record.has_message() {
-            // A class that waits in its generator may go on now.
-            self.nodes[endpoint].next_born = self.nodes[endpoint].next_born.min(fabric.now);
-        }
+        self.go_on(endpoint, queue, fabric.now);
         true
+    }
+
+    /// After data, the endpoint may have to wait.
+    #[inline]
+    pub(super) fn hold(&mut self, fabric: &mut Fabric, endpoint: u32, sent: &Sent) {
+        let sink = &mut self.sinks[endpoint];
+        self.nodes[endpoint].hold = self.source.hold(sink, sent);
+        if fabric.probe.control_recorded() && self.source.signals() == Concern::Endpoint {
+            let rate = self.source.allowed(sink, fabric.now);
+            fabric.probe.allowed(sent.packet.cold.src, None, rate, fabric.now);
+        }
     }
 
     /// A data packet takes the next turn, unless it has one: what it waits for does not change while others are sent.

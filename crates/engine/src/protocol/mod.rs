@@ -158,6 +158,12 @@ pub trait Source: Send + Sync + 'static {
         None
     }
 
+    /// The traffic class in which a message goes as [`Pull::Next`] from a new queue, with no words of the protocol, that is as new again
+    /// once it is sent: an endpoint with nothing else to send makes none for a message of one packet.
+    fn unqueued(&self) -> Option<u8> {
+        None
+    }
+
     /// The traffic classes that [`Source::pull`] names, one bit each: once all of them lack credit, no other queue is asked. All,
     /// if that is not known.
     fn pulls(&self) -> u64 {

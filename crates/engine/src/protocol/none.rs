@@ -79,6 +79,10 @@ impl Source for Plain {
         1 << self.data
     }
 
+    fn unqueued(&self) -> Option<u8> {
+        (self.window == u32::MAX).then_some(self.data)
+    }
+
     fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
         if self.acknowledge {
             replies.extend(received.acknowledge(true, self.control));

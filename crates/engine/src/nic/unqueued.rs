@@ -1,0 +1,63 @@
+//! Messages that see no send queue: an endpoint with nothing else to send sends them as they are created.
+use super::queue::Message;
+use super::{NicSet, Node};
+use crate::core::Tick;
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Cold, Kind, Packet};
+use crate::protocol::{Pull, Sent, Source};
+use std::cmp::Reverse;
+
+impl Node {
+    /// Whether it has nothing to send, and may.
+    fn is_at_rest(&self, now: Tick) -> bool {
+        self.ready.is_empty()
+            && self.control.is_empty()
+            && self.hurried.is_empty()
+            && self.parked.is_empty()
+            && self.hold <= now
+            && self.asleep.peek().is_none_or(|Reverse((at, ..))| *at > now)
+            && !self.due.is_ready(now)
+    }
+}
+
+impl<S: Source> NicSet<S> {
+    /// Sends a message of one packet for which a queue would be made, if it could be sent and the queue forgotten in this very tick.
+    /// Returns whether it was sent.
+    #[inline]
+    pub(super) fn send_unqueued(&mut self, fabric: &mut Fabric, endpoint: u32, message: &Message) -> bool {
+        let Some(class) = self.unqueued else { return false };
+        let (channel, now, flits) = (fabric.ports + endpoint, fabric.now, message.flits());
+        let node = &self.nodes[endpoint];
+        if fabric.channels[channel].free_at > now
+            || flits > self.plan.packet_flits as u32
+            || !node.is_at_rest(now)
+            || node.queues.find(message.dst).is_some()
+        {
+            return false;
+        }
+        let (src, number, turn) = (fabric.share.endpoints[endpoint as usize], node.next_message, node.turn);
+        let mut packet = Packet::default();
+        packet.hot.dst = message.dst;
+        packet.hot.set_size(Kind::Data, flits as u16);
+        packet.cold = Cold {
+            born: message.born,
+            src,
+            message: number,
+            length: flits,
+            class: message.class(),
+            ..Cold::default()
+        };
+        self.route_at_source(fabric, Some(turn), &mut packet, class);
+        if !fabric.affords(channel, packet.hot.next_vc, flits) {
+            return false;
+        }
+        let node = &mut self.nodes[endpoint];
+        (node.next_message, node.turn) = (number + 1, turn.wrapping_add(1));
+        fabric.probe.first_injected(message.class(), flits, now);
+        self.retain(fabric, endpoint, &packet, class);
+        self.inject(fabric, endpoint, &mut packet);
+        let end = fabric.channels[channel].free_at;
+        self.hold(fabric, endpoint, &Sent { pull: Pull::Next(class), packet: &packet, now, end });
+        true
+    }
+}
