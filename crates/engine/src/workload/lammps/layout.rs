@@ -5,11 +5,39 @@ use std::sync::OnceLock;
 /// Transposes of a time step: one transform forwards and three backwards.
 pub const TRANSPOSES: usize = 13;
 
-/// Points of the mesh: in each dimension from a first to a last; nothing where the last is before the first.
-type Region = [(i64, i64); 3];
+/// Points of the mesh in a dimension, from a first to a last; nothing where the last is before the first.
+type Side = (i64, i64);
 
-/// A layout: the region of each rank. In the brick layout a rank owns its part of the box, in the others whole lines in x, y or z.
-type Layout = Vec<Region>;
+/// A layout: it cuts the mesh into the regions of the ranks, which stand in a grid. In the brick layout a rank owns its part of the
+/// box, in the others whole lines in x, y or z.
+#[derive(Debug)]
+struct Layout {
+    /// The parts of each dimension.
+    sides: [Vec<Side>; 3],
+    /// How far apart ranks are that are neighbours in a dimension.
+    strides: [u32; 3],
+}
+
+impl Layout {
+    /// The region of a rank.
+    fn region(&self, rank: u32) -> [Side; 3] {
+        std::array::from_fn(|d| self.sides[d][(rank / self.strides[d]) as usize % self.sides[d].len()])
+    }
+
+    /// The ranks whose regions have points in common with a region, and how many.
+    fn meeting(&self, region: &[Side; 3]) -> Vec<(u32, u64)> {
+        let mut met = vec![(0, 1)];
+        for ((sides, stride), own) in self.sides.iter().zip(self.strides).zip(region) {
+            let common = |side: &Side| side.1.min(own.1) + 1 - side.0.max(own.0);
+            let parts = || (0..).zip(sides).filter(|(_, side)| common(side) > 0);
+            let with = |&(rank, points): &(u32, u64)| {
+                parts().map(move |(at, side): (u32, _)| (rank + at * stride, points * common(side) as u64))
+            };
+            met = met.iter().flat_map(with).collect();
+        }
+        met
+    }
+}
 
 /// Steps between layouts: from, to, bytes of a point.
 const STEPS: [(usize, usize, u64); 5] = [
@@ -46,20 +74,18 @@ pub struct Transposes {
 impl Transposes {
     pub fn new(model: &Model) -> Self {
         let ranks: u32 = model.processes.iter().product();
-        let layout = |region: &dyn Fn(u32) -> Region| (0..ranks).map(region).collect();
         let (columns, rows) = plane(ranks, model.mesh[1], model.mesh[2]);
         let (few, many) = factors(ranks);
-        let share = |points: u32, number: u32, of: u32| {
+        let share = |points: u32, of: u32| -> Vec<Side> {
             let first = |number: u32| i64::from(number) * i64::from(points) / i64::from(of);
-            (first(number), first(number + 1) - 1)
+            (0..of).map(|number| (first(number), first(number + 1) - 1)).collect()
         };
-        let [x, y, z] = model.mesh;
-        let whole = |points: u32| (0, i64::from(points) - 1);
+        let ([x, y, z], [_, ny, nz]) = (model.mesh, model.processes);
         let layouts = [
-            layout(&|rank| brick(model, rank)),
-            layout(&|rank| [whole(x), share(y, rank % columns, columns), share(z, rank / columns, rows)]),
-            layout(&|rank| [share(x, rank % few, few), whole(y), share(z, rank / few, many)]),
-            layout(&|rank| [share(x, rank % few, few), share(y, rank / few, many), whole(z)]),
+            Layout { sides: std::array::from_fn(|d| brick(model, d)), strides: [ny * nz, nz, 1] },
+            Layout { sides: [share(x, 1), share(y, columns), share(z, rows)], strides: [1, 1, columns] },
+            Layout { sides: [share(x, few), share(y, 1), share(z, many)], strides: [1, 1, few] },
+            Layout { sides: [share(x, few), share(y, many), share(z, 1)], strides: [1, few, 1] },
         ];
         Self { layouts, found: (0..ranks).map(|_| OnceLock::new()).collect() }
     }
@@ -72,45 +98,24 @@ impl Transposes {
 
     /// Those whose regions overlap, from the next rank on.
     fn find(&self, rank: u32, (from, to, bytes): (usize, usize, u64)) -> Partners {
-        let (before, after) = (&self.layouts[from], &self.layouts[to]);
-        let ranks = before.len() as u32;
-        let mut partners = Partners::default();
-        for other in (1..ranks).map(|distance| (rank + distance) % ranks) {
-            let points = overlap(&before[rank as usize], &after[other as usize]);
-            if points > 0 {
-                partners.send.push((other, points * bytes));
-            }
-            if overlap(&before[other as usize], &after[rank as usize]) > 0 {
-                partners.receive.push(other);
-            }
+        let ranks = self.found.len() as u32;
+        let others = |at: usize, other: usize| {
+            let mut met = self.layouts[other].meeting(&self.layouts[at].region(rank));
+            met.retain(|&(other, _)| other != rank);
+            met.sort_unstable_by_key(|&(other, _)| (other + ranks - rank) % ranks);
+            met.into_iter()
+        };
+        Partners {
+            send: others(from, to).map(|(other, points)| (other, points * bytes)).collect(),
+            receive: others(to, from).map(|(other, _)| other).collect(),
         }
-        partners
     }
 }
 
-/// Points that two regions have in common.
-fn overlap(a: &Region, b: &Region) -> u64 {
-    let mut points = 1;
-    for (a, b) in a.iter().zip(b) {
-        let side = a.1.min(b.1) + 1 - a.0.max(b.0);
-        if side <= 0 {
-            // Most pairs are apart in the first dimension.
-            return 0;
-        }
-        points *= side as u64;
-    }
-    points
-}
-
-/// A rank's part of the box.
-fn brick(model: &Model, rank: u32) -> Region {
-    let [_, ny, nz] = model.processes;
-    let at = [rank / nz / ny, rank / nz % ny, rank % nz];
-    std::array::from_fn(|d| {
-        let first =
-            |at: u32| (f64::from(at) / f64::from(model.processes[d]) * f64::from(model.mesh[d])) as i64;
-        (first(at[d]), first(at[d] + 1) - 1)
-    })
+/// The parts of the box in a dimension.
+fn brick(model: &Model, d: usize) -> Vec<Side> {
+    let first = |at: u32| (f64::from(at) / f64::from(model.processes[d]) * f64::from(model.mesh[d])) as i64;
+    (0..model.processes[d]).map(|at| (first(at), first(at + 1) - 1)).collect()
 }
 
 /// Columns and rows of ranks over a plane of the mesh, of the smallest parts.
@@ -133,4 +138,43 @@ fn plane(ranks: u32, width: u32, height: u32) -> (u32, u32) {
 fn factors(ranks: u32) -> (u32, u32) {
     let few = (1..=ranks.isqrt()).rev().find(|few| ranks.is_multiple_of(*few)).unwrap_or(1);
     (few, ranks / few)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_are_those_whose_regions_overlap() {
+        for ranks in [24, 64, 60] {
+            let model = Model::new([1, 1, 1], ranks);
+            let transposes = Transposes::new(&model);
+            for (number, (from, to, bytes)) in ORDER.map(|step| STEPS[step]).into_iter().enumerate() {
+                let points = |a: u32, b: u32| {
+                    let (a, b) = (transposes.layouts[from].region(a), transposes.layouts[to].region(b));
+                    let side = |(a, b): (&Side, &Side)| (a.1.min(b.1) + 1 - a.0.max(b.0)).max(0) as u64;
+                    a.iter().zip(&b).map(side).product::<u64>()
+                };
+                for rank in 0..ranks {
+                    let others = || (1..ranks).map(|distance| (rank + distance) % ranks);
+                    let send =
+                        others().map(|to| (to, points(rank, to) * bytes)).filter(|&(_, bytes)| bytes > 0);
+                    let receive = others().filter(|&from| points(from, rank) > 0);
+                    let expected = Partners { send: send.collect(), receive: receive.collect() };
+                    assert_eq!(
+                        *transposes.partners(rank, number),
+                        expected,
+                        "rank {rank}, transpose {number}"
+                    );
+                }
+            }
+            let whole = |layout: &Layout| (0..ranks).map(|rank| size(&layout.region(rank))).sum::<u64>();
+            let points = model.mesh.iter().map(|&points| u64::from(points)).product::<u64>();
+            assert!(transposes.layouts.iter().all(|layout| whole(layout) == points));
+        }
+    }
+
+    fn size(region: &[Side; 3]) -> u64 {
+        region.iter().map(|side| (side.1 + 1 - side.0) as u64).product()
+    }
 }
