@@ -92,6 +92,22 @@ fn the_scenario_of_these_tests_drops_marks_and_resends() {
     assert!(notified.summary["ejection_shares"]["notification"].as_f64().unwrap() > 0.0);
 }
 
+/// A queue with a window, however large, remembers what is under way: it is never as new behind a packet.
+#[test]
+fn a_message_sent_without_a_queue_goes_as_one_of_a_queue_would() {
+    let calm = BUSY.replace("load = 0.7", "load = 0.1").replace("load = 0.6", "load = 0.2");
+    for network in FEW_NETWORKS {
+        // A flow with a route of its own has a queue always.
+        for routing in routings(network).into_iter().filter(|routing| !routing.contains("flow-adaptive")) {
+            for rest in [BUSY, &calm] {
+                let [without, with] = ["kind = \"none\"", "kind = \"none\"\nwindow = 4294967294"]
+                    .map(|scheme| result(&run(&file(network, &routing, scheme, rest))));
+                assert_eq!(without, with, "{network} {routing} {rest}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_run_repeated_gives_the_same_bytes() {
     let text = file(FEW_NETWORKS[2], "kind = \"par\"", PROTOCOLS[4], BUSY);
