@@ -22,9 +22,6 @@ impl<A: Architecture> Partition<A> {
 
     /// Sends the agent's signals; returns whether any are packets, which have yet to go.
     pub(super) fn speak(&mut self) -> bool {
-        if !self.speaks {
-            return false;
-        }
         let outbox = self.agent.outbox().expect("it had one");
         if outbox.signals.is_empty() && outbox.timers.is_empty() {
             return false;

@@ -208,7 +208,7 @@ impl<A: Architecture> Partition<A> {
         loop {
             self.answer_drops();
             self.switches.settle(&mut self.fabric, &mut *self.agent);
-            if self.fabric.dropped.is_empty() && !self.speak() {
+            if self.fabric.dropped.is_empty() && !(self.speaks && self.speak()) {
                 break;
             }
         }

@@ -53,6 +53,8 @@ pub struct Wheel {
     /// Everything before this tick has left its slot.
     base: Tick,
     far: BinaryHeap<Reverse<(Tick, u64)>>,
+    /// The first of them, or `Tick::MAX`.
+    far_at: Tick,
     /// The events of the tick being handled, if one is.
     due: [Vec<u64>; KINDS],
     handling: bool,
@@ -77,6 +79,7 @@ impl Wheel {
             mask: slots as u64 - 1,
             base: 0,
             far: BinaryHeap::new(),
+            far_at: Tick::MAX,
             due: Default::default(),
             handling: false,
         }
@@ -131,13 +134,13 @@ impl Wheel {
         }
         assert!(at >= self.base, "law broken: an event in the past");
         self.far.push(Reverse((at, event)));
+        self.far_at = self.far_at.min(at);
     }
 
     /// The first tick that has an event and is before `end`: its events are to be taken now.
     pub fn next(&mut self, end: Tick) -> Option<Tick> {
         let near = self.next_near();
-        let far = self.far.peek().map_or(Tick::MAX, |Reverse((at, ..))| *at);
-        let at = near.min(far);
+        let at = near.min(self.far_at);
         if at >= end {
             return None;
         }
@@ -146,14 +149,24 @@ impl Wheel {
         if near == at {
             self.empty_slot((at & self.mask) as usize);
         }
-        while let Some(&Reverse((time, event))) = self.far.peek() {
-            if time > at {
-                break;
+        if self.far_at == at {
+            self.take_far();
+        }
+        Some(at)
+    }
+
+    /// Sorts the far events of the first tick that has some by kind.
+    #[cold]
+    fn take_far(&mut self) {
+        while let Some(&Reverse((at, event))) = self.far.peek() {
+            if at > self.far_at {
+                self.far_at = at;
+                return;
             }
             self.far.pop();
             sort(&mut self.due, event);
         }
-        Some(at)
+        self.far_at = Tick::MAX;
     }
 
     /// Sorts the events of a slot that has some by kind.
@@ -179,7 +192,7 @@ impl Wheel {
 
     /// The first tick that has an event, or `Tick::MAX`.
     pub fn peek(&self) -> Tick {
-        self.next_near().min(self.far.peek().map_or(Tick::MAX, |Reverse((at, ..))| *at))
+        self.next_near().min(self.far_at)
     }
 
     fn next_near(&self) -> Tick {

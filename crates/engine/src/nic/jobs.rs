@@ -38,7 +38,9 @@ impl<S: Source> NicSet<S> {
     /// A message of a job is whole.
     pub(super) fn job_delivered(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         // What was due before the message came is done first.
-        self.run_jobs(fabric, endpoint);
+        if self.nodes[endpoint].next_born <= fabric.now {
+            self.run_jobs(fabric, endpoint);
+        }
         if let Some(hosts) = &mut self.hosts {
             hosts.note(packet, fabric.now);
             hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.notes.tag, fabric.now);
