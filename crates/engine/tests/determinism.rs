@@ -70,11 +70,11 @@ fn threads_and_partitions_do_not_change_the_result_of_any_switch() {
 #[test]
 #[ignore = "long: the whole product"]
 fn threads_and_partitions_do_not_change_any_result() {
-    for (network, routing) in routed(NETWORKS) {
+    each(&routed(NETWORKS), |(network, routing)| {
         for protocol in PROTOCOLS {
-            KINDS.iter().for_each(|switch| same_however_it_is_cut(network, &routing, protocol, switch));
+            KINDS.iter().for_each(|switch| same_however_it_is_cut(network, routing, protocol, switch));
         }
-    }
+    });
 }
 
 #[test]

@@ -213,11 +213,11 @@ fn latency_without_load_is_the_same_through_every_kind_of_switch() {
 #[test]
 #[ignore = "long: the whole product"]
 fn latency_without_load_is_the_closed_form_on_every_topology_and_routing_and_switch() {
-    for (network, routing) in routed_at_once(NETWORKS) {
+    each(&routed_at_once(NETWORKS), |(network, routing)| {
         for switch in SWITCHES {
-            [1, 4, 24].iter().for_each(|&flits| check(network, &routing, switch, flits, 7_000));
+            [1, 4, 24].iter().for_each(|&flits| check(network, routing, switch, flits, 7_000));
         }
-    }
+    });
 }
 
 /// Latency of one message in ps between the first and the last endpoint.

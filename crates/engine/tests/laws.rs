@@ -124,11 +124,11 @@ fn no_load_stops_a_network_for_ever() {
 #[test]
 #[ignore = "long: the whole product"]
 fn no_load_stops_any_network_under_any_protocol_for_ever() {
-    for (network, routing) in routed(NETWORKS) {
+    each(&routed(NETWORKS), |(network, routing)| {
         for protocol in PROTOCOLS {
-            SMALL.iter().for_each(|switch| moves(network, &routing, protocol, switch));
+            SMALL.iter().for_each(|switch| moves(network, routing, protocol, switch));
         }
-    }
+    });
 }
 
 #[test]
@@ -180,9 +180,9 @@ fn packets_that_are_dropped_arrive_all_the_same() {
 #[test]
 #[ignore = "long: the whole product"]
 fn every_message_is_delivered_exactly_once_in_any_network_under_any_protocol() {
-    for (network, routing) in routed(NETWORKS) {
+    each(&routed(NETWORKS), |(network, routing)| {
         for protocol in PROTOCOLS {
-            everything_arrives_once(network, &routing, protocol);
+            everything_arrives_once(network, routing, protocol);
         }
-    }
+    });
 }

@@ -228,9 +228,9 @@ fn nothing_stops_under_full_load_in_any_order_and_queueing() {
 #[test]
 #[ignore = "long: the whole product"]
 fn nothing_stops_under_full_load_in_the_whole_product() {
-    for (network, routing, queueing) in product() {
-        [false, true].into_iter().for_each(|voq| moves(&network, &routing, &queueing, voq));
-    }
+    each(&product(), |(network, routing, queueing)| {
+        [false, true].into_iter().for_each(|voq| moves(network, routing, queueing, voq));
+    });
 }
 
 #[test]

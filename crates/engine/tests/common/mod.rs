@@ -1,5 +1,6 @@
 //! What the tests of whole runs share: small networks, every routing and protocol, and readers of results.
 #![allow(dead_code, reason = "each test program uses a part")]
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tailback_engine::problem::Problem;
 use tailback_engine::protocol::CongestionControl;
 use tailback_engine::report::{Column, Output, RunError};
@@ -128,6 +129,18 @@ pub fn routings(network: &str) -> Vec<String> {
 pub fn routed(networks: &[&'static str]) -> Vec<(&'static str, String)> {
     let all = |&network: &&'static str| routings(network).into_iter().map(move |routing| (network, routing));
     networks.iter().flat_map(all).collect()
+}
+
+/// Does something with each of many items, on all cores. A panic of one is a panic of all.
+pub fn each<T: Sync>(items: &[T], f: impl Fn(&T) + Sync) {
+    let (next, threads) =
+        (AtomicUsize::new(0), std::thread::available_parallelism().map_or(1, |cores| cores.get()));
+    let work = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            f(item);
+        }
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
 }
 
 /// The `[link]` table with the latencies above and no keys that the network does not have.
