@@ -17,8 +17,11 @@ _FULL = 64
 
 def cases(full: bool) -> list[Case]:
     """Those of abate-fig4 without control and as published."""
-    shown = ("off", "as published")
-    return [case for case in fig4.cases(full) if case.labels["control"] in shown]
+    return [
+        case
+        for case in fig4.cases(full)
+        if case.labels["control"] in ("off", "as published") and case.labels["routing"] in fig4.ROUTINGS
+    ]
 
 
 def draw(data: Data) -> Figure:

@@ -62,7 +62,10 @@ ROUTINGS: dict[str, dict[str, Any]] = {
     "minimal": {"kind": "minimal"},
     "adaptive": {"kind": "par", "threshold": "1 packet"},
     "ugal": {"kind": "ugal", "threshold": "1 packet"},
+    "codes-par": {"kind": "codes-par"},
+    "sst-ugal": {"kind": "sst-ugal"},
 }
+"""Ours, and adaptive routing as CODES and SST define it."""
 BANDWIDTH = 25.0
 """Bytes in a nanosecond on every channel."""
 
