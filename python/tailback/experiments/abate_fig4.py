@@ -61,11 +61,11 @@ def draw(data: Data) -> Figure:
     return figure
 
 
-def _why(data: Data) -> str:
-    """What the incast's senders were allowed while their backlog should drain, with adaptive routing."""
+def _allowed(data: Data, routing: str) -> str:
+    """What the incast's senders were allowed while their backlog should drain."""
     told = []
     for control in paper.VARIANTS:
-        result = paper.one(data, routing="adaptive", control=control)
+        result = paper.one(data, routing=routing, control=control)
         span = (_DRAINS_US, 0.5 * paper.time_us(result, "incast"))
         share, let_go = paper.allowed(result, "incast", span)
         ordered = pc.min(result.tables["signals"]["time_ns"]).as_py() / 1e3
@@ -73,10 +73,14 @@ def _why(data: Data) -> str:
             f"{control} {share:.2f} times the channel (first order at {ordered:.1f} us, "
             f"{let_go} times one was let go)"
         )
+    return "; ".join(told)
+
+
+def _why(data: Data) -> str:
     return (
         "What waits in the tree drains only if less is let in than the target takes. What its senders were "
-        f"allowed in all, adaptive routing, in the mean from {_DRAINS_US:g} us to half of the incast's time: "
-        f"{'; '.join(told)}."
+        f"allowed in all, in the mean from {_DRAINS_US:g} us to half of the incast's time: adaptive routing, "
+        f"{_allowed(data, 'adaptive')}; {THEIRS}, {_allowed(data, THEIRS)}."
     )
 
 
