@@ -14,7 +14,7 @@ from tailback.result import Result
 
 ROUTING = "ugal"
 """The one that is judged."""
-THEIRS = "sst-ugal"
+SST_UGAL = "sst-ugal"
 """The paper's simulator's own adaptive routing, shown beside ours."""
 _START_US = 45.0
 
@@ -25,7 +25,7 @@ def cases(full: bool) -> list[Case]:
     load += [halo.halo(name, halo.RANKS, 5) for name in halo.HALOS]
     record = 'series = "5 us"\ncontrol = true'
     made = []
-    for routing in (ROUTING, THEIRS):
+    for routing in (ROUTING, SST_UGAL):
         common = {"scheme": "sst-cm", "routing": routing, "record": record}
         made += paper.cases(
             f"Four halos and an incast, {routing}",
@@ -92,11 +92,11 @@ def claims(data: Data) -> list[Claim]:
     """Those of claims table row abate-fig6: of the default, as published, and of the code."""
     runs, beside = (
         {control: paper.one(data, control=control, routing=routing) for control in data.values("control")}
-        for routing in (ROUTING, THEIRS)
+        for routing in (ROUTING, SST_UGAL)
     )
     halos = {control: _halos(result) for control, result in runs.items()}
     theirs = (
-        f"With SST's own adaptive routing ({THEIRS}), which is not judged, the halos end after "
+        f"With SST's own adaptive routing ({SST_UGAL}), which is not judged, the halos end after "
         + ", ".join(f"{_halos(result):.0f} us ({control})" for control, result in beside.items())
         + f"; the incast, off, after {_START_US + paper.time_us(beside['off'], 'incast0'):.0f} us."
     )

@@ -107,6 +107,7 @@ impl Fabric {
             plan,
         };
         fabric.wire(number);
+        assert!(fabric.channels.len() < 1 << 29, "law broken: more channels than an event can name");
         if fabric.plan.interleave {
             fabric.cut_free = vec![0; fabric.channels.len()].into();
         }

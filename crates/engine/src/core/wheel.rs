@@ -39,6 +39,7 @@ const FULL: usize = LINE - 1;
 const EMPTY: u32 = FULL as u32;
 /// Bits of an event; its kind is above them.
 const EVENT_BITS: u32 = 61;
+const _: () = assert!(KINDS <= 1 << (u64::BITS - EVENT_BITS));
 
 /// The wheel. An event is a kind and 61 bits.
 pub struct Wheel {
@@ -62,7 +63,7 @@ pub struct Wheel {
 
 /// Puts an event among those of its kind that are due.
 #[inline(always)]
-fn sort(due: &mut [Vec<u64>; KINDS], event: u64) {
+fn file(due: &mut [Vec<u64>; KINDS], event: u64) {
     due[(event >> EVENT_BITS) as usize].push(event & ((1 << EVENT_BITS) - 1));
 }
 
@@ -120,6 +121,7 @@ impl Wheel {
     #[cold]
     fn grow(&mut self) {
         let first = self.words.len() / LINE;
+        assert!(self.words.len() < 1 << 31, "law broken: more events than the wheel can number");
         self.free = first as u32;
         self.words.resize((first + 64) * LINE, 0);
         for line in first..first + 63 {
@@ -130,7 +132,7 @@ impl Wheel {
     #[cold]
     fn push_elsewhere(&mut self, at: Tick, event: u64) {
         if self.handling && at + 1 == self.base {
-            return sort(&mut self.due, event);
+            return file(&mut self.due, event);
         }
         assert!(at >= self.base, "law broken: an event in the past");
         self.far.push(Reverse((at, event)));
@@ -164,7 +166,7 @@ impl Wheel {
                 return;
             }
             self.far.pop();
-            sort(&mut self.due, event);
+            file(&mut self.due, event);
         }
         self.far_at = Tick::MAX;
     }
@@ -179,7 +181,7 @@ impl Wheel {
             let words = &self.words[line * LINE..][..=end];
             let next = words[0];
             for &event in &words[1..] {
-                sort(&mut self.due, event);
+                file(&mut self.due, event);
             }
             if next == 0 {
                 break;
@@ -258,28 +260,35 @@ mod tests {
         let mut wheel = Wheel::new(64);
         let mut stream = crate::rng::Stream::new(1, "wheel", "", 0);
         let mut expected = Vec::new();
+        // The largest events, so that none can touch its kind.
+        let large = |event: u64| (1 << EVENT_BITS) - 1 - event;
         for event in 0..1000 {
-            let at = stream.below(5000) as u64;
-            wheel.push(at, KIND_OF[event as usize % KINDS], event);
-            expected.push((at, event));
+            let (at, kind) = (stream.below(5000) as u64, KIND_OF[event as usize % KINDS]);
+            wheel.push(at, kind, large(event));
+            expected.push((at, kind, large(event)));
         }
         let (mut got, mut batch) = (Vec::new(), Vec::new());
-        while let Some(at) = wheel.next(5000) {
-            let mut add = |when: Tick, kind, event| {
-                wheel.push(when, kind, event);
-                expected.push((when, event));
-            };
-            // One for a kind that is yet to be handled in the same tick; many for a few slots, and some a round ahead.
-            add(at, Kind::Agent, 10_000 + at);
-            for number in 0..if at < 4000 { 20 } else { 0 } {
-                let ahead = if number < 18 { 1 + stream.below(8) } else { 250 + stream.below(20) };
-                add(at + ahead as u64, KIND_OF[number as usize % KINDS], (1 << 20) * number + at);
+        for end in (0..=5000).step_by(100) {
+            let first = expected.iter().map(|&(at, ..)| at).filter(|&at| at + 100 >= end).min();
+            assert_eq!(wheel.peek(), first.unwrap_or(Tick::MAX), "before {end}");
+            while let Some(at) = wheel.next(end) {
+                let mut add = |when: Tick, kind, event| {
+                    wheel.push(when, kind, large(event));
+                    expected.push((when, kind, large(event)));
+                };
+                // One for a kind that is yet to be handled in the same tick; many for a few slots, and some a round ahead.
+                add(at, Kind::Agent, 10_000 + at);
+                for number in 0..if at < 4000 { 20 } else { 0 } {
+                    let ahead = if number < 18 { 1 + stream.below(8) } else { 250 + stream.below(20) };
+                    add(at + ahead as u64, KIND_OF[number as usize % KINDS], (1 << 20) * number + at);
+                }
+                for kind in KIND_OF {
+                    wheel.take(kind, &mut batch);
+                    got.extend(batch.iter().map(|&event| (at, kind, event)));
+                }
+                wheel.finish();
             }
-            for kind in KIND_OF {
-                wheel.take(kind, &mut batch);
-                got.extend(batch.iter().map(|&event| (at, event)));
-            }
-            wheel.finish();
+            wheel.skip_to(end);
         }
         got.sort();
         expected.sort();

@@ -22,6 +22,7 @@ pub const MESSAGE_FLITS_MAX: u32 = (1 << 24) - 1;
 impl Message {
     /// A message of `flits` of the traffic class `class`.
     pub fn new(born: Tick, dst: u32, flits: u32, class: u8) -> Self {
+        assert!(flits > 0, "law broken: a message without a flit");
         debug_assert!(flits <= MESSAGE_FLITS_MAX);
         Self { born, dst, size: (class as u32) << 24 | flits }
     }
@@ -64,7 +65,6 @@ impl Messages {
     }
 
     fn push_back(&mut self, message: Message) {
-        assert!(message.flits() > 0, "law broken: a message without a flit");
         if self.is_empty() {
             self.first = message;
         } else {

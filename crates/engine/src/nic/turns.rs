@@ -57,8 +57,11 @@ impl<S: Source> NicSet<S> {
                     fabric.probe.offered(&message);
                 }
                 // Several of one time take turns by their queues.
-                let last = (at..generators.end).all(|at| self.feeds[at].born > now);
-                if last && self.send_unqueued(fabric, endpoint, &message) {
+                let last = || (at..generators.end).all(|at| self.feeds[at].born > now);
+                if let Some(class) = self.unqueued
+                    && last()
+                    && self.send_unqueued(fabric, endpoint, &message, class)
+                {
                     continue;
                 }
                 let queue = self.queue(endpoint, message.dst);

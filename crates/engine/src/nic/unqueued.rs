@@ -1,5 +1,5 @@
 //! Messages that see no send queue: an endpoint with nothing else to send sends them as they are created.
-use super::queue::Message;
+use super::queue::{Message, SendQueue};
 use super::{NicSet, Node};
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
@@ -24,8 +24,13 @@ impl<S: Source> NicSet<S> {
     /// Sends a message of one packet for which a queue would be made, if it could be sent and the queue forgotten in this very tick.
     /// Returns whether it was sent.
     #[inline]
-    pub(super) fn send_unqueued(&mut self, fabric: &mut Fabric, endpoint: u32, message: &Message) -> bool {
-        let Some(class) = self.unqueued else { return false };
+    pub(super) fn send_unqueued(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        message: &Message,
+        class: u8,
+    ) -> bool {
         let (channel, now, flits) = (fabric.ports + endpoint, fabric.now, message.flits());
         let node = &self.nodes[endpoint];
         if fabric.channels[channel].free_at > now
@@ -57,7 +62,23 @@ impl<S: Source> NicSet<S> {
         self.retain(fabric, endpoint, &packet, class);
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
-        self.hold(fabric, endpoint, &Sent { pull: Pull::Next(class), packet: &packet, now, end });
+        let sent = Sent { pull: Pull::Next(class), packet: &packet, now, end };
+        debug_assert!(self.would_be_forgotten(message, &sent), "law broken: a queue that was needed");
+        self.hold(fabric, endpoint, &sent);
         true
+    }
+
+    /// Whether a new queue would send a message just so, and be as new again: what [`Source::unqueued`] promises.
+    fn would_be_forgotten(&self, message: &Message, sent: &Sent) -> bool {
+        let mut queue = SendQueue::default();
+        queue.push(*message);
+        let pulled = self.source.pull(&queue, sent.now) == sent.pull;
+        let mut stamped = Packet::default();
+        self.source.stamp(&queue, sent.pull, &mut stamped);
+        queue.assign(&mut 0, 1);
+        queue.advance(message.flits(), 1);
+        self.source.on_sent(&mut queue, sent);
+        let idle = queue.is_empty() && self.source.idle(&queue, sent.now);
+        pulled && stamped.notes.words == [0; 2] && idle && self.source.injection().is_none() && !self.at_once
     }
 }

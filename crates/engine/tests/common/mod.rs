@@ -131,15 +131,19 @@ pub fn routed(networks: &[&'static str]) -> Vec<(&'static str, String)> {
     networks.iter().flat_map(all).collect()
 }
 
-/// Does something with each of many items, on all cores. A panic of one is a panic of all.
+/// Does something with each of many items, on all cores. A panic of one is a panic of all, and the rest is left.
 pub fn each<T: Sync>(items: &[T], f: impl Fn(&T) + Sync) {
-    let (next, threads) =
-        (AtomicUsize::new(0), std::thread::available_parallelism().map_or(1, |cores| cores.get()));
+    let next = AtomicUsize::new(0);
     let work = || {
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            f(item);
+            let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(item)));
+            if let Err(panic) = failed {
+                next.store(items.len(), Ordering::Relaxed);
+                std::panic::resume_unwind(panic);
+            }
         }
     };
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
 }
 

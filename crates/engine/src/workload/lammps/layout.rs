@@ -146,9 +146,19 @@ mod tests {
 
     #[test]
     fn partners_are_those_whose_regions_overlap() {
-        for ranks in [24, 64, 60] {
+        for ranks in [24, 64, 60, 600] {
             let model = Model::new([1, 1, 1], ranks);
             let transposes = Transposes::new(&model);
+            for rank in 0..ranks {
+                let [_, ny, nz] = model.processes;
+                let at = [rank / nz / ny, rank / nz % ny, rank % nz];
+                let bricks = std::array::from_fn(|d| brick(&model, d)[at[d] as usize]);
+                assert_eq!(transposes.layouts[BRICK].region(rank), bricks);
+                for (lines, whole) in [LINES_X, LINES_Y, LINES_Z].into_iter().zip(0..) {
+                    let side = transposes.layouts[lines].region(rank)[whole];
+                    assert_eq!(side, (0, i64::from(model.mesh[whole]) - 1));
+                }
+            }
             for (number, (from, to, bytes)) in ORDER.map(|step| STEPS[step]).into_iter().enumerate() {
                 let points = |a: u32, b: u32| {
                     let (a, b) = (transposes.layouts[from].region(a), transposes.layouts[to].region(b));
