@@ -43,7 +43,7 @@ CAUSE = (
     "Our buffers do more with a packet. Cut-through frees a place a packet's time and a round trip of 0.1 "
     "us after the head came; with places for 1 packet the ratios are still above the paper's with 2. The "
     "size of the tree is not the cause: a phase on the 16-ary one came out no lower (figures of both: "
-    "docs/reports/2026-11-22-saa), nor is that switches which store and forward, as those of a simulator in "
+    "docs/reports/2026-11-23-saa), nor is that switches which store and forward, as those of a simulator in "
     "time steps would, hold each place twice as long: an engine changed to do so realises about half of the "
     "rates with 2 packets, where the paper has a fifth. Nor are flows of eight times the length. What else "
     "the paper's simulator does is not known."
