@@ -75,7 +75,7 @@ def draw(data: Data) -> Figure:
             curve(axes, COUNTS, [completion(data, scheme, count) for count in COUNTS], scheme, number)
         axes.set_ylim(bottom=0)
         axes.set_xticks(COUNTS)
-        finish(figure, axes, "permutations", "completion [time of a flow at line rate]")
+        finish(figure, axes, "permutations", "completion [flow at line rate = 1]")
     return figure
 
 
