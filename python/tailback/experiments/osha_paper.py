@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from tailback import style
 from tailback.experiments.draw import Line, curve
@@ -216,7 +217,10 @@ def panels(
                         )
                     panel.set_title(f"{name}, {switches(voq)}", fontsize=10)
                     panel.set_yscale("log")
-                    panel.set_xlim(left=0)
+                    panel.yaxis.set_major_formatter(LogFormatter())
+                    panel.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+                    # Markers at the right end are drawn whole.
+                    panel.set_xlim(0, 1.03 * panel.get_xlim()[1])
                 places[0].set_ylabel(latency)
             for panel in grid[-1]:
                 panel.set_xlabel("accepted traffic [% of injection bandwidth]")
