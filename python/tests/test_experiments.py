@@ -114,7 +114,7 @@ def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
     ("wanted", "told"),
     [
         ("load=0.1", "x-fig1 needs runs with load=0.2"),
-        ("load=7", "leaves no run of x-fig1"),
+        ("load=7", "leaves no run of x-fig1 (load: 0.1, 0.2)"),
         ("lode=0.1", "no run has the label lode (labels: load, seed)"),
         ("load", "load names no runs"),
     ],

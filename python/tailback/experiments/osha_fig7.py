@@ -19,10 +19,23 @@ def claims(data: Data) -> list[Claim]:
     strong, beside = zipf.both(data, TORUS, 3.0), zipf.both(data, KNS, 3.0)
     spreads = [(zipf.spread(t), zipf.spread(k)) for (_, t), (_, k) in zip(strong, beside, strict=True)]
     told = "; ".join(f"torus {torus:.1f}, KNS {kns:.1f} points" for torus, kns in spreads)
+    relative = "; ".join(
+        f"torus {100 * torus / max(t.values()):.0f}, KNS {100 * kns / max(k.values()):.0f} %"
+        for (torus, kns), (_, t), (_, k) in zip(spreads, strong, beside, strict=True)
+    )
     adaptive = ("OSHA-2VC", "OSHA-4VC", "SASHA-2VC", "SASHA-4VC")
     return [
         zipf.below(data, TORUS, KNS),
-        hard("s = 3: the schemes differ more than on KNS", told, all(torus > kns for torus, kns in spreads)),
+        hard(
+            "s = 3: the schemes differ more than on KNS",
+            told,
+            all(torus > kns for torus, kns in spreads),
+            cause=(
+                "In points of the injection bandwidth, of which a ring of k lets 8/k of uniform traffic "
+                "through: the larger the torus, the less there is to differ in. Of what the best scheme "
+                f"accepts they differ by {relative}: by that measure the claim holds where tori have more."
+            ),
+        ),
         hard(
             "s = 3: OSHA and SASHA above BBQ-4VC",
             zipf.in_words(strong),

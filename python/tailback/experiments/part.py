@@ -55,7 +55,9 @@ def _part(one: Experiment, wanted: Mapping[str, list[Any]], text: str, full: boo
         return [*runs, *(search.labels for search in one.searches(full))]
 
     if not cases(full):
-        raise InputError([Problem(f"leaves no run of {one.id}", path="--only")])
+        raise InputError(
+            [Problem(f"leaves no run of {one.id}", path="--only", help=_values(one, wanted, full))]
+        )
     if not left_out(full):
         return one
     return replace(one, cases=cases, searches=lambda full: [], part=text, left_out=left_out)
@@ -63,3 +65,13 @@ def _part(one: Experiment, wanted: Mapping[str, list[Any]], text: str, full: boo
 
 def _matches(case: Case, wanted: Mapping[str, list[Any]]) -> bool:
     return all(case.labels[label] in values for label, values in wanted.items() if label in case.labels)
+
+
+def _values(one: Experiment, wanted: Mapping[str, list[Any]], full: bool) -> str:
+    """What the wanted labels can be in an experiment, as they are written."""
+    told = []
+    for label in wanted:
+        found = dict.fromkeys(case.labels[label] for case in one.cases(full) if label in case.labels)
+        values = (own if isinstance(own, str) else json.dumps(own) for own in found)
+        told.append(f"{label}: {', '.join(values)}")
+    return "; ".join(told)
