@@ -78,8 +78,6 @@ struct Node {
     queues: Directory,
     /// Its generators: a range of `NicSet::generators`.
     generators: std::ops::Range<u32>,
-    /// Whether a class with one destination waits in its generator.
-    generators_wait: bool,
     /// Creation of the next message.
     next_born: Tick,
     next_message: u32,
@@ -154,7 +152,6 @@ impl<S: Source> NicSet<S> {
                 asleep: BinaryHeap::new(),
                 due: Due::default(),
                 queues: Directory::default(),
-                generators_wait: feeds[first as usize..].iter().any(|feed: &Feed| feed.only.is_some()),
                 generators: first..feeds.len() as u32,
                 next_born: NEVER,
                 next_message: 0,
@@ -244,7 +241,7 @@ impl<S: Source> NicSet<S> {
     #[inline]
     fn go_on(&mut self, endpoint: u32, queue: u32, now: Tick) {
         let node = &mut self.nodes[endpoint];
-        if node.generators_wait && !self.queues[queue].has_message() {
+        if !self.queues[queue].has_message() {
             node.next_born = node.next_born.min(now);
         }
     }
