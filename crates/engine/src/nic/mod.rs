@@ -237,7 +237,8 @@ impl<S: Source> NicSet<S> {
         self.free.push(queue);
     }
 
-    /// A queue has room for a message again: a class that waits in its generator may go on now.
+    /// A queue has room for a message again: a class that waits in its generator may go on now. Endpoints without such a class are
+    /// woken behind a message too: left out, that changes LHRP's runs, and why is not known.
     #[inline]
     fn go_on(&mut self, endpoint: u32, queue: u32, now: Tick) {
         let node = &mut self.nodes[endpoint];
