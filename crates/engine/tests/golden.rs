@@ -13,6 +13,8 @@ const LARGE: &str = "[[traffic]]\nname = \"u\"\npattern = \"uniform\"\nload = 0.
                      message = { sizes = [\"4 flits\", \"100 flits\"], shares = [0.5, 0.5], by = \"volume\" }\n";
 const HOT: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 6\ndestinations = 1\nload = 0.6\nmessage = \"4 flits\"\n\
                    [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.3\nmessage = \"24 flits\"\n";
+const HOTS: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 30\ndestinations = 4\nload = 0.5\nmessage = \"4 flits\"\nstart = \"4 us\"\n\
+                    [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.4\nmessage = \"4 flits\"\n";
 const WORST: &str =
     "[[traffic]]\nname = \"wc\"\npattern = \"worst-case\"\nn = 1\nload = 0.3\nmessage = \"4 flits\"\n";
 
@@ -37,6 +39,15 @@ const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
         "par",
         "kind = \"lhrp\"\nthreshold = \"100 flits\"\nfabric_drop = \"500 ns\"",
         &[HOT],
+    ),
+    ("dragonfly, hot spots, LHRP", DRAGONFLY, "par", "kind = \"lhrp\"\nthreshold = \"200 flits\"", &[HOTS]),
+    ("dragonfly, hot spots, SMSRP", DRAGONFLY, "par", "kind = \"smsrp\"", &[HOTS]),
+    (
+        "dragonfly, hot spots, SRP, at once",
+        DRAGONFLY,
+        "par",
+        "kind = \"srp\"\nn_min = \"0 flits\"",
+        &[HOTS, "[packet]\ninterleave = true\n"],
     ),
     (
         "dragonfly, hot spot, FIFO, random",

@@ -110,7 +110,7 @@ impl<S: Source> NicSet<S> {
     }
 
     /// A set-up, probe or tear-down packet is back.
-    pub(super) fn returned(&mut self, fabric: &Fabric, endpoint: u32, packet: &Packet) {
+    pub(super) fn returned(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         let Some(queue) = self.find(endpoint, packet.cold.src) else {
             // Only a probe may be overtaken by the end of its flow.
             assert_eq!(packet.notes.words[0], Kind::Probe as u64, "law broken: a flow without a queue");
@@ -121,7 +121,7 @@ impl<S: Source> NicSet<S> {
         if self.source.hears(Kind::Return) {
             self.source.on_control(record, packet, fabric.now);
         }
-        self.go_on(endpoint, queue, fabric.now);
+        self.go_on(fabric, endpoint, queue);
         self.make_ready(endpoint, queue, fabric.now);
     }
 }

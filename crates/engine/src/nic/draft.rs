@@ -2,7 +2,6 @@
 use super::NicSet;
 use super::at_source::{AtSource, first_queue};
 use super::queue::key;
-use crate::core::Tick;
 use crate::core::circuits::{ByConnection, connection};
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
@@ -116,9 +115,12 @@ impl<S: Source> NicSet<S> {
     /// Lets the routing choose for a packet, of data with its turn, and sets the virtual channel of the injection channel.
     pub(super) fn route_at_source(&self, fabric: &Fabric, turn: Option<u32>, packet: &mut Packet, class: u8) {
         let (plan, cold) = (&*self.plan, &packet.cold);
-        // A packet that waits for credit in its network must not draw another meanwhile.
-        let at = turn.filter(|_| plan.channels.networks > 1).map_or(fabric.now, Tick::from);
-        let key = [(cold.src as u64) << 32 | cold.message as u64, (cold.sequence as u64) << 48 ^ at];
+        let src = (cold.src as u64) << 32;
+        let key = match turn {
+            // A packet that waits for credit in its network must not draw another meanwhile; nor has it a number yet.
+            Some(turn) if plan.channels.networks > 1 => [src, turn.into()],
+            _ => [src | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now],
+        };
         let mut route = Route::default();
         if plan.circuits {
             // All packets of a source for a destination go one way.

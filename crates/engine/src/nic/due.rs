@@ -1,4 +1,5 @@
 //! Data whose granted time comes: sent in the order of those times, ahead of all that has to ask or to speculate.
+use super::directory::Directory;
 use super::queue::SendQueue;
 use crate::core::Tick;
 use crate::core::table::Table;
@@ -25,15 +26,20 @@ impl Due {
     }
 
     /// The queue whose time came first, if one has come; it stays the first until it is taken.
-    pub fn first<Q>(&mut self, queues: &Table<SendQueue<Q>>, now: Tick) -> Option<u32> {
-        while let Some(&Reverse((at, _, number))) = self.times.peek() {
+    pub(super) fn first<Q>(
+        &mut self,
+        queues: &Table<SendQueue<Q>>,
+        directory: &Directory,
+        now: Tick,
+    ) -> Option<u32> {
+        while let Some(&Reverse((at, dst, number))) = self.times.peek() {
             if at > now {
                 return None;
             }
-            if queues[number].noted == NonZero::new(at) {
+            if queues[number].noted == NonZero::new(at) && directory.find(dst) == Some(number) {
                 return Some(number);
             }
-            // A packet with an earlier time was added later.
+            // A packet with an earlier time was added later; the queue may be forgotten, and another's by now.
             self.times.pop();
         }
         None

@@ -7,10 +7,10 @@ use crate::core::{NEVER, Tick};
 use crate::protocol::Source;
 
 impl<S: Source> NicSet<S> {
-    /// Lets the ranks of an endpoint do what is due, and queues what they send. Returns when something is due next.
-    pub(super) fn run_jobs(&mut self, fabric: &mut Fabric, endpoint: u32) -> Tick {
+    /// Lets the ranks of an endpoint do what is due by `until`, and queues what they send. Returns when something is due next.
+    pub(super) fn run_jobs(&mut self, fabric: &mut Fabric, endpoint: u32, until: Tick) -> Tick {
         let Some(mut hosts) = self.hosts.take() else { return NEVER };
-        let next = hosts.advance(endpoint, fabric.now);
+        let next = hosts.advance(endpoint, until);
         for out in hosts.take() {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
             fabric.probe.offered(&message);
@@ -39,13 +39,13 @@ impl<S: Source> NicSet<S> {
     pub(super) fn job_delivered(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         // What was due before the message came is done first.
         if self.nodes[endpoint].next_born <= fabric.now {
-            self.run_jobs(fabric, endpoint);
+            self.run_jobs(fabric, endpoint, fabric.now);
         }
         if let Some(hosts) = &mut self.hosts {
             hosts.note(packet, fabric.now);
             hosts.delivered(endpoint, packet.cold.class, packet.cold.src, packet.notes.tag, fabric.now);
         }
-        let next = self.run_jobs(fabric, endpoint);
+        let next = self.run_jobs(fabric, endpoint, fabric.now);
         let node = &mut self.nodes[endpoint];
         node.next_born = node.next_born.min(next);
     }

@@ -30,7 +30,7 @@ use due::Due;
 use feed::{Feed, born};
 use injection::{Candidate, Clock};
 use parked::Parked;
-use queue::SendQueue;
+use queue::{Message, SendQueue};
 pub use receive::respond;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -78,6 +78,8 @@ struct Node {
     queues: Directory,
     /// Its generators: a range of `NicSet::generators`.
     generators: std::ops::Range<u32>,
+    /// Whether a class with one destination waits in its generator.
+    generators_wait: bool,
     /// Creation of the next message.
     next_born: Tick,
     next_message: u32,
@@ -93,6 +95,18 @@ struct Node {
     paced_at: Tick,
     /// Whether one of its flows with rates lacked credit when they were looked at last.
     paced_lacks: bool,
+}
+
+impl Node {
+    /// Whether something would be sent now, had the channel time and credit.
+    fn is_waiting(&self, now: Tick) -> bool {
+        !self.ready.is_empty()
+            || !self.control.is_empty()
+            || !self.hurried.is_empty()
+            || !self.parked.is_empty()
+            || self.paced_lacks
+            || self.due.is_ready(now)
+    }
 }
 
 /// The endpoints of a partition under the protocol `S`.
@@ -152,6 +166,7 @@ impl<S: Source> NicSet<S> {
                 asleep: BinaryHeap::new(),
                 due: Due::default(),
                 queues: Directory::default(),
+                generators_wait: feeds[first as usize..].iter().any(|feed: &Feed| feed.only.is_some()),
                 generators: first..feeds.len() as u32,
                 next_born: NEVER,
                 next_message: 0,
@@ -237,13 +252,36 @@ impl<S: Source> NicSet<S> {
         self.free.push(queue);
     }
 
-    /// A queue has room for a message again: a class that waits in its generator may go on now. Endpoints without such a class are
-    /// woken behind a message too: left out, that changes LHRP's runs, and why is not known.
+    /// Takes a message from its generator.
     #[inline]
-    fn go_on(&mut self, endpoint: u32, queue: u32, now: Tick) {
-        let node = &mut self.nodes[endpoint];
-        if !self.queues[queue].has_message() {
-            node.next_born = node.next_born.min(now);
+    fn take(&mut self, fabric: &mut Fabric, feed: u32) -> Message {
+        let feed = &mut self.feeds[feed];
+        let message = feed.pop(&self.plan.traffic[feed.class as usize]);
+        if message.born >= feed.counted {
+            fabric.probe.offered(&message);
+        }
+        message
+    }
+
+    /// A queue that has no message gets the first of those that wait for it in their generators, as if they had waited in it.
+    #[inline]
+    fn go_on(&mut self, fabric: &mut Fabric, endpoint: u32, queue: u32) {
+        let (node, record, now) = (&self.nodes[endpoint], &self.queues[queue], fabric.now);
+        if !node.generators_wait || record.has_message() {
+            return;
+        }
+        let waits = |&at: &u32| {
+            let feed = &self.feeds[at];
+            feed.born <= now && feed.only.is_some_and(|dst| self.fifo || dst == record.dst)
+        };
+        let Some(first) = node.generators.clone().filter(waits).min_by_key(|&at| self.feeds[at].born) else {
+            return;
+        };
+        let message = self.take(fabric, first);
+        self.queues[queue].push(message);
+        let (node, next) = (&mut self.nodes[endpoint], self.feeds[first].born);
+        if next > now {
+            node.next_born = node.next_born.min(next);
         }
     }
 
@@ -300,8 +338,8 @@ impl<S: Source> Nics for NicSet<S> {
         if told {
             self.job_delivered(fabric, endpoint, &packet);
         }
-        let node = &self.nodes[endpoint];
-        if told || !node.control.is_empty() || !node.ready.is_empty() {
+        // What it sent may have taken the place of a packet that waits for credit: the channel no longer knows that one does.
+        if told || self.nodes[endpoint].is_waiting(fabric.now) {
             self.serve(fabric, endpoint);
         }
     }

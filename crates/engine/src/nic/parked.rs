@@ -23,10 +23,12 @@ impl Parked {
         }
     }
 
-    /// Of those that wait for the same channels, the first joins the round robin once one of them has credit.
-    pub(super) fn release(&mut self, round: &mut VecDeque<u32>, has_credit: impl Fn(u8) -> bool) {
+    /// Of those that wait for the same channels, the first joins the round robin once one of them has credit for it.
+    pub(super) fn release(&mut self, round: &mut VecDeque<u32>, has_credit: impl Fn(u8, u32) -> bool) {
         for (vcs, list) in &mut self.lists {
-            if !list.is_empty() && vcs.any(|vc| has_credit(vc as u8)) {
+            if let Some(&first) = list.front()
+                && vcs.any(|vc| has_credit(vc as u8, first))
+            {
                 round.extend(list.pop_front());
             }
         }
@@ -54,12 +56,14 @@ mod tests {
         for (of, queue) in [(&[3][..], 7), (&[3], 8), (&[3, 200], 9), (&[4], 10)] {
             parked.add(vcs(of), queue);
         }
-        parked.release(&mut round, |vc| vc == 200);
+        parked.release(&mut round, |_, queue| queue == 8);
+        assert!(round.is_empty(), "8 waits behind 7");
+        parked.release(&mut round, |vc, _| vc == 200);
         assert_eq!(round, [9]);
-        parked.release(&mut round, |vc| vc == 3);
+        parked.release(&mut round, |vc, _| vc == 3);
         assert_eq!(round, [9, 7]);
-        parked.release(&mut round, |vc| vc == 3);
-        parked.release(&mut round, |_| true);
+        parked.release(&mut round, |vc, _| vc == 3);
+        parked.release(&mut round, |_, _| true);
         assert_eq!(round, [9, 7, 8, 10]);
         assert!(parked.is_empty());
     }

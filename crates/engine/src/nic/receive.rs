@@ -103,6 +103,7 @@ impl<S: Source> NicSet<S> {
             let rate = self.source.allowed_towards(record, signal.about);
             fabric.probe.allowed(signal.to, Some(signal.about), rate, now);
         }
+        self.catch_up(fabric, endpoint, now.saturating_sub(1));
         self.make_ready(endpoint, queue, now);
         let channel = fabric.ports + endpoint;
         fabric.wake(channel, now.max(fabric.channels[channel].free_at));
@@ -131,11 +132,12 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
         self.nodes[endpoint].due.note(queue, record, self.droppable);
-        self.go_on(endpoint, queue, fabric.now);
+        self.go_on(fabric, endpoint, queue);
         let record = &self.queues[queue];
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);
         } else {
+            self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
             self.make_ready(endpoint, queue, fabric.now);
         }
     }

@@ -1,6 +1,6 @@
 //! Whose turn it is to send: reservations in a hurry, control packets, data whose time has come, then the queues in turn.
-use super::NicSet;
 use super::at_source::{Lacking, awaited, first_queue};
+use super::{NicSet, Node};
 use crate::core::NEVER;
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
@@ -29,18 +29,18 @@ impl<S: Source> NicSet<S> {
         false
     }
 
-    /// Takes the messages created by now from the generators.
-    pub(super) fn fill(&mut self, fabric: &mut Fabric, endpoint: u32) {
-        let now = fabric.now;
-        if self.nodes[endpoint].next_born > now {
+    /// Takes the messages created by `until` from the generators.
+    #[inline(always)]
+    fn fill(&mut self, fabric: &mut Fabric, endpoint: u32, until: Tick) {
+        if self.nodes[endpoint].next_born > until {
             return;
         }
-        let mut next_born = self.run_jobs(fabric, endpoint);
+        let mut next_born = self.run_jobs(fabric, endpoint, until);
         let generators = self.nodes[endpoint].generators.clone();
         for at in generators.clone() {
             loop {
                 let feed = &self.feeds[at];
-                if feed.born > now {
+                if feed.born > until {
                     next_born = next_born.min(feed.born);
                     break;
                 }
@@ -51,14 +51,11 @@ impl<S: Source> NicSet<S> {
                 {
                     break;
                 }
-                let feed = &mut self.feeds[at];
-                let message = feed.pop(&self.plan.traffic[feed.class as usize]);
-                if message.born >= feed.counted {
-                    fabric.probe.offered(&message);
-                }
+                let message = self.take(fabric, at);
                 // Several of one time take turns by their queues.
-                let last = || (at..generators.end).all(|at| self.feeds[at].born > now);
+                let last = || (at..generators.end).all(|at| self.feeds[at].born > until);
                 if let Some(class) = self.unqueued
+                    && until == fabric.now
                     && last()
                     && self.send_unqueued(fabric, endpoint, &message, class)
                 {
@@ -72,27 +69,36 @@ impl<S: Source> NicSet<S> {
         self.nodes[endpoint].next_born = next_born;
     }
 
-    /// Sends the next packet, if the channel is free, and arms the next wake.
-    pub(super) fn serve(&mut self, fabric: &mut Fabric, endpoint: u32) {
-        self.fill(fabric, endpoint);
-        let (channel, now) = (fabric.ports + endpoint, fabric.now);
-        while let Some(&Reverse((at, _, queue))) = self.nodes[endpoint].asleep.peek() {
-            if at > now {
-                break;
-            }
+    /// What becomes ready by `until` joins the round robin in the order of its times, whenever the endpoint is looked at: messages as
+    /// they are created, queues that waited for a time.
+    #[inline(always)]
+    pub(super) fn catch_up(&mut self, fabric: &mut Fabric, endpoint: u32, until: Tick) {
+        loop {
+            let first = self.nodes[endpoint].asleep.peek().map(|&Reverse(first)| first);
+            let due = first.filter(|&(at, ..)| at <= until);
+            self.fill(fabric, endpoint, due.map_or(until, |(at, ..)| at));
+            let Some((at, dst, queue)) = due else { return };
             self.nodes[endpoint].asleep.pop();
-            if self.queues[queue].wake_at == NonZero::new(at) {
+            // It may have been looked at before, or be forgotten, and another's queue by now.
+            if self.queues[queue].wake_at == NonZero::new(at) && self.find(endpoint, dst) == Some(queue) {
                 self.queues[queue].wake_at = None;
-                self.make_ready(endpoint, queue, now);
+                self.make_ready(endpoint, queue, fabric.now);
             }
         }
+    }
+
+    /// Sends the next packet, if the channel is free, and arms the next wake.
+    pub(super) fn serve(&mut self, fabric: &mut Fabric, endpoint: u32) {
+        let (channel, now) = (fabric.ports + endpoint, fabric.now);
+        self.catch_up(fabric, endpoint, now);
+        let mut starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
         // Reservations need not wait for the channel if they go between the flits of data.
         let early = self.at_once && self.plan.interleave;
         if early && fabric.channels[channel].free_at > now {
             fabric.take_credits(channel);
             while self.reserve(fabric, endpoint, &mut Lacking::default()) {}
+            starved = !self.nodes[endpoint].hurried.is_empty();
         }
-        let starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
         let node = &self.nodes[endpoint];
         let free_at = fabric.channels[channel].free_at;
         let mut wake = node.next_born.min(node.paced_at);
@@ -102,23 +108,22 @@ impl<S: Source> NicSet<S> {
         if let Some(at) = node.due.next(now) {
             wake = wake.min(at);
         }
-        let idle = node.control.is_empty()
-            && node.ready.is_empty()
-            && node.parked.is_empty()
-            && node.hurried.is_empty()
-            && !node.paced_lacks
-            && !node.due.is_ready(now);
-        let held = !idle && node.hold > free_at.max(now);
-        if free_at > now && !idle && (!held || !node.control.is_empty()) {
+        let waits = node.is_waiting(now);
+        let held = waits && node.hold > free_at.max(now);
+        if free_at > now && waits && (!held || !node.control.is_empty()) {
             wake = if early { wake.min(free_at) } else { free_at };
         } else if held {
             wake = wake.min(node.hold);
         }
-        if free_at <= now && starved {
+        if starved && (early || free_at <= now) {
             wake = wake.min(fabric.next_credit(channel));
         }
         if wake != NEVER {
             fabric.wake(channel, wake.max(if early { now + 1 } else { free_at }));
+        }
+        // A source that weighs its networks does so whenever it is looked at.
+        if !self.plan.router.weighs() {
+            fabric.wake_idly(channel);
         }
     }
 
@@ -150,7 +155,9 @@ impl<S: Source> NicSet<S> {
             }
             starved |= !self.nodes[endpoint].hurried.is_empty();
         }
-        while let Some(queue) = self.nodes[endpoint].due.first(&self.queues, fabric.now) {
+        loop {
+            let Node { due, queues: directory, .. } = &mut self.nodes[endpoint];
+            let Some(queue) = due.first(&self.queues, directory, fabric.now) else { break };
             let pull = self.source.pull(&self.queues[queue], fabric.now);
             let again = matches!(pull, Pull::Again(_));
             if again && !self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
@@ -177,7 +184,10 @@ impl<S: Source> NicSet<S> {
         let node = &mut self.nodes[endpoint];
         if self.parks && !node.parked.is_empty() {
             starved = true;
-            node.parked.release(&mut node.ready, |vc| fabric.credit(channel, vc) > 0);
+            let most = u32::from(self.plan.packet_flits);
+            node.parked.release(&mut node.ready, |vc, queue| {
+                fabric.credit(channel, vc) >= self.queues[queue].left().min(most)
+            });
         }
         let (pulls, plain) = (self.source.pulls(), self.source.plain().map_or(0, |class| 1 << class));
         debug_assert!(!self.parks || plain == 0, "a queue that parks leaves the round robin");
@@ -308,7 +318,7 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record, self.droppable);
-        self.go_on(endpoint, queue, fabric.now);
+        self.go_on(fabric, endpoint, queue);
         true
     }
 

@@ -10,13 +10,9 @@ use std::cmp::Reverse;
 impl Node {
     /// Whether it has nothing to send, and may.
     fn is_at_rest(&self, now: Tick) -> bool {
-        self.ready.is_empty()
-            && self.control.is_empty()
-            && self.hurried.is_empty()
-            && self.parked.is_empty()
+        !self.is_waiting(now)
             && self.hold <= now
             && self.asleep.peek().is_none_or(|Reverse((at, ..))| *at > now)
-            && !self.due.is_ready(now)
     }
 }
 

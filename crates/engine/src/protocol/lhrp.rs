@@ -242,6 +242,10 @@ impl Source for Sender {
         Some(self.machine.classes.speculative)
     }
 
+    fn unqueued(&self) -> Option<u8> {
+        self.plain()
+    }
+
     fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
         replies.extend(received.acknowledge(self.acknowledge, CLASSES.control));
     }

@@ -135,6 +135,10 @@ impl Source for Endpoint {
         Some(SPECULATIVE_CLASS)
     }
 
+    fn unqueued(&self) -> Option<u8> {
+        self.plain()
+    }
+
     fn reply(&self, scheduler: &mut Scheduler, received: &Received, replies: &mut Vec<Reply>) {
         if received.packet.hot.kind() == Kind::Reservation {
             replies.push(scheduler.answer(received.packet, self.pace, received.now, GRANT_CLASS));
