@@ -172,10 +172,10 @@ fn hosts<'a, A: Architecture + 'a>(partitions: impl Iterator<Item = &'a Partitio
 /// What is recorded at a check time.
 fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
     let snapshot = plan.record.occupancy.binary_search(&view.now).is_ok();
-    let window_ends = view.now == plan.window.1;
+    let counts = view.now == plan.window.1 || view.now >= plan.end;
     for partition in view.partitions.iter_mut() {
         let partition = &mut **partition;
-        if window_ends {
+        if counts {
             partition.nics.count_offered(&mut partition.fabric);
         }
         if snapshot {
