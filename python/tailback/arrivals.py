@@ -79,10 +79,14 @@ def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
         axes.plot(spans.times, np.where(joined, spans.latency, np.nan) / 1e3, **faint)
     if (late & ~least).any():
         last = np.flatnonzero(spans.complete | least)[-1]
-        right = spans.times[last] > 0.7 * spans.times.max(initial=0)
+        span = spans.times.max(initial=0)
+        right = spans.times[last] > 0.7 * span
+        # To the left of its end a curve may have been higher.
+        under = (spans.complete | least) & (spans.times > spans.times[last] - 0.3 * span)
+        top = spans.latency[under].max() if right else spans.latency[last]
         axes.annotate(
             f"{label}: later ones\nmostly do not arrive",
-            (spans.times[last], spans.latency[last] / 1e3),
+            (spans.times[last], top / 1e3),
             xytext=(0, 7) if right else (7, 0),
             va="bottom" if right else "center",
             textcoords="offset points",
