@@ -137,7 +137,10 @@ fn run_with<A: Architecture>(
     if let Some(failure) = failure {
         return Err(RunError::Failed(failure));
     }
-    let partitions = kernel.into_partitions();
+    let mut partitions = kernel.into_partitions();
+    for partition in &mut partitions {
+        partition.nics.count_offered(&mut partition.fabric);
+    }
     conserved(&partitions).map_err(RunError::Failed)?;
     let retained_peak = partitions.iter().map(|partition| partition.nics.retained_peak()).max().unwrap_or(0);
     let jobs = outcome::outcomes(&plan.jobs, &hosts(partitions.iter()));
@@ -172,10 +175,10 @@ fn hosts<'a, A: Architecture + 'a>(partitions: impl Iterator<Item = &'a Partitio
 /// What is recorded at a check time.
 fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
     let snapshot = plan.record.occupancy.binary_search(&view.now).is_ok();
-    let counts = view.now == plan.window.1 || view.now >= plan.end;
+    let window_ends = view.now == plan.window.1;
     for partition in view.partitions.iter_mut() {
         let partition = &mut **partition;
-        if counts {
+        if window_ends {
             partition.nics.count_offered(&mut partition.fabric);
         }
         if snapshot {

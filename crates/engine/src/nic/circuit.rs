@@ -116,6 +116,7 @@ impl<S: Source> NicSet<S> {
             assert_eq!(packet.notes.words[0], Kind::Probe as u64, "law broken: a flow without a queue");
             return;
         };
+        self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
         let record = &mut self.queues[queue];
         record.circuit.on_return(packet.notes.words[0]);
         if self.source.hears(Kind::Return) {

@@ -117,8 +117,8 @@ impl<S: Source> NicSet<S> {
         let (plan, cold) = (&*self.plan, &packet.cold);
         let src = (cold.src as u64) << 32;
         let key = match turn {
-            // A packet that waits for credit in its network must not draw another meanwhile; nor has it a number yet.
-            Some(turn) if plan.channels.networks > 1 => [src, turn.into()],
+            // A packet that waits for credit in its network and queue must not draw others meanwhile; nor has it a number yet.
+            Some(turn) if plan.channels.networks > 1 || plan.channels.queues > 1 => [src, turn.into()],
             _ => [src | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now],
         };
         let mut route = Route::default();

@@ -38,6 +38,7 @@ impl<S: Source> NicSet<S> {
     /// A message of a job is whole.
     pub(super) fn job_delivered(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         // What was due before the message came is done first.
+        self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
         if self.nodes[endpoint].next_born <= fabric.now {
             self.run_jobs(fabric, endpoint, fabric.now);
         }

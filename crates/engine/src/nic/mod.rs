@@ -78,7 +78,7 @@ struct Node {
     queues: Directory,
     /// Its generators: a range of `NicSet::generators`.
     generators: std::ops::Range<u32>,
-    /// Whether a class with one destination waits in its generator.
+    /// Whether it has a class with one destination, whose messages wait in the generator.
     generators_wait: bool,
     /// Creation of the next message.
     next_born: Tick,
@@ -98,7 +98,7 @@ struct Node {
 }
 
 impl Node {
-    /// Whether something would be sent now, had the channel time and credit.
+    /// Whether it is to be looked at once the channel has time and credit.
     fn is_waiting(&self, now: Tick) -> bool {
         !self.ready.is_empty()
             || !self.control.is_empty()
@@ -247,7 +247,7 @@ impl<S: Source> NicSet<S> {
             return;
         }
         record.state = S::Queue::default();
-        record.wake_at = None;
+        (record.wake_at, record.turn) = (None, None);
         self.nodes[endpoint].queues.remove(record.dst);
         self.free.push(queue);
     }
@@ -295,6 +295,12 @@ impl<S: Source> NicSet<S> {
         if self.nodes[endpoint].all_plain {
             self.nodes[endpoint].all_plain = self.is_plain(queue, now);
         }
+        self.hurry(endpoint, queue, now);
+    }
+
+    /// A queue that wants to reserve does so ahead of all data, if the protocol wants it to.
+    #[inline]
+    fn hurry(&mut self, endpoint: u32, queue: u32, now: Tick) {
         let record = &mut self.queues[queue];
         if self.at_once && !record.hurried && matches!(self.source.pull(record, now), Pull::Reserve(_)) {
             record.hurried = true;

@@ -96,6 +96,7 @@ impl<S: Source> NicSet<S> {
             }
             return;
         }
+        self.catch_up(fabric, endpoint, now.saturating_sub(1));
         let queue = self.queue(endpoint, signal.about);
         let record = &mut self.queues[queue];
         self.source.on_queue_signal(record, signal, now);
@@ -103,7 +104,6 @@ impl<S: Source> NicSet<S> {
             let rate = self.source.allowed_towards(record, signal.about);
             fabric.probe.allowed(signal.to, Some(signal.about), rate, now);
         }
-        self.catch_up(fabric, endpoint, now.saturating_sub(1));
         self.make_ready(endpoint, queue, now);
         let channel = fabric.ports + endpoint;
         fabric.wake(channel, now.max(fabric.channels[channel].free_at));
@@ -124,11 +124,11 @@ impl<S: Source> NicSet<S> {
         }
         // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
         let plain = kind == Kind::Ack && packet.notes.words == [0; 2];
-        let queue = match self.find(endpoint, packet.cold.src) {
-            Some(queue) => queue,
-            None if plain => return,
-            None => self.queue(endpoint, packet.cold.src),
-        };
+        if plain && self.find(endpoint, packet.cold.src).is_none() {
+            return;
+        }
+        self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
+        let queue = self.queue(endpoint, packet.cold.src);
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
         self.nodes[endpoint].due.note(queue, record, self.droppable);
@@ -137,7 +137,6 @@ impl<S: Source> NicSet<S> {
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);
         } else {
-            self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
             self.make_ready(endpoint, queue, fabric.now);
         }
     }

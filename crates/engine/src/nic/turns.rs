@@ -1,5 +1,6 @@
 //! Whose turn it is to send: reservations in a hurry, control packets, data whose time has come, then the queues in turn.
 use super::at_source::{Lacking, awaited, first_queue};
+use super::feed::Feed;
 use super::{NicSet, Node};
 use crate::core::NEVER;
 use crate::core::Tick;
@@ -29,31 +30,28 @@ impl<S: Source> NicSet<S> {
         false
     }
 
-    /// Takes the messages created by `until` from the generators.
+    /// Takes the messages created by `at` from the generators, on the way to `until`.
     #[inline(always)]
-    fn fill(&mut self, fabric: &mut Fabric, endpoint: u32, until: Tick) {
-        if self.nodes[endpoint].next_born > until {
-            return;
-        }
-        let mut next_born = self.run_jobs(fabric, endpoint, until);
+    fn fill(&mut self, fabric: &mut Fabric, endpoint: u32, at: Tick, until: Tick) {
+        let mut next_born = self.run_jobs(fabric, endpoint, at);
         let generators = self.nodes[endpoint].generators.clone();
-        for at in generators.clone() {
+        for feed in generators.clone() {
             loop {
-                let feed = &self.feeds[at];
-                if feed.born > until {
-                    next_born = next_born.min(feed.born);
+                let Feed { born, only, .. } = self.feeds[feed];
+                if born > at {
+                    next_born = next_born.min(born);
                     break;
                 }
                 // A class with one destination waits in its generator: its queue holds one message at a time.
-                if let Some(dst) = feed.only
+                if let Some(dst) = only
                     && let Some(queue) = self.find(endpoint, dst)
                     && self.queues[queue].has_message()
                 {
                     break;
                 }
-                let message = self.take(fabric, at);
+                let message = self.take(fabric, feed);
                 // Several of one time take turns by their queues.
-                let last = || (at..generators.end).all(|at| self.feeds[at].born > until);
+                let last = || generators.clone().all(|other| self.feeds[other].born > until);
                 if let Some(class) = self.unqueued
                     && until == fabric.now
                     && last()
@@ -74,11 +72,17 @@ impl<S: Source> NicSet<S> {
     #[inline(always)]
     pub(super) fn catch_up(&mut self, fabric: &mut Fabric, endpoint: u32, until: Tick) {
         loop {
-            let first = self.nodes[endpoint].asleep.peek().map(|&Reverse(first)| first);
-            let due = first.filter(|&(at, ..)| at <= until);
-            self.fill(fabric, endpoint, due.map_or(until, |(at, ..)| at));
-            let Some((at, dst, queue)) = due else { return };
-            self.nodes[endpoint].asleep.pop();
+            let node = &mut self.nodes[endpoint];
+            let (wakes, dst, queue) = node.asleep.peek().map_or((NEVER, 0, 0), |&Reverse(first)| first);
+            let at = node.next_born.min(wakes);
+            if at > until {
+                return;
+            }
+            if node.next_born <= at {
+                self.fill(fabric, endpoint, at, until);
+                continue;
+            }
+            node.asleep.pop();
             // It may have been looked at before, or be forgotten, and another's queue by now.
             if self.queues[queue].wake_at == NonZero::new(at) && self.find(endpoint, dst) == Some(queue) {
                 self.queues[queue].wake_at = None;
@@ -353,6 +357,7 @@ impl<S: Source> NicSet<S> {
             self.nodes[endpoint].ready.push_front(queue);
         } else {
             self.nodes[endpoint].ready.push_back(queue);
+            self.hurry(endpoint, queue, now);
         }
     }
 
