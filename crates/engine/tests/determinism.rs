@@ -67,7 +67,7 @@ fn threads_and_partitions_do_not_change_the_result_of_any_switch() {
     }
 }
 
-/// Three classes at every endpoint, one of them with one destination each.
+/// Classes that share endpoints, one of them with one destination.
 const MINGLED: &str = "[[traffic]]\nname = \"short\"\npattern = \"uniform\"\nload = 0.2\nmessage = \"4 flits\"\n\
 [[traffic]]\nname = \"long\"\npattern = \"uniform\"\nload = 0.3\nmessage = \"60 flits\"\nshare = true\n\
 [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 4\ndestinations = 1\nload = 0.2\nmessage = \"4 flits\"\nshare = true\n\

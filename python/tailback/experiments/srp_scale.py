@@ -75,7 +75,7 @@ def draw(data: Data) -> Figure:
         figure, (axes,) = style.figure(height=2.6)
         for number, (name, _, _) in enumerate(_VARIANTS):
             axes.bar(name, 100 * data.mean(_ACCEPTED, variant=name).mean, **style.bar(number))
-        axes.set_ylim(50, 100)
+        axes.set_ylim(0, 100)
         axes.set_ylabel("accepted at full offered load\n[% of injection bandwidth]")
         axes.grid(visible=False, axis="x")
     return figure
