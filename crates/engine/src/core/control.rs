@@ -93,7 +93,7 @@ impl<A: Architecture> Partition<A> {
             droppable: self.fabric.plan.channels.classes[class as usize].droppable,
         };
         match self.agent.on_arrive(&arrival, &packet) {
-            Verdict::Keep => self.switches.accept(&mut self.fabric, local, Some(input), id),
+            Verdict::Keep => self.switches.accept(&mut self.fabric, &mut *self.agent, local, Some(input), id),
             Verdict::Drop(reply) => self.remove(local, input, &packet, id, &reply, true),
             Verdict::Consume(reply) => self.remove(local, input, &packet, id, &reply, false),
         }
@@ -172,6 +172,6 @@ impl<A: Architecture> Partition<A> {
         self.fabric.probe.made += 1;
         self.fabric.note_bound(base + hop.port as u32, packet.hot.next_vc, packet.hot.flits());
         let id = self.fabric.pool.insert(&packet);
-        self.switches.accept(&mut self.fabric, local, None, id);
+        self.switches.accept(&mut self.fabric, &mut *self.agent, local, None, id);
     }
 }

@@ -111,6 +111,10 @@ impl<A: Architecture> Partition<A> {
         switches.prepare(&interest);
         let mut agent = agent;
         let speaks = agent.outbox().is_some();
+        assert!(
+            interest.last_hop || !speaks,
+            "law broken: an agent that speaks of packets that it does not see"
+        );
         for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.channels.classes) {
             *tracked = arrivals_tracked || class.times_out && interest.time_to_wait.is_some();
         }
@@ -343,6 +347,7 @@ impl<A: Architecture> Partition<A> {
             }
         };
         let (next_vc, flits) = (hot.next_vc, hot.flits());
+        self.switches.expect(base + hop.port as u32, now);
         self.fabric.promise(base + hop.port as u32, next_vc, flits);
         if channel.tracked {
             self.fabric.pool.notes[id].arrived = now;
@@ -358,7 +363,7 @@ impl<A: Architecture> Partition<A> {
             if self.last_hop && self.is_inspected(local, id) {
                 self.inspected.push(event);
             } else {
-                self.switches.accept(&mut self.fabric, local, Some(input), id);
+                self.switches.accept(&mut self.fabric, &mut *self.agent, local, Some(input), id);
             }
         }
         self.arrivals = arrivals;

@@ -1,5 +1,6 @@
 //! The contract of a switch architecture: the only generic of the event loop, since only its state layout differs.
 use super::parameters::Parameters;
+use crate::core::Tick;
 use crate::core::fabric::Fabric;
 use crate::core::plan::{Plan, Share};
 use crate::protocol::{Agent, Interest};
@@ -25,9 +26,19 @@ pub trait Architecture: Send {
     /// Flits in the switch that wait for an output port.
     fn waiting(&self, port: u32) -> u32;
 
+    /// A packet that arrived in this tick was routed to a port: all are told before the first is taken in.
+    fn expect(&mut self, _port: u32, _now: Tick) {}
+
     /// Takes a routed packet (`hot.out`, `hot.next_vc`) in at an input: a local port, or none for the virtual input of
     /// the switch, from which it sends packets of its own. `switch` is local.
-    fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32);
+    fn accept(
+        &mut self,
+        fabric: &mut Fabric,
+        agent: &mut dyn Agent,
+        switch: u32,
+        input: Option<u32>,
+        id: u32,
+    );
 
     /// Notes that an output port may be able to do something in this tick.
     fn wake(&mut self, port: u32);

@@ -199,7 +199,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Whether a packet fits in its output queue. The packet under way keeps its space until its tail has left.
     #[inline(always)]
-    fn fits(&self, fabric: &mut Fabric, port: u32, output: &Output<W, V>, id: u32) -> bool {
+    pub(super) fn fits(&self, fabric: &mut Fabric, port: u32, output: &Output<W, V>, id: u32) -> bool {
         let hot = &fabric.pool.hot[id];
         if !Self::QUEUES {
             // An output's crossbar path is as long in use as its channel.

@@ -1,10 +1,11 @@
 //! The cells in which packets wait for the crossbar, and the plain queues of classes without virtual output queues.
 //!
 //! Functions with loops that most packets do not need are not inlined: they would fetch all they use in advance.
-use super::state::{Seat, State};
+use super::state::{Fresh, Seat, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
 use crate::core::table::Table;
+use crate::protocol::Agent;
 use crate::switch::arch::Architecture;
 
 impl<const W: usize, const V: usize> State<W, V> {
@@ -20,9 +21,59 @@ impl<const W: usize, const V: usize> State<W, V> {
         self.cells[cell] = id;
     }
 
+    /// A packet came in where switches may drop others or send packets of their own in this tick: it goes on behind that, unless it is
+    /// to be dropped itself.
+    #[inline(never)]
+    pub(super) fn accept_late(&mut self, fabric: &mut Fabric, fresh: Fresh, made_here: bool) {
+        if made_here {
+            self.expect(fresh.port, fabric.now);
+        }
+        if !self.bypass || self.deadlines.exist() && self.deadlines.has_passed(fabric, fresh.id) {
+            self.enter(fabric, fresh);
+        } else {
+            self.fresh.push(fresh);
+        }
+    }
+
+    /// Sends the packets on that came in late, or puts them where they wait.
+    #[inline(never)]
+    pub(super) fn enter_fresh(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        for &arrived in &fresh {
+            if !self.pass(fabric, arrived, agent) {
+                self.enter(fabric, arrived);
+            }
+        }
+        fresh.clear();
+        self.fresh = fresh;
+    }
+
+    /// Puts a packet where it waits: at its output if it is alone there, else in a cell or a plain queue.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, fabric: &mut Fabric, Fresh { port, input, id }: Fresh) {
+        let output = &mut self.outputs[port];
+        self.inputs[output.input(input)].held += 1;
+        let seat = self.seats[output.switch];
+        if !self.bypass {
+            self.line_up(fabric, &seat, input, id);
+        } else if output.classes == 0 && output.lone == NIL {
+            (output.lone, output.lone_input) = (id, input as u16);
+            if self.deadlines.exist() {
+                self.on_lone(fabric, &seat, input, id);
+            }
+            self.look_at(fabric, port, false);
+        } else {
+            if output.lone != NIL {
+                self.enter_lone(fabric, port);
+            }
+            self.enter_cell(fabric, &seat, input, id, true);
+        }
+        debug_assert!(self.is_awaited(fabric, port), "law broken: an output that nothing wakes");
+    }
+
     /// Puts a packet into its cell, or behind others into the input's plain queue.
     #[inline(never)]
-    pub(super) fn enter(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
+    fn line_up(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
         let hot = &fabric.pool.hot[id];
         if self.is_voq(seat.radix, self.class_of[hot.next_vc as usize], input) {
             self.enter_cell(fabric, seat, input, id, true);

@@ -1,5 +1,5 @@
 //! Arbitration for the crossbar: every output proposes one candidate to its input, every input takes one proposal.
-use super::state::State;
+use super::state::{Fresh, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
@@ -109,35 +109,19 @@ impl<const W: usize, const V: usize> State<W, V> {
         (all[loser as usize].found, all[loser as usize].lost) = (None, true);
     }
 
-    /// Moves a packet over the crossbar: on to its channel if that is free, else into its output queue.
+    /// Moves a packet out of where it waits and over the crossbar.
     #[inline(always)]
     fn cross(&mut self, fabric: &mut Fabric, port: u32, found: Proposal, agent: &mut dyn Agent) {
         let Proposal { id, queue, input, class } = found;
-        fabric.leave_input(id);
-        let hot = &mut fabric.pool.hot[id];
-        let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
-        let alone = fabric.now + self.crossbar[flits] as Tick;
-        let end = alone.max(hot.tail);
-        let held = if self.interleave { alone } else { end };
-        hot.tail = end;
         let output = &mut self.outputs[port];
-        output.crossbar_free = held;
-        output.turns[class as usize] = (input + 1) as u16;
-        let (idle, radix, inlet) = (output.queued.is_empty(), output.radix as u32, output.base + input);
-        let (number, turn) = (output.input(input), (port - output.base + 1) as u16);
+        let (idle, radix) = (output.queued.is_empty(), output.radix as u32);
         if queue == NIL {
             output.lone = NIL;
         } else {
             self.leave_cell(fabric, port, (class, input), queue);
         }
-        self.deadlines.leave(fabric, id);
-        let path = &mut self.inputs[number];
-        path.turn = turn;
-        // With parallel reads the input is free for other outputs at once.
-        path.free_at = if self.parallel_reads { fabric.now } else { held };
-        if input != radix {
-            fabric.release(inlet, vc, flits, end);
-        }
+        let (flits, next_vc) = self.carry(fabric, port, (class, input, input != radix), id);
+        self.inputs[self.outputs[port].input(input)].held -= 1;
         if !Self::QUEUES {
             // It was proposed because its channel is free and has credit; no more can cross before the channel is free again.
             self.send(fabric, port, id, next_vc, agent);
@@ -150,5 +134,82 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         self.outputs[port].queued.insert(next_vc as usize);
         fabric.enqueue(port, next_vc, id, flits);
+    }
+
+    /// Takes a packet over the crossbar: it and both its ends are held, and the packet's buffer is released if it has one. Returns its
+    /// flits and its virtual channel behind the crossbar.
+    #[inline(always)]
+    fn carry(
+        &mut self,
+        fabric: &mut Fabric,
+        port: u32,
+        (class, input, buffered): (u8, u32, bool),
+        id: u32,
+    ) -> (u32, u8) {
+        fabric.leave_input(id);
+        self.deadlines.leave(fabric, id);
+        let hot = &mut fabric.pool.hot[id];
+        let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
+        let alone = fabric.now + self.crossbar[flits] as Tick;
+        let end = alone.max(hot.tail);
+        let held = if self.interleave { alone } else { end };
+        hot.tail = end;
+        let output = &mut self.outputs[port];
+        output.crossbar_free = held;
+        output.turns[class as usize] = (input + 1) as u16;
+        let path = &mut self.inputs[output.input(input)];
+        path.turn = (port - output.base + 1) as u16;
+        // With parallel reads the input is free for other outputs at once.
+        path.free_at = if self.parallel_reads { fabric.now } else { held };
+        if buffered {
+            fabric.release(output.base + input, vc, flits, end);
+        }
+        (flits, next_vc)
+    }
+
+    /// Takes a packet that has just come in over the crossbar, and on if its channel is free, if it meets nothing: none other came in
+    /// for its output in this tick, and nothing waits there or at its input. No output could propose another to its
+    /// input then. Returns whether it went.
+    #[inline(always)]
+    pub(super) fn pass(
+        &mut self,
+        fabric: &mut Fabric,
+        Fresh { port, input, id }: Fresh,
+        agent: &mut dyn Agent,
+    ) -> bool {
+        let now = fabric.now;
+        let output = &self.outputs[port];
+        if output.crowded || output.lone != NIL || output.classes != 0 || output.crossbar_free > now {
+            return false;
+        }
+        let path = &self.inputs[output.input(input)];
+        if path.held > 0 || path.free_at > now || input == output.radix as u32 {
+            return false;
+        }
+        let channel_free = fabric.channels[port].free_at;
+        let busy = Self::QUEUES && channel_free > now;
+        let hot = &fabric.pool.hot[id];
+        let (class, next_vc) = (self.class_of[hot.next_vc as usize], hot.next_vc);
+        let needed = if Self::QUEUES { hot.flits() } else { fabric.room_needed(hot) };
+        let goes = if busy {
+            self.fits(fabric, port, output, id)
+        } else {
+            output.queued.is_empty() && fabric.affords(port, next_vc, needed)
+        };
+        if !goes {
+            return false;
+        }
+        let (flits, _) = self.carry(fabric, port, (class, input, true), id);
+        if busy {
+            self.outputs[port].queued.insert(next_vc as usize);
+            fabric.enqueue(port, next_vc, id, flits);
+            fabric.wake(port, channel_free);
+            return true;
+        }
+        self.send(fabric, port, id, next_vc, agent);
+        if !Self::QUEUES {
+            self.outputs[port].crossbar_free = fabric.channels[port].free_at;
+        }
+        true
     }
 }

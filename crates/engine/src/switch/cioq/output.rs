@@ -152,6 +152,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let output = &mut self.outputs[port];
         output.turns[class as usize] = (input + 1) as u16;
         output.waiting -= flits;
+        self.inputs[output.input(input)].held -= 1;
         fabric.cut_in(port, id);
         if !Self::QUEUES {
             output.crossbar_free = fabric.channels[port].free_at;

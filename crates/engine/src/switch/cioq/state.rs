@@ -27,8 +27,18 @@ pub(super) struct Input {
     /// The pass in which an output proposed to it last, and that output, by its place among those of the pass.
     pub pass: u32,
     pub by: u32,
+    /// Packets that wait there.
+    pub held: u32,
     /// Output that its round robin starts from.
     pub turn: u16,
+}
+
+/// A packet that has come in for an output (a local port); its input is that of its switch.
+#[derive(Clone, Copy)]
+pub(super) struct Fresh {
+    pub port: u32,
+    pub input: u32,
+    pub id: u32,
 }
 
 /// Where the ports and inputs of a switch are in the tables of its partition.
@@ -64,6 +74,10 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub base: u32,
     /// First of the cells: (class, input) in order.
     pub cell: u32,
+    /// The last tick, but for its upper bits, in which a packet came in for it.
+    pub met: u32,
+    /// Whether more than one did.
+    pub crowded: bool,
     /// Whether it is to be looked at in this tick.
     pub listed: bool,
     /// Virtual channel of the packet under way.
@@ -86,6 +100,8 @@ pub struct State<const W: usize, const V: usize> {
     /// Inputs: of each switch those of its ports, then the virtual one.
     pub(super) inputs: Table<Input>,
     pub(super) cells: Table<u32>,
+    /// Packets that came in in this tick and wait for what the switches may have to say in it.
+    pub(super) fresh: Vec<Fresh>,
     /// Outputs to look at in this tick.
     pub(super) pending: Vec<u32>,
     /// Counts the passes over pending outputs.
@@ -106,7 +122,9 @@ pub struct State<const W: usize, const V: usize> {
     /// Classes of control packets, one bit each.
     pub(super) control: u8,
     /// A packet that is alone at its output stays out of the cells: all classes have virtual output queues.
-    bypass: bool,
+    pub(super) bypass: bool,
+    /// Switches have nothing to say themselves, so that a packet that meets nothing can go before all have come in.
+    prompt: bool,
     pub(super) vcs: u32,
     pub(super) seed: u64,
     /// Time of a packet over the crossbar, by its flits.
@@ -161,6 +179,8 @@ impl<const W: usize, const V: usize> Output<W, V> {
             base: seat.port,
             radix: seat.radix as u16,
             cell,
+            met: 0,
+            crowded: false,
             listed: false,
             leaving: 0,
             turn: 0,
@@ -229,6 +249,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             outputs: outputs.into(),
             inputs: vec![Input::default(); inputs as usize].into(),
             cells: vec![NIL; cells as usize].into(),
+            fresh: Vec::new(),
             pending: Vec::new(),
             pass: 0,
             fifos: vec![NIL; fifos].into(),
@@ -242,6 +263,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             interleave: plan.interleave,
             control: (0..).zip(&plan.channels.classes).map(|(at, class)| (class.control as u8) << at).sum(),
             bypass: false,
+            prompt: false,
             vcs: vcs as u32,
             seed: plan.seed,
             crossbar: plan.crossbar.clone().into(),
@@ -255,31 +277,33 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         self.outputs[port].waiting
     }
 
+    #[inline(always)]
+    fn expect(&mut self, port: u32, now: Tick) {
+        let output = &mut self.outputs[port];
+        (output.crowded, output.met) = (output.met == now as u32, now as u32);
+    }
+
     #[inline]
-    fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32) {
+    fn accept(
+        &mut self,
+        fabric: &mut Fabric,
+        agent: &mut dyn Agent,
+        switch: u32,
+        input: Option<u32>,
+        id: u32,
+    ) {
         let seat = self.seats[switch];
-        let input = input.map_or(seat.radix, |port| port - seat.port);
         let hot = &fabric.pool.hot[id];
         let port = seat.port + hot.out as u32;
-        let output = &mut self.outputs[port];
-        output.waiting += hot.flits();
-        if self.bypass {
-            if output.classes == 0 {
-                if output.lone == NIL {
-                    (output.lone, output.lone_input) = (id, input as u16);
-                    if self.deadlines.exist() {
-                        self.on_lone(fabric, &seat, input, id);
-                    }
-                    self.look_at(fabric, port, false);
-                    return;
-                }
-                self.enter_lone(fabric, port);
+        self.outputs[port].waiting += hot.flits();
+        let fresh = Fresh { port, input: input.map_or(seat.radix, |input| input - seat.port), id };
+        if self.prompt {
+            if !self.pass(fabric, fresh, agent) {
+                self.enter(fabric, fresh);
             }
-            self.enter_cell(fabric, &seat, input, id, true);
         } else {
-            self.enter(fabric, &seat, input, id);
+            self.accept_late(fabric, fresh, input.is_none());
         }
-        debug_assert!(self.is_awaited(fabric, port), "law broken: an output that nothing wakes");
     }
 
     #[inline]
@@ -311,6 +335,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             return;
         }
         output.waiting -= hot.flits();
+        self.inputs[output.input(input)].held -= 1;
         fabric.dropped.push((seat.port + input, id));
         if alone {
             output.lone = NIL;
@@ -320,6 +345,9 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
+        if !self.fresh.is_empty() {
+            self.enter_fresh(fabric, agent);
+        }
         while !self.pending.is_empty() {
             self.settle_pass(fabric, agent);
         }
@@ -357,5 +385,6 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         self.deadlines = Deadlines::new(interest.time_to_wait);
         self.departures = interest.departures;
         self.bypass = self.voq == [true; CLASSES_MAX] && !self.interleave;
+        self.prompt = self.bypass && !interest.last_hop && interest.time_to_wait.is_none();
     }
 }

@@ -132,7 +132,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
         self.outputs[port].waiting
     }
 
-    fn accept(&mut self, fabric: &mut Fabric, switch: u32, input: Option<u32>, id: u32) {
+    fn accept(&mut self, fabric: &mut Fabric, _: &mut dyn Agent, switch: u32, input: Option<u32>, id: u32) {
         let hot = &fabric.pool.hot[id];
         let port = self.bases[switch] + hot.out as u32;
         let output = &mut self.outputs[port];
