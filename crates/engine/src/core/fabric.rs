@@ -201,11 +201,14 @@ impl Fabric {
 
     /// Whether so many flits fit in the buffer ahead. Credits that have come back are taken in only where they are needed, or
     /// shared: whose they are depends on the order then.
-    #[inline]
+    #[inline(always)]
     pub fn affords(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
-        if self.pools.is_empty() && self.credits[channel * self.vcs + vc as u32] >= flits {
-            return true;
-        }
+        self.pools.is_empty() && self.credits[channel * self.vcs + vc as u32] >= flits
+            || self.gets_credit(channel, vc, flits)
+    }
+
+    #[inline(never)]
+    fn gets_credit(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
         self.take_credits(channel);
         self.credit(channel, vc) >= flits
     }

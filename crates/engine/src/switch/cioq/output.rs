@@ -82,7 +82,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// Sends a packet on the free channel of a port.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, agent: &mut dyn Agent) {
         let flits = fabric.pool.hot[id].flits();
         if self.departures {
