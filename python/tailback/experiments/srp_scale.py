@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.lhrp_paper import Times
-from tailback.experiments.measure import accepted, delivered_latency
+from tailback.experiments.measure import accepted, delivered_latency, dropped_share
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
@@ -25,14 +25,14 @@ arity = {arity}
 kind = "nca"
 up = "random"
 """
-_LONG_WAIT = {"time_to_wait": "2.6 us"}
 _VARIANTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("baseline", "none", {}),
     ("SRP", "srp", {}),
-    ("SRP, TTW 2.6 us", "srp", _LONG_WAIT),
+    *((f"SRP, TTW {wait} us", "srp", {"time_to_wait": f"{wait} us"}) for wait in ("2.6", "10", "100")),
 )
 _SPANS = {True: Times(500, 1000, 100), False: Times(300, 300, 50)}
 _ACCEPTED, _BACKGROUND = accepted("uniform"), accepted("background")
+_DROPS = dropped_share("uniform")
 _FLIGHT = delivered_latency("hot")
 
 
@@ -74,7 +74,9 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure(height=2.6)
         for number, (name, _, _) in enumerate(_VARIANTS):
-            axes.bar(name, 100 * data.mean(_ACCEPTED, variant=name).mean, **style.bar(number))
+            axes.bar(
+                name.replace(", ", ",\n"), 100 * data.mean(_ACCEPTED, variant=name).mean, **style.bar(number)
+            )
         axes.set_ylim(0, 100)
         axes.set_ylabel("accepted at full offered load\n[% of injection bandwidth]")
         axes.grid(visible=False, axis="x")
@@ -88,6 +90,13 @@ def claims(data: Data) -> list[Claim]:
     base = data.mean(_BACKGROUND, protocol="none", hot=True).scaled(100)
     flight = data.mean(_FLIGHT, protocol="srp", hot=True).scaled(1e-3)
     usual, longer = got["SRP"], got["SRP, TTW 2.6 us"]
+    waits = [name for name, kind, _ in _VARIANTS if kind == "srp"]
+    lost = ", ".join(str(data.mean(_DROPS, variant=name).scaled(100)) for name in waits)
+    kept = ", ".join(str(got[name]) for name in waits)
+    waited = (
+        f"With a time-to-wait of 1.3, 2.6, 10 and 100 us, {lost} % of the packets are dropped, and "
+        f"{kept} % are accepted."
+    )
     return [
         hard(
             "a 200:1 hot spot is managed with the same parameters",
@@ -99,6 +108,9 @@ def claims(data: Data) -> list[Claim]:
             "uniform traffic saturates as in the baseline (within 2 points)",
             f"SRP {usual} %, baseline {got['baseline']} %",
             abs(usual.mean - got["baseline"].mean) <= 2,
+            cause="Drops do not bound SRP here: speculative packets have the lowest priority, and take only "
+            f"what granted ones leave. {waited} What bounds it are its reservations, which leave room: no "
+            "more than 1/(1 + epsilon) = 95.2 %. So it stays above the baseline, as with 256 endpoints.",
         ),
         value(
             "TTW 2.6 us: more than with 1.3 us by",
@@ -106,6 +118,8 @@ def claims(data: Data) -> list[Claim]:
             longer.scaled(100 / usual.mean).shifted(-100),
             (0, 6),
             "%",
+            cause="At full load a speculative packet that waits at all waits for far longer than 2.6 us, "
+            f"behind granted ones. {waited}",
         ),
     ]
 
