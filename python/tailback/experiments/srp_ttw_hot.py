@@ -56,11 +56,11 @@ def _case(
     return Case({"wait": wait, "seed": seed, **labels}, made, cost(background, span))
 
 
-def _in_hot_leaf(result: Result) -> np.ndarray:
+def _in_hot_leaf(result: Result) -> np.ndarray[Any, Any]:
     """Flits in the leaf switch of the hot endpoint at every snapshot."""
     table = result.tables["occupancy"]
     leaf = Hotspot(40, int(result.summary["seed"])).hot // 16
-    return table.filter(pc.equal(table["switch"], leaf))["flits"].to_numpy()
+    return np.asarray(table.filter(pc.equal(table["switch"], leaf))["flits"])
 
 
 def _hot_leaf(result: Result) -> float:

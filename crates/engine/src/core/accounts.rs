@@ -61,6 +61,9 @@ impl Fabric {
     /// Promises the room ahead to a packet that has just been routed, if it was routed to the reserved level.
     #[inline]
     pub fn promise(&mut self, channel: u32, vc: u8, flits: u32) {
+        if !self.accounted {
+            return;
+        }
         if !self.promised.is_empty() && self.is_reserved(vc) {
             self.promised[channel * self.vcs + vc as u32] += flits;
         }

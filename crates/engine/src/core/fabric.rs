@@ -329,6 +329,15 @@ impl Fabric {
         }
     }
 
+    /// Whether a packet that could pass a switch at once is to wait all the same: checked builds of a network that is cut let some wait,
+    /// by the cut, so that tests that compare it with the network in one piece show that passing gives what waiting does.
+    #[inline(always)]
+    pub fn declines(&self, channel: u32) -> bool {
+        cfg!(debug_assertions)
+            && self.plan.shares.len() > 1
+            && scale(mix(self.now ^ 1, channel.into()), 2) == 0
+    }
+
     /// Starts a packet on a free channel; its tail has the time `hot.tail` here, its virtual channel is `hot.next_vc`.
     pub fn transmit(&mut self, channel: u32, id: u32) {
         if self.unusual {

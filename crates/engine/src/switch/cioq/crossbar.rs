@@ -183,7 +183,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             return false;
         }
         let path = &self.inputs[output.input(input)];
-        if path.held > 0 || path.free_at > now || input == output.radix as u32 {
+        if path.held > 0 || path.free_at > now || input == output.radix as u32 || fabric.declines(port) {
             return false;
         }
         let channel_free = fabric.channels[port].free_at;

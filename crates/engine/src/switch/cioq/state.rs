@@ -55,7 +55,7 @@ pub(super) struct Seat {
 }
 
 /// Output side of a port: `W` words of inputs, `V` words of virtual channels. What every packet touches comes first: one cache
-/// line, without output queues the requests of two classes included.
+/// line.
 #[derive(Clone)]
 #[repr(C, align(64))]
 pub(super) struct Output<const W: usize, const V: usize> {
