@@ -7,8 +7,11 @@ use std::fmt::Write;
 const DRAGONFLY: &str = "kind = \"dragonfly\"\np = 2\na = 4\nh = 2\ngroups = 9";
 const TREE: &str = "kind = \"fat-tree\"\nlevels = 3\narity = 3";
 const SINGLE: &str = "kind = \"single-switch\"\nendpoints = 10";
+const TORUS: &str = "kind = \"torus\"\ndims = [4, 4]";
+const KNS: &str = "kind = \"kns\"\nk = 4\nn = 2";
 
 const UNIFORM: &str = "[[traffic]]\nname = \"u\"\npattern = \"uniform\"\nload = 0.5\nmessage = \"4 flits\"\n";
+const PACKETS: &str = "[[traffic]]\nname = \"u\"\npattern = \"uniform\"\nload = 0.8\nmessage = \"24 flits\"\n[endpoint]\nacknowledge = false\n";
 const LARGE: &str = "[[traffic]]\nname = \"u\"\npattern = \"uniform\"\nload = 0.7\n\
                      message = { sizes = [\"4 flits\", \"100 flits\"], shares = [0.5, 0.5], by = \"volume\" }\n";
 const HOT: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 6\ndestinations = 1\nload = 0.6\nmessage = \"4 flits\"\n\
@@ -20,44 +23,106 @@ const WORST: &str =
 
 /// Name, topology, routing, congestion control, and the rest.
 const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
-    ("single switch, uniform", SINGLE, "minimal", "kind = \"none\"", &[UNIFORM]),
-    ("single switch, hot spot, ECN", SINGLE, "minimal", "kind = \"ecn\"\nthreshold = \"48 flits\"", &[HOT]),
-    ("tree, random up, mixed sizes", TREE, "nca", "kind = \"none\"", &[LARGE]),
-    ("tree, hot spot, LHRP", TREE, "nca", "kind = \"lhrp\"\nthreshold = \"100 flits\"", &[HOT]),
-    ("dragonfly, PAR, uniform", DRAGONFLY, "par", "kind = \"none\"", &[UNIFORM]),
-    ("dragonfly, UGAL, worst case", DRAGONFLY, "ugal", "kind = \"none\"", &[WORST]),
+    ("single switch, uniform", SINGLE, "kind = \"minimal\"", "kind = \"none\"", &[UNIFORM]),
+    (
+        "single switch, hot spot, ECN",
+        SINGLE,
+        "kind = \"minimal\"",
+        "kind = \"ecn\"\nthreshold = \"48 flits\"",
+        &[HOT],
+    ),
+    ("tree, random up, mixed sizes", TREE, "kind = \"nca\"", "kind = \"none\"", &[LARGE]),
+    ("tree, hot spot, LHRP", TREE, "kind = \"nca\"", "kind = \"lhrp\"\nthreshold = \"100 flits\"", &[HOT]),
+    ("dragonfly, PAR, uniform", DRAGONFLY, "kind = \"par\"", "kind = \"none\"", &[UNIFORM]),
+    ("dragonfly, UGAL, worst case", DRAGONFLY, "kind = \"ugal\"", "kind = \"none\"", &[WORST]),
     (
         "dragonfly, Valiant, age, pipeline",
         DRAGONFLY,
-        "valiant",
+        "kind = \"valiant\"",
         "kind = \"none\"",
         &[LARGE, "[switch]\nkind = \"cioq\"\narbitration = \"age\"\npipeline = \"20 ns\"\n"],
     ),
     (
         "dragonfly, hot spot, LHRP, fabric drop",
         DRAGONFLY,
-        "par",
+        "kind = \"par\"",
         "kind = \"lhrp\"\nthreshold = \"100 flits\"\nfabric_drop = \"500 ns\"",
         &[HOT],
     ),
-    ("dragonfly, hot spots, LHRP", DRAGONFLY, "par", "kind = \"lhrp\"\nthreshold = \"200 flits\"", &[HOTS]),
-    ("dragonfly, hot spots, SMSRP", DRAGONFLY, "par", "kind = \"smsrp\"", &[HOTS]),
+    (
+        "dragonfly, hot spots, LHRP",
+        DRAGONFLY,
+        "kind = \"par\"",
+        "kind = \"lhrp\"\nthreshold = \"200 flits\"",
+        &[HOTS],
+    ),
+    ("dragonfly, hot spots, SMSRP", DRAGONFLY, "kind = \"par\"", "kind = \"smsrp\"", &[HOTS]),
     (
         "dragonfly, hot spots, SRP, at once",
         DRAGONFLY,
-        "par",
+        "kind = \"par\"",
         "kind = \"srp\"\nn_min = \"0 flits\"",
         &[HOTS, "[packet]\ninterleave = true\n"],
     ),
     (
         "dragonfly, hot spot, FIFO, random",
         DRAGONFLY,
-        "minimal",
+        "kind = \"minimal\"",
         "kind = \"none\"",
         &[
             HOT,
             "[switch]\nkind = \"cioq\"\narbitration = \"random\"\nvoq = false\n[endpoint]\nqueues = \"fifo\"\n",
         ],
+    ),
+    (
+        "torus with bubbles, parallel reads, DBBM",
+        TORUS,
+        "kind = \"dor\"\ndeadlock = \"bubble\"",
+        "kind = \"none\"",
+        &[
+            PACKETS,
+            "[switch]\nkind = \"input-queued\"\nparallel_reads = true\ninput_buffer = { per = \"port\", size = \"16 packets\" }\n\
+             [queueing]\nkind = \"dbbm\"\nqueues = 4\n",
+        ],
+    ),
+    (
+        "KNS, DAMQ, shared buffers, no virtual output queues",
+        KNS,
+        "kind = \"dor\"\norders = [\"xy\", \"yx\"]\nchoose = \"occupancy\"",
+        "kind = \"none\"",
+        &[
+            HOT,
+            "[switch]\nkind = \"input-queued\"\nvoq = false\n\
+             input_buffer = { per = \"port\", size = \"64 packets\", shared = true }\n[queueing]\nkind = \"damq\"\nqueues = 4\n",
+        ],
+    ),
+    (
+        "tree, output queues, CODES_CC",
+        TREE,
+        "kind = \"nca\"",
+        "kind = \"codes-cc\"\nbuffer = \"200 flits\"",
+        &[HOT, "[switch]\nkind = \"output-queued\"\noutput_buffer = \"4 packets\"\n"],
+    ),
+    (
+        "dragonfly, CODES_CC as coded, in band",
+        DRAGONFLY,
+        "kind = \"par\"",
+        "kind = \"codes-cc\"\nbuffer = \"200 flits\"\nvariant = \"as coded\"\nsignals = \"in band\"",
+        &[HOTS],
+    ),
+    (
+        "dragonfly, UGAL, SST_CM",
+        DRAGONFLY,
+        "kind = \"ugal\"",
+        "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
+        &[HOTS, "[switch]\nkind = \"shared-buffer\"\n"],
+    ),
+    (
+        "tree with rows, SAA",
+        "kind = \"k-ary-n-tree\"\nk = 4\nn = 2\nhorizontal = 2",
+        "kind = \"flow-adaptive\"",
+        "kind = \"saa\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"",
+        &[LARGE, "[switch]\nkind = \"shared-buffer\"\narbitration = \"age\"\n"],
     ),
 ];
 
@@ -66,7 +131,7 @@ fn table() -> String {
     for (name, network, routing, protocol, rest) in SCENARIOS {
         let run_table = "[run]\nwarmup = \"5 us\"\nduration = \"10 us\"\ndrain = \"10 us\"\n";
         let rest = format!("{run_table}{}", rest.concat());
-        let output = run(&file(network, &format!("kind = \"{routing}\""), protocol, &rest));
+        let output = run(&file(network, routing, protocol, &rest));
         let (hops, checksum) = (&output.summary["packet_hops"], &output.summary["checksum"]);
         writeln!(table, "{name}\n  packet_hops {hops}  checksum {checksum}").unwrap();
         for (class, values) in output.summary["classes"].as_object().unwrap() {

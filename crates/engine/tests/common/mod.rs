@@ -76,7 +76,9 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"lhrp+srp\"\nthreshold_message = \"24 flits\"\nthreshold = \"48 flits\"\ntime_to_wait = \"100 ns\"",
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"",
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"drain margin\"\nsignals = \"in band\"",
+    "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"as coded\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"",
     "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
+    "kind = \"sst-cm\"\nvariant = \"as coded\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
     "kind = \"max-min\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"\npiggyback = true",
     "kind = \"saa\"\nprobe_period = \"200 ns\"",
 ];
