@@ -50,6 +50,9 @@ pub struct Monitor {
     hold: f64,
     /// As coded: ports of a switch that have an order over a source.
     abating: BTreeMap<(u32, u32), u32>,
+    /// As coded: ports whose backlog has gone in this tick. The last port of a switch to let a source go tells it, so they do so in their
+    /// order, not in that in which they were settled.
+    drained: Vec<(usize, Tick)>,
     outbox: Outbox,
 }
 
@@ -78,6 +81,7 @@ impl Monitor {
             margin: parameters.margin,
             hold: parameters.hold,
             abating: BTreeMap::new(),
+            drained: Vec::new(),
             outbox: Outbox::default(),
         }
     }
@@ -166,7 +170,9 @@ impl Monitor {
         let port = &self.ports[at];
         let drained = f64::from(port.flits) < self.low;
         match self.variant {
-            Variant::Coded if drained && now > port.not_before && !timer => self.clear(at, now),
+            Variant::Coded if drained && now > port.not_before && !timer => {
+                self.drained.push((at, now));
+            }
             Variant::Published if drained && now >= port.not_before => self.clear(at, now),
             Variant::Published if drained => self.arm(at, port.not_before),
             Variant::DrainMargin => self.adjust(at, None, now),
@@ -258,6 +264,9 @@ impl Agent for Monitor {
     }
 
     fn outbox(&mut self) -> Option<&mut Outbox> {
+        let mut drained = std::mem::take(&mut self.drained);
+        drained.sort_unstable();
+        drained.iter().for_each(|&(at, now)| self.clear(at, now));
         Some(&mut self.outbox)
     }
 
