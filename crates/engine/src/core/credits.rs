@@ -10,6 +10,11 @@ impl Credit {
         debug_assert!(at < 1 << 44 && flits < 1 << 12);
         Self(at << 20 | (vc as u64) << 12 | flits as u64)
     }
+    /// The same, so much later.
+    #[inline(always)]
+    pub(super) fn later(self, ticks: u32) -> Self {
+        Self(self.0 + (Tick::from(ticks) << 20))
+    }
     pub(super) fn at(self) -> Tick {
         self.0 >> 20
     }
@@ -30,19 +35,25 @@ pub(super) enum Returns {
     Many {
         credits: Vec<Credit>,
         /// Those before it have come.
-        taken: usize,
+        taken: u32,
+        /// Whether they were few once, and are to be again when all have come.
+        spilled: bool,
     },
 }
 
 /// Ports of a partition from which on their channels' records and lists are rarely found in a second-level cache. Checked builds have
 /// it low, so that tests that cut small networks compare both forms.
-const MANY_PORTS: u32 = if cfg!(debug_assertions) { 64 } else { 1 << 13 };
+pub(super) const MANY_PORTS: u32 = if cfg!(debug_assertions) { 64 } else { 1 << 13 };
 
 impl Returns {
     /// None on their way, over a channel of a partition with so many ports. Lists grow, so that credits need to be taken in less often;
     /// what is in the channel's record saves a miss of the cache.
     pub(super) fn new(ports: u32) -> Self {
-        if ports < MANY_PORTS { Self::Many { credits: Vec::new(), taken: 0 } } else { Self::Few([NONE; 3]) }
+        if ports < MANY_PORTS {
+            Self::Many { credits: Vec::new(), taken: 0, spilled: false }
+        } else {
+            Self::Few([NONE; 3])
+        }
     }
 
     /// When the first comes back.
@@ -51,7 +62,7 @@ impl Returns {
         match self {
             Self::Few([NONE, ..]) => None,
             Self::Few([first, ..]) => Some(first.at()),
-            Self::Many { credits, taken } => credits.get(*taken).map(|first| first.at()),
+            Self::Many { credits, taken, .. } => credits.get(*taken as usize).map(|first| first.at()),
         }
     }
 
@@ -67,15 +78,18 @@ impl Returns {
                 (*first, *second, *third) = (*second, *third, NONE);
                 Some(credit)
             }
-            Self::Many { credits, taken } => {
-                let credit = *credits.get(*taken)?;
+            Self::Many { credits, taken, spilled } => {
+                let credit = *credits.get(*taken as usize)?;
                 if credit.at() > now {
                     return None;
                 }
                 *taken += 1;
-                if *taken == credits.len() {
+                if *taken as usize == credits.len() {
                     credits.clear();
                     *taken = 0;
+                    if *spilled {
+                        *self = Self::Few([NONE; 3]);
+                    }
                 }
                 Some(credit)
             }
@@ -102,12 +116,12 @@ impl Returns {
                     ((*first).min(credit), (*first).max((*second).min(credit)), (*second).max(credit));
                 is_first
             }
-            Self::Many { credits, taken }
+            Self::Many { credits, taken, .. }
                 if credits.last().is_none_or(|last| *last <= credit)
                     && (*taken < 16 || credits.len() < credits.capacity()) =>
             {
                 credits.push(credit);
-                credits.len() == *taken + 1
+                credits.len() as u32 == *taken + 1
             }
             _ => self.insert(credit),
         }
@@ -118,23 +132,23 @@ impl Returns {
     #[inline(never)]
     fn insert(&mut self, credit: Credit) -> bool {
         if let Self::Few(few) = self {
-            *self = Self::Many { credits: few.to_vec(), taken: 0 };
+            *self = Self::Many { credits: few.to_vec(), taken: 0, spilled: true };
         }
-        let Self::Many { credits, taken } = self else { unreachable!("they are many now") };
+        let Self::Many { credits, taken, .. } = self else { unreachable!("they are many now") };
         if *taken > 0 && credits.len() == credits.capacity() {
-            credits.drain(..*taken);
+            credits.drain(..*taken as usize);
             *taken = 0;
         }
-        let later = credits[*taken..].iter().rev().take_while(|&&other| other > credit);
+        let later = credits[*taken as usize..].iter().rev().take_while(|&&other| other > credit);
         let place = credits.len() - later.count();
         credits.insert(place, credit);
-        place == *taken
+        place as u32 == *taken
     }
 
     fn iter(&self) -> impl Iterator<Item = Credit> {
         let all = match self {
             Self::Few(few) => few,
-            Self::Many { credits, taken } => &credits[*taken..],
+            Self::Many { credits, taken, .. } => &credits[*taken as usize..],
         };
         all.iter().copied().take_while(|&credit| credit != NONE)
     }

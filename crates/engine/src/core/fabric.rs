@@ -1,6 +1,6 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
 use super::channel::{Channel, Far, Inlet, Lane, Timing, Upstream, timings};
-use super::credits::{Credit, Returns};
+use super::credits::{Credit, MANY_PORTS, Returns};
 use super::line::Line;
 use super::packet::{Hot, NIL, Pool};
 use super::plan::{LinkPlan, Plan, Share};
@@ -47,6 +47,10 @@ pub struct Fabric {
     pub(super) accounted: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
+    /// Whether it has so many ports that they are rarely found in a second-level cache.
+    pub(super) is_large: bool,
+    /// Buffer space of a large partition released in this tick: inputs, and credits as of the time of their release.
+    released: Vec<(u32, Credit)>,
     /// Signals on their way to endpoints of this partition, by number, and the numbers that are free.
     pub(super) signals: Vec<Signal>,
     pub(super) free_signals: Vec<u32>,
@@ -91,6 +95,8 @@ impl Fabric {
             unusual: false,
             accounted: false,
             tracked: vec![false; plan.channels.classes.len()],
+            is_large: ports >= MANY_PORTS,
+            released: Vec::new(),
             signals: Vec::new(),
             free_signals: Vec::new(),
             out_signals: Vec::new(),
@@ -420,13 +426,35 @@ impl Fabric {
     /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
     #[inline(never)]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
+        let credit = Credit::new(at, vc, flits);
+        if self.is_large {
+            self.released.push((input, credit));
+        } else {
+            self.send_upstream(input, credit);
+        }
+    }
+
+    #[inline(always)]
+    fn send_upstream(&mut self, input: u32, credit: Credit) {
         let Inlet { upstream, delay, .. } = self.inlets[input];
-        let credit = Credit::new(at + delay as Tick, vc, flits);
+        let credit = credit.later(delay);
         match upstream {
             Upstream::Channel(channel) => self.return_credit(channel, credit),
             Upstream::Line(line) => self.lines[line].out_credits.push(credit),
             Upstream::Nowhere => {}
         }
+    }
+
+    /// Sends the credits of what was released in this tick and waits for that. All at once: each goes to a place of its own, which in a
+    /// large partition is rarely found in a cache, and a processor waits for several of them together. In a small one a credit that goes
+    /// at once hides behind other work.
+    #[inline(never)]
+    pub(super) fn return_credits(&mut self) {
+        let mut released = std::mem::take(&mut self.released);
+        for (input, credit) in released.drain(..) {
+            self.send_upstream(input, credit);
+        }
+        self.released = released;
     }
 
     #[inline(always)]

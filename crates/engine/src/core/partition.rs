@@ -216,6 +216,9 @@ impl<A: Architecture> Partition<A> {
                 break;
             }
         }
+        if self.fabric.is_large {
+            self.fabric.return_credits();
+        }
         if self.fabric.wheel.has(Kind::Signal) {
             self.hear_signals();
         }
