@@ -2,7 +2,7 @@
 use super::channel::{Channel, Far, Inlet, Lane, Timing, Upstream, timings};
 use super::credits::{Credit, MANY_PORTS, Returns};
 use super::line::Line;
-use super::packet::{Hot, NIL, Pool};
+use super::packet::{NIL, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
@@ -11,7 +11,6 @@ use crate::graph::Peer;
 use crate::probe::Probe;
 use crate::protocol::signal::Signal;
 use crate::rng::{mix, scale};
-use crate::routing::BUBBLE;
 use crate::switch::bits::Set;
 use std::sync::Arc;
 
@@ -50,7 +49,7 @@ pub struct Fabric {
     /// Whether it has so many ports that they are rarely found in a second-level cache.
     pub(super) is_large: bool,
     /// Buffer space of a large partition released in this tick: inputs, and credits as of the time of their release.
-    released: Vec<(u32, Credit)>,
+    pub(super) released: Vec<(u32, Credit)>,
     /// Signals on their way to endpoints of this partition, by number, and the numbers that are free.
     pub(super) signals: Vec<Signal>,
     pub(super) free_signals: Vec<u32>,
@@ -198,27 +197,6 @@ impl Fabric {
         });
     }
 
-    /// Flits that fit in the buffer ahead on this virtual channel. Credits must have been taken in before.
-    #[inline]
-    pub fn credit(&self, channel: u32, vc: u8) -> u32 {
-        let own = self.credits[channel * self.vcs + vc as u32];
-        if self.pools.is_empty() { own } else { own + self.pools[channel] }
-    }
-
-    /// Whether so many flits fit in the buffer ahead. Credits that have come back are taken in only where they are needed, or
-    /// shared: whose they are depends on the order then.
-    #[inline(always)]
-    pub fn affords(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
-        self.pools.is_empty() && self.credits[channel * self.vcs + vc as u32] >= flits
-            || self.gets_credit(channel, vc, flits)
-    }
-
-    #[inline(never)]
-    fn gets_credit(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
-        self.take_credits(channel);
-        self.credit(channel, vc) >= flits
-    }
-
     /// Puts a packet into the queue of its virtual channel, in front of a channel.
     #[inline]
     pub fn enqueue(&mut self, channel: u32, vc: u8, id: u32, flits: u32) {
@@ -280,31 +258,6 @@ impl Fabric {
     #[inline]
     pub fn queued(&self, channel: u32, vc: u8) -> u32 {
         self.lanes[channel * self.vcs + vc as u32].used
-    }
-
-    /// Flits that must fit in the first buffer after the crossbar for a packet to cross: its own, and a largest packet's more
-    /// where it needs a bubble.
-    #[inline]
-    pub fn room_needed(&self, hot: &Hot) -> u32 {
-        hot.flits() + if hot.state & BUBBLE != 0 { self.plan.packet_flits as u32 } else { 0 }
-    }
-
-    /// Takes in the credits that have come back by now.
-    #[inline]
-    pub fn take_credits(&mut self, channel: u32) {
-        while let Some(credit) = self.channels[channel].returns.take(self.now) {
-            self.credits[channel * self.vcs + credit.vc()] += credit.flits();
-            if !self.pools.is_empty() {
-                self.share(channel, credit.vc());
-            }
-        }
-    }
-
-    /// When a sender that lacks credit should look again; `NEVER` if none is on its way: the next one wakes it.
-    pub fn next_credit(&mut self, channel: u32) -> Tick {
-        let record = &mut self.channels[channel];
-        record.starved = true;
-        record.returns.first().unwrap_or(NEVER)
     }
 
     /// Arms a wake of a channel's sender at `at`, unless an earlier one is armed.
@@ -420,52 +373,6 @@ impl Fabric {
                 let notes = &mut self.pool.notes[id];
                 notes.waited += (self.now - notes.arrived) as u32;
             }
-        }
-    }
-
-    /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
-    #[inline(never)]
-    pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
-        let credit = Credit::new(at, vc, flits);
-        if self.is_large {
-            self.released.push((input, credit));
-        } else {
-            self.send_upstream(input, credit);
-        }
-    }
-
-    #[inline(always)]
-    fn send_upstream(&mut self, input: u32, credit: Credit) {
-        let Inlet { upstream, delay, .. } = self.inlets[input];
-        let credit = credit.later(delay);
-        match upstream {
-            Upstream::Channel(channel) => self.return_credit(channel, credit),
-            Upstream::Line(line) => self.lines[line].out_credits.push(credit),
-            Upstream::Nowhere => {}
-        }
-    }
-
-    /// Sends the credits of what was released in this tick and waits for that. All at once: each goes to a place of its own, which in a
-    /// large partition is rarely found in a cache, and a processor waits for several of them together. In a small one a credit that goes
-    /// at once hides behind other work.
-    #[inline(never)]
-    pub(super) fn return_credits(&mut self) {
-        let mut released = std::mem::take(&mut self.released);
-        for (input, credit) in released.drain(..) {
-            self.send_upstream(input, credit);
-        }
-        self.released = released;
-    }
-
-    #[inline(always)]
-    pub(super) fn return_credit(&mut self, channel: u32, credit: Credit) {
-        if self.channels[channel].returns.is_full() && self.pools.is_empty() {
-            // Those that have come make room, so that the list is no longer than what is on its way.
-            self.take_credits(channel);
-        }
-        let record = &mut self.channels[channel];
-        if record.returns.add(credit) && record.starved {
-            self.wake(channel, credit.at());
         }
     }
 

@@ -19,6 +19,7 @@ pub mod partition;
 pub mod plan;
 pub mod post;
 pub mod shares;
+mod space;
 pub mod stall;
 pub mod table;
 pub mod trace;

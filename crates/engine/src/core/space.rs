@@ -1,0 +1,101 @@
+//! Space in the buffers ahead of channels: the credits that a sender has, and how they come back.
+use super::channel::{Inlet, Upstream};
+use super::credits::Credit;
+use super::fabric::Fabric;
+use super::packet::Hot;
+use super::{NEVER, Tick};
+use crate::routing::BUBBLE;
+
+impl Fabric {
+    /// Flits that fit in the buffer ahead on this virtual channel. Credits must have been taken in before.
+    #[inline]
+    pub fn credit(&self, channel: u32, vc: u8) -> u32 {
+        let own = self.credits[channel * self.vcs + vc as u32];
+        if self.pools.is_empty() { own } else { own + self.pools[channel] }
+    }
+
+    /// Whether so many flits fit in the buffer ahead. Credits that have come back are taken in only where they are needed, or
+    /// shared: whose they are depends on the order then.
+    #[inline(always)]
+    pub fn affords(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
+        self.pools.is_empty() && self.credits[channel * self.vcs + vc as u32] >= flits
+            || self.gets_credit(channel, vc, flits)
+    }
+
+    #[inline(never)]
+    fn gets_credit(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
+        self.take_credits(channel);
+        self.credit(channel, vc) >= flits
+    }
+
+    /// Flits that must fit in the first buffer after the crossbar for a packet to cross: its own, and a largest packet's more
+    /// where it needs a bubble.
+    #[inline]
+    pub fn room_needed(&self, hot: &Hot) -> u32 {
+        hot.flits() + if hot.state & BUBBLE != 0 { self.plan.packet_flits as u32 } else { 0 }
+    }
+
+    /// Takes in the credits that have come back by now.
+    #[inline]
+    pub fn take_credits(&mut self, channel: u32) {
+        while let Some(credit) = self.channels[channel].returns.take(self.now) {
+            self.credits[channel * self.vcs + credit.vc()] += credit.flits();
+            if !self.pools.is_empty() {
+                self.share(channel, credit.vc());
+            }
+        }
+    }
+
+    /// When a sender that lacks credit should look again; `NEVER` if none is on its way: the next one wakes it.
+    pub fn next_credit(&mut self, channel: u32) -> Tick {
+        let record = &mut self.channels[channel];
+        record.starved = true;
+        record.returns.first().unwrap_or(NEVER)
+    }
+
+    /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
+    #[inline(never)]
+    pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
+        let credit = Credit::new(at, vc, flits);
+        if self.is_large {
+            self.released.push((input, credit));
+        } else {
+            self.send_upstream(input, credit);
+        }
+    }
+
+    #[inline(always)]
+    fn send_upstream(&mut self, input: u32, credit: Credit) {
+        let Inlet { upstream, delay, .. } = self.inlets[input];
+        let credit = credit.later(delay);
+        match upstream {
+            Upstream::Channel(channel) => self.return_credit(channel, credit),
+            Upstream::Line(line) => self.lines[line].out_credits.push(credit),
+            Upstream::Nowhere => {}
+        }
+    }
+
+    /// Sends the credits of what was released in this tick and waits for that. All at once: each goes to a place of its own, which in a
+    /// large partition is rarely found in a cache, and a processor waits for several of them together. In a small one a credit that goes
+    /// at once hides behind other work.
+    #[inline(never)]
+    pub(super) fn return_credits(&mut self) {
+        let mut released = std::mem::take(&mut self.released);
+        for (input, credit) in released.drain(..) {
+            self.send_upstream(input, credit);
+        }
+        self.released = released;
+    }
+
+    #[inline(always)]
+    pub(super) fn return_credit(&mut self, channel: u32, credit: Credit) {
+        if self.channels[channel].returns.is_full() && self.pools.is_empty() {
+            // Those that have come make room, so that the list is no longer than what is on its way.
+            self.take_credits(channel);
+        }
+        let record = &mut self.channels[channel];
+        if record.returns.add(credit) && record.starved {
+            self.wake(channel, credit.at());
+        }
+    }
+}
