@@ -28,10 +28,13 @@ impl Layout {
     fn meeting(&self, region: &[Side; 3]) -> Vec<(u32, u64)> {
         let mut met = vec![(0, 1)];
         for ((sides, stride), own) in self.sides.iter().zip(self.strides).zip(region) {
-            let common = |side: &Side| side.1.min(own.1) + 1 - side.0.max(own.0);
-            let parts = || (0..).zip(sides).filter(|(_, side)| common(side) > 0);
+            // The parts are in order: those in between are all that can have points in common.
+            let first = sides.partition_point(|side| side.1 < own.0);
+            let end = sides.partition_point(|side| side.0 <= own.1);
+            let common = |at: usize| sides[at].1.min(own.1) + 1 - sides[at].0.max(own.0);
+            let parts = || (first..end).filter(|&at| common(at) > 0);
             let with = |&(rank, points): &(u32, u64)| {
-                parts().map(move |(at, side): (u32, _)| (rank + at * stride, points * common(side) as u64))
+                parts().map(move |at| (rank + at as u32 * stride, points * common(at) as u64))
             };
             met = met.iter().flat_map(with).collect();
         }
