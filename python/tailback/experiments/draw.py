@@ -44,12 +44,10 @@ def curve(
     shown = [at for at, point in enumerate(points) if not math.isnan(point.mean)]
     x = np.array([steps[at] for at in shown], dtype=float)
     y = np.array([points[at].mean for at in shown])
-    halves = np.array([0.0 if math.isnan(points[at].half) else points[at].half for at in shown])
     looks = style.line(number)
     marker = style.MARKERS[number % len(style.MARKERS)]
     axes.plot([], [], label=label, marker=marker, **looks)
-    low = np.minimum(halves, 0.95 * np.abs(y))  # an interval past zero would break a logarithmic axis
-    axes.errorbar(x, y, yerr=[low, halves], capsize=2, elinewidth=0.8, **looks)
+    axes.errorbar(x, y, yerr=_halves([points[at] for at in shown]), capsize=2, elinewidth=0.8, **looks)
     for at, place in enumerate(shown):
         empty = bool(hollow) and hollow[place]
         axes.plot(
@@ -60,6 +58,12 @@ def curve(
             linestyle="none",
             markerfacecolor="white" if empty else looks["color"],
         )
+
+
+def _halves(points: Sequence[Interval]) -> tuple[list[float], list[float]]:
+    """What error bars reach down and up. An interval past zero would break a logarithmic axis."""
+    up = [0.0 if math.isnan(point.half) else point.half for point in points]
+    return [min(half, 0.95 * abs(point.mean)) for half, point in zip(up, points, strict=True)], up
 
 
 def finish(figure: Figure, axes: Axes, x: str, y: str, note: str = "") -> Figure:
@@ -83,6 +87,33 @@ def grouped_bars(axes: Axes, names: Sequence[str], heights: Mapping[str, Sequenc
         places = np.arange(len(names)) + width * (number - (len(heights) - 1) / 2)
         axes.bar(places, own, width=width, label=label, **style.bar(number))
     axes.set_xticks(range(len(names)), names)
+    axes.grid(visible=False, axis="x")
+
+
+def dots(
+    axes: Axes, names: Sequence[str], points: Mapping[str, Sequence[Interval]], numbers: Sequence[int]
+) -> None:
+    """A group of points at every name, one for each label: where an axis does not begin at zero."""
+    step = 0.5 / max(1, len(points) - 1)
+    for at, (label, own) in enumerate(points.items()):
+        shown = [place for place, point in enumerate(own) if not math.isnan(point.mean)]
+        low, high = _halves([own[place] for place in shown])
+        axes.errorbar(
+            [place + step * (at - (len(points) - 1) / 2) for place in shown],
+            [own[place].mean for place in shown],
+            yerr=[low, high],
+            label=label,
+            color=style.line(numbers[at])["color"],
+            marker=style.MARKERS[numbers[at] % len(style.MARKERS)],
+            markersize=6,
+            linestyle="none",
+            capsize=2,
+            elinewidth=0.8,
+        )
+    axes.set_xticks(range(len(names)), names)
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    for edge in range(len(names) - 1):
+        axes.axvline(edge + 0.5, color="#dddddd", linewidth=0.6)
     axes.grid(visible=False, axis="x")
 
 

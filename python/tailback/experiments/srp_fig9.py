@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import srp_uniform as uniform
-from tailback.experiments.draw import LABELS, look
+from tailback.experiments.draw import LABELS, dots, look
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER, kinds
@@ -49,21 +48,18 @@ def _changed(name: str, full: bool) -> Case:
 
 
 def draw(data: Data) -> Figure:
-    """Bars by message size, one per protocol."""
+    """Points by message size, one per protocol."""
     with style.styled():
         figure, (axes,) = style.figure()
-        places = np.arange(len(_SIZES))
-        for at, protocol in enumerate(data.values("protocol")):
-            points = [data.mean(_ACCEPTED, protocol=protocol, size=size).scaled(100) for size in _SIZES]
-            halves = [0.0 if point.half != point.half else point.half for point in points]
-            heights = [point.mean for point in points]
-            bar = {**style.bar(look(protocol)), "label": LABELS[protocol], "width": 0.27}
-            axes.bar(places + 0.27 * (at - 1), heights, yerr=halves, capsize=2, **bar)
-        axes.set_xticks(places, [size.replace(" ", "\n", 1) for size in _SIZES])
+        kinds = data.values("protocol")
+        points = {
+            LABELS[kind]: [data.mean(_ACCEPTED, protocol=kind, size=size).scaled(100) for size in _SIZES]
+            for kind in kinds
+        }
+        dots(axes, [size.replace(" ", "\n", 1) for size in _SIZES], points, [look(kind) for kind in kinds])
         axes.set_ylim(60, 100)
         axes.set_xlabel("message size [packets]")
         axes.set_ylabel("accepted at full offered load\n[% of injection bandwidth]")
-        axes.grid(visible=False, axis="x")
         style.legend(figure, axes)
     return figure
 

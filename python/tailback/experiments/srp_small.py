@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from tailback import style
+from tailback.experiments.draw import dots
 from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted, delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
+from tailback.stats import Interval
 
 _LOAD = 0.4
 _VARIANTS: dict[str, dict[str, Any]] = {
@@ -45,18 +48,20 @@ def cases(full: bool) -> list[Case]:
 
 
 def draw(data: Data) -> Figure:
-    """Latency of the background and of the hot spot, a bar per treatment."""
+    """Latency of the background and of the hot spot, a point per treatment."""
     with style.styled():
-        figure, (above, below) = style.figure(2, height=2.2)
-        for number, name in enumerate(data.values("variant")):
-            above.bar(name, data.mean(_LATENCY, variant=name).mean / 1e3, **style.bar(number))
-            if name in _VARIANTS:
-                below.bar(name, data.mean(_HOT, variant=name).mean / 1e3, **style.bar(number))
-        above.set_ylabel("packet latency of\nthe background [us]")
-        below.set_ylabel("in-flight latency of\nthe hot spot [us]")
-        for axes in (above, below):
+        figure, panels = style.figure(2, height=2.2)
+        names = data.values("variant")
+        shown = {"packet latency of\nthe background [us]": (_LATENCY, names)}
+        shown["in-flight latency of\nthe hot spot [us]"] = (_HOT, list(_VARIANTS))
+        for axes, (label, (measure, measured)) in zip(panels, shown.items(), strict=True):
+            points = [
+                data.mean(measure, variant=name).scaled(1e-3) if name in measured else Interval(nan, nan, 0)
+                for name in names
+            ]
+            dots(axes, names, {label: points}, [0])
+            axes.set_ylabel(label)
             axes.set_yscale("log")
-            axes.grid(visible=False, axis="x")
     return figure
 
 
