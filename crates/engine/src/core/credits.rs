@@ -43,7 +43,7 @@ pub(super) enum Returns {
 
 /// Ports of a partition from which on their channels' records and lists are rarely found in a second-level cache. Checked builds have
 /// it low, so that tests that cut small networks compare both forms.
-pub(super) const MANY_PORTS: u32 = if cfg!(debug_assertions) { 64 } else { 1 << 13 };
+pub(super) const MANY_PORTS: u32 = if cfg!(debug_assertions) { 24 } else { 1 << 13 };
 
 impl Returns {
     /// None on their way, over a channel of a partition with so many ports. Lists grow, so that credits need to be taken in less often;
