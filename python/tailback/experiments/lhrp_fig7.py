@@ -46,6 +46,16 @@ def _interval(found: Saturation) -> Interval:
     return Interval(100 * found.load, 100 * found.half, found.runs)
 
 
+def _by_definition(found: Saturation, bound: str) -> str:
+    """Why a saturation is over the bound of the channel."""
+    full = 100 * found.at_full_load.mean
+    return (
+        f"It is the definition. {full:.1f} % is accepted at full load, below the bound of {bound}; the "
+        f"largest load of which 97 % is accepted is {full:.1f} / 0.97 = {full / 0.97:.1f} %, and the search "
+        f"knows it to within {100 * found.half:.1f} points."
+    )
+
+
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row lhrp-fig7."""
     found = {p: data.saturation(protocol=p) for p in data.values("protocol")}
@@ -65,6 +75,7 @@ def claims(data: Data) -> list[Claim]:
             (74, 80.6),
             "%",
             note="bound 4/5 (a 1-flit acknowledgement per 4 flits) and the 3 % of the definition",
+            cause=_by_definition(known["none"], "4/5"),
         ),
     ]
     if "srp" in known and "smsrp" in known:
@@ -73,7 +84,10 @@ def claims(data: Data) -> list[Claim]:
             and known["smsrp"].load <= known["lhrp"].load + 0.01
         )
         judged.append(hard("SRP far below SMSRP, SMSRP below LHRP", told, ordered))
-        judged.append(value("SRP saturates at", "50 %", _interval(known["srp"]), (42, 57.6), "%"))
+        cause = _by_definition(known["srp"], "4/7")
+        judged.append(
+            value("SRP saturates at", "50 %", _interval(known["srp"]), (42, 57.6), "%", cause=cause)
+        )
     else:
         why = "this engine has no srp and smsrp"
         judged.append(unjudged("SRP far below SMSRP, SMSRP below LHRP", "hard", "", why))

@@ -103,6 +103,10 @@ def times(full: bool) -> Times:
     return FULL if full else REDUCED
 
 
+ROOMY = {"switch.input_buffer": "2000 packets"}
+"""Input buffers in which nothing jams: they tell what refusals cost from what they relieve."""
+
+
 def scenario(
     title: str,
     protocol: str,
