@@ -237,6 +237,10 @@ impl Measured<'_> {
 
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
         let mut warnings = jobs::warnings(self);
+        // The halves are those of the whole window.
+        if self.interrupted {
+            return warnings;
+        }
         for class in &classes[..self.plan.traffic.len()] {
             let [_, _, accepted] = class.probe.halves;
             let size = class.probe.offered as f64 / class.probe.messages.max(1) as f64;

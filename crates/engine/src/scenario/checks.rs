@@ -225,8 +225,16 @@ fn traffic_paths(classes: &[Traffic], tell: Tell) -> Vec<String> {
     paths
 }
 
-/// Names that jobs and traffic have in common, and names that `run.only` gives of none of them.
+/// Names that jobs and traffic have in common, that of all classes together, and names that `run.only` gives of none of them.
 fn names(scenario: &Scenario, tell: Tell) {
+    let traffic = scenario.traffic.iter().map(|traffic| ("traffic", &traffic.name)).enumerate();
+    let jobs = scenario.job.iter().map(|job| ("job", &job.name)).enumerate();
+    if scenario.traffic.len() + scenario.job.len() > 1 {
+        for (index, (table, _)) in traffic.chain(jobs).filter(|(_, (_, name))| *name == "all") {
+            let message = "results call all classes together \"all\", and there are others";
+            tell(Problem::new(format!("{table}.{index}.name"), message, "another name"));
+        }
+    }
     let mut seen: BTreeSet<&str> = scenario.traffic.iter().map(|traffic| traffic.name.as_str()).collect();
     for (index, job) in scenario.job.iter().enumerate() {
         if !seen.insert(&job.name) {
