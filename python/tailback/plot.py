@@ -32,10 +32,18 @@ def latency_over_time(results: Results, *, traffic: str | None = None, latency: 
     """
     with style.styled():
         figure, (axes,) = style.figure()
-        draw_series(axes, results, f"{latency}_latency_ns", traffic)
+        cut = False
+        for number, (label, table) in enumerate(_by_class(results, "series", traffic)):
+            late = _mostly_under_way(table)
+            values = np.where(late, np.nan, _numbers(table, f"{latency}_latency_ns"))
+            _draw_line(axes, label, number, _numbers(table, "time_ns") / 1e3, values)
+            cut = cut or bool(late.any())
         axes.set_yscale("log")
         axes.set_ylabel(f"mean {latency} latency [ns]")
         _finish_time(figure, axes)
+        if cut:
+            note = "not drawn: when messages were created most of which had not arrived at the end"
+            axes.set_xlabel(f"{axes.get_xlabel()}\n{note}")
     return figure
 
 
@@ -158,9 +166,25 @@ def draw_series(
 ) -> None:
     """Draws a column of the time series into given axes, a line per run and traffic class."""
     for number, (label, table) in enumerate(_by_class(results, "series", traffic)):
-        times, values = _numbers(table, "time_ns") / 1e3, scale * _numbers(table, column)
-        known = ~np.isnan(values)
-        axes.plot(times[known], values[known], label=label, **style.marked_line(number, int(known.sum())))
+        _draw_line(axes, label, number, _numbers(table, "time_ns") / 1e3, scale * _numbers(table, column))
+
+
+def _draw_line(axes: Axes, label: str, number: int, times: Numbers, values: Numbers) -> None:
+    known = ~np.isnan(values)
+    axes.plot(times[known], values[known], label=label, **style.marked_line(number, int(known.sum())))
+
+
+def _mostly_under_way(table: Any) -> NDArray[np.bool_]:
+    """The bins in which fewer than half of the messages arrived that usually belong to so much traffic.
+
+    The latency of those few would fall where that of all rises.
+    """
+    offered, messages = _numbers(table, "offered"), _numbers(table, "messages")
+    if not (offered > 0).any():
+        return np.zeros(len(offered), dtype=bool)
+    usual = float(np.quantile(messages[offered > 0] / offered[offered > 0], 0.9))
+    expected = offered * usual
+    return (expected >= 10) & (messages < expected / 2)
 
 
 def _finish_time(figure: Figure, axes: Axes) -> None:
@@ -169,10 +193,10 @@ def _finish_time(figure: Figure, axes: Axes) -> None:
 
 
 def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
-    kinds = list(dict.fromkeys(kind for parts in bars.values() for kind in parts))
+    kinds = list(dict.fromkeys(kind for parts in bars.values() for kind, part in parts.items() if part > 0))
     names = list(bars)
     with style.styled():
-        figure, (axes,) = style.figure(height=max(1.8, 0.9 + 0.35 * len(names)))
+        figure, (axes,) = style.figure(height=max(1.8, 0.9 + 0.35 * len(names), 0.3 + 0.25 * len(kinds)))
         starts = np.zeros(len(names))
         for number, kind in enumerate(kinds):
             widths = np.array([bars[name].get(kind, 0.0) for name in names])

@@ -22,7 +22,7 @@ _SETTINGS: Any = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.formatter.min_exponent": 4,
+    "axes.formatter.min_exponent": 5,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.6,
@@ -63,7 +63,8 @@ def bar(number: int) -> dict[str, Any]:
     """Colour and hatching of the n-th kind of bar."""
     return {
         "color": COLOURS[number % len(COLOURS)],
-        "hatch": HATCHES[number % len(HATCHES)],
+        # Beyond the colours the hatches are shifted, so that no two of many kinds look the same.
+        "hatch": HATCHES[(number + number // len(COLOURS)) % len(HATCHES)],
         "edgecolor": "white",
         "linewidth": 0.5,
     }

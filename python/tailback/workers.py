@@ -41,7 +41,13 @@ def pool(workers: int) -> Iterator[Executor]:
         yield executor
     finally:
         stop.set()
-        executor.shutdown(cancel_futures=True)
+        try:
+            executor.shutdown(cancel_futures=True)
+        except KeyboardInterrupt:
+            # Asked again not to wait: nothing may be left that the end of this process waits for.
+            for child in multiprocessing.active_children():
+                child.kill()
+            raise
 
 
 def _start_worker(stop: Any, parent: int) -> None:

@@ -1,5 +1,6 @@
 """Every figure has labelled axes with units and tells its lines apart without colour."""
 
+import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
@@ -28,6 +29,13 @@ def test_lines_differ_without_colour(result):
     assert [line.get_label() for line in lines] == ["a", "b", "c"]
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 3
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
+
+
+def test_latency_ends_where_most_messages_have_not_arrived():
+    table = pa.table({"offered": [0.5] * 6, "messages": [100, 100, 90, 60, 40, 0]})
+    assert list(plot._mostly_under_way(table)) == [False] * 4 + [True] * 2
+    few = pa.table({"offered": [0.5] * 3, "messages": [2, 3, 1]})
+    assert not plot._mostly_under_way(few).any(), "chance decides where messages are few"
 
 
 def test_latency_over_load_joins_the_runs_of_a_label():
