@@ -193,14 +193,18 @@ def _finish_time(figure: Figure, axes: Axes) -> None:
 
 
 def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
-    kinds = list(dict.fromkeys(kind for parts in bars.values() for kind, part in parts.items() if part > 0))
+    # A kind has the same look in every figure, also where others do not occur.
+    looks = {
+        kind: number for number, kind in enumerate(dict.fromkeys(k for parts in bars.values() for k in parts))
+    }
+    kinds = [kind for kind in looks if any(parts.get(kind, 0.0) > 0 for parts in bars.values())]
     names = list(bars)
     with style.styled():
         figure, (axes,) = style.figure(height=max(1.8, 0.9 + 0.35 * len(names), 0.3 + 0.25 * len(kinds)))
         starts = np.zeros(len(names))
-        for number, kind in enumerate(kinds):
+        for kind in kinds:
             widths = np.array([bars[name].get(kind, 0.0) for name in names])
-            axes.barh(names, widths, left=starts, label=kind, **style.bar(number))
+            axes.barh(names, widths, left=starts, label=kind, **style.bar(looks[kind]))
             starts += widths
         axes.invert_yaxis()
         axes.set_xlim(left=0)

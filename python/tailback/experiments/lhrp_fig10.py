@@ -50,7 +50,7 @@ def cases(full: bool) -> list[Case]:
 
 
 def _full_load(span: Times) -> list[Case]:
-    """512 flits at full load, as it is and with buffers in which nothing jams: what refusals do."""
+    """512 flits at full load, as it is and with buffers that hold a jam: what refusals do."""
     return [
         Case(
             {"whole": protocol, "buffers": buffers, "seed": 1},
@@ -77,7 +77,7 @@ def _refusals(data: Data) -> str:
         "and refusals also relieve: a refused packet waits at its source, and not in buffers of a "
         "credit round trip in the way of others (lhrp-fig11 shows it by threshold). Accepted at full load: "
         f"LHRP {got['lhrp', 'paper']} %, baseline {got['none', 'paper']} %. With input buffers of 2000 "
-        f"packets nothing jams, and LHRP has less, as published: {got['lhrp', 'roomy']} and "
+        f"packets LHRP has less, as published: {got['lhrp', 'roomy']} and "
         f"{got['none', 'roomy']} %."
     )
 

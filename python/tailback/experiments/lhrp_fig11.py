@@ -119,7 +119,7 @@ def claims(data: Data) -> list[Claim]:
             cause="Refusals relieve as well as cost. Input buffers hold a credit round trip: 150 flits "
             "behind a local channel, 60 behind an endpoint's. Packets for an endpoint at which two messages "
             "meet fill them, and others wait behind; a refused packet waits at its source instead. With "
-            f"input buffers of 2000 packets nothing jams, and the order is the published one: {c}.",
+            f"input buffers of 2000 packets the order is the published one: {c}.",
         ),
         hard(
             "(a) infinite equals the baseline (within 1 point)", f"{100 * gap:.2f} points apart", gap <= 0.01

@@ -90,8 +90,8 @@ def _shared_out(data: Data) -> str:
     return (
         f"Next to nothing is lost, but shared out otherwise. Accepted at {load:.0%}: {told}. Past saturation "
         "the baseline serves the small messages, which bring most of the packets of an endpoint's round "
-        "robin, at the cost of the large ones. Of LHRP+SRP only what is granted is sure: that is nearly all "
-        "of the large messages, and goes ahead of the small ones' first tries."
+        "robin, at the cost of the large ones. Under LHRP+SRP what large messages were granted goes ahead of "
+        "the small ones' first tries."
     )
 
 

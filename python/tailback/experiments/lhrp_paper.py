@@ -104,7 +104,7 @@ def times(full: bool) -> Times:
 
 
 ROOMY = {"switch.input_buffer": "2000 packets"}
-"""Input buffers in which nothing jams: they tell what refusals cost from what they relieve."""
+"""Input buffers that hold a jam: they tell what refusals cost from what they relieve."""
 
 
 def scenario(
