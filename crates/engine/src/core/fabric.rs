@@ -1,6 +1,6 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
 use super::channel::{Channel, Far, Inlet, Lane, Timing, Upstream, timings};
-use super::credits::{Credit, MANY_PORTS, Returns};
+use super::credits::{Credit, Returns};
 use super::line::Line;
 use super::packet::{NIL, Pool};
 use super::plan::{LinkPlan, Plan, Share};
@@ -46,8 +46,6 @@ pub struct Fabric {
     pub(super) accounted: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
-    /// Whether it has so many ports that they are rarely found in a second-level cache.
-    pub(super) is_large: bool,
     /// Buffer space of a large partition released in this tick: inputs, and credits as of the time of their release.
     pub(super) released: Vec<(u32, Credit)>,
     /// Signals on their way to endpoints of this partition, by number, and the numbers that are free.
@@ -94,7 +92,6 @@ impl Fabric {
             unusual: false,
             accounted: false,
             tracked: vec![false; plan.channels.classes.len()],
-            is_large: ports >= MANY_PORTS,
             released: Vec::new(),
             signals: Vec::new(),
             free_signals: Vec::new(),

@@ -216,7 +216,7 @@ impl<A: Architecture> Partition<A> {
                 break;
             }
         }
-        if self.fabric.is_large {
+        if self.fabric.is_large() {
             self.fabric.return_credits();
         }
         if self.fabric.wheel.has(Kind::Signal) {

@@ -1,6 +1,6 @@
 //! Space in the buffers ahead of channels: the credits that a sender has, and how they come back.
 use super::channel::{Inlet, Upstream};
-use super::credits::Credit;
+use super::credits::{Credit, MANY_PORTS};
 use super::fabric::Fabric;
 use super::packet::Hot;
 use super::{NEVER, Tick};
@@ -53,11 +53,17 @@ impl Fabric {
         record.returns.first().unwrap_or(NEVER)
     }
 
+    /// Whether it has so many ports that they are rarely found in a second-level cache.
+    #[inline(always)]
+    pub(super) fn is_large(&self) -> bool {
+        self.ports >= MANY_PORTS
+    }
+
     /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
     #[inline(never)]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
         let credit = Credit::new(at, vc, flits);
-        if self.is_large {
+        if self.is_large() {
             self.released.push((input, credit));
         } else {
             self.send_upstream(input, credit);
