@@ -198,7 +198,8 @@ impl<S: Source> NicSet<S> {
         let (mut back, mut all_plain) = (0, plain != 0);
         for _ in 0..self.nodes[endpoint].ready.len() {
             let plain_lack = lacking.classes & plain != 0;
-            if pulls & !lacking.classes == 0 || plain_lack && self.nodes[endpoint].all_plain {
+            let none_can = pulls & !lacking.classes == 0 || plain_lack && self.nodes[endpoint].all_plain;
+            if none_can && !self.parks {
                 // All others would go to the end too: as if they had.
                 self.nodes[endpoint].ready.rotate_right(back);
                 return Some(true);
@@ -287,7 +288,8 @@ impl<S: Source> NicSet<S> {
         else {
             unreachable!("a pull that sends nothing")
         };
-        if lacking.classes >> class & 1 == 1 {
+        // Where queues park, it has to be known for what each waits.
+        if lacking.classes >> class & 1 == 1 && !self.parks {
             return false;
         }
         let mut packet = self.draft(fabric, endpoint, queue, pull);
