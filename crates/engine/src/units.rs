@@ -188,7 +188,8 @@ mod tests {
     #[test]
     fn quantities_are_exact_integers() {
         let table = "5 ns = Ps(5000)\n5ns = Ps(5000)\n0.5 us = Ps(500000)\n1.50 µs = Ps(1500000)\n2 s = Ps(2000000000000)\n\
-                     24 cycles = Cycles(24)\n1 cycle = Cycles(1)\n 7 ps = Ps(7)";
+                     24 cycles = Cycles(24)\n1 cycle = Cycles(1)\n 7 ps = Ps(7)\n\
+                     1e3 ns = Ps(1000000)\n2.5E-1us = Ps(250000)\n1.5e+2 ps = Ps(150)\n0e99 s = Ps(0)";
         for line in table.lines() {
             let (text, value) = line.split_once(" = ").unwrap();
             assert_eq!(format!("{:?}", text.parse::<Duration>().unwrap()), value);
@@ -225,6 +226,10 @@ nan | \"nan\" is not a number and a unit
 5 flits | \"flits\" is a unit of size, not of time
 5 Gb/s | \"Gb/s\" is a unit of rate, not of time
 5 parsecs | unknown unit \"parsecs\"
+5e ns | unknown unit \"e ns\"
+1e-1 ps | \"1e-1 ps\" is not a whole number of ps
+1e-2147483648 s | \"1e-2147483648 s\" is not a whole number of ps
+1e2147483647 s | \"1e2147483647 s\" is too large
 99999999999 s | \"99999999999 s\" is too large";
         for line in table.lines() {
             let (text, message) = line.split_once(" | ").unwrap();
@@ -239,7 +244,7 @@ nan | \"nan\" is not a number and a unit
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_panic(text in "\\PC*|[0-9.]{0,60} ?[a-zA-Z/]{0,5}") {
+        fn any_text_is_read_without_panic(text in "\\PC*|[0-9.]{0,60}(e[-+]?[0-9]{0,12})? ?[a-zA-Z/]{0,5}") {
             let _ = (text.parse::<Duration>(), text.parse::<Rate>(), text.parse::<Size>());
         }
 

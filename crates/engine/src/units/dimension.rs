@@ -164,12 +164,14 @@ impl Dimension {
             return Err(self.error(format!("\"{shown}\" is negative")));
         }
         let split = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
-        let (number, name) = (&trimmed[..split], trimmed[split..].trim_start());
+        let (number, rest) = trimmed.split_at(split);
+        let (exponent, rest) = exponent_of(rest).unwrap_or((0, rest));
+        let name = rest.trim_start();
         if !number.contains(|c: char| c.is_ascii_digit()) || number.matches('.').count() > 1 {
             return Err(self.error(format!("\"{shown}\" is not a number and a unit")));
         }
         let unit = self.find_unit(name)?;
-        let count = count_exactly(number, unit.factor).map_err(|why| match why {
+        let count = count_exactly(number, exponent, unit.factor).map_err(|why| match why {
             Inexact::Fraction => {
                 self.error(format!("\"{shown}\" is not a whole number of {}", self.smallest(unit.base)))
             }
@@ -233,8 +235,18 @@ enum Inexact {
     Overflow,
 }
 
-/// `number` (digits, with at most one point) times `factor`, if that is a whole number up to [`QUANTITY_MAX`].
-fn count_exactly(number: &str, factor: u64) -> Result<u64, Inexact> {
+/// The power of ten that a text begins with, such as "e-3", and what follows it.
+fn exponent_of(text: &str) -> Option<(i32, &str)> {
+    let digits = text.strip_prefix(['e', 'E'])?;
+    let signed = digits.strip_prefix(['+', '-']).unwrap_or(digits);
+    let end = signed.find(|c: char| !c.is_ascii_digit()).unwrap_or(signed.len());
+    let (number, rest) = digits.split_at(digits.len() - signed.len() + end);
+    Some((number.parse().ok()?, rest))
+}
+
+/// `number` (digits, with at most one point) times a power of ten times `factor`, if that is a whole number up to
+/// [`QUANTITY_MAX`].
+fn count_exactly(number: &str, exponent: i32, factor: u64) -> Result<u64, Inexact> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
     let digits = whole.bytes().chain(fraction.bytes());
@@ -243,9 +255,16 @@ fn count_exactly(number: &str, factor: u64) -> Result<u64, Inexact> {
         let next = mantissa.checked_mul(10).and_then(|m| m.checked_add((digit - b'0') as u128));
         mantissa = next.ok_or(Inexact::Overflow)?;
     }
-    let product = mantissa.checked_mul(factor as u128).ok_or(Inexact::Overflow)?;
-    let divisor =
-        u32::try_from(fraction.len()).ok().and_then(|n| 10u128.checked_pow(n)).ok_or(Inexact::Fraction)?;
+    if mantissa == 0 {
+        return Ok(0);
+    }
+    let places = i64::try_from(fraction.len()).map_err(|_| Inexact::Fraction)? - i64::from(exponent);
+    let power = |places: i64| u32::try_from(places).map_or(Some(1), |n| 10u128.checked_pow(n));
+    let product = mantissa
+        .checked_mul(factor as u128)
+        .and_then(|product| product.checked_mul(power(-places)?))
+        .ok_or(Inexact::Overflow)?;
+    let divisor = power(places).ok_or(Inexact::Fraction)?;
     if product % divisor != 0 {
         return Err(Inexact::Fraction);
     }
