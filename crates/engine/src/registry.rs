@@ -7,6 +7,16 @@ use serde_json::{Value, json};
 /// "size"; `exclusiveMinimum` 0 on one says that it must be over 0.
 pub fn schema() -> Value {
     let mut schema = shape::schema().clone();
+    for (seam, kind) in default_kinds(&schema) {
+        let branches = schema["$defs"][&seam]["oneOf"].as_array_mut();
+        for branch in
+            branches.into_iter().flatten().filter(|branch| branch["properties"]["kind"]["const"] == kind)
+        {
+            if let Some(required) = branch["required"].as_array_mut() {
+                required.retain(|key| key != "kind");
+            }
+        }
+    }
     // The sweep reads this table; a scenario itself has none.
     schema["properties"]["sweep"] = json!({
         "type": "object",
@@ -14,6 +24,15 @@ pub fn schema() -> Value {
                         runs the product of them.",
     });
     schema
+}
+
+/// The seams whose tables need not say their kind, by their definitions, and the kind that they then have.
+fn default_kinds(schema: &Value) -> Vec<(String, Value)> {
+    let of = |property: &Value| {
+        let kind = property["default"].get("kind")?.clone();
+        Some((property["$ref"].as_str()?.strip_prefix("#/$defs/")?.to_string(), kind))
+    };
+    schema["properties"].as_object().into_iter().flat_map(|all| all.values()).filter_map(of).collect()
 }
 
 /// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in

@@ -210,5 +210,24 @@ fn a_scenario_made_in_code_is_checked_like_a_file() {
 fn a_sweep_table_is_left_to_the_sweep() {
     let text = format!("{FULL}[sweep]\n\"traffic.hot.load\" = [0.1, 0.2]\nrun.seed = [1, 2]\n");
     assert_eq!(value(&parse(&text).unwrap()), value(&parse(FULL).unwrap()));
-    assert_eq!(parse(&format!("{FULL}[sweep]\nload = 3\n")).unwrap_err()[0].path, "sweep.load");
+    // What is in it the sweep judges.
+    assert!(parse(&format!("{FULL}[sweep]\nseeds = 3\n")).is_ok());
+    assert_eq!(parse(&format!("sweep = 3\n{FULL}")).unwrap_err()[0].path, "sweep");
+}
+
+#[test]
+fn a_table_without_a_kind_has_the_default_kind_if_that_has_its_keys() {
+    let set = |key: &str, value: &str| {
+        tailback_engine::scenario::Scenario::parse(LEAST, &[(key.to_string(), value.to_string())])
+    };
+    assert_eq!(set("switch.speedup", "1").unwrap().switch.kind(), "cioq");
+    let problems = set("switch.size", "1").unwrap_err();
+    assert!(
+        problems[0].path == "switch.kind" && problems[0].message == "this key is missing",
+        "{problems:?}"
+    );
+    assert_eq!(
+        set("congestion_control.threshold", "4 flits").unwrap_err()[0].path,
+        "congestion_control.kind"
+    );
 }

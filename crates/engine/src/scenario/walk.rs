@@ -135,6 +135,11 @@ impl<'a> Walk<'a> {
             let Some(shape) = field.map(|field| &field.shape).or_else(|| others(table, entry)) else {
                 return self.unknown_key(table, tag, entry);
             };
+            if let (Shape::Kinds(kinds), Some(default)) =
+                (shape, field.and_then(|field| field.default.as_ref()))
+            {
+                take_default_kind(kinds, default, &mut entry.node);
+            }
             self.path.push(shorten(&entry.key).into_owned());
             let kept = self.check(shape, &mut entry.node, &entry.span);
             self.path.pop();
@@ -195,6 +200,21 @@ impl<'a> Walk<'a> {
         }
         let expected = join_or(&shapes.iter().map(Shape::described).collect::<Vec<_>>());
         self.report(&node.span, format!("expected {expected}, found {}", node.described()), String::new())
+    }
+}
+
+/// A table that does not say its kind has that of its default, if that kind has all of its keys.
+fn take_default_kind(kinds: &Kinds, default: &serde_json::Value, node: &mut Node) {
+    let Value::Table(entries) = &mut node.value else { return };
+    let kind =
+        default[&kinds.tag].as_str().and_then(|name| kinds.kinds.iter().find(|kind| kind.name == name));
+    let has = |key: &str| entries.iter().any(|entry| entry.key == key);
+    if let Some(kind) = kind
+        && !has(&kinds.tag)
+        && entries.iter().all(|entry| kind.table.fields.iter().any(|field| field.name == entry.key))
+    {
+        let node = Node::placeless(Value::Text(kind.name.clone()));
+        entries.push(Entry { key: kinds.tag.clone(), span: None, node });
     }
 }
 
