@@ -17,7 +17,7 @@ from tailback.result import Result
 from tailback.scenario import Progress, Scenario
 
 if TYPE_CHECKING:
-    from tailback import plot
+    from tailback import curves, plot
     from tailback.saturation import Saturation
     from tailback.sweeps import Sweep, sweep
 
@@ -35,6 +35,7 @@ __all__ = [
     "Sweep",
     "TailbackError",
     "__version__",
+    "curves",
     "plot",
     "sweep",
 ]
@@ -45,8 +46,8 @@ _LATE = {"Saturation": "saturation", "Sweep": "sweeps", "sweep": "sweeps"}
 
 def __getattr__(name: str) -> Any:
     """Loads what takes long to load (matplotlib, scipy) when it is first asked for."""
-    if name == "plot":
-        return import_module("tailback.plot")
+    if name in ("curves", "plot"):
+        return import_module(f"tailback.{name}")
     if name in _LATE:
         return getattr(import_module(f"tailback.{_LATE[name]}"), name)
     raise AttributeError(f"module 'tailback' has no attribute {name!r}")

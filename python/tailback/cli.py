@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tailback import __version__, _engine, catalogue, console
+from tailback import __version__, _engine, catalogue, console, sweeps
 from tailback.alone import compared
 from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
 from tailback.result import PLOTS, Result, prepare, replace_text
@@ -157,13 +157,14 @@ def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) 
     with _reporting():
         scenario = _load(file, changes)
     with _reporting(scenario):
-        problems = scenario.check()
+        problems, points = sweeps.examine(scenario)
         if as_json:
             _print_json({"problems": [vars(problem) for problem in problems]})
         elif problems:
             raise InputError(problems)
         else:
-            console.output().print(f"{console.printable(file)}: no mistakes")
+            of_sweep = f", {points:,} points to sweep" if points is not None else ""
+            console.output().print(f"{console.printable(file)}: no mistakes{of_sweep}", soft_wrap=True)
     if problems:
         raise typer.Exit(WRONG)
 
@@ -228,7 +229,8 @@ def list_kinds(
 @app.command()
 def plot(
     directories: Annotated[
-        list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
+        list[str],
+        typer.Argument(metavar="DIR…", help="One or more results, or a sweep.", show_default=False),
     ],
     folder: Annotated[
         str | None,
@@ -236,14 +238,25 @@ def plot(
             "-o", "--output", metavar="DIR", help="Where the figures go (default: plots inside the result)."
         ),
     ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Of a sweep: the key along the axis.", show_default=False),
+    ] = None,
 ) -> None:
-    """Draws every figure that the tables of one or more results allow, as PNG and SVG."""
+    """Draws every figure that the tables of one or more results, or of a sweep, allow, as PNG and SVG."""
     from tailback import figures  # late: it loads matplotlib
 
     with _reporting():
-        results = {label: Result.load(path) for label, path in _labels(directories).items()}
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
-        files = figures.draw_all(results, Path(folder) if folder else default)
+        target = Path(folder) if folder else default
+        table = sweeps.table_of(directories)
+        if table is not None:
+            files = figures.draw_sweep(table, target, over)
+        elif over is not None:
+            raise mistake("--over is for sweeps", "a result is drawn without it")
+        else:
+            results = {label: Result.load(path) for label, path in _labels(directories).items()}
+            files = figures.draw_all(results, target)
     if not files:
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
     for file in files:

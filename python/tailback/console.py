@@ -173,6 +173,8 @@ def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
 def _latency_cells(values: Any) -> list[str]:
     if not isinstance(values, Mapping):
         return ["-" if values is None else str(values)] + ["-"] * 3
+    if values.get("saturated"):
+        return ["saturated"] + ["-"] * 3
     return [duration(values.get(key), "#.4g") for key in ("mean", "p50", "p99", "max")]
 
 
@@ -187,10 +189,23 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
         remarks.append(
             "not stable: the network does not accept what is offered, and latencies grow with the window"
         )
+    if _any_saturated(summary):
+        remarks.append(
+            "saturated: over 1 % of these had not arrived when the drain ended, so their latency is not known"
+        )
     if summary.get("interrupted"):
         remarks.append("interrupted: the numbers are those of the part that was simulated")
     warnings = summary.get("warnings")
     return remarks + [str(warning) for warning in warnings] if isinstance(warnings, list) else remarks
+
+
+def _any_saturated(summary: Mapping[str, Any]) -> bool:
+    latencies = [
+        facts.get(f"{kind}_latency_ns")
+        for facts in summary.get("classes", {}).values()
+        for kind in _LATENCIES
+    ]
+    return any(isinstance(values, Mapping) and values.get("saturated") for values in latencies)
 
 
 class _Speed(ProgressColumn):

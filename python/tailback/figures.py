@@ -1,4 +1,4 @@
-"""The figures of `tailback plot`: all that the tables of the given results allow."""
+"""The figures of `tailback plot`: all that the tables of the given results, or of a sweep, allow."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
-from tailback import pictures, plot, style
+from tailback import curves, pictures, plot, style
 from tailback.errors import mistake
 from tailback.result import Result
 
@@ -38,6 +40,15 @@ def draw_all(results: Mapping[str, Result], folder: Path) -> list[Path]:
         having = {label: run for label, run in labelled.items() if _rows(run, table)}
         if having:
             files += save(draw(having), folder / name)
+    return files
+
+
+def draw_sweep(table: pa.Table, folder: Path, over: str | None = None) -> list[Path]:
+    """Draws what a sweep measured over a key that it changed; returns the files."""
+    files = []
+    for column in curves.QUANTITIES:
+        if column in table.column_names and pc.any(pc.is_finite(table[column])).as_py():
+            files += save(curves.measured_over(table, column, over), folder / column.removesuffix("_ns"))
     return files
 
 

@@ -70,8 +70,8 @@ def bar(number: int) -> dict[str, Any]:
     }
 
 
-def legend(made: Figure, axes: Axes) -> None:
+def legend(made: Figure, axes: Axes, title: str = "") -> None:
     """The legend beside the data, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) > 1:
-        made.legend(handles, labels, loc="outside right upper")
+        made.legend(handles, labels, loc="outside right upper", title=title or None)

@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
-from tailback.errors import mistake
+from tailback.errors import InputError, Problem, mistake
 from tailback.result import write_parquet
 from tailback.scenario import Scenario
-from tailback.sweep_table import Space
+from tailback.sweep_table import Space, from_text
 from tailback.workers import pool
 
 SCRIPT, COPY = "sweep.sh", "scenario.toml"
@@ -23,6 +23,11 @@ def begin(
     scenario: Scenario, folder: Path, *, resume: bool, yes: bool, part: str | None
 ) -> tuple[Scenario, Space, range]:
     """Checks everything that can be checked before the first run; returns what to run."""
+    if from_text(scenario.text) is None:
+        none = Problem(
+            "there is no [sweep] table", help='such as "traffic.hot.load" = [0.1, 0.5] under [sweep]'
+        )
+        raise InputError(scenario.check() or [none])
     scenario, space = sweeps.split(scenario)
     if len(space) > sweeps.POINTS_MAX and not yes:
         raise mistake(
@@ -74,6 +79,7 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     table = done.directory / sweeps.TABLE
     if table.exists():
         lines.append(f"table: {table}")
+        lines.append(f"tailback plot {done.directory} draws it")
     return lines
 
 

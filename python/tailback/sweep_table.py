@@ -226,7 +226,7 @@ def _range_values(table: Mapping[str, Any]) -> list[Any]:
         raise ValueError(f"a range has no key {sorted(unknown)[0]!r}; it has from, to, step or points, log")
     if not {"from", "to"} <= table.keys() or ("step" in table) == ("points" in table):
         raise ValueError("a range needs from, to, and either step or points")
-    (first, unit), (last, last_unit) = _quantity(table["from"]), _quantity(table["to"])
+    (first, unit), (last, last_unit) = quantity(table["from"]), quantity(table["to"])
     if unit != last_unit:
         raise ValueError(f"both ends of a range need the same unit, not {unit!r} and {last_unit!r}")
     if "step" in table:
@@ -237,7 +237,7 @@ def _range_values(table: Mapping[str, Any]) -> list[Any]:
 
 
 def _stepped(first: Decimal, last: Decimal, step: Any, unit: str, log: bool) -> list[Decimal]:
-    size, step_unit = _quantity(step)
+    size, step_unit = quantity(step)
     if step_unit != unit:
         raise ValueError(f"the step needs the unit of the ends, {unit!r}")
     if log:
@@ -264,7 +264,8 @@ def _spaced(first: Decimal, last: Decimal, points: Any, log: bool) -> list[Decim
     return [first, *inner, last]
 
 
-def _quantity(value: Any) -> tuple[Decimal, str]:
+def quantity(value: Any) -> tuple[Decimal, str]:
+    """The number and the unit, which may be empty, of a value; raises `ValueError` if it is neither."""
     match = _QUANTITY.fullmatch(str(value))
     if isinstance(value, bool) or match is None:
         raise ValueError(f"{value!r} is neither a number nor a number with a unit")

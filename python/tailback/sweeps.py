@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tailback import points
 from tailback.errors import InputError, Problem, RunFailed, mistake
@@ -124,11 +125,28 @@ def split(
 
 def check(scenario: Scenario, whole: Space) -> None:
     """Raises every mistake of the scenario under each value of the sweep, once each."""
+    found = _mistakes(scenario, whole)
+    if found:
+        raise InputError(found)
+
+
+def _mistakes(scenario: Scenario, whole: Space) -> list[Problem]:
     found: dict[Problem, None] = {}
     for changes in whole.samples():
         found |= dict.fromkeys(scenario.replace(changes).check())
-    if found:
-        raise InputError(found)
+    return list(found)
+
+
+def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
+    """Every mistake of a scenario and of its `[sweep]` table; how many points that has, if there is one."""
+    problems = scenario.check()
+    try:
+        table = from_text(scenario.text)
+        if table is None or problems:
+            return problems, None
+        return _mistakes(*split(scenario)), len(table)
+    except InputError as error:
+        return [*problems, *error.problems], None
 
 
 def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> Iterator[Point]:
@@ -238,6 +256,28 @@ def _column(values: list[Any]) -> pa.Array:
     if len(kinds) <= 1 and kinds <= {int, float, str, bool}:
         return pa.array(values)
     return pa.array([None if value is None else json.dumps(value) for value in values], pa.string())
+
+
+def table_of(directories: Sequence[str]) -> pa.Table | None:
+    """The merged table of a sweep's folder; None if the folders are no sweeps.
+
+    Raises `InputError` if there are others beside it, or if the sweep is not complete or its table damaged.
+    """
+    sweeps = [directory for directory in map(Path, directories) if (directory / MANIFEST).exists()]
+    if not sweeps:
+        return None
+    if len(directories) > 1:
+        raise mistake(f"{sweeps[0]} is a sweep, and is drawn by itself", "name one sweep, or results only")
+    file = sweeps[0] / TABLE
+    if not file.exists():
+        raise mistake(
+            f"the sweep in {sweeps[0]} is not complete", "tailback sweep … --resume goes on with it"
+        )
+    try:
+        return pq.read_table(file)
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0]
+        raise mistake(f"{file} cannot be read: {reason}", "tailback sweep --resume writes it again") from None
 
 
 def write_manifest(directory: Path) -> None:

@@ -108,7 +108,7 @@ def class_facts(overrides):
         "resent_packets": 2,
         "packet_latency_ns": latency,
         "network_latency_ns": latency,
-        "message_latency_ns": {**latency, "mean": None},
+        "message_latency_ns": {**dict.fromkeys(latency), "saturated": True},
     }
 
 
@@ -141,7 +141,7 @@ def tables():
             math.nan if time < 2 else 900.0 + time for _ in range(2) for time in bins
         ]
     return {
-        "classes": {"class": ["hot", "victim"], "offered": [0.5, 0.4]},
+        "classes": {"class": ["hot", "victim"], "offered": [0.5, 0.4], "accepted": [0.1, 0.4]},
         "series": series,
         "ports": {
             "switch": [0, 0],

@@ -42,10 +42,12 @@ def test_the_python_sample_runs(beside_scenarios, capsys):
 def test_the_commands_run(command, beside_scenarios):
     commands = [shlex.split(line) for text in samples("sh") for line in text.splitlines()]
     ours = [words[1:] for words in commands if words[0] == ".venv/bin/tailback"]
-    assert len(ours) == 3
+    assert len(ours) == 5
+    short = ["--set", "run.warmup=1 us", "--set", "run.duration=2 us"]
     for words in ours:
-        assert command(*words)[::2] == (0, "")
+        assert command(*words, *(short if words[0] == "sweep" else []))[::2] == (0, "")
     assert (beside_scenarios / "results" / "plots" / "latency_over_time.png").exists()
+    assert (beside_scenarios / "results" / "sweep" / "plots" / "accepted.png").exists()
 
 
 def test_every_command_of_the_table_is_one(command):

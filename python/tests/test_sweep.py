@@ -133,6 +133,39 @@ def test_a_million_points_are_refused_without_yes(command, scenario_file):
     assert "--yes" in err
 
 
+def test_a_file_without_a_sweep_is_not_swept_and_its_own_mistakes_come_first(command, scenario_file):
+    status, _, err = command("sweep", scenario_file('title = "net"\n'))
+    assert (status, "there is no [sweep] table" in err) == (2, True)
+    status, _, err = command("sweep", scenario_file("a = wrong\n"))
+    assert (status, "[sweep]" in err) == (2, False)
+
+
+def test_check_judges_the_sweep_too(command, scenario_file):
+    status, out, _ = command("check", scenario_file(TEXT))
+    assert (status, "4 points to sweep" in out) == (0, True)
+    for wrong, told in (("seeds = 0", "sweep.seeds"), ('"run.warmup" = ["wrong"]', "wrong")):
+        status, _, err = command("check", scenario_file(f"{TEXT}{wrong}\n".replace("seeds = 2\n", "")))
+        assert (status, told in err) == (2, True), err
+
+
+def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(command, tmp_path):
+    run(tmp_path / "done")
+    status, out, _ = command("plot", "done")
+    assert (status, "accepted.png" in out) == (0, True)
+    assert command("plot", "done", "--over", "traffic.hot.load", "-o", "figures")[0] == 0
+    assert (tmp_path / "figures" / "accepted.svg").exists()
+    for arguments, told in (
+        (["done", "--over", "run.x"], "does not change"),
+        (["done", "done/points"], "drawn by itself"),
+    ):
+        status, _, err = command("plot", *arguments)
+        assert (status, told in err) == (2, True), err
+    (tmp_path / "done" / sweeps.TABLE).write_bytes(b"damaged")
+    assert "cannot be read" in command("plot", "done")[2]
+    (tmp_path / "done" / sweeps.TABLE).unlink()
+    assert "not complete" in command("plot", "done")[2]
+
+
 @pytest.mark.parametrize("part", ["x", "1", "3:2", "1:x"])
 def test_a_nonsense_part_is_refused(command, scenario_file, part):
     status, _, err = command("sweep", scenario_file(TEXT), "--part", part)

@@ -1,0 +1,99 @@
+"""Figures of sweeps, from small tables."""
+
+import math
+
+import pyarrow as pa
+import pytest
+
+from tailback import InputError, curves, figures
+
+
+def table(**columns):
+    """A sweep's table: the columns in order, those of what was measured last."""
+    return pa.table(columns)
+
+
+def swept_loads(**more):
+    return table(
+        **{
+            "routing.kind": ["par", "par", "par", "par", "ugal", "ugal"],
+            "traffic.a.load": [0.1, 0.1, 0.5, 0.5, 0.1, 0.5],
+            "run.seed": [1, 2, 1, 2, 1, 1],
+            "class": ["a"] * 6,
+            "accepted": [0.1, 0.12, 0.4, 0.4, 0.1, 0.5],
+            "message_latency_mean_ns": [100.0, 120.0, 300.0, None, math.nan, 500.0],
+            **more,
+        }
+    )
+
+
+def drawn(figure, panel=0):
+    """The points of every line, by label."""
+    axes = figure.axes[panel]
+    return {
+        label: [tuple(map(float, point)) for point in zip(*line.lines[0].get_data(), strict=True)]
+        for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+
+
+def test_a_line_per_combination_and_the_mean_over_seeds():
+    figure = curves.measured_over(swept_loads(), "accepted")
+    assert figure.axes[0].get_xlabel() == "traffic.a.load"
+    assert drawn(figure) == {"par": [(0.1, 11.0), (0.5, 40.0)], "ugal": [(0.1, 10.0), (0.5, 50.0)]}
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["par", "ugal"]
+    assert figure.legends[0].get_title().get_text() == "routing.kind"
+
+
+def test_what_is_saturated_with_one_seed_has_no_point_and_the_figure_says_so():
+    figure = curves.measured_over(swept_loads(), "message_latency_mean_ns")
+    lines = drawn(figure)
+    assert lines["par"][0] == (0.1, 110.0)
+    assert all(math.isnan(y) for y in (lines["par"][1][1], lines["ugal"][0][1]))
+    assert "no point: saturated" in figure.axes[0].get_xlabel()
+
+
+def test_a_panel_per_class_of_which_something_is_known_without_that_of_all():
+    both = table(
+        **{
+            "link.global": ["1 us", "1 us", "1 us", "10 us", "10 us", "10 us"],
+            "class": ["hot", "victim", "all"] * 2,
+            "accepted": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+            "message_latency_mean_ns": [None, 3.0, 4.0, None, 5.0, 6.0],
+        }
+    )
+    figure = curves.measured_over(both, "accepted")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["hot", "victim"]
+    assert figure.axes[1].get_xlabel() == "link.global [us]"
+    assert figure.axes[1].lines[0].get_data()[0].tolist() == [1.0, 10.0]
+    figure = curves.measured_over(both, "message_latency_mean_ns")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["victim"]
+
+
+def test_words_stand_in_a_row_and_are_not_joined():
+    figure = curves.measured_over(swept_loads(), "accepted", over="routing.kind")
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["par", "ugal"]
+    assert axes.lines[0].get_linestyle() == "None"
+
+
+def test_a_key_that_was_not_swept_is_refused_and_so_is_a_sweep_of_seeds():
+    with pytest.raises(InputError, match=r"one of routing.kind, traffic.a.load"):
+        curves.measured_over(swept_loads(), "accepted", over="run.seed")
+    seeds = table(**{"run.seed": [1, 2], "class": ["a", "a"], "accepted": [0.1, 0.2]})
+    with pytest.raises(InputError, match="the seed alone"):
+        curves.measured_over(seeds, "accepted")
+
+
+def test_figures_of_what_is_known_only(tmp_path):
+    unknown = pa.array([None] * 6, pa.float64())
+    whole = swept_loads(
+        accepted_per_destination=[0.1] * 6,
+        message_latency_p99_ns=[200.0] * 6,
+        message_latency_mean_ns=unknown,
+    )
+    names = {file.name for file in figures.draw_sweep(whole, tmp_path)}
+    assert names == {
+        f"{name}.{kind}"
+        for name in ("accepted", "accepted_per_destination", "message_latency_p99")
+        for kind in ("png", "svg")
+    }
