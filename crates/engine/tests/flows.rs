@@ -66,6 +66,28 @@ fn phases_repeat_behind_a_barrier_and_none_is_faster_than_its_bound() {
     }
 }
 
+/// What the ranks did, and how long, is all of a job's time: the flows, then waiting in the barrier. Fluid jobs end as those of packets.
+#[test]
+fn a_rank_of_phases_communicates_all_the_time() {
+    let job = "permutations = 2\nsize = \"20 packets\"\nphases = 3\nbarrier = \"7 us\"";
+    for overrides in [&[][..], &[("run.model", "fluid")]] {
+        let output = phased(STATIC, "kind = \"none\"", job, overrides);
+        let facts = &output.summary["jobs"]["app"];
+        let time = facts["time_ns"].as_f64().unwrap();
+        let phases: f64 = reals(&output, "phases", "time_ns").iter().sum();
+        assert!((time - phases - 3.0 * 7_000.0).abs() < 0.01, "{facts}");
+        assert_eq!(output.summary["simulated_ns"].as_f64().unwrap(), time);
+        if overrides.is_empty() {
+            for key in ["min", "mean", "max"] {
+                assert!((facts["communication_ns"][key].as_f64().unwrap() - time).abs() < 0.01, "{facts}");
+            }
+            let counts = ["exchange", "barrier"].map(|kind| facts["operations"][kind]["count"].as_u64());
+            assert_eq!(counts, [Some(3 * 64); 2]);
+            assert!(facts["operations"]["barrier"]["mean_ns"].as_f64().unwrap() >= 7_000.0);
+        }
+    }
+}
+
 #[test]
 fn the_bound_of_static_routes_is_that_of_the_fluid_model() {
     for protocol in ["kind = \"none\"", SAA] {

@@ -118,21 +118,9 @@ def span(of: Network, full: bool) -> Times:
     return Times(1000, 2000, 0) if full and of.dims == 2 else Times(200, 400, 0)
 
 
-def loads(of: Network, full: bool) -> tuple[float, ...]:
-    """The load points; the paper's eleven without that of no load, reduced five or fewer.
-
-    Three on the 3-D KNS network and on the 2-D torus, which accepts less than half of its bandwidth; two on
-    the 3-D torus, whose runs take longest.
-    """
-    if full:
-        return tuple(step / 10 for step in range(1, 11))
-    reduced = {
-        ("kns", 2): (0.2, 0.4, 0.6, 0.8, 1.0),
-        ("kns", 3): (0.2, 0.6, 1.0),
-        ("torus", 2): (0.2, 0.4, 1.0),
-        ("torus", 3): (0.2, 1.0),
-    }
-    return reduced[of.kind, of.dims]
+def loads(full: bool) -> tuple[float, ...]:
+    """The load points: the paper's eleven without that of no load, or every second."""
+    return tuple(step / 10 for step in range(1, 11)) if full else (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 def scenario(
@@ -162,7 +150,7 @@ def sweep(of: Network, what: str, traffic: str, *, full: bool, **labels: Any) ->
         point(of, what, traffic, scheme, voq=voq, load=load, full=full, **labels)
         for voq in (False, True)
         for scheme in SCHEMES
-        for load in loads(of, full)
+        for load in loads(full)
     ]
 
 

@@ -98,10 +98,7 @@ pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, V
         let mut done = Phased { job: job.name.clone(), ..Phased::default() };
         let schedule = job.application.flows().ok_or_else(|| refuse("such job"))?;
         for phase in 0..schedule.phases() {
-            let start = done.phases.last().map_or(job.start.0 as f64 / 1000.0, |last: &PhaseRow| {
-                let barrier = job.application.barrier().map_or(0.0, |time| time.0 as f64 / 1000.0);
-                last.start_ns + last.time_ns.unwrap_or(0.0) + barrier
-            });
+            let start = done.phases.last().map_or(start_ns(job), |last| over_ns(job, last));
             let recorded = scenario.record.ports.then_some(&mut links);
             let row = network.phase(job, (phase, start), &mut done.flows, recorded);
             done.phases.push(row);
@@ -128,24 +125,39 @@ pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, V
     Ok(Output { summary, tables, interrupted })
 }
 
+fn start_ns(job: &BoundJob) -> f64 {
+    job.start.0 as f64 / 1000.0
+}
+
+/// When the barrier behind a phase is over.
+fn over_ns(job: &BoundJob, phase: &PhaseRow) -> f64 {
+    let barrier = job.application.barrier().map_or(0.0, |time| time.0 as f64 / 1000.0);
+    phase.start_ns + phase.time_ns.unwrap_or(0.0) + barrier
+}
+
 fn summary(scenario: &Scenario, plan: &Plan, phased: &[Phased], interrupted: bool) -> Value {
-    let of = |job: &Phased| {
-        let ranks =
-            plan.jobs.iter().find(|bound| bound.name == job.job).map_or(0, |bound| bound.endpoints.len());
-        let facts = json!({ "workload": "phases", "ranks": ranks, "phases": job.summary() });
-        (job.job.clone(), facts)
+    let run = || plan.jobs.iter().filter(|job| !job.idle).zip(phased);
+    let end = |(job, done): (&BoundJob, &Phased)| done.phases.last().map(|last| over_ns(job, last));
+    let of = |(job, done): (&BoundJob, &Phased)| {
+        let time = end((job, done)).filter(|_| !interrupted).map(|end| end - start_ns(job));
+        let facts = json!({
+            "workload": "phases",
+            "ranks": job.endpoints.len(),
+            "start_ns": start_ns(job),
+            "time_ns": time,
+            "phases": done.summary(),
+        });
+        (job.name.clone(), facts)
     };
-    let ends = phased.iter().filter_map(|job| job.phases.last());
-    let end = ends.map(|phase| phase.start_ns + phase.time_ns.unwrap_or(0.0)).fold(0.0, f64::max);
     json!({
         "title": scenario.title,
         "seed": scenario.run.seed,
         "version": env!("CARGO_PKG_VERSION"),
         "model": "fluid",
         "interrupted": interrupted,
-        "simulated_ns": end,
+        "simulated_ns": run().filter_map(end).fold(0.0, f64::max),
         "warnings": [],
-        "jobs": phased.iter().map(of).collect::<Map<_, _>>(),
+        "jobs": run().map(of).collect::<Map<_, _>>(),
         "classes": {},
     })
 }

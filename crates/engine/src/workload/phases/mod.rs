@@ -1,4 +1,5 @@
 //! Phases of flows, one behind the other.
+use super::ledger::Kind;
 use super::{Actions, Application, Bind, Rank, Setting};
 use crate::nic::queue::MESSAGE_FLITS_MAX;
 use crate::problem::Problem;
@@ -149,7 +150,7 @@ struct Bound {
 impl Application for Bound {
     fn rank(&self, number: u32) -> Box<dyn Rank> {
         let schedule = self.schedule.clone();
-        Box::new(Member { schedule, number, phase: 0, waiting: 0, end: None })
+        Box::new(Member { schedule, number, phase: 0, waiting: 0, since: Time::default(), end: None })
     }
 
     fn barrier(&self) -> Option<Time> {
@@ -168,6 +169,8 @@ struct Member {
     phase: u32,
     /// Flows of the phase that have not arrived.
     waiting: u32,
+    /// Since when it exchanges flows, or waits in the barrier.
+    since: Time,
     end: Option<Time>,
 }
 
@@ -177,9 +180,21 @@ impl Member {
             act.send(act.now, flow.to, flow.bytes, self.phase);
         }
         self.waiting = self.schedule.received_by(self.phase, self.number);
+        self.since = act.now;
+        self.come_to_barrier(act);
+    }
+
+    /// Comes to the barrier once all flows have arrived.
+    fn come_to_barrier(&mut self, act: &mut Actions) {
         if self.waiting == 0 {
+            self.spent(Kind::Exchange, act);
             act.barrier(act.now);
         }
+    }
+
+    fn spent(&mut self, on: Kind, act: &mut Actions) {
+        act.ledger.done(on, Time(act.now.0 - self.since.0));
+        self.since = act.now;
     }
 }
 
@@ -190,12 +205,11 @@ impl Rank for Member {
 
     fn on_delivered(&mut self, _from: u32, _tag: u32, act: &mut Actions) {
         self.waiting -= 1;
-        if self.waiting == 0 {
-            act.barrier(act.now);
-        }
+        self.come_to_barrier(act);
     }
 
     fn on_barrier(&mut self, act: &mut Actions) {
+        self.spent(Kind::Barrier, act);
         self.phase += 1;
         if self.phase == self.schedule.phases() {
             self.end = Some(act.now);
