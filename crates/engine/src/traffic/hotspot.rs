@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use crate::rng::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// An n:m hot spot: n sources send, and each message picks one of m destinations with equal probability. Sources and
 /// destinations are disjoint, and are drawn once, by the seed, from the class's `endpoints` where a number is given.
@@ -55,8 +56,9 @@ impl Hotspot {
             .into_iter()
             .filter_map(|(path, nodes)| nodes.problem(path, &class))
             .collect();
-        let receivers = ranks(self.destinations.named());
-        if let Some(both) = self.sources.named().iter().find(|&&source| has(&receivers, source)) {
+        // Not by rank: these numbers may be of no endpoint, and as large as they like.
+        let receivers: HashSet<&u32> = self.destinations.named().iter().collect();
+        if let Some(both) = self.sources.named().iter().find(|source| receivers.contains(source)) {
             problems.push(Problem::new(
                 "sources",
                 format!("endpoint {both} is a source and a destination"),
@@ -184,5 +186,9 @@ mod tests {
         let problems = bind(&pattern, &groups(4, 2, 2), &[0, 1, 2, 3], false).unwrap_err();
         let paths: Vec<&str> = problems.iter().map(|problem| problem.path.as_str()).collect();
         assert_eq!(paths, ["sources", "destinations"]);
+        // A table over all numbers up to this one would take 16 GiB.
+        let far = Hotspot { sources: Nodes::List(vec![0]), destinations: Nodes::List(vec![u32::MAX]) };
+        let problems = bind(&far, &groups(4, 2, 2), &[0, 1, 2, 3], false).unwrap_err();
+        assert_eq!(problems[0].message, "the class has no endpoint 4294967295");
     }
 }
