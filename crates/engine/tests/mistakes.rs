@@ -147,6 +147,7 @@ fn a_packet_of_a_wrong_size_is_refused() {
         ("packet.max", "4096 flits", "packet.max"),
         ("packet.max", "1 packet", "packet.max"),
         ("packet.max", "0 B", "packet.max"),
+        ("packet.max", "99 b", "packet.max"),
         ("packet.control", "0 flits", "packet.control"),
     ] {
         let problems = with(&[(key, size)]).unwrap_err();

@@ -274,3 +274,16 @@ fn waiting_at_an_output_is_the_closed_form() {
 fn waiting_at_a_busy_output_is_the_closed_form() {
     waits_as_it_must(0.9, 8000);
 }
+
+#[test]
+fn a_class_that_created_no_message_is_told() {
+    let text = file(
+        "kind = \"single-switch\"\nendpoints = 4",
+        "kind = \"minimal\"",
+        "kind = \"none\"",
+        "[[traffic]]\nname = \"late\"\npattern = \"uniform\"\nload = 0.5\nstart = \"1 ms\"\n\
+         [run]\nwarmup = \"1 us\"\nduration = \"2 us\"\n",
+    );
+    assert_eq!(run(&text).summary["warnings"][0], "class \"late\" created no message in the window");
+    assert_eq!(run_with(&text, &[("traffic.late.start", "0 ns")]).summary["warnings"], serde_json::json!([]));
+}

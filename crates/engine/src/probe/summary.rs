@@ -242,6 +242,9 @@ impl Measured<'_> {
             return warnings;
         }
         for class in &classes[..self.plan.traffic.len()] {
+            if class.probe.messages == 0 {
+                warnings.push(format!("class \"{}\" created no message in the window", class.name));
+            }
             let [_, _, accepted] = class.probe.halves;
             let size = class.probe.offered as f64 / class.probe.messages.max(1) as f64;
             let error = ((accepted[0] + accepted[1]) as f64 * size).sqrt();

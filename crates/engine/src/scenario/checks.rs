@@ -183,6 +183,10 @@ fn packet(scenario: &Scenario, tell: Tell) -> Option<Scale> {
         tell(Problem::new("packet.max", format!("\"{}\" is no possible packet", scenario.packet.max), help));
         return None;
     };
+    if matches!(scenario.packet.max, Size::Bits(bits) if bits < scale.flit_bits) {
+        let message = format!("\"{}\" is less than a flit", scenario.packet.max);
+        tell(Problem::new("packet.max", message, format!("at least {}", scenario.packet.flit)));
+    }
     let control = scenario.packet.control.flits(&scale);
     if control == 0 || control > scale.packet_flits {
         let help = format!("1 to {} flits", scale.packet_flits);
