@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 import os
+import tomllib
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from tailback.errors import mistake
-from tailback.result import Result
 from tailback.scenario import Scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 from tailback.sweeps import sweep
@@ -52,9 +52,11 @@ class Saturation:
 
     def __str__(self) -> str:
         """Both definitions in words."""
+        confidence = f"{100 * self.confidence:.0f} % confidence"
+        how_sure = confidence if self.sure else f"with fewer seeds than {confidence} takes"
         return (
-            f"saturates at {self.load:.3f} ± {self.half:.3f} of the injection bandwidth "
-            f"({100 * self.confidence:.0f} % confidence); accepts {self.at_full_load} at full offered load"
+            f"saturates at {self.load:.3f} ± {self.half:.3f} of the injection bandwidth ({how_sure}); "
+            f"accepts {self.at_full_load} at full offered load"
         )
 
 
@@ -81,9 +83,18 @@ def saturation(
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
     if seeds < 1 or not 0 < confidence < 1 or tolerance <= 0:
         raise mistake("seeds is at least 1, confidence between 0 and 1, tolerance over 0")
+    _demand_class(scenario.replace({key: low}), traffic)
     with nullcontext(executor) if executor is not None else pool(min(seeds, os.cpu_count() or 1)) as shared:
         judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory))
         return _bisect(judge, low, high, tolerance)
+
+
+def _demand_class(scenario: Scenario, traffic: str) -> None:
+    """Before anything runs: the class whose traffic is judged is one of the scenario's."""
+    tables = tomllib.loads(scenario.complete())
+    names = [table["name"] for kind in ("traffic", "job") for table in tables.get(kind, [])]
+    if traffic not in ("all", *names):
+        raise mistake(f"there is no traffic class {traffic!r}", f"one of {', '.join([*names, 'all'])}")
 
 
 def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturation:
@@ -137,11 +148,4 @@ class _Judge:
         over = {self._key: [round(load, 9)]}
         done = sweep(self._scenario, over, self._executor, seeds, directory=self._directory)
         self.runs += done.tally.points - done.tally.reused
-        return [self._of_class(result) for result in done.results()]
-
-    def _of_class(self, result: Result) -> dict[str, float]:
-        classes = result.summary["classes"]
-        if self._traffic not in classes:
-            raise mistake(f"there is no traffic class {self._traffic!r}", f"one of {', '.join(classes)}")
-        facts: dict[str, float] = classes[self._traffic]
-        return facts
+        return [result.summary["classes"][self._traffic] for result in done.results()]

@@ -73,6 +73,12 @@ def test_bisection_brackets_the_largest_load_accepted_within_three_percent(netwo
     assert found.sure
 
 
+def test_one_seed_states_no_confidence(network):
+    found = saturation.saturation(network, "traffic.u.load", seeds=1, executor=object())
+    assert not found.sure
+    assert "fewer seeds than 95 % confidence takes" in str(found)
+
+
 def test_a_network_that_never_saturates_says_so(network):
     found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=object())
     assert (found.accepted_load, found.half) == (0.5, 0.0)
