@@ -84,5 +84,5 @@ def draw(data: Data, injections: Sequence[str], buffers: Sequence[int]) -> Figur
                 number += 1
         axes.set_ylim(0, 1.05)
         axes.set_xticks(COUNTS)
-        finish(figure, axes, "flows per source", "least rate, measured over calculated")
+        finish(figure, axes, "flows per source", "least rate,\nmeasured over calculated")
     return figure
