@@ -38,6 +38,19 @@ fn is_matched(output: &Output) {
     assert_eq!(output.summary["warnings"], Value::Array(vec![]), "no rank is left with half a message");
 }
 
+/// What is sent again for a packet that was refused is of the same message, which its receiver knows by its tag.
+#[test]
+fn messages_whose_packets_are_refused_find_their_receives() {
+    let incast = "[[job]]\nname = \"incast\"\nworkload = \"incast\"\nranks = 10\nmessage = \"20 kB\"\niterations = 3\n\
+                  placement = \"random-nodes\"\nmpi = { delay = \"100 ns\" }\n";
+    for protocol in PROTOCOLS.iter().filter(|protocol| common::drops(protocol)) {
+        let output = run(&file(FEW_NETWORKS[2], "kind = \"par\"", protocol, &(incast.to_string() + RUN)));
+        is_matched(&output);
+        let dropped = common::number(&output, "incast", "dropped_packets");
+        assert!(dropped > 0.0, "{protocol}: {dropped}");
+    }
+}
+
 #[test]
 fn jobs_give_the_same_bytes_for_any_partitions_and_threads_under_every_scheme() {
     let jobs = job("short", 5, "message = \"300 B\"\niterations = 8\nplacement = \"random-nodes\"")

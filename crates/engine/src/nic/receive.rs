@@ -149,6 +149,8 @@ pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet 
     answer.hot.set_size(reply.kind, flits);
     answer.cold.src = packet.hot.dst;
     answer.notes.words = reply.words;
+    // What is sent again for it has the tag of its message.
+    answer.notes.tag = packet.notes.tag;
     answer.cold.marked = false;
     answer.notes.waited = 0;
     answer.cold.injected = now;
