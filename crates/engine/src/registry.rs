@@ -38,7 +38,8 @@ fn default_kinds(schema: &Value) -> Vec<(String, Value)> {
 /// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in
 /// words, with the units' example), `required`, `default` (null if there is none), `doc` and, if it takes some words
 /// only, `values` with `name` and `doc` each. Kinds of a seam come
-/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls`, `traffic_patterns` and `workloads`.
+/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls`, `traffic_patterns` and `workloads`, the tables that have
+/// no kinds under `tables`.
 pub fn kinds() -> Value {
     let Shape::Table(root) = shape::scenario() else { return Value::Null };
     json!({
@@ -49,22 +50,37 @@ pub fn kinds() -> Value {
         "congestion_controls": seam(root, "congestion_control"),
         "traffic_patterns": seam(root, "traffic"),
         "workloads": seam(root, "job"),
+        "tables": tables(root),
     })
 }
 
-/// The keys of the tables that have no kinds (`link`, `packet`, `endpoint`, `traffic`, `run`, `record`), as
-/// [`kinds`] gives the parameters of a kind. Those of `traffic` are the keys that every pattern has.
-pub fn sections() -> Value {
-    let Shape::Table(root) = shape::scenario() else { return Value::Null };
-    let section = |field: &Field| match &field.shape {
-        Shape::Table(table) => Some((field.name.clone(), parameters(&table.fields))),
-        Shape::List { item, .. } => match &**item {
-            Shape::Kinds(kinds) => Some((field.name.clone(), parameters(&kinds.common.fields))),
-            _ => None,
-        },
-        _ => None,
-    };
-    Value::Object(root.fields.iter().filter_map(section).collect())
+/// The tables that have no kinds (`link`, `packet`, `endpoint`, `run`, `record`), the keys that every `traffic` and every
+/// `job` has, and the tables inside them, as [`kinds`] gives kinds.
+fn tables(root: &Table) -> Vec<Value> {
+    let mut found = Vec::new();
+    for field in &root.fields {
+        let item = match &field.shape {
+            Shape::List { item, .. } => item,
+            shape => shape,
+        };
+        match item {
+            Shape::Table(table) => add_table(&field.name, &field.doc, &table.fields, &mut found),
+            Shape::Kinds(kinds) if !kinds.common.fields.is_empty() => {
+                add_table(&field.name, &field.doc, &kinds.common.fields, &mut found);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn add_table(name: &str, doc: &str, fields: &[Field], found: &mut Vec<Value>) {
+    found.push(json!({ "name": name, "doc": doc, "parameters": parameters(fields) }));
+    for field in fields {
+        if let Shape::Table(table) = &field.shape {
+            add_table(&format!("{name}.{}", field.name), &field.doc, &table.fields, found);
+        }
+    }
 }
 
 fn seam(root: &Table, key: &str) -> Value {
@@ -133,12 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn every_key_of_every_section_has_its_text() {
-        for (section, keys) in sections().as_object().unwrap() {
-            for key in keys.as_array().unwrap() {
-                assert_ne!(key["doc"], "", "{section}: {key}");
-                assert_ne!(key["type"], "a value", "{section}: {key}");
-            }
-        }
+    fn tables_without_kinds_are_listed_and_those_inside_them() {
+        let kinds = kinds();
+        let tables = kinds["tables"].as_array().unwrap();
+        let names: Vec<&str> = tables.iter().map(|table| table["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["link", "packet", "endpoint", "traffic", "job", "job.mpi", "run", "record"]);
     }
 }

@@ -145,6 +145,8 @@ fn summary(scenario: &Scenario, plan: &Plan, phased: &[Phased], interrupted: boo
             "ranks": job.endpoints.len(),
             "start_ns": start_ns(job),
             "time_ns": time,
+            // Between flows there is the barrier alone.
+            "communication_ns": { "min": time, "mean": time, "max": time },
             "phases": done.summary(),
         });
         (job.name.clone(), facts)

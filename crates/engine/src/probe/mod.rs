@@ -56,8 +56,10 @@ impl Latency {
 /// One bin of a class's time series.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bin {
-    /// Flits created.
+    /// Flits created, and messages.
     pub offered: u64,
+    /// See `offered`.
+    pub created: u64,
     /// Flits that arrived.
     pub accepted: u64,
     /// Number and sum of packet, network and message latencies, by creation (network: injection).
@@ -140,6 +142,7 @@ impl ClassProbe {
         }
         for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
             mine.offered += theirs.offered;
+            mine.created += theirs.created;
             mine.accepted += theirs.accepted;
             for (mine, theirs) in mine.latency.iter_mut().zip(&theirs.latency) {
                 mine.0 += theirs.0;
@@ -242,6 +245,7 @@ impl Probe {
         let (born, flits) = (message.born, message.flits() as u64);
         if let Some(bin) = self.bin_of(message.class(), born) {
             bin.offered += flits;
+            bin.created += 1;
         }
         let inside = self.in_window(born);
         let half = if inside { self.half(born) } else { 0 };

@@ -390,6 +390,7 @@ impl Measured<'_> {
                 "accepted_per_destination".into(),
                 part(&|class, b| b.accepted as f64 / class.destinations as f64),
             ),
+            ("created".into(), Column::Int(rows.iter().map(|(_, _, b)| b.created as i64).collect())),
             ("messages".into(), Column::Int(rows.iter().map(|(_, _, b)| b.latency[2].0 as i64).collect())),
             ("packet_latency_ns".into(), mean(0)),
             ("network_latency_ns".into(), mean(1)),

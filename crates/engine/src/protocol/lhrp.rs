@@ -48,7 +48,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
-    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped.
+    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. Where the buffers
+    /// of that switch hold fewer, nothing is ever dropped: short links have small buffers, unless `[switch]` gives larger.
     pub threshold: Size,
     /// Queueing time after which a speculative packet is dropped anywhere in the network; without it, never.
     #[serde(skip_serializing_if = "Option::is_none")]

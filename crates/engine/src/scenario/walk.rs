@@ -3,7 +3,7 @@
 //! What is wrong is taken out of the tree as it is reported, so that the rest can still be read and checked further.
 use crate::problem::Problem;
 use crate::scenario::nearest::nearest;
-use crate::scenario::shape::{Kinds, Shape, Table, Word, join_or};
+use crate::scenario::shape::{Kind, Kinds, Shape, Table, Word, join_or};
 use crate::scenario::tree::{Entry, Node, Span, Value};
 use crate::units::{Dimension, shorten};
 
@@ -203,17 +203,18 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A table that does not say its kind has that of its default, if that kind has all of its keys.
+/// A table that does not say its kind has that of its default, unless another kind has a key that this one lacks.
 fn take_default_kind(kinds: &Kinds, default: &serde_json::Value, node: &mut Node) {
     let Value::Table(entries) = &mut node.value else { return };
-    let kind =
-        default[&kinds.tag].as_str().and_then(|name| kinds.kinds.iter().find(|kind| kind.name == name));
-    let has = |key: &str| entries.iter().any(|entry| entry.key == key);
-    if let Some(kind) = kind
-        && !has(&kinds.tag)
-        && entries.iter().all(|entry| kind.table.fields.iter().any(|field| field.name == entry.key))
-    {
-        let node = Node::placeless(Value::Text(kind.name.clone()));
+    let name = default[&kinds.tag].as_str();
+    let Some(own) = kinds.kinds.iter().find(|kind| Some(kind.name.as_str()) == name) else { return };
+    let has = |kind: &Kind, key: &str| kind.table.fields.iter().any(|field| field.name == key);
+    let is_others = |entry: &Entry| {
+        entry.key == kinds.tag
+            || !has(own, &entry.key) && kinds.kinds.iter().any(|kind| has(kind, &entry.key))
+    };
+    if !entries.iter().any(is_others) {
+        let node = Node::placeless(Value::Text(own.name.clone()));
         entries.push(Entry { key: kinds.tag.clone(), span: None, node });
     }
 }

@@ -241,7 +241,9 @@ fn exponent_of(text: &str) -> Option<(i32, &str)> {
     let signed = digits.strip_prefix(['+', '-']).unwrap_or(digits);
     let end = signed.find(|c: char| !c.is_ascii_digit()).unwrap_or(signed.len());
     let (number, rest) = digits.split_at(digits.len() - signed.len() + end);
-    Some((number.parse().ok()?, rest))
+    // Beyond any size is as good as any such power.
+    let power = number.parse().unwrap_or(if number.starts_with('-') { i32::MIN } else { i32::MAX });
+    (end > 0).then_some((power, rest))
 }
 
 /// `number` (digits, with at most one point) times a power of ten times `factor`, if that is a whole number up to
