@@ -17,6 +17,7 @@ MakeWatch = Callable[[str], Watch]
 def compared(scenario: Scenario, result: Result, watch: MakeWatch | None = None) -> Result:
     """The result with each job's `alone_ns`, `alone_communication_ns`, `slowdown`, `communication_slowdown`.
 
+    `alone_communication_ns` is that of the slowest rank, `communication_slowdown` of the means over ranks.
     For each job the scenario is run again with nothing but that job, which keeps its endpoints: `run.only`. A
     slowdown is the time beside the others over the time alone; none if one of them did not come to its end.
     """
@@ -31,12 +32,13 @@ def compared(scenario: Scenario, result: Result, watch: MakeWatch | None = None)
 
 
 def _ratios(beside: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:
-    communication = alone["communication_ns"]["mean"]
     return {
         "alone_ns": alone["time_ns"],
-        "alone_communication_ns": communication,
+        "alone_communication_ns": alone["communication_ns"]["max"],
         "slowdown": _ratio(beside["time_ns"], alone["time_ns"]),
-        "communication_slowdown": _ratio(beside["communication_ns"]["mean"], communication)
+        "communication_slowdown": _ratio(
+            beside["communication_ns"]["mean"], alone["communication_ns"]["mean"]
+        )
         if alone["time_ns"] and beside["time_ns"]
         else None,
     }

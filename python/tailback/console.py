@@ -185,15 +185,16 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
     if isinstance(seconds, int | float) and isinstance(hops, int | float):
         speed = f", {hops / seconds / 1e6:.1f} million a second" if seconds > 0 else ""
         remarks[0] += f", {hops:,} packet-hops in {seconds:.1f} CPU seconds{speed}"
-    if summary.get("stable") is False:
+    interrupted = bool(summary.get("interrupted"))
+    if summary.get("stable") is False and not interrupted:
         remarks.append(
             "not stable: the network does not accept what is offered, and latencies grow with the window"
         )
-    if _any_saturated(summary):
+    if _any_saturated(summary) and not interrupted:
         remarks.append(
             "saturated: over 1 % of these had not arrived when the drain ended, so their latency is not known"
         )
-    if summary.get("interrupted"):
+    if interrupted:
         remarks.append("interrupted: the numbers are those of the part that was simulated")
     warnings = summary.get("warnings")
     return remarks + [str(warning) for warning in warnings] if isinstance(warnings, list) else remarks

@@ -1,13 +1,16 @@
 """Figures of sweeps: what was measured over a swept key.
 
-done = tailback.sweep(scenario, over={"traffic.hot.load": [0.1, 0.5]}, seeds=3)
-tailback.curves.measured_over(done.table, "accepted").savefig("accepted.png")
+if __name__ == "__main__":  # a sweep starts processes
+    done = tailback.sweep(scenario, over={"traffic.hot.load": [0.1, 0.5]}, seeds=3)
+    tailback.curves.measured_over(done.table, "accepted").savefig("accepted.png")
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -16,10 +19,10 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.errors import mistake
-from tailback.stats import mean_interval
+from tailback.stats import Interval, mean_interval
 from tailback.sweep_table import SEED, quantity
 
-CLASS = "class"
+CLASS, ALL, STABLE = "class", "all", "stable"
 
 QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "accepted": ("accepted throughput\n[% of injection bandwidth]", 100.0, False),
@@ -27,43 +30,54 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "message_latency_mean_ns": ("mean message latency [ns]", 1.0, True),
     "message_latency_p99_ns": ("99th percentile of\nmessage latency [ns]", 1.0, True),
 }
-"""What `tailback plot` draws of a sweep, by column: the axis' name, a factor, whether it is logarithmic."""
+"""What `tailback plot` draws of a sweep: the axis' name, a factor, whether it is a latency (logarithmic)."""
+
+_UNITS: Sequence[Mapping[str, float]] = (
+    {"": 1.0},
+    {"ps": 1e-3, "ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9},
+    {"cycle": 1.0, "cycles": 1.0},
+    {"flit": 1.0, "flits": 1.0},
+    {"packet": 1.0, "packets": 1.0},
+    {"b": 0.125, "B": 1.0, "kB": 1e3, "KiB": 2.0**10, "MB": 1e6, "MiB": 2.0**20, "GB": 1e9, "GiB": 2.0**30},
+    {"b/s": 1e-9, "kb/s": 1e-6, "Mb/s": 1e-3, "Gb/s": 1.0, "Tb/s": 1e3, "MB/s": 8e-3, "GB/s": 8.0},
+)
+"""Units that can stand on one axis, each with its size."""
 
 
 def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figure:
     """A column of a sweep's table over the swept key `over` (default: the one with the most numbers).
 
     A panel per traffic class, a line per combination of the other keys, and with several seeds the 95 %
-    confidence interval of each mean. There is no point where a latency is missing, as the class is saturated.
-    Raises `InputError` if no key was swept, or not that one, or if nothing is known of the column.
+    confidence interval of each mean. There is no point where a latency is not known; latencies of runs that
+    are not stable, which grow with the window, are hollow. Raises `InputError` if no key was swept, or not
+    that one, or if nothing is known of the column.
     """
-    swept = list(keys(table))
-    if over is None:
-        over = _axis(table, swept)
-    elif over not in swept:
+    swept = keys(table)
+    over = axis(table, swept) if over is None else over
+    if over not in swept:
         raise mistake(f"the sweep does not change {over!r}", f"one of {', '.join(swept) or 'no keys'}")
-    name, factor, logarithmic = QUANTITIES.get(column, (column, 1.0, False))
+    if column not in table.column_names or not _is_numeric(table.schema.field(column).type):
+        raise mistake(f"{column!r} is not measured", f"such as {', '.join(QUANTITIES)}")
     rows = table.to_pylist()
-    known = [row for row in rows if row[column] is not None and math.isfinite(row[column])]
-    classes = list(dict.fromkeys(row[CLASS] for row in known))
-    classes = [member for member in classes if member != "all"] or classes
-    named = len({row[CLASS] for row in rows} - {"all"}) > 1
-    if not classes:
-        raise mistake(f"{column} is known of no point", "a longer drain lets more messages arrive")
-    others = [key for key in swept if key != over]
+    name, factor, is_latency = QUANTITIES.get(column, (column, 1.0, False))
+    places = _places([row[over] for row in rows])
+    others = [key for key in swept if key != over and not _follows(rows, key, over)]
+    members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name != ALL] or [ALL]
+    panels_of = {member: _lines(rows, member, column, over, others) for member in members}
+    known = {member: lines for member, lines in panels_of.items() if any(map(_is_known, _points(lines)))}
+    if not known:
+        raise mistake(f"{column} is known of no point", "a longer run.drain lets more messages arrive")
     with style.styled():
-        figure, panels = style.figure(len(classes), height=3.6 if len(classes) == 1 else 2.8)
-        for member, axes in zip(classes, panels, strict=True):
-            _draw_class(axes, [row for row in rows if row[CLASS] == member], column, over, others, factor)
+        figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
+        for (member, lines), axes in zip(known.items(), panels, strict=True):
+            _draw(axes, lines, places, factor, is_latency=is_latency)
             axes.set_ylabel(name)
-            if logarithmic:
-                axes.set_yscale("log")
-            else:
-                axes.set_ylim(bottom=0)
-            if named:
+            if len(members) > 1:
                 axes.set_title(member, loc="left", fontsize="medium")
-        gap = "" if len(known) == len(rows) else "\nno point: saturated"
-        panels[-1].set_xlabel(_axis_name(rows, over) + gap)
+        gone = [member for member in members if member not in known]
+        notes = _notes(list(known.values()), gone, is_latency=is_latency)
+        unit = f" [{places.unit}]" if places.unit else ""
+        panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
         style.legend(figure, panels[0], title=", ".join(others))
     return figure
 
@@ -71,63 +85,166 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
 def keys(table: pa.Table) -> list[str]:
     """The swept keys of a sweep's table, without the seed, in order."""
     columns = table.column_names
+    if CLASS not in columns:
+        raise mistake("this is no table of a sweep", "sweep.parquet, or the table of tailback.sweep")
     return [key for key in columns[: columns.index(CLASS)] if key != SEED]
 
 
-def _axis(table: pa.Table, swept: list[str]) -> str:
+def axis(table: pa.Table, swept: Sequence[str]) -> str:
+    """The key to draw a sweep over: the one with the most numbers."""
     if not swept:
         raise mistake("the sweep changes the seed alone", "there is nothing to draw it over")
 
     def steps(key: str) -> int:
-        values = set(table[key].to_pylist())
-        return len(values) if all(_number(value) is not None for value in values) else 0
+        places = _places(table[key].to_pylist())
+        return 0 if places.are_words else len(places.at)
 
     return max(swept, key=steps)
 
 
-def _draw_class(
-    axes: Axes, rows: list[dict[str, Any]], column: str, over: str, others: list[str], factor: float
-) -> None:
-    places, in_a_row = _places([row[over] for row in rows])
-    lines: dict[tuple[Any, ...], dict[Any, list[float]]] = {}
-    for row in rows:
-        value = row[column]
-        line = lines.setdefault(tuple(row[key] for key in others), {})
-        line.setdefault(row[over], []).append(math.nan if value is None else factor * value)
-    for number, (combination, points) in enumerate(lines.items()):
-        order = sorted(points, key=lambda value: places[value])
-        means = [mean_interval(points[value]) for value in order]
-        axes.errorbar(
-            [places[value] for value in order],
-            [mean.mean for mean in means],
-            yerr=None if all(mean.values == 1 for mean in means) else [mean.half for mean in means],
-            label=", ".join(map(str, combination)) or None,
-            marker=style.MARKERS[number % len(style.MARKERS)],
-            capsize=2.5,
-            **(style.line(number) | ({"linestyle": ""} if in_a_row else {})),
-        )
-    if in_a_row:
-        axes.set_xticks(list(places.values()), [str(value) for value in places])
+@dataclass(frozen=True)
+class _Places:
+    """Where each value of a key stands on the axis."""
+
+    at: Mapping[Any, float]
+    unit: str = ""
+    are_words: bool = False
+
+    @property
+    def are_logarithmic(self) -> bool:
+        """Whether they grow by a factor from one to the next, to ten times the first at least."""
+        known = sorted(self.at.values())
+        if self.are_words or len(known) < 3 or known[0] <= 0 or known[-1] < 10 * known[0]:
+            return False
+        ratios = [after / before for before, after in pairwise(known)]
+        return max(ratios) <= 1.05 * min(ratios)
 
 
-def _places(values: list[Any]) -> tuple[dict[Any, float], bool]:
-    """Where each value stands on the axis: numbers and quantities of one unit as such, others in a row."""
-    numbers = {value: _number(value) for value in values}
-    known = {value: number for value, number in numbers.items() if number is not None}
-    if len(known) == len(numbers) and len({unit for _, unit in known.values()}) == 1:
-        return {value: number for value, (number, _) in known.items()}, False
-    return {value: float(place) for place, value in enumerate(numbers)}, True
+def _places(values: Iterable[Any]) -> _Places:
+    """Numbers and quantities whose units go together as such, in the unit of the first; others in a row."""
+    distinct = list(dict.fromkeys(values))
+    read = [_read(value) for value in distinct]
+    known = [number for number in read if number is not None]
+    units = [unit for _, unit in known]
+    family = next((family for family in _UNITS if all(unit in family for unit in units)), None)
+    if len(known) < len(read) or family is None or not units:
+        return _Places({value: float(place) for place, value in enumerate(distinct)}, are_words=True)
+    unit = next((unit for unit in units if unit + "s" not in family), units[0] + "s")
+    places = [number * family[own] / family[unit] for number, own in known]
+    return _Places(dict(zip(distinct, places, strict=True)), unit)
 
 
-def _number(value: Any) -> tuple[float, str] | None:
+def _read(value: Any) -> tuple[float, str] | None:
     try:
         number, unit = quantity(value)
     except ValueError:
         return None
-    return float(number), unit
+    return (float(number), unit) if any(unit in family for family in _UNITS) else None
 
 
-def _axis_name(rows: list[dict[str, Any]], over: str) -> str:
-    units = {number[1] for row in rows if (number := _number(row[over])) is not None}
-    unit = units.pop() if len(units) == 1 else ""
-    return f"{over} [{unit}]" if unit else over
+def _is_numeric(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+
+def _follows(rows: Sequence[Mapping[str, Any]], key: str, over: str) -> bool:
+    """Whether a key has one value for each of another's, as keys that are zipped do."""
+    found: dict[Any, Any] = {}
+    return all(found.setdefault(row[over], row[key]) == row[key] for row in rows)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """What was measured at a value of the axis."""
+
+    value: Any
+    mean: Interval
+    is_stable: bool
+
+
+_Lines = Mapping[tuple[Any, ...], Sequence[_Point]]
+
+
+def _lines(
+    rows: Sequence[Mapping[str, Any]], member: str, column: str, over: str, others: Sequence[str]
+) -> _Lines:
+    """The points of every line of a class, by the values of the other keys."""
+    found: dict[tuple[Any, ...], dict[Any, list[Mapping[str, Any]]]] = {}
+    for row in rows:
+        if row[CLASS] == member:
+            line = found.setdefault(tuple(row[key] for key in others), {})
+            line.setdefault(row[over], []).append(row)
+    return {
+        combination: [_point(value, of_value, column) for value, of_value in line.items()]
+        for combination, line in found.items()
+    }
+
+
+def _point(value: Any, rows: Sequence[Mapping[str, Any]], column: str) -> _Point:
+    values = [math.nan if row[column] is None else float(row[column]) for row in rows]
+    return _Point(value, mean_interval(values), all(row.get(STABLE) is not False for row in rows))
+
+
+def _points(lines: _Lines) -> list[_Point]:
+    return [point for line in lines.values() for point in line]
+
+
+def _is_known(point: _Point) -> bool:
+    return math.isfinite(point.mean.mean)
+
+
+def _draw(axes: Axes, lines: _Lines, places: _Places, factor: float, *, is_latency: bool) -> None:
+    for number, (combination, points) in enumerate(lines.items()):
+        points = sorted(points, key=lambda point: places.at[point.value])
+        where = [places.at[point.value] for point in points]
+        means = [point.mean.scaled(factor) for point in points]
+        look = style.line(number) | ({"linestyle": ""} if places.are_words else {})
+        drawn = axes.errorbar(
+            where,
+            [mean.mean for mean in means],
+            yerr=None if all(mean.values == 1 for mean in means) else [mean.half for mean in means],
+            label=", ".join(map(str, combination)) or None,
+            marker=style.marker(number),
+            capsize=2.5,
+            **look,
+        )
+        for place, mean, point in zip(where, means, points, strict=True):
+            if is_latency and not point.is_stable:
+                hollow: dict[str, Any] = {
+                    "marker": style.marker(number),
+                    "markerfacecolor": "white",
+                    "linestyle": "",
+                }
+                axes.plot([place], [mean.mean], color=drawn.lines[0].get_color(), **hollow)
+    _set_scales(axes, places, is_latency=is_latency)
+
+
+def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
+    """Every swept value is on the axis, whether or not something is known of it."""
+    low, high = min(places.at.values()), max(places.at.values())
+    if places.are_words:
+        axes.set_xticks(list(places.at.values()), [str(value) for value in places.at])
+        axes.set_xlim(low - 0.5, high + 0.5)
+    elif places.are_logarithmic:
+        axes.set_xscale("log")
+        axes.set_xlim(low / 1.15, high * 1.15)
+    else:
+        margin = 0.04 * (high - low) or 0.5
+        axes.set_xlim(low - margin, high + margin)
+    if is_latency:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
+
+
+def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) -> list[str]:
+    points = [point for lines in known for point in _points(lines)]
+    notes = []
+    if any(point.mean.values > 1 for point in points):
+        notes.append("bars: 95 % confidence intervals over the seeds")
+    if not all(map(_is_known, points)):
+        notes.append("no point: saturated, or no messages")
+    if gone:
+        notes.append(f"no points at all: {', '.join(gone)}")
+    if is_latency and any(_is_known(point) and not point.is_stable for point in points):
+        notes.append("hollow: not stable, grows with the window")
+    return notes

@@ -44,11 +44,19 @@ def draw_all(results: Mapping[str, Result], folder: Path) -> list[Path]:
 
 
 def draw_sweep(table: pa.Table, folder: Path, over: str | None = None) -> list[Path]:
-    """Draws what a sweep measured over a key that it changed; returns the files."""
+    """Draws what a sweep measured over a key that it changed; returns the files.
+
+    Raises `InputError` if no such key was swept, or if nothing is known of any measurement.
+    """
+    over = over or curves.axis(table, curves.keys(table))
     files = []
     for column in curves.QUANTITIES:
         if column in table.column_names and pc.any(pc.is_finite(table[column])).as_py():
             files += save(curves.measured_over(table, column, over), folder / column.removesuffix("_ns"))
+    if not files:
+        raise mistake(
+            "nothing was measured of traffic in this sweep", "the results of its points are in points/"
+        )
     return files
 
 

@@ -108,6 +108,9 @@ def occupancy_map(results: Results) -> Figure:
             axes.set_yticks([])
         for axes in panels[len(shots) :]:
             axes.set_axis_off()
+        figure.supxlabel(
+            "a block per group; in it a row per switch, a column per port; grey: empty", fontsize=9
+        )
         if image is not None:
             figure.colorbar(image, ax=list(panels), label="queued flits", shrink=0.8)
     return figure
@@ -150,9 +153,13 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
     """
     with style.styled():
         figure, (above, below) = style.figure(2, height=2.4)
+        cut: list[str] = []
         for number, (label, result) in enumerate(_labelled(results).items()):
             table, end = _table(result, "rates"), float(result.summary["simulated_ns"]) / 1e3
             chosen = endpoints or _longest(table, end)
+            throttled = len(_distinct(table, "endpoint"))
+            if endpoints is None and len(chosen) < throttled:
+                cut.append(_join(label, f"{len(chosen)} of {throttled}"))
             for turn, endpoint in enumerate(chosen):
                 times, rates = rate_steps(table, endpoint, end)
                 above.plot(
@@ -163,13 +170,18 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
                     **style.line(number * len(chosen) + turn),
                 )
             times, counts = _throttled(table, end)
-            below.plot(times, counts, drawstyle="steps-post", label=label, **style.line(number))
+            looks = style.line(number) if len(_labelled(results)) > 1 else {"color": "black"}
+            below.plot(times, counts, drawstyle="steps-post", label=label, **looks)
         above.set_yscale("log")
         above.set_ylabel("allowed rate\n[part of the channel]")
         below.set_ylabel("throttled endpoints")
         below.set_ylim(bottom=0)
         below.set_xlabel("simulated time [us]")
+        if cut:
+            above.set_title(f"throttled longest: {'; '.join(cut)}", loc="left", fontsize="medium")
         style.legend(figure, above)
+        if len(_labelled(results)) > 1:
+            below.legend(fontsize="small")
     return figure
 
 
@@ -223,6 +235,7 @@ def job_times(results: Results) -> Figure:
         bars = max(1, len(names) * len(labelled))
         figure, (axes,) = style.figure(height=max(2.0, 0.8 + min(0.22, 10 / bars) * bars))
         width = 0.8 / max(1, len(labelled))
+        marks: list[Any] = []
         for number, (label, result) in enumerate(labelled.items()):
             jobs = result.summary.get("jobs", {})
             places = np.arange(len(names)) + number * width
@@ -231,11 +244,13 @@ def job_times(results: Results) -> Figure:
             for place, name in zip(places, names, strict=True):
                 alone = jobs.get(name, {}).get("alone_communication_ns")
                 if alone:
-                    axes.plot([alone / 1e3] * 2, [place - width / 2, place + width / 2], color="black")
+                    marks = axes.plot(
+                        [alone / 1e3] * 2, [place - width / 2, place + width / 2], color="black"
+                    )
         axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, names)
         axes.set_ylim(len(names), -width)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel("communication time of the slowest rank [us]")
+        axes.set_xlabel("communication time of the slowest rank [us]" + ("; black: alone" if marks else ""))
         style.legend(figure, axes)
     return figure
 

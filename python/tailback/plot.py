@@ -58,7 +58,7 @@ def throughput_over_time(
         figure, (axes,) = style.figure()
         column = "accepted_per_destination" if per_destination else "accepted"
         draw_series(axes, results, column, traffic, scale=100.0)
-        axes.set_ylim(bottom=0)
+        style.from_zero(axes)
         channel = "ejection" if per_destination else "injection"
         axes.set_ylabel(f"accepted throughput\n[% of {channel} bandwidth]")
         _finish_time(figure, axes)
@@ -78,12 +78,10 @@ def latency_over_load(
         for number, (label, runs) in enumerate(lines.items()):
             points = sorted(_load_point(run, traffic, latency) for run in _runs(runs))
             offered, means = np.array(points, dtype=float).reshape(-1, 2).T
-            axes.plot(
-                100 * offered, means, label=label, marker=style.MARKERS[number % 7], **style.line(number)
-            )
+            axes.plot(100 * offered, means, label=label, marker=style.marker(number), **style.line(number))
         axes.set_xlabel("offered load [% of injection bandwidth]")
         axes.set_ylabel(f"mean {latency} latency [ns]")
-        axes.set_ylim(bottom=0)
+        style.from_zero(axes)
         style.legend(figure, axes)
     return figure
 
@@ -137,7 +135,7 @@ def source_throughput(results: Results, *, traffic: str | None = None) -> Figure
             axes.plot(accepted, label=label, **style.marked_line(number, len(accepted)))
         axes.set_xlabel("source, sorted by throughput")
         axes.set_ylabel("accepted throughput\n[% of injection bandwidth]")
-        axes.set_ylim(bottom=0)
+        style.from_zero(axes)
         style.legend(figure, axes)
     return figure
 
@@ -156,7 +154,7 @@ def switch_occupancy(results: Results) -> Figure:
             axes.plot(flits, label=label, **style.marked_line(number, len(flits)))
         axes.set_xlabel("switch, fullest first")
         axes.set_ylabel("queued flits")
-        axes.set_ylim(bottom=0)
+        style.from_zero(axes)
         style.legend(figure, axes)
     return figure
 
@@ -170,21 +168,21 @@ def draw_series(
 
 
 def _draw_line(axes: Axes, label: str, number: int, times: Numbers, values: Numbers) -> None:
-    known = ~np.isnan(values)
-    axes.plot(times[known], values[known], label=label, **style.marked_line(number, int(known.sum())))
+    """A line with gaps where nothing is known; a marker where a point has a gap on both sides."""
+    known = np.concatenate(([False], ~np.isnan(values), [False]))
+    alone = known[1:-1] & ~known[:-2] & ~known[2:]
+    looks = style.marked_line(number, int(known.sum()))
+    axes.plot(times, values, label=label, **looks)
+    if alone.any():
+        axes.plot(times[alone], values[alone], **(looks | {"linestyle": "", "markevery": None}))
 
 
 def _mostly_under_way(table: Any) -> NDArray[np.bool_]:
-    """The bins in which fewer than half of the messages arrived that usually belong to so much traffic.
-
-    The latency of those few would fall where that of all rises.
-    """
-    offered, messages = _numbers(table, "offered"), _numbers(table, "messages")
-    if not (offered > 0).any():
-        return np.zeros(len(offered), dtype=bool)
-    usual = float(np.quantile(messages[offered > 0] / offered[offered > 0], 0.9))
-    expected = offered * usual
-    return (expected >= 10) & (messages < expected / 2)
+    """The bins of whose messages fewer than half arrived: their latency falls where that of all rises."""
+    if "created" not in table.column_names:  # a result of an older engine
+        return np.zeros(table.num_rows, dtype=bool)
+    late: NDArray[np.bool_] = _numbers(table, "messages") < _numbers(table, "created") / 2
+    return late
 
 
 def _finish_time(figure: Figure, axes: Axes) -> None:

@@ -55,8 +55,9 @@ class Saturation:
         confidence = f"{100 * self.confidence:.0f} % confidence"
         how_sure = confidence if self.sure else f"with fewer seeds than {confidence} takes"
         return (
-            f"saturates at {self.load:.3f} ± {self.half:.3f} of the injection bandwidth ({how_sure}); "
-            f"accepts {self.at_full_load} at full offered load"
+            f"accepts at least {100 * (1 - LOSS_MAX):.0f} % of what is offered up to a load of "
+            f"{self.load:.3f} ± {self.half:.3f} of the injection bandwidth ({how_sure}), "
+            f"and {self.at_full_load} at full load"
         )
 
 
@@ -92,7 +93,7 @@ def saturation(
 def _demand_class(scenario: Scenario, traffic: str) -> None:
     """Before anything runs: the class whose traffic is judged is one of the scenario's."""
     tables = tomllib.loads(scenario.complete())
-    names = [table["name"] for kind in ("traffic", "job") for table in tables.get(kind, [])]
+    names = [table["name"] for table in tables.get("traffic", [])]
     if traffic not in ("all", *names):
         raise mistake(f"there is no traffic class {traffic!r}", f"one of {', '.join([*names, 'all'])}")
 
@@ -148,4 +149,7 @@ class _Judge:
         over = {self._key: [round(load, 9)]}
         done = sweep(self._scenario, over, self._executor, seeds, directory=self._directory)
         self.runs += done.tally.points - done.tally.reused
-        return [result.summary["classes"][self._traffic] for result in done.results()]
+        facts = [result.summary["classes"][self._traffic] for result in done.results()]
+        if not all(of_run["offered"] > 0 for of_run in facts):
+            raise mistake(f"{self._traffic!r} offered nothing at a load of {load:g}", "a longer run.duration")
+        return facts

@@ -49,25 +49,39 @@ def figure(panels: int = 1, *, width: float = 7.2, height: float = 3.6) -> tuple
 
 def line(number: int) -> dict[str, Any]:
     """Colour and dashes of the n-th line."""
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[_shifted(number)]}
+
+
+def marker(number: int) -> str:
+    """The marker of the n-th line."""
+    return MARKERS[_shifted(number)]
+
+
+def _shifted(number: int) -> int:
+    """Beyond the colours the other looks are shifted, so that no two of many lines or bars look the same."""
+    return (number + number // len(COLOURS)) % len(COLOURS)
 
 
 def marked_line(number: int, points: int) -> dict[str, Any]:
     """The n-th line with about twelve markers along it."""
     every = max(1, points // 12)
     first = number * every // 4 % every if every > 1 else 0
-    return {**line(number), "marker": MARKERS[number % len(MARKERS)], "markevery": (first, every)}
+    return {**line(number), "marker": marker(number), "markevery": (first, every)}
 
 
 def bar(number: int) -> dict[str, Any]:
     """Colour and hatching of the n-th kind of bar."""
     return {
         "color": COLOURS[number % len(COLOURS)],
-        # Beyond the colours the hatches are shifted, so that no two of many kinds look the same.
-        "hatch": HATCHES[(number + number // len(COLOURS)) % len(HATCHES)],
+        "hatch": HATCHES[_shifted(number)],
         "edgecolor": "white",
         "linewidth": 0.5,
     }
+
+
+def from_zero(axes: Axes) -> None:
+    """A vertical axis from 0 with room for the markers at its top."""
+    axes.set_ylim(0, 1.05 * max(axes.dataLim.ymax, 0.0) or 1.0)
 
 
 def legend(made: Figure, axes: Axes, title: str = "") -> None:

@@ -13,7 +13,7 @@ from tailback import console, points, sweeps
 from tailback.errors import InputError, Problem, mistake
 from tailback.result import write_parquet
 from tailback.scenario import Scenario
-from tailback.sweep_table import Space, from_text
+from tailback.sweep_table import SEED, Space, from_text
 from tailback.workers import pool
 
 SCRIPT, COPY = "sweep.sh", "scenario.toml"
@@ -61,7 +61,13 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
     if whole:
         points.clean(folder / sweeps.FOLDER)
     with PointsBar() as bar, pool(max(1, workers or os.cpu_count() or 1)) as executor:
-        done = sweeps.run_points(prepared, executor, folder, progress=bar.show)
+        try:
+            done = sweeps.run_points(prepared, executor, folder, progress=bar.show)
+        except KeyboardInterrupt:
+            complete = sum(points.is_complete(point.directory) for point in prepared)
+            told = f"{complete:,} of {len(prepared):,} points are complete; --resume goes on"
+            console.errors().print(told, soft_wrap=True)
+            raise
     if whole:
         write_parquet(done.table, folder / sweeps.TABLE)
     return done
@@ -79,7 +85,8 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     table = done.directory / sweeps.TABLE
     if table.exists():
         lines.append(f"table: {table}")
-        lines.append(f"tailback plot {done.directory} draws it")
+        if any(key != SEED for point in done.points for key in point.changes):
+            lines.append(f"tailback plot {done.directory} draws it")
     return lines
 
 

@@ -14,7 +14,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -58,11 +58,13 @@ class Space:
             yield self._point(number)
 
     def samples(self) -> Iterator[Changes]:
-        """A point for every value of every axis: enough to find keys and values that are wrong."""
+        """A point for every value of every axis but the seeds: enough to find what is wrong."""
         first = self._point(0)
         yield first
         for axis in self.axes:
-            for step in axis.steps[1:]:
+            # Seeds are whole numbers; the largest may be too large.
+            rest = [max(axis.steps)] if axis.keys == (SEED,) else axis.steps[1:]
+            for step in rest:
                 yield first | dict(zip(axis.keys, step, strict=True))
 
     def _point(self, number: int) -> Changes:
@@ -85,8 +87,24 @@ def from_text(text: str) -> Space | None:
     if table is None:
         return None
     if not isinstance(table, dict):
-        raise InputError([_problem("sweep", "a table of lists is expected")])
-    return space(table)
+        raise InputError([_problem("sweep", "expected a table of lists")])
+    try:
+        return space(table)
+    except InputError as error:
+        raise InputError(_placed(problem, text) for problem in error.problems) from None
+
+
+def _placed(problem: Problem, text: str) -> Problem:
+    """The problem with the line of its key, if that stands in the table under its own name."""
+    key = re.escape(problem.path.removeprefix("sweep."))
+    found = re.compile(rf"\s*[\"']?{key}[\"']?\s*=").match
+    lines, inside = text.split("\n"), False
+    for number, line in enumerate(lines, 1):
+        header = _HEADER.fullmatch(line.rstrip("\r"))
+        inside = header[1].strip('"') == "sweep" if header else inside
+        if inside and found(line):
+            return replace(problem, line=number)
+    return problem
 
 
 _HEADER = re.compile(r"\s*\[\[?\s*(\"?[A-Za-z0-9_-]+)[^=,]*\]\s*(#.*)?")

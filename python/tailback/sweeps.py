@@ -139,14 +139,18 @@ def _mistakes(scenario: Scenario, whole: Space) -> list[Problem]:
 
 def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
     """Every mistake of a scenario and of its `[sweep]` table; how many points that has, if there is one."""
-    problems = scenario.check()
     try:
-        table = from_text(scenario.text)
-        if table is None or problems:
-            return problems, None
-        return _mistakes(*split(scenario)), len(table)
+        if from_text(scenario.text) is None:
+            return scenario.check(), None
+        scenario, whole = split(scenario)
     except InputError as error:
-        return [*problems, *error.problems], None
+        wrong = scenario.check()
+        return [
+            *wrong,
+            *(problem for problem in error.problems if problem.path not in {w.path for w in wrong}),
+        ], None
+    # As the sweep does: what the file lacks may be what the sweep gives.
+    return _mistakes(scenario, whole), len(whole)
 
 
 def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> Iterator[Point]:
@@ -287,6 +291,8 @@ def write_manifest(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         if file.exists():
             _refuse_other_engine(file)
+            # It is of the points there were; the new one is written when all are done.
+            (directory / TABLE).unlink(missing_ok=True)
             return
         fresh = directory / f".{MANIFEST}.{os.getpid()}"
         fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")

@@ -135,6 +135,7 @@ def tables():
     series = {"class": names, "time_ns": [1000 * time for _ in range(2) for time in bins]}
     for number, name in enumerate(("offered", "accepted", "accepted_per_destination")):
         series[name] = [0.1 * number + 0.001 * time for _ in range(2) for time in bins]
+    series["created"] = [5] * 240
     series["messages"] = [5] * 240
     for name in ("message", "packet", "network"):
         series[f"{name}_latency_ns"] = [

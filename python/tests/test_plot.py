@@ -1,5 +1,6 @@
 """Every figure has labelled axes with units and tells its lines apart without colour."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
@@ -32,10 +33,19 @@ def test_lines_differ_without_colour(result):
 
 
 def test_latency_ends_where_most_messages_have_not_arrived():
-    table = pa.table({"offered": [0.5] * 6, "messages": [100, 100, 90, 60, 40, 0]})
-    assert list(plot._mostly_under_way(table)) == [False] * 4 + [True] * 2
-    few = pa.table({"offered": [0.5] * 3, "messages": [2, 3, 1]})
-    assert not plot._mostly_under_way(few).any(), "chance decides where messages are few"
+    table = pa.table({"created": [100] * 6 + [0], "messages": [100, 100, 90, 60, 40, 0, 0]})
+    assert list(plot._mostly_under_way(table)) == [False] * 4 + [True] * 2 + [False]
+    older = pa.table({"messages": [1, 0]})
+    assert not plot._mostly_under_way(older).any(), "what it does not tell is not left out"
+
+
+def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
+    axes = Figure().subplots()
+    plot._draw_line(axes, "x", 0, np.arange(5.0), np.array([1.0, 2.0, np.nan, 3.0, np.nan]))
+    line, alone = axes.lines
+    assert np.isnan(line.get_ydata()[2])
+    assert list(alone.get_xdata()) == [3.0]
+    assert alone.get_linestyle() == "None"
 
 
 def test_latency_over_load_joins_the_runs_of_a_label():

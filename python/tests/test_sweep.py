@@ -143,8 +143,11 @@ def test_a_file_without_a_sweep_is_not_swept_and_its_own_mistakes_come_first(com
 def test_check_judges_the_sweep_too(command, scenario_file):
     status, out, _ = command("check", scenario_file(TEXT))
     assert (status, "4 points to sweep" in out) == (0, True)
-    for wrong, told in (("seeds = 0", "sweep.seeds"), ('"run.warmup" = ["wrong"]', "wrong")):
-        status, _, err = command("check", scenario_file(f"{TEXT}{wrong}\n".replace("seeds = 2\n", "")))
+    for wrong, told in (
+        ("seeds = 0", "net.toml:4: error: sweep.seeds"),
+        ('"run.warmup" = ["wrong"]', "run.warmup"),
+    ):
+        status, _, err = command("check", scenario_file(TEXT.replace("seeds = 2", wrong)))
         assert (status, told in err) == (2, True), err
 
 
