@@ -15,12 +15,12 @@ _COLLAPSE = ("1VC", "OSHA-2VC", "OSHA-4VC")
 def _between(every: list[dict[str, float]]) -> str:
     parts = [f"{found['OSHA-4VC'] / found['BBQ-4VC']:.2f}" for found in every]
     return (
-        f"OSHA-4VC alone, which accepts {min(parts)} to {max(parts)} of what BBQ-4VC does; the larger the "
-        "network, the less. One queue of each network leads to the hot endpoint, XY to its half of the rows "
-        "and YX to its half of the columns. Destinations in neither half get nearly all of the uniform "
-        "traffic that is asked, those in one half far less, since a packet keeps the network of its turn "
-        "and waits for the jammed one, those in both the least. With a hot tree that stops everything a "
-        "quarter would be left, 19 % in all. SASHA-4VC goes round it: only destinations in both halves lose "
+        f"OSHA-4VC alone, which accepts {min(parts)} to {max(parts)} of what BBQ-4VC does, and of 2-D "
+        "networks the less the larger they are. One queue of each network leads to the hot endpoint, XY to "
+        "its half of the rows and YX to its half of the columns. Destinations in neither half get nearly all "
+        "of the uniform traffic that is asked, those in one half far less, since a packet keeps the network "
+        "of its turn and waits for the jammed one, those in both the least. With a hot tree that stops "
+        "everything a quarter would be left, 19 % in all. SASHA-4VC goes round it: only destinations in both halves lose "
         f"(figures: {REPORT})."
     )
 
