@@ -20,8 +20,8 @@ def _between(every: list[dict[str, float]]) -> str:
         "its half of the rows and YX to its half of the columns. Destinations in neither half get nearly all "
         "of the uniform traffic that is asked, those in one half far less, since a packet keeps the network "
         "of its turn and waits for the jammed one, those in both the least. With a hot tree that stops "
-        "everything a quarter would be left, 19 % in all. SASHA-4VC goes round it: only destinations in both halves lose "
-        f"(figures: {REPORT})."
+        "everything a quarter would be left, 19 % in all. SASHA-4VC goes round it: only destinations in both "
+        f"halves lose (figures: {REPORT})."
     )
 
 
