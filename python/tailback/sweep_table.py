@@ -98,13 +98,20 @@ def _placed(problem: Problem, text: str) -> Problem:
     """The problem with the line of its key, if that stands in the table under its own name."""
     key = re.escape(problem.path.removeprefix("sweep."))
     found = re.compile(rf"\s*[\"']?{key}[\"']?\s*=").match
-    lines, inside = text.split("\n"), False
-    for number, line in enumerate(lines, 1):
-        header = _HEADER.fullmatch(line.rstrip("\r"))
-        inside = header[1].strip('"') == "sweep" if header else inside
-        if inside and found(line):
+    for number, (line, of_sweep) in enumerate(_lines(text), 1):
+        if of_sweep and found(line):
             return replace(problem, line=number)
     return problem
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Every line, and whether it is of a `[sweep]` table."""
+    of_sweep = False
+    for line in text.split("\n"):
+        header = _HEADER.fullmatch(line.rstrip("\r"))
+        if header:
+            of_sweep = header[1].strip('"') == "sweep"
+        yield line, of_sweep
 
 
 _HEADER = re.compile(r"\s*\[\[?\s*(\"?[A-Za-z0-9_-]+)[^=,]*\]\s*(#.*)?")
@@ -112,13 +119,7 @@ _HEADER = re.compile(r"\s*\[\[?\s*(\"?[A-Za-z0-9_-]+)[^=,]*\]\s*(#.*)?")
 
 def without_sweep(text: str) -> str:
     """The text with the lines of its `[sweep]` tables left empty: all others keep their numbers."""
-    lines, inside = [], False
-    for line in text.split("\n"):
-        header = _HEADER.fullmatch(line.rstrip("\r"))
-        if header:
-            inside = header[1].strip('"') == "sweep"
-        lines.append("" if inside else line)
-    kept = "\n".join(lines)
+    kept = "\n".join("" if of_sweep else line for line, of_sweep in _lines(text))
     try:
         same = tomllib.loads(kept) == {k: v for k, v in tomllib.loads(text).items() if k != "sweep"}
     except tomllib.TOMLDecodeError:

@@ -140,6 +140,13 @@ def test_a_file_without_a_sweep_is_not_swept_and_its_own_mistakes_come_first(com
     assert (status, "[sweep]" in err) == (2, False)
 
 
+def test_the_table_of_earlier_points_is_gone_before_others_run(tmp_path):
+    run(tmp_path)
+    assert (tmp_path / sweeps.TABLE).exists()
+    sweeps.write_manifest(tmp_path)
+    assert not (tmp_path / sweeps.TABLE).exists()
+
+
 def test_check_judges_the_sweep_too(command, scenario_file):
     status, out, _ = command("check", scenario_file(TEXT))
     assert (status, "4 points to sweep" in out) == (0, True)
