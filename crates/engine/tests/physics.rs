@@ -136,6 +136,39 @@ fn a_hot_spot_shares_its_destination_equally_and_fills_it() {
     }
 }
 
+/// What messages of 24 flits get of a destination, to which they go from one endpoint of the far switch, beside messages of 4 flits from two
+/// endpoints there and one at the destination's switch. All send what they can, the small ones first.
+fn share_of_large_packets(switch: &str) -> f64 {
+    let network = "kind = \"file\"\nformat = \"edges\"\ntext = \"\"\"\n0 b\n1 a\n2 a\n3 a\n4 b\na, b\n\"\"\"";
+    let rest = format!(
+        "[switch]\n{switch}\n{NO_ACKS}{}{}",
+        traffic("small", "\"list\"\npairs = [[1, 0], [2, 0], [4, 0]]", 1.0, "4 flits", ""),
+        traffic("large", "\"list\"\npairs = [[3, 0]]", 1.0, "24 flits", "share = true\nstart = \"5 us\"")
+    );
+    number(&go(network, "kind = \"shortest\"", NONE, &rest), "large", "accepted")
+}
+
+#[test]
+fn large_packets_do_not_starve_beside_small_ones() {
+    // In round robin each endpoint of the far switch sends one packet in its turn, and that switch one to one of the destination's own.
+    let turns = 24.0 / (24.0 + 4.0 + 4.0 + 3.0 * 4.0);
+    for kind in ["cioq", "input-queued"] {
+        for more in ["", "voq = false", "parallel_reads = true"] {
+            let share = share_of_large_packets(&format!("kind = \"{kind}\"\n{more}"));
+            assert!((share - turns).abs() < 0.01, "{kind} {more}: {share}");
+        }
+        for (arbitration, least) in [("random", 0.4), ("age", 0.1)] {
+            let switch = format!("kind = \"{kind}\"\narbitration = \"{arbitration}\"");
+            let share = share_of_large_packets(&switch);
+            assert!(share > least, "{switch}: {share}");
+        }
+    }
+    for kind in ["output-queued", "shared-buffer"] {
+        let share = share_of_large_packets(&format!("kind = \"{kind}\""));
+        assert!(share > 0.1, "{kind}: {share}");
+    }
+}
+
 /// Mean flits in the switch at the end of the window.
 fn queued(output: &Output) -> f64 {
     let tailback_engine::report::Column::Int(flits) = column(output, "occupancy", "flits") else {

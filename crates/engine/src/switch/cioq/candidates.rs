@@ -6,11 +6,12 @@ use crate::core::NEVER;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
 use crate::rng::mix;
+use crate::routing::BUBBLE;
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// The candidate of an output that can take one over the crossbar now.
     #[inline(always)]
-    pub(super) fn propose(&self, fabric: &mut Fabric, open: &mut Open) {
+    pub(super) fn propose(&mut self, fabric: &mut Fabric, open: &mut Open) {
         let output = &self.outputs[open.port];
         debug_assert!(output.lone == NIL || output.classes == 0);
         if output.crossbar_free > fabric.now {
@@ -19,8 +20,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         if output.lone != NIL {
             open.found = self.propose_lone(fabric, output, open);
         } else if output.classes != 0 {
-            (open.input_free, open.full) = (NEVER, false);
+            (open.input_free, open.full, open.owed) = (NEVER, false, output.owed);
             open.found = self.pick(fabric, output, open);
+            self.outputs[open.port].owed = open.owed;
         }
     }
 
@@ -34,7 +36,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             return None;
         }
         open.input_free = NEVER;
-        if !self.fits(fabric, open.port, output, id) {
+        if !self.fits(fabric, open.port, output, id, 0) {
             open.full = true;
             return None;
         }
@@ -100,7 +102,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
     }
 
-    /// The candidate of a class that is the oldest, or has the best chance; of equals, the first in round robin.
+    /// The candidate of a class that is the oldest, or has the best chance; of equals, the first in round robin. If the best of all
+    /// lacks room, it is owed that, and the best of those that may pass it is taken.
     #[inline(never)]
     fn pick_best(
         &self,
@@ -111,30 +114,41 @@ impl<const W: usize, const V: usize> State<W, V> {
     ) -> Option<Proposal> {
         let requests = &output.requests[class as usize];
         let first = requests.next_from(output.turns[class as usize] as usize)?;
-        let (mut input, mut best) = (first, None::<(u64, Proposal)>);
+        let owed = open.owed;
+        let (mut input, mut best) = (first, None::<(u64, Option<Proposal>, u32)>);
         loop {
-            if let Some(found) = self.candidate(fabric, output, (class, input as u32), open) {
+            open.owed = owed;
+            let found = self.candidate(fabric, output, (class, input as u32), open);
+            if found.is_some() || open.owed != owed {
                 let rank = match self.arbitration {
-                    Arbitration::Random => self.chance(fabric, open.port, found),
-                    Arbitration::Age | Arbitration::RoundRobin => fabric.pool.notes[found.id].arrived,
+                    Arbitration::Random => self.chance(fabric, open.port, input as u32),
+                    Arbitration::Age | Arbitration::RoundRobin => {
+                        fabric.pool.notes[found.map_or(open.owed, |found| found.id)].arrived
+                    }
                 };
-                if best.is_none_or(|(least, _)| rank < least) {
-                    best = Some((rank, found));
+                if best.is_none_or(|(least, ..)| rank < least) {
+                    best = Some((rank, found, open.owed));
                 }
             }
             input = requests.next_from(input + 1).unwrap_or(first);
             if input == first {
-                return best.map(|(_, found)| found);
+                break;
             }
         }
+        let (found, owing) = best.map_or((None, owed), |(_, found, owing)| (found, owing));
+        open.owed = owing;
+        if found.is_none() && owing != owed {
+            return self.pick_best(fabric, output, class, open);
+        }
+        found
     }
 
-    /// A candidate's chance in random arbitration: a hash of who meets where and when.
+    /// An input's chance in random arbitration: a hash of who meets where and when.
     #[inline(never)]
-    fn chance(&self, fabric: &Fabric, port: u32, found: Proposal) -> u64 {
+    fn chance(&self, fabric: &Fabric, port: u32, input: u32) -> u64 {
         let output = &self.outputs[port];
         let switch = fabric.share.switches[output.switch as usize];
-        let key = (switch as u64) << 32 | ((port - output.base) as u64) << 16 | found.input as u64;
+        let key = (switch as u64) << 32 | ((port - output.base) as u64) << 16 | input as u64;
         mix(mix(self.seed, key), fabric.now)
     }
 
@@ -155,7 +169,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         self.ready(fabric, output, place, open)
     }
 
-    /// The first queue of a cell whose head fits in its output queue.
+    /// The first queue of a cell whose head may cross.
     #[inline(always)]
     fn ready(
         &self,
@@ -168,28 +182,27 @@ impl<const W: usize, const V: usize> State<W, V> {
         let queue = self.cells[output.cell_of(class, input)];
         let Hot { next, sibling, .. } = fabric.pool.hot[queue];
         let id = if voq { next } else { queue };
-        if self.fits(fabric, open.port, output, id) {
+        if self.may_cross(fabric, output, id, open) {
             return Some(Proposal { id, queue, input, class });
         }
-        open.full = true;
-        let queue = self.next_ready(fabric, output, open.port, (sibling, voq))?;
+        let queue = self.next_ready(fabric, output, open, (sibling, voq))?;
         let id = if voq { fabric.pool.hot[queue].next } else { queue };
         Some(Proposal { id, queue, input, class })
     }
 
-    /// The first queue of a cell, from one on, whose head fits.
+    /// The first queue of a cell, from one on, whose head may cross.
     #[inline(never)]
     fn next_ready(
         &self,
         fabric: &mut Fabric,
         output: &Output<W, V>,
-        port: u32,
+        open: &mut Open,
         (mut queue, voq): (u32, bool),
     ) -> Option<u32> {
         while queue != NIL {
             let Hot { next, sibling, .. } = fabric.pool.hot[queue];
             let id = if voq { next } else { queue };
-            if self.fits(fabric, port, output, id) {
+            if self.may_cross(fabric, output, id, open) {
                 return Some(queue);
             }
             queue = sibling;
@@ -197,13 +210,47 @@ impl<const W: usize, const V: usize> State<W, V> {
         None
     }
 
-    /// Whether a packet fits in its output queue. The packet under way keeps its space until its tail has left.
+    /// Whether the head of a queue may cross: it fits in the room that is not owed to another.
     #[inline(always)]
-    pub(super) fn fits(&self, fabric: &mut Fabric, port: u32, output: &Output<W, V>, id: u32) -> bool {
+    fn may_cross(&self, fabric: &mut Fabric, output: &Output<W, V>, id: u32, open: &mut Open) -> bool {
+        let aside = set_aside(fabric, open.owed, id);
+        if self.fits(fabric, open.port, output, id, aside) {
+            return true;
+        }
+        open.full = true;
+        if aside == 0 {
+            self.owe(fabric, id, open);
+        }
+        false
+    }
+
+    /// A packet lacks room: it is owed that, unless another of its class or of a better one is. Else smaller ones would take what room
+    /// there is before it is enough for a large one, and that would wait for ever. One that needs a bubble waits for what packets in the
+    /// ring leave: they go ahead, since else none would move.
+    #[inline(never)]
+    fn owe(&self, fabric: &Fabric, id: u32, open: &mut Open) {
+        let class = |id: u32| self.class_of[fabric.pool.hot[id].next_vc as usize];
+        let bubble = fabric.pool.hot[id].state & BUBBLE != 0;
+        if !bubble && (open.owed == NIL || class(id) < class(open.owed)) {
+            open.owed = id;
+        }
+    }
+
+    /// Whether a packet fits in its output queue, and `aside` flits more. The packet under way keeps its space until its tail has left.
+    #[inline(always)]
+    pub(super) fn fits(
+        &self,
+        fabric: &mut Fabric,
+        port: u32,
+        output: &Output<W, V>,
+        id: u32,
+        aside: u32,
+    ) -> bool {
         let hot = &fabric.pool.hot[id];
+        let needed = fabric.room_needed(hot) + aside;
         if !Self::QUEUES {
             // An output's crossbar path is as long in use as its channel.
-            return fabric.affords(port, hot.next_vc, fabric.room_needed(hot));
+            return fabric.affords(port, hot.next_vc, needed);
         }
         let channel = &fabric.channels[port];
         let busy = channel.free_at > fabric.now;
@@ -211,7 +258,18 @@ impl<const W: usize, const V: usize> State<W, V> {
             return true;
         }
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
-        let used = fabric.queued(port, hot.next_vc);
-        used + under_way + fabric.room_needed(hot) <= self.output_buffer
+        fabric.queued(port, hot.next_vc) + under_way + needed <= self.output_buffer
     }
+}
+
+/// Flits that a packet leaves free because they are owed to a larger one for the same virtual channel.
+#[inline(always)]
+pub(super) fn set_aside(fabric: &Fabric, owed: u32, id: u32) -> u32 {
+    if owed == NIL {
+        return 0;
+    }
+    let packets = &fabric.pool.hot;
+    let (owed, hot) = (&packets[owed], &packets[id]);
+    let smaller = fabric.room_needed(hot) < fabric.room_needed(owed);
+    if smaller && owed.next_vc == hot.next_vc { fabric.room_needed(owed) } else { 0 }
 }

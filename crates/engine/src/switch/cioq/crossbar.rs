@@ -23,6 +23,8 @@ pub(super) struct Open {
     pub input_free: Tick,
     /// An output queue was full.
     pub full: bool,
+    /// The packet to which the output owes room.
+    pub owed: u32,
     /// Its input took another proposal.
     lost: bool,
     pub found: Option<Proposal>,
@@ -30,7 +32,7 @@ pub(super) struct Open {
 
 impl Open {
     fn new(port: u32) -> Self {
-        Self { port, input_free: NEVER, full: false, lost: false, found: None }
+        Self { port, input_free: NEVER, full: false, owed: NIL, lost: false, found: None }
     }
 }
 
@@ -192,7 +194,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (class, next_vc) = (self.class_of[hot.next_vc as usize], hot.next_vc);
         let needed = if Self::QUEUES { hot.flits() } else { fabric.room_needed(hot) };
         let goes = if busy {
-            self.fits(fabric, port, output, id)
+            self.fits(fabric, port, output, id, 0)
         } else {
             output.queued.is_empty() && fabric.affords(port, next_vc, needed)
         };

@@ -90,6 +90,8 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub turns: [u16; CLASSES_MAX],
     /// Inputs with a packet for this output, per class.
     pub requests: [Set<W>; CLASSES_MAX],
+    /// A packet in its cells to which it owes room: smaller ones for the same virtual channel leave that free.
+    pub owed: u32,
 }
 
 /// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` the virtual channels of an output's
@@ -187,6 +189,7 @@ impl<const W: usize, const V: usize> Output<W, V> {
             classes: 0,
             turns: [0; CLASSES_MAX],
             requests: [Set::default(); CLASSES_MAX],
+            owed: NIL,
         }
     }
 
