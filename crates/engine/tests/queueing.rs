@@ -38,6 +38,29 @@ fn a_source_without_credit_in_one_queue_goes_on_with_another() {
     assert!((together - 0.25).abs() < 0.02, "{together}");
 }
 
+/// What endpoint 0 gets through to 4 with messages of 24 flits over that to 2 with messages of 4, beside another that sends to 2
+/// all it can; the larger ones begin later.
+fn large_over_small(queueing: &str) -> f64 {
+    let rest = format!(
+        "[queueing]\n{queueing}\n[endpoint]\nacknowledge = false\n[switch]\nkind = \"input-queued\"\n{SPLIT}\
+         [[traffic]]\nname = \"hot\"\npattern = \"list\"\npairs = [[1, 2]]\nload = 1.0\nmessage = \"4 flits\"\nshare = true\n\
+         [[traffic]]\nname = \"small\"\npattern = \"list\"\npairs = [[0, 2]]\nload = 1.0\nmessage = \"4 flits\"\nshare = true\n\
+         [[traffic]]\nname = \"large\"\npattern = \"list\"\npairs = [[0, 4]]\nload = 1.0\nmessage = \"24 flits\"\nshare = true\n\
+         start = \"5 us\"\n[run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+    );
+    let output = run(&file(TWO, "kind = \"shortest\"", "kind = \"none\"", &rest));
+    number(&output, "large", "accepted") / number(&output, "small", "accepted")
+}
+
+#[test]
+fn messages_of_a_source_take_turns_whatever_their_size() {
+    // 2 and 4 share a queue, of one or two.
+    for queueing in ["kind = \"single\"", "kind = \"dbbm\"\nqueues = 2"] {
+        let ratio = large_over_small(queueing);
+        assert!((ratio - 6.0).abs() < 0.1, "{queueing}: {ratio}");
+    }
+}
+
 const SPLIT: &str = "input_buffer = { per = \"port\", size = \"16 packets\" }\n";
 const SHARED: &str = "input_buffer = { per = \"port\", size = \"16 packets\", shared = true }\n";
 

@@ -189,7 +189,7 @@ impl<S: Source> NicSet<S> {
         if self.parks && !node.parked.is_empty() {
             starved = true;
             let most = u32::from(self.plan.packet_flits);
-            node.parked.release(&mut node.ready, |vc, queue| {
+            node.parked.call(&mut node.ready, |vc, queue| {
                 fabric.credit(channel, vc) >= self.queues[queue].left().min(most)
             });
         }
@@ -212,10 +212,12 @@ impl<S: Source> NicSet<S> {
             }
             match self.pull(queue, fabric.now) {
                 Pull::Wait => {
+                    self.nodes[endpoint].parked.leave(queue);
                     self.queues[queue].ready = false;
                     self.forget(endpoint, queue, fabric.now);
                 }
                 Pull::At(at) => {
+                    self.nodes[endpoint].parked.leave(queue);
                     let record = &mut self.queues[queue];
                     record.ready = false;
                     record.wake_at =
@@ -297,7 +299,8 @@ impl<S: Source> NicSet<S> {
         let turn = (packet.hot.kind() == Kind::Data).then_some(turn);
         self.route_at_source(fabric, turn, &mut packet, class);
         let channel = fabric.ports + endpoint;
-        if fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits() {
+        let lacks = fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits();
+        if lacks || self.parks && self.are_ahead(endpoint, queue, &packet, class) {
             self.take_turn(endpoint, queue, &packet);
             lacking.note(&self.plan, class, packet.hot.next_vc);
             return false;
@@ -308,6 +311,7 @@ impl<S: Source> NicSet<S> {
             lacking.note(&self.plan, class, packet.hot.next_vc);
             return false;
         }
+        self.nodes[endpoint].parked.leave(queue);
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.take_turn(endpoint, queue, &packet);
         self.queues[queue].turn = None;
@@ -326,6 +330,14 @@ impl<S: Source> NicSet<S> {
         self.nodes[endpoint].due.note(queue, record, self.droppable);
         self.go_on(fabric, endpoint, queue);
         true
+    }
+
+    /// Whether others wait already for credit on the channels that a queue's packet could take.
+    #[inline]
+    fn are_ahead(&self, endpoint: u32, queue: u32, packet: &Packet, class: u8) -> bool {
+        let (node, ends) = (&self.nodes[endpoint], (packet.cold.src, packet.hot.dst));
+        !node.parked.is_empty()
+            && node.parked.are_ahead(&awaited(&self.plan, class, ends, packet.hot.next_vc), queue)
     }
 
     /// After data, the endpoint may have to wait.
