@@ -9,6 +9,7 @@ use crate::keyed::{Keyed, Queues};
 use crate::units::Time;
 use crate::workload::Actions;
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 /// What a rank calls a send or a receive.
 pub type Request = u32;
@@ -80,9 +81,10 @@ pub struct Mailbox {
     sending: Keyed<Key, Sending>,
     /// Receives whose data was asked for.
     expected: Keyed<Key, Posted>,
-    /// Sequence numbers of the next message to each rank with each tag.
-    sent: Keyed<Key, u16>,
-    received: Keyed<Key, Inbox>,
+    /// Sequence numbers of the next messages to and from each rank with each tag.
+    next: Keyed<Key, Next>,
+    /// Messages that came before their turn.
+    early: Keyed<Key, Wire>,
     /// Receives and messages that wait for each other, by sender and tag, in a collective operation by its number too.
     posted: Queues<Posted>,
     /// Receives of any sender or any tag.
@@ -92,31 +94,30 @@ pub struct Mailbox {
     held: Keyed<Key, VecDeque<(Letter, Request)>>,
 }
 
-/// Messages of one sender and tag that came before their turn.
+/// Sequence numbers of the next messages of one tag between two ranks.
 #[derive(Debug, Default)]
-struct Inbox {
-    next: u16,
-    early: Vec<Wire>,
+struct Next {
+    sent: u16,
+    received: u16,
 }
 
 impl Mailbox {
     /// Sends a message at a time that is not past.
     pub fn send(&mut self, at: Time, letter: Letter, request: Request, costs: &Costs, act: &mut Actions) {
         let Letter { to, bytes, tag, instance } = letter;
-        let sequence = match instance {
-            Some(instance) => instance,
-            None => {
-                let next = self.sent.entry(key(to, tag, 0)).or_default();
-                if self.sending.contains_key(&key(to, tag, *next)) {
-                    return self.held.entry(key(to, tag, 0)).or_default().push_back((letter, request));
-                }
-                let sequence = *next;
-                *next = (*next + 1) % SEQUENCES;
-                sequence
-            }
+        let mut unnumbered = None;
+        let sequence = instance.unwrap_or_else(|| {
+            let next = self.next.entry(key(to, tag, 0)).or_default();
+            unnumbered.insert(next).sent
+        });
+        let Entry::Vacant(place) = self.sending.entry(key(to, tag, sequence)) else {
+            assert!(instance.is_none(), "law broken: two sends under way have the same sequence number");
+            return self.held.entry(key(to, tag, 0)).or_default().push_back((letter, request));
         };
-        let earlier = self.sending.insert(key(to, tag, sequence), Sending { request, bytes });
-        assert!(earlier.is_none(), "law broken: two sends under way have the same sequence number");
+        place.insert(Sending { request, bytes });
+        if let Some(next) = unnumbered {
+            next.sent = (sequence + 1) % SEQUENCES;
+        }
         let mut ready = at.0 + costs.delay;
         if bytes >= costs.eager {
             let wire = Wire { kind: Kind::Request, sequence, tag };
@@ -181,18 +182,20 @@ impl Mailbox {
 
     /// Takes a message if it is its turn, and those behind it that came before; keeps it if not.
     fn in_turn(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
-        let inbox = self.received.entry(key(from, wire.tag, 0)).or_default();
-        if wire.sequence != inbox.next {
-            inbox.early.push(wire);
+        let next = self.next.entry(key(from, wire.tag, 0)).or_default();
+        if wire.sequence != next.received {
+            self.early.insert(key(from, wire.tag, wire.sequence), wire);
             return;
         }
-        let mut next = Some(wire);
-        while let Some(wire) = next {
+        let mut behind = (wire.sequence + 1) % SEQUENCES;
+        next.received = behind;
+        self.accept(from, wire, costs, act);
+        while !self.early.is_empty()
+            && let Some(wire) = self.early.remove(&key(from, wire.tag, behind))
+        {
+            behind = (behind + 1) % SEQUENCES;
+            self.next.entry(key(from, wire.tag, 0)).or_default().received = behind;
             self.accept(from, wire, costs, act);
-            let inbox = self.received.get_mut(&key(from, wire.tag, 0)).expect("made above");
-            inbox.next = (inbox.next + 1) % SEQUENCES;
-            let at = inbox.early.iter().position(|early| early.sequence == inbox.next);
-            next = at.map(|at| inbox.early.swap_remove(at));
         }
     }
 
@@ -257,9 +260,8 @@ impl Mailbox {
 
     /// Messages that nobody has received, and receives and sends that are not complete.
     pub fn left_over(&self) -> (usize, usize) {
-        let early: usize = self.received.values().map(|inbox| inbox.early.len()).sum();
         (
-            self.unexpected.len() + early,
+            self.unexpected.len() + self.early.len(),
             self.posted.len() + self.open.len() + self.sending.len() + self.expected.len(),
         )
     }
@@ -268,4 +270,85 @@ impl Mailbox {
 /// What a message is filed under until it and its receive meet.
 fn slot(from: u32, wire: Wire) -> Key {
     key(from, wire.tag, if wire.tag > TAG_MAX { wire.sequence } else { 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Rate, Scale};
+    use crate::workload::host::Agenda;
+    use crate::workload::ledger::Ledger;
+    use crate::workload::mpi::Mpi;
+
+    /// A mailbox does something; returns the requests that are complete then.
+    fn done(mail: &mut Mailbox, event: impl FnOnce(&mut Mailbox, &Costs, &mut Actions)) -> Vec<Request> {
+        let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
+        let (costs, mut agenda, mut ledger) =
+            (Costs::new(&Mpi::default(), &scale), Agenda::default(), Ledger::default());
+        let mut act = Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+        event(mail, &costs, &mut act);
+        mail.done.drain(..).map(|(request, _)| request).collect()
+    }
+
+    fn receives(mail: &mut Mailbox, from: u32, request: Request) -> Vec<Request> {
+        let wanted = Wanted { from: Some(from), tag: Some(5), instance: None };
+        done(mail, |mail, costs, act| mail.receive(Time(0), wanted, request, costs, act))
+    }
+
+    fn arrives(mail: &mut Mailbox, from: u32, sequence: u16) -> Vec<Request> {
+        let tag = Wire { kind: Kind::Eager, sequence, tag: 5 }.pack();
+        done(mail, |mail, costs, act| mail.on_delivered(from, tag, costs, act))
+    }
+
+    fn sends(mail: &mut Mailbox, request: Request) -> Vec<Request> {
+        let letter = Letter { to: 1, bytes: 8, tag: 5, instance: None };
+        done(mail, |mail, costs, act| mail.send(Time(0), letter, request, costs, act))
+    }
+
+    fn leaves(mail: &mut Mailbox, sequence: u16) -> Vec<Request> {
+        let tag = Wire { kind: Kind::Eager, sequence, tag: 5 }.pack();
+        done(mail, |mail, costs, act| mail.on_injected(1, tag, costs, act))
+    }
+
+    #[test]
+    fn messages_that_overtake_others_of_their_sender_wait_for_their_turn() {
+        let mut mail = Mailbox::default();
+        (0..4).for_each(|request| assert!(receives(&mut mail, 3, request).is_empty()));
+        receives(&mut mail, 4, 9);
+        assert!(arrives(&mut mail, 3, 2).is_empty());
+        assert!(arrives(&mut mail, 3, 1).is_empty());
+        assert_eq!(arrives(&mut mail, 4, 0), [9], "another sender's are not concerned");
+        assert_eq!(mail.left_over(), (2, 4));
+        assert_eq!(arrives(&mut mail, 3, 0), [0, 1, 2]);
+        assert_eq!(arrives(&mut mail, 3, 3), [3]);
+        assert_eq!(mail.left_over(), (0, 0));
+    }
+
+    #[test]
+    fn sequence_numbers_are_used_again_once_they_are_free() {
+        let mut mail = Mailbox::default();
+        let all = Request::from(SEQUENCES);
+        (0..all + 2).for_each(|request| assert!(sends(&mut mail, request).is_empty()));
+        assert_eq!(mail.left_over().1, all as usize, "two are held");
+        // The second to go has the second's number, which is not free yet.
+        assert_eq!(leaves(&mut mail, 0), [0]);
+        assert_eq!(mail.left_over().1, all as usize);
+        assert_eq!(leaves(&mut mail, 0), [all]);
+        assert_eq!(leaves(&mut mail, 1), [1]);
+        assert_eq!(leaves(&mut mail, 1), [all + 1]);
+        assert_eq!(mail.left_over().1, all as usize - 2);
+    }
+
+    #[test]
+    fn messages_come_in_turn_beyond_the_largest_sequence_number() {
+        let mut mail = Mailbox::default();
+        let all = Request::from(SEQUENCES);
+        (0..all - 1).for_each(|request| {
+            receives(&mut mail, 3, request);
+            assert_eq!(arrives(&mut mail, 3, request as u16), [request]);
+        });
+        (0..2).for_each(|request| assert!(receives(&mut mail, 3, request).is_empty()));
+        assert!(arrives(&mut mail, 3, 0).is_empty());
+        assert_eq!(arrives(&mut mail, 3, SEQUENCES - 1), [0, 1]);
+    }
 }
