@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.errors import mistake
 from tailback.stats import Interval, mean_interval
-from tailback.sweep_table import SEED, quantity
+from tailback.sweep_table import SEED, quantity, told
 
 CLASS, ALL, STABLE = "class", "all", "stable"
 
@@ -202,7 +202,7 @@ def _draw(axes: Axes, lines: _Lines, places: _Places, factor: float, *, is_laten
             where,
             [mean.mean for mean in means],
             yerr=None if all(mean.values == 1 for mean in means) else [mean.half for mean in means],
-            label=", ".join(map(str, combination)) or None,
+            label=", ".join(map(told, combination)) or None,
             marker=style.marker(number),
             capsize=2.5,
             **look,
@@ -222,7 +222,7 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
     """Every swept value is on the axis, whether or not something is known of it."""
     low, high = min(places.at.values()), max(places.at.values())
     if places.are_words:
-        axes.set_xticks(list(places.at.values()), [str(value) for value in places.at])
+        axes.set_xticks(list(places.at.values()), [told(value) for value in places.at])
         axes.set_xlim(low - 0.5, high + 0.5)
     elif places.are_logarithmic:
         axes.set_xscale("log")

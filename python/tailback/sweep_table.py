@@ -10,6 +10,7 @@ seeds = 5                                                  # run.seed from 1 to 
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -73,6 +74,17 @@ class Space:
             number, step = divmod(number, len(axis.steps))
             changes = dict(zip(axis.keys, axis.steps[step], strict=True)) | changes
         return changes
+
+
+def told(value: Any) -> str:
+    """A swept value for a person: a table (also as JSON) by its kind, and what else it says."""
+    try:
+        table = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return str(value)
+    if not isinstance(table, dict):
+        return str(value)
+    return " ".join(str(setting) if key == "kind" else f"{key} {setting}" for key, setting in table.items())
 
 
 def from_text(text: str) -> Space | None:

@@ -1,8 +1,11 @@
 """Sweeps: many runs of one scenario, on any executor, resumable, each result kept under its content.
 
-done = tailback.sweep(scenario, over={"traffic.hot.load": [0.1, 0.5]}, seeds=3, directory="results/hot")
-done.table          # Arrow: a row per point and traffic class
-done.results()      # the points' results, one after the other
+if __name__ == "__main__":  # it starts processes
+    done = tailback.sweep(
+        scenario, over={"traffic.hot.load": [0.1, 0.5]}, seeds=3, directory="results/hot"
+    )
+    done.table  # Arrow: a row per point and traffic class
+    done.results()  # the points' results, one after the other
 
 The function is `tailback.sweep`; the module has another name, because a package's module hides its function.
 """
@@ -12,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -25,7 +28,7 @@ from tailback import points
 from tailback.errors import InputError, Problem, RunFailed, mistake
 from tailback.result import Result, write_parquet
 from tailback.scenario import Scenario
-from tailback.sweep_table import Changes, Space, from_text, space, without_sweep
+from tailback.sweep_table import Changes, Space, from_text, space, told, without_sweep
 from tailback.workers import pool, work
 
 MANIFEST = "sweep.json"
@@ -95,7 +98,8 @@ def sweep(
 
     `executor` is any `concurrent.futures.Executor` whose workers see `directory`; without one, a process for
     every core. Points that are complete in `directory` are not run again. Raises `InputError` with every
-    wrong key or value before anything runs, `RunFailed` after all others are done if points gave no result.
+    wrong key or value before anything runs, `RunFailed` after all others are done if points gave no result,
+    or at once if a process was killed.
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
@@ -131,10 +135,24 @@ def check(scenario: Scenario, whole: Space) -> None:
 
 
 def _mistakes(scenario: Scenario, whole: Space) -> list[Problem]:
-    found: dict[Problem, None] = {}
-    for changes in whole.samples():
-        found |= dict.fromkeys(scenario.replace(changes).check())
-    return list(found)
+    """Every mistake once; one that only some values of the sweep make tells which."""
+    samples = list(whole.samples())
+    found: dict[Problem, list[int]] = {}
+    for number, changes in enumerate(samples):
+        for problem in scenario.replace(changes).check():
+            found.setdefault(problem, []).append(number)
+    return [_blaming(problem, samples, makers) for problem, makers in found.items()]
+
+
+def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]) -> Problem:
+    """The mistake with the values under which it is made, of the keys that tell those samples from others."""
+    first = samples[0]
+    others = [changes for at, changes in enumerate(samples) if (at in makers) != (0 in makers)]
+    if len(makers) == len(samples):
+        return problem
+    keys = dict.fromkeys(key for changes in others for key in first if changes[key] != first[key])
+    told = describe({key: samples[makers[0]][key] for key in keys})
+    return replace(problem, message=f"{problem.message}, in the sweep's {told}")
 
 
 def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
@@ -218,12 +236,22 @@ def _outcomes(
             finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
             tell()
             for future in finished:
-                outcome = future.result()
+                try:
+                    outcome = future.result()
+                except BrokenExecutor:
+                    raise RunFailed(_BROKEN) from None
                 if outcome is not None:
                     yield outcome
     finally:
         for future in running:
             future.cancel()
+
+
+_BROKEN = (
+    "a process of the sweep ended without a result: it was killed, perhaps for want of memory (fewer workers "
+    'need less), or a script sweeps outside of `if __name__ == "__main__":`. '
+    "Complete points are kept, and the sweep can be resumed"
+)
 
 
 def _told(errors: Mapping[str, str], unique: Mapping[str, Point]) -> str:
@@ -238,7 +266,7 @@ def _told(errors: Mapping[str, str], unique: Mapping[str, Point]) -> str:
 
 def describe(changes: Changes) -> str:
     """A point on one line."""
-    return ", ".join(f"{key} = {value}" for key, value in changes.items()) or "the scenario itself"
+    return ", ".join(f"{key} = {told(value)}" for key, value in changes.items()) or "the scenario itself"
 
 
 def merged(wanted: Sequence[Point]) -> pa.Table:

@@ -44,6 +44,14 @@ def test_a_line_per_combination_and_the_mean_over_seeds():
     assert figure.legends[0].get_title().get_text() == "routing.kind"
 
 
+def test_tables_are_told_by_their_kind():
+    schemes = ['{"kind": "none"}', '{"kind": "lhrp", "threshold": "100 flits"}']
+    swept = table(
+        congestion_control=schemes * 2, load=[0.1, 0.1, 0.5, 0.5], **{"class": ["a"] * 4}, accepted=[0.1] * 4
+    )
+    assert list(drawn(curves.measured_over(swept, "accepted"))) == ["none", "lhrp threshold 100 flits"]
+
+
 def test_what_is_saturated_with_one_seed_has_no_point_and_the_figure_says_so():
     figure = curves.measured_over(swept_loads(), "message_latency_mean_ns")
     lines = drawn(figure)

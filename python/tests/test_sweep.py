@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 
 import pytest
 
@@ -101,6 +101,36 @@ def test_wrong_values_are_told_before_anything_runs(tmp_path):
     with pytest.raises(tailback.InputError, match="not so"):
         run(tmp_path, over={"a": ["right", "wrong"]})
     assert not (tmp_path / sweeps.FOLDER).exists()
+
+
+def test_a_mistake_of_some_values_tells_which(tmp_path):
+    over = {"a": ["right", "wrong"], "b": ["right", {"kind": "x"}, "wrong"]}
+    with pytest.raises(tailback.InputError) as raised:
+        run(tmp_path, over=over)
+    told = [problem.message for problem in raised.value.problems]
+    assert [message.split("in the sweep's ")[1:] for message in told] == [
+        ["a = wrong"],
+        ["b = wrong"],
+    ]
+    with pytest.raises(tailback.InputError) as raised:
+        run(tmp_path, over={"a": ["wrong"], "b": [1, 2]})
+    assert "sweep" not in str(raised.value), "all points have it"
+
+
+class Killed(Executor):
+    """One whose process is killed."""
+
+    def submit(self, call, /, *arguments, **keywords):
+        future = Future()
+        future.set_exception(BrokenExecutor("terminated abruptly"))
+        return future
+
+
+def test_a_killed_process_is_told_and_loses_no_point(tmp_path):
+    scenario = tailback.Scenario.loads(TEXT)
+    with pytest.raises(tailback.RunFailed, match="memory"):
+        tailback.sweep(scenario, executor=Killed(), directory=tmp_path)
+    assert run(tmp_path)[1] == 4
 
 
 def test_points_that_fail_do_not_keep_others_from_running(tmp_path, monkeypatch):
