@@ -42,11 +42,20 @@ def details(members: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     """Each kind of a seam with its documentation and parameters."""
     for member in members:
         yield Text(str(member["name"]), style="bold")
-        yield Text(str(member.get("doc") or "").strip())
+        yield from _paragraphs(str(member.get("doc") or "").strip())
         parameters = member.get("parameters") or ()
         if parameters:
             yield _parameters(parameters)
         yield Text()
+
+
+def _paragraphs(doc: str) -> Iterator[Text]:
+    """Documentation with its headings in italics."""
+    first, *rest = doc.split("\n\n")
+    yield Text(first)
+    for paragraph in rest:
+        is_heading = paragraph.startswith("# ")
+        yield Text(f"\n{paragraph.removeprefix('# ')}", style="italic") if is_heading else Text(paragraph)
 
 
 def _parameters(parameters: Sequence[Mapping[str, Any]]) -> Table:

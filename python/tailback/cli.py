@@ -216,6 +216,7 @@ def list_kinds(
     with _reporting():
         with engine_errors():
             kinds = json.loads(_engine.kinds())
+        seam = seam and seam.replace("-", "_")
         if seam is not None and seam not in kinds:
             raise mistake(f"there is no list of {seam!r}", f"one of {', '.join(kinds)}")
     if as_json:

@@ -72,6 +72,7 @@ impl SharedLink {
     /// A probe may come behind the end of its flow, in a class of its own where that waited: it changes and learns nothing.
     ///
     /// # Panics
+    ///
     /// If a flow is set up twice, or ends that was not set up: broken laws.
     pub fn account(&mut self, connection: u64, kind: Kind, words: &mut [u64; 2]) {
         let place = self.demands.binary_search_by_key(&connection, |demand| demand.connection);

@@ -28,6 +28,7 @@ type Packets = ((u32, Option<u16>, Route), f64);
 /// and each class alone.
 ///
 /// # Errors
+///
 /// If the routing looks at the load of the network: what it does then is not known without simulation.
 pub fn linear(plan: &Plan) -> Result<Value, String> {
     let mut bounds = Vec::new();

@@ -82,6 +82,7 @@ impl<'a> Network<'a> {
 /// Runs the phases of all jobs, each job by itself.
 ///
 /// # Errors
+///
 /// What the fluid model does not have: open-loop traffic, and jobs without phases.
 pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, Vec<Problem>> {
     let help = "only [[job]] tables with workload = \"phases\", or model = \"packets\"";

@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 /// BBQ: bands of neighbouring destinations, of equal width, a queue each.
 ///
 /// # What it does
+///
 /// Queue = ⌊destination · queues / endpoints⌋, in every virtual network (Equation 1). On a KNS network or torus in dimension order
 /// xy, packets for different rows (in three dimensions, planes of z) have different queues while they cross x, so that a busy row
 /// does not block the others.
 ///
 /// # Paper
+///
 /// P. Yebenes and others, "BBQ: a straightforward queuing scheme to reduce HoL-blocking in high-performance hybrid networks",
 /// Euro-Par 2013; P. Yebenes and others, ACM TACO 16(2), 2019, Equation 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

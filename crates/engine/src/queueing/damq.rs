@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 /// DAMQ: queues as those of VOQsw, which share the memory of their port.
 ///
 /// # What it does
+///
 /// A queue takes what space it needs of the port's buffer, so that none stands empty while another is full; each owns room for
 /// one packet, which keeps the routes free of deadlock. The switch must have a buffer that is shared.
 ///
 /// # Paper
+///
 /// Y. Tamir, G. Frazier, "Dynamically-allocated multi-queue buffers for VLSI communication switches", IEEE Transactions on
 /// Computers 41(6), 1992.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

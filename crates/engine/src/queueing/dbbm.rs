@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 /// DBBM: the destination modulo the number of queues.
 ///
 /// # What it does
+///
 /// Spreads the destinations evenly over the queues, whatever the network and its routing.
 ///
 /// # Paper
+///
 /// T. Nachiondo, J. Flich, J. Duato, "Buffer management strategies to reduce HoL blocking", IEEE Transactions on Parallel and
 /// Distributed Systems 21(6), 2010.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 /// DBBQ: bands of rows in the first virtual network, of columns in the others.
 ///
 /// # What it does
+///
 /// With orders xy and yx of the dimensions, in virtual networks of their own (`routing.orders`), packets that cross a row first
 /// are told apart by their destination's row (in three dimensions, its plane of z), those that cross a column first by its column:
 /// queue = ⌊destination · queues / endpoints⌋ in network 1 (Equation 2), ⌊x · queues / k⌋ in the others, where x is the
 /// destination's place among the k of the first dimension (Equation 3). The upper half of a port's queues is network 2's.
 ///
 /// # Paper
+///
 /// P. Yebenes and others, "Combining source-adaptive and oblivious routing with congestion control in high-performance
 /// interconnects using hybrid and direct topologies", ACM TACO 16(2), 2019, Equations 2 and 3.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

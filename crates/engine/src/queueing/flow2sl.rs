@@ -11,14 +11,17 @@ use serde::{Deserialize, Serialize};
 /// Flow2SL: for trees, groups of neighbouring leaf switches; a queue for each difference of groups.
 ///
 /// # What it does
+///
 /// The leaf switches are divided into as many groups as there are queues; queue = (source's group + destination's group)
 /// modulo queues. So what a group sends to another has one queue on all its way, and what it sends to different groups has
 /// different ones.
 ///
 /// # Paper
+///
 /// J. Escudero-Sahuquillo and others, "A new proposal to deal with congestion in InfiniBand-based fat-trees", JPDC 74(1), 2014.
 ///
 /// # Differences from the paper
+///
 /// The paper is not at hand: the table of groups is a Latin square by our reading of work that cites it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One queue per port and virtual network (1VC, or 2VC with two networks).
 ///
 /// # What it does
+///
 /// Nothing: all data packets of a network wait in one queue. The reference that the other schemes are compared with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -10,13 +10,16 @@ use serde::{Deserialize, Serialize};
 /// vFtree: for trees, a queue by the pair of leaf switches.
 ///
 /// # What it does
+///
 /// Queue = (source's leaf switch + destination's leaf switch) modulo queues: what a leaf switch sends to those beside each other
 /// is spread over all queues of a link that it shares.
 ///
 /// # Paper
+///
 /// W. Guay and others, "vFtree: a fat-tree routing algorithm using virtual lanes to alleviate congestion", IPDPS 2011.
 ///
 /// # Differences from the paper
+///
 /// The paper is not at hand: lanes are given to pairs of leaf switches, as its patent has it (US 9325619), by their sum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 /// VOQsw: a queue for each output port of the switch in which a packet waits.
 ///
 /// # What it does
+///
 /// Packets that wait for a busy output do not block those for others of the same switch (low-order head-of-line blocking);
 /// those that wait further ahead still do. The queue has credits of its own, so the sender foresees the output that the
 /// packet will take in the next switch: exact where the routing is deterministic, else one of its draws, as it would be in an
 /// empty network. With fewer queues than ports, the port's number modulo the queues.
 ///
 /// # Paper
+///
 /// T. Anderson, S. Owicki, J. Saxe, C. Thacker, "High-speed switch scheduling for local-area networks", ACM Transactions on
 /// Computer Systems 11(4), 1993.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

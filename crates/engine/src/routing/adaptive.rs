@@ -11,6 +11,7 @@ use crate::units::Scale;
 /// Along any dimension that brings the packet nearer, the least occupied first; dimension order where there is no room.
 ///
 /// # What it does
+///
 /// A switch looks at all ports that lead one link nearer to the destination. Where a largest packet fits ahead on the
 /// adaptive level, with all that was promised before, the least occupied of these ports is taken (of equals one at random)
 /// and the room is set aside for the packet at once: so nothing ever waits for a buffer of the adaptive level. Where none has
@@ -19,10 +20,12 @@ use crate::units::Scale;
 /// every packet may always take the escape levels, whose channels make no cycle. Levels: those of `dor`, and one.
 ///
 /// # Paper
+///
 /// J. Duato, "A necessary and sufficient condition for deadlock-free routing in cut-through and store-and-forward networks",
 /// IEEE Transactions on Parallel and Distributed Systems 7(8), 1996.
 ///
 /// # Differences from the paper
+///
 /// There, a packet that waits looks at all its channels again and again; here it decides once, on arrival, so it does not
 /// wait for an adaptive channel at all.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -9,6 +9,7 @@ use crate::units::{Scale, Size};
 /// PAR of a dragonfly as the simulator CODES defines it (`prog-adaptive`), beside our own `par`.
 ///
 /// # What it does
+///
 /// Every switch of the source group compares the best link to the destination's group with the best to an intermediate
 /// one, and a packet that has left the direct way once does not go back. A link is judged by the load of the port that it begins
 /// with in this switch: what waits for it, and what was sent on it and has no credit back. The direct link is taken
@@ -20,6 +21,7 @@ use crate::units::{Scale, Size};
 /// intermediate group; 3 in the last: 4 local and 3 global.
 ///
 /// # Paper
+///
 /// The algorithm: N. Jiang, J. Kim, W. Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA
 /// 2009. The definition: CODES, `model-net/dragonfly-dally.cxx`: `dfdally_prog_adaptive_routing` decides,
 /// `get_legal_minimal_stops` and `get_legal_nonminimal_stops` list the links, `dfdally_score_connection` (metric "delta") weighs.
@@ -27,6 +29,7 @@ use crate::units::{Scale, Size};
 /// simulation", PMBS 2021.
 ///
 /// # Differences from the paper
+///
 /// Those between `par` and this kind: `par` looks at the queue alone, draws one direct and one other link whether or not they begin
 /// in this switch, adds its threshold to the comparison, and may make a local detour in the groups after the first. Here the
 /// intermediate group is drawn when it can first matter, which changes no probability; and where no other group can be reached

@@ -12,6 +12,7 @@ use crate::units::Scale;
 /// Dimension order: one dimension after the other, in each the shortest way; on a KNS network known as Hybrid-DOR.
 ///
 /// # What it does
+///
 /// Nothing depends on the load but the choice of an order, if that is asked for. In a torus a tie at half the size is broken at
 /// random. Parallel links are drawn at random at each hop. A KNS network's line is crossed from router to router, a fat tree in
 /// it by the destination's digits. With several `orders` the source chooses one for each packet (`choose`), and each has a
@@ -26,6 +27,7 @@ use crate::units::Scale;
 /// one level and no more, which deadlocks; only with `may_deadlock`.
 ///
 /// # Paper
+///
 /// Date line: W. Dally, C. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
 /// Transactions on Computers 36(5), 1987. Bubble: V. Puente and others, "The adaptive bubble router", Journal of Parallel
 /// and Distributed Computing 61(9), 2001. Orders in virtual networks: P. Yebenes and others, "Combining source-adaptive and

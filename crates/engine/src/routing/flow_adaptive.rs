@@ -8,6 +8,7 @@ use crate::units::Scale;
 /// Every flow sets up a route of its own: up by the port with the fewest flows, down with moves along the row of a logical node.
 ///
 /// # What it does
+///
 /// A flow is a message. Before its first packet its source sends a set-up packet, which each switch sends on by the
 /// candidate port with the fewest flows; if that is not the default port, the switch keeps it in the route cache of the input
 /// port. The packet is sent back from its destination, then the data follow, by the entry of the cache, without one by the
@@ -19,6 +20,7 @@ use crate::units::Scale;
 /// tie goes to the default port, then to a random one. Ways never lead up again, and never back along a row: no deadlock.
 ///
 /// # Paper
+///
 /// Y. Birk, V. Zdornov, "Improving communication-phase completion times in HPC clusters through congestion mitigation",
 /// SYSTOR 2009, section 4.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -8,12 +8,14 @@ use crate::units::Scale;
 /// The shortest way, chosen without looking at the load.
 ///
 /// # What it does
+///
 /// Dragonfly: local, global, local, each only where needed; among parallel global links the source draws one with equal
 /// probability, whether or not it leaves from the packet's own switch (so that all links carry the same load). Levels:
 /// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Torus, mesh, HyperX, KNS: as
 /// `dor`. File: as `shortest` by hops. Single switch: straight out.
 ///
 /// # Paper
+///
 /// J. Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -7,11 +7,13 @@ use crate::units::Scale;
 /// Up to a nearest common ancestor of source and destination, then down by the only switches there are.
 ///
 /// # What it does
+///
 /// The port is chosen at each level on the way up. One level: a packet never goes up after it went down, so no cycle of
 /// channels can form. Of parallel links down one is drawn with equal probability. The horizontal links of a k-ary n-tree are
 /// not used.
 ///
 /// # Paper
+///
 /// F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997.
 /// Random: N. Jiang and others, "Network congestion avoidance through Speculative Reservation", HPCA 2012, section 4.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

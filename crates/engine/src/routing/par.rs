@@ -8,6 +8,7 @@ use crate::units::{Scale, Size};
 /// Minimal or Valiant, decided anew in every switch of the source group, with local detours in the other groups.
 ///
 /// # What it does
+///
 /// Source group: every switch before the global hop compares the port of the minimal path with that of one random
 /// Valiant link: minimal if `q_min ≤ 2·q_val + threshold`; once Valiant, it stays so. The packet may thus go to the
 /// minimal gateway first and to another one from there. Intermediate and destination group (which the source group is
@@ -17,12 +18,14 @@ use crate::units::{Scale, Size};
 /// Among parallel global links the minimal one is drawn in the first switch of a group.
 ///
 /// # Paper
+///
 /// M. Garcia, E. Vallejo, R. Beivide, M. Odriozola, M. Valero, "Efficient routing mechanisms for dragonfly networks",
 /// ICPP 2013; N. Jiang, J. Kim, W. Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA
 /// 2009. Used by N. Jiang, L. Dennison, W. Dally, "Network endpoint congestion control for fine-grained communication",
 /// SC 2015, section 4.
 ///
 /// # Differences from the paper
+///
 /// The SC 2015 paper gives neither the comparison nor its threshold; they are ours.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]

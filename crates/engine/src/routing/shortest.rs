@@ -10,6 +10,7 @@ use crate::units::Scale;
 /// A shortest way, of several one at random or by the destination; nothing depends on the load.
 ///
 /// # What it does
+///
 /// Every hop leads to a switch that is one link nearer to the destination's; all links count alike. Deadlock is avoided in
 /// one of two ways. "hops": each hop takes the next level, so that levels only rise; the ways are the shortest, but there
 /// are as many levels as the longest of them has links between switches. "up-down": each channel leads up, to a switch that
@@ -19,6 +20,7 @@ use crate::units::Scale;
 /// `describe` tells the levels, or the root and the longest way.
 ///
 /// # Paper
+///
 /// Hops: K. Günther, "Prevention of deadlocks in packet-switched data transport systems", IEEE Transactions on
 /// Communications 29(4), 1981. Up*/down*: M. Schroeder and others, "Autonet: a high-speed, self-configuring local area
 /// network using point-to-point links", IEEE Journal on Selected Areas in Communications 9(8), 1991.

@@ -9,6 +9,7 @@ use crate::units::{Scale, Size};
 /// UGAL of a dragonfly as the simulator SST defines it (Merlin, `ugal`), beside our own `ugal`.
 ///
 /// # What it does
+///
 /// The first switch draws an intermediate group, and weighs all links to the destination's group and all to that one. A
 /// link weighs the queue q of the packet's virtual channel at the port that leads there, on the direct way `q`, else
 /// `2·q + bias`; the least is taken, of equals one at random. Links between two groups are numbered; a packet that takes a
@@ -18,6 +19,7 @@ use crate::units::{Scale, Size};
 /// that one. Levels: global hops taken, and 2 for the second hop inside a group: 3 local and 2 global.
 ///
 /// # Paper
+///
 /// The algorithm: A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford 2005. The definition: SST
 /// elements, `merlin/topology/dragonfly.cc`: `topo_dragonfly::process_input` draws, `route_ugal` decides; the lengths of queues are
 /// kept in `merlin/interfaces/portControl.cc` (`oql_track_port` and `oql_track_remote` off, their default).
@@ -25,6 +27,7 @@ use crate::units::{Scale, Size};
 /// simulation", PMBS 2021.
 ///
 /// # Differences from the paper
+///
 /// Those between `ugal` and this kind: `ugal` draws one link of each kind, looks at all that waits for a port, decides once, and
 /// keeps traffic inside a group on its direct way. Merlin decides when a packet becomes the first of its input queue, here it is
 /// on arrival. In a switch without output queues, all that waits for the port counts.

@@ -11,6 +11,7 @@ use crate::units::{Scale, Size};
 /// Minimal or Valiant, decided once, in the first switch, by the occupancy of its own ports.
 ///
 /// # What it does
+///
 /// Dragonfly: the first switch of a packet for another group draws one minimal link and one Valiant link, and compares
 /// the ports they begin with: minimal if `q_min ≤ 2·q_val + threshold`. The occupancy q is what waits for the port in
 /// this switch; the weight 2 is the ratio of the hop counts, a Valiant path being two minimal ones. The occupancy of
@@ -21,10 +22,12 @@ use crate::units::{Scale, Size};
 /// of `valiant`.
 ///
 /// # Paper
+///
 /// A. Singh, "Load-balanced routing in interconnection networks", PhD thesis, Stanford 2005; on a dragonfly (UGAL-L): J.
 /// Kim and others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.
 ///
 /// # Differences from the paper
+///
 /// The thesis has no threshold; ours is that of `par`, so that the two differ only in where they decide.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]

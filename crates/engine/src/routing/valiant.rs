@@ -12,6 +12,7 @@ use crate::units::Scale;
 /// By way of a random intermediate group or switch, which spreads any traffic evenly over the network.
 ///
 /// # What it does
+///
 /// Dragonfly: the source draws one of the global links of its group that do not lead to the destination's group, and the packet
 /// goes minimally to it, over it, and from there to the destination: the intermediate group is neither the source's nor
 /// the destination's. Traffic inside a group, traffic in a network of two groups, and packets that switches make go
@@ -22,6 +23,7 @@ use crate::units::Scale;
 /// A fat tree has no Valiant routing of its own: `nca` with a random way up is by way of a random ancestor already.
 ///
 /// # Paper
+///
 /// L. Valiant, G. Brebner, "Universal schemes for parallel communication", STOC 1981; on a dragonfly: J. Kim and
 /// others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -19,6 +19,7 @@ impl Scenario {
     /// as text. Traffic classes go by name or by index. A `[sweep]` table is for the sweep and is left alone.
     ///
     /// # Errors
+    ///
     /// All mistakes at once, in the order of the file, up to a hundred and a note of how many more there are.
     pub fn parse(text: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
         let mut found = Found::default();

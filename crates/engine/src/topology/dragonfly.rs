@@ -11,6 +11,7 @@ pub const GLOBAL: u8 = 2;
 /// Groups of `a` switches, each with `p` endpoints and `h` global ports; every two groups are joined.
 ///
 /// # What it does
+///
 /// The switches of a group are joined all to all by local links, the groups all to all by global links. Any endpoint is
 /// at most three links between switches away: local, global, local. Ports of a switch: `p` endpoints, then `a − 1` local
 /// ports (to the other switches of the group in ascending order), then `h` global ports. The `a·h` global ports of a
@@ -19,6 +20,7 @@ pub const GLOBAL: u8 = 2;
 /// that remain are not connected. Link classes: `host`, `local`, `global`. Blocks: the groups.
 ///
 /// # Paper
+///
 /// J. Kim, W. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
 /// Arrangements: E. Hastings and others, "Comparing global link arrangements for dragonfly networks", CLUSTER 2015.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

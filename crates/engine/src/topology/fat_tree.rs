@@ -7,6 +7,7 @@ use crate::problem::Problem;
 /// A k-ary n-tree: `arity` endpoints per leaf switch, two or three `levels` of switches.
 ///
 /// # What it does
+///
 /// With k = `arity`, two levels have k leaf switches (k endpoints each) and k spines, k² endpoints in all: k = 16 is the
 /// 256-endpoint tree of paper SRP. Three levels have k pods, each of k leaf and k middle switches, and k² top switches, k³
 /// endpoints in all: k = 16 is its 4096-endpoint tree of 256 + 256 + 256 switches. (Other trees: kind "xgft".) Leaf and middle switches have k ports
@@ -17,6 +18,7 @@ use crate::problem::Problem;
 /// pods, or the leaves of two levels; the switches at the top are dealt to them in turn.
 ///
 /// # Paper
+///
 /// F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997.
 /// N. Jiang and others, "Network congestion avoidance through Speculative Reservation", HPCA 2012, sections 4 and 6.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -15,6 +15,7 @@ mod topo;
 /// The network of a file: switches, hosts, and links that each have their own bandwidth and latency.
 ///
 /// # What it does
+///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps the text, so that its
 /// scenario can be run again when the file is gone. Formats:
 /// "edges": a line for each link, `a b [bandwidth latency [links]]`, the fields apart by commas or, if their
@@ -32,6 +33,7 @@ mod topo;
 /// there has precedence over the file. Blocks: one, since nothing is known of the network's parts.
 ///
 /// # Paper
+///
 /// GraphML: U. Brandes and others, "GraphML progress report", GD 2001. htsim: C. Raiciu and others, "Improving datacenter
 /// performance and robustness with multipath TCP", SIGCOMM 2011.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -7,12 +7,14 @@ use crate::problem::Problem;
 /// Switches at the points of a lattice, each joined to all others that differ from it in one coordinate only.
 ///
 /// # What it does
+///
 /// Any switch is at most one link a dimension away. Switches and endpoints are numbered with the first dimension fastest.
 /// Ports of a switch: its endpoints, then for each dimension the links to the other switches in ascending order, parallel
 /// links side by side. One dimension is a complete graph, sizes of 2 a hypercube. Link classes: `host`, and one a
 /// dimension: `x`, `y`, `z`, `w`, `v`, `u`. Blocks: planes across the last dimension.
 ///
 /// # Paper
+///
 /// J. Ahn, N. Binkert, A. Davis, M. McLaren, R. Schreiber, "HyperX: topology, routing, and packaging of efficient
 /// large-scale networks", SC 2009 (its S is `dims`, T is `concentration`, K is `links`, the same in all dimensions).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -14,6 +14,7 @@ const HORIZONTAL: u8 = 1;
 /// A k-ary n-tree whose switches of a logical node may be joined in a row by horizontal links.
 ///
 /// # What it does
+///
 /// A k-ary n-tree is a fat tree of kⁿ endpoints and n levels of kⁿ⁻¹ switches. The switches that lead to the same endpoints are
 /// together one node of the ideal fat tree, a logical node: of level i it has kⁱ⁻¹ switches, all switches of the highest
 /// level are one, and a leaf switch is one by itself. With `horizontal` over 0, each switch of a logical node is joined to the next
@@ -26,6 +27,7 @@ const HORIZONTAL: u8 = 1;
 /// highest level; the switches at the top are dealt to them in turn.
 ///
 /// # Paper
+///
 /// F. Petrini, M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures", IPPS 1997.
 /// Horizontal links: Y. Birk, V. Zdornov, "Improving communication-phase completion times in HPC clusters through congestion
 /// mitigation", SYSTOR 2009, section 4.2.

@@ -7,6 +7,7 @@ use crate::problem::Problem;
 /// Endpoints at the points of a lattice, each line of them along a dimension joined by a switch of its own, or by a fat tree.
 ///
 /// # What it does
+///
 /// There are kⁿ endpoints, numbered with the first dimension fastest. Each has a small router beside it, with a port for
 /// the endpoint and one for each dimension, that passes packets on from one dimension to another. The k routers of a line along a
 /// dimension are joined by an indirect network: one switch of k ports (`stages = 1`), or a fat tree of `stages`
@@ -17,6 +18,7 @@ use crate::problem::Problem;
 /// are dealt to them in turn. Let `link.host = "0 ns"` if router and endpoint are one.
 ///
 /// # Paper
+///
 /// R. Peñaranda, C. Gómez, M. E. Gómez, P. López, J. Duato, "The k-ary n-direct s-indirect family of topologies for
 /// large-scale interconnection networks", Journal of Supercomputing 72(3), 2016.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

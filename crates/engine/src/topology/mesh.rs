@@ -7,10 +7,12 @@ use crate::problem::Problem;
 /// Switches at the points of a lattice, joined to their neighbours.
 ///
 /// # What it does
+///
 /// Numbered like a torus; the ports that would lead round stay unconnected. Link classes: `host`, and one a dimension: `x`,
 /// `y`, `z`, `w`, `v`, `u`. Blocks: planes across the longest dimension.
 ///
 /// # Paper
+///
 /// W. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 5.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]

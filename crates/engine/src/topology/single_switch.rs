@@ -6,10 +6,12 @@ use crate::problem::Problem;
 /// One switch; endpoint `i` is on port `i`.
 ///
 /// # What it does
+///
 /// The smallest network: what a switch architecture, a traffic or a congestion control does without a fabric around it.
 /// It is the network of the closed forms (head-of-line blocking limit, M/D/1 waiting time at an output).
 ///
 /// # Paper
+///
 /// M. Karol, M. Hluchyj, S. Morgan, "Input versus output queueing on a space-division packet switch", IEEE
 /// Transactions on Communications 35(12), 1987.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -7,12 +7,14 @@ use crate::problem::Problem;
 /// Switches at the points of a lattice, joined to their neighbours, the last to the first along each dimension.
 ///
 /// # What it does
+///
 /// Switches and endpoints are numbered with the first dimension fastest. Ports of a switch: its endpoints, then for each
 /// dimension the links onwards and the links back. In a dimension of two switches both lead to the same neighbour; one
 /// of one switch has none. Link classes: `host`, and one a dimension: `x`, `y`, `z`, `w`, `v`, `u`. Blocks: planes across
 /// the longest dimension.
 ///
 /// # Paper
+///
 /// W. Dally, "Performance analysis of k-ary n-cube interconnection networks", IEEE Transactions on Computers 39(6),
 /// 1990.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

@@ -10,6 +10,7 @@ const CLASSES: [&str; LEVELS_MAX] = ["host", "level1", "level2", "level3", "leve
 /// XGFT(h; m1 … mh; 1, w2 … wh): `down` is m, `up` is w without its 1, `links` the parallel links of each level.
 ///
 /// # What it does
+///
 /// A switch of level i (1 for those of the endpoints) has `down[i]` children and `up[i]` parents, and `links[i]` parallel
 /// links to each parent. So there are as many endpoints as the product of `down`; a level tapers if `up[i]·links[i]` is less than
 /// what comes from below. `down = [16, 16, 16]`, `up = [16, 16]` is the 4096-endpoint k-ary 3-tree; `down = [18, 36]`, `up =
@@ -19,6 +20,7 @@ const CLASSES: [&str; LEVELS_MAX] = ["host", "level1", "level2", "level3", "leve
 /// level; the switches at the top are dealt to them in turn.
 ///
 /// # Paper
+///
 /// S. Öhring, M. Ibel, S. Das, M. Kumar, "On generalized fat trees", IPPS 1995. Parallel links (PGFT): E. Zahavi, "Fat-tree
 /// routing and node ordering providing contention free traffic for MPI global collectives", JPDC 72(11), 2012.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

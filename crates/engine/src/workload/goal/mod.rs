@@ -95,6 +95,7 @@ impl Mistake {
 /// Reads a trace as text; times are in units of `unit_ps`.
 ///
 /// # Errors
+///
 /// The first mistake with its line and column.
 pub fn read_text(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
     text::read(text, unit_ps)
@@ -103,6 +104,7 @@ pub fn read_text(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
 /// Reads a trace in binary form; times are in units of `unit_ps`.
 ///
 /// # Errors
+///
 /// The first mistake with its offset.
 pub fn read_binary(data: &[u8], unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
     binary::read(data, unit_ps)

@@ -138,6 +138,7 @@ impl Builder {
     /// The graph.
     ///
     /// # Errors
+    ///
     /// The number of an operation that, through others, waits for itself.
     pub fn build(self) -> Result<Graph, u32> {
         let count = self.nodes.len();

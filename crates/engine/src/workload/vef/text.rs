@@ -184,6 +184,7 @@ impl<'a> Fields<'a> {
 /// Reads a trace.
 ///
 /// # Errors
+///
 /// The first mistake with its line.
 pub fn read(text: &str) -> Result<Trace, Mistake> {
     let lines = text.lines().enumerate().map(|(at, text)| (at + 1, text));
