@@ -80,7 +80,7 @@ def schema():
 def kinds():
     group = {"name": "groups", "type": "integer", "required": True, "default": None}
     group["doc"] = "Number of groups."
-    dragonfly = {"name": "dragonfly", "doc": "Groups of switches.\n\nMore.", "parameters": [group]}
+    dragonfly = {"name": "dragonfly", "doc": "Groups of switches.\n\n# Paper\n\nMore.", "parameters": [group]}
     return json.dumps(
         {"topologies": [dragonfly], "routings": [{"name": "par", "doc": "x", "parameters": []}]}
     )

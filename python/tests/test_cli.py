@@ -158,6 +158,7 @@ def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
     _, out, _ = command("list", "topologies")
     assert "required" in out
     assert "Number of groups." in out
+    assert out.splitlines()[1:5] == ["Groups of switches.", "", "Paper", "More."]
 
 
 def test_describe_shows_channel_loads_and_bounds(command, scenario_file):
