@@ -235,6 +235,23 @@ fn control_packets_that_meet_contention_leave_nothing_behind() {
 }
 
 #[test]
+fn a_flow_is_set_up_beside_others_that_wait_for_credit() {
+    // Long flows of endpoint 0 jam both of its queues; the one to 2 meets nobody.
+    let output = run(
+        "[topology]\nkind = \"fat-tree\"\nlevels = 2\narity = 4\n[routing]\nkind = \"flow-adaptive\"\n\
+         [queueing]\nkind = \"dbbm\"\nqueues = 2\n\
+         [switch]\nkind = \"input-queued\"\ninput_buffer = { per = \"port\", size = \"4 packets\" }\n\
+         [congestion_control]\nkind = \"none\"\n[endpoint]\nacknowledge = false\n\
+         [[job]]\nname = \"app\"\nworkload = \"phases\"\nranks = 16\nflows = \"list\"\nsize = \"1000 packets\"\n\
+         text = \"\"\"\n0 8\n0 12\n0 10\n4 8\n5 8\n6 12\n7 12\n9 8\n13 12\n4 10\n5 10\n\"\"\"\n\
+         [[traffic]]\nname = \"c\"\npattern = \"list\"\npairs = [[0, 2]]\nload = 0.5\nmessage = \"240 flits\"\n\
+         share = true\nstart = \"10 us\"\n[run]\nwarmup = \"15 us\"\nduration = \"40 us\"\ndrain = \"0 us\"\n",
+    );
+    let accepted = number(&output, "c", "accepted");
+    assert!(accepted > 0.1, "{accepted}");
+}
+
+#[test]
 fn phases_give_the_same_bytes_for_any_partitions_and_threads() {
     for (routing, protocol) in [
         ("kind = \"flow-adaptive\"", "kind = \"saa\"\ninjection = \"shaped-virtual-clock\""),

@@ -372,6 +372,29 @@ fn deadlock_is_told_and_bubbles_prevent_it_on_every_kind_of_switch() {
     }
 }
 
+/// Small packets wait for room that is owed to large ones, which wait for ever: they do not count as such that may move.
+#[test]
+fn deadlock_is_told_where_packets_of_two_sizes_wait() {
+    for kind in ["input-queued", "cioq"] {
+        let traffic = |flits: u32| {
+            format!(
+                "[[traffic]]\nname = \"t{flits}\"\npattern = \"tornado\"\nload = 0.5\nshare = true\nmessage = \"{flits} flits\"\n"
+            )
+        };
+        let text = format!(
+            "[topology]\nkind = \"torus\"\ndims = [8]\n[packet]\nmax = \"6 flits\"\n[switch]\nkind = \"{kind}\"\n\
+             input_buffer = \"2 packets\"\n[routing]\nkind = \"dor\"\n{MADE}\n[endpoint]\nacknowledge = false\n{}{}\
+             [run]\nwarmup = \"10 us\"\nduration = \"50 us\"\ndrain = \"0 us\"\n",
+            traffic(6),
+            traffic(1)
+        );
+        match tailback_engine::run::run(&read(&text), &mut |_| true) {
+            Err(RunError::Failed(told)) => assert!(told.contains("8 channels wait"), "{kind}: {told}"),
+            other => panic!("{kind}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn a_hop_without_contention_is_one_event_where_there_is_no_crossbar() {
     for kind in ["output-queued", "shared-buffer"] {

@@ -137,13 +137,17 @@ fn a_hot_spot_shares_its_destination_equally_and_fills_it() {
 }
 
 /// What messages of 24 flits get of a destination, to which they go from one endpoint of the far switch, beside messages of 4 flits from two
-/// endpoints there and one at the destination's switch. All send what they can, the small ones first.
-fn share_of_large_packets(switch: &str) -> f64 {
-    let network = "kind = \"file\"\nformat = \"edges\"\ntext = \"\"\"\n0 b\n1 a\n2 a\n3 a\n4 b\na, b\n\"\"\"";
+/// endpoints there and one at the destination's switch. All send what they can, the small ones first; in a queue of their own so do
+/// two more for another destination, which other endpoints want too, if there is a `jam`.
+fn share_of_large_packets(switch: &str, jam: bool) -> f64 {
+    let network = "kind = \"file\"\nformat = \"edges\"\ntext = \"\"\"\n0 b\n1 a\n2 a\n3 a\n4 b\n5 b\n6 b\n7 b\n8 a\n9 a\na, b\n\"\"\"";
+    let jammed =
+        traffic("jam", "\"list\"\npairs = [[8, 5], [9, 5], [6, 5], [7, 5]]", 1.0, "24 flits", "share = true");
     let rest = format!(
-        "[switch]\n{switch}\n{NO_ACKS}{}{}",
+        "[queueing]\nkind = \"dbbm\"\nqueues = 2\n[switch]\n{switch}\n{NO_ACKS}{}{}{}",
         traffic("small", "\"list\"\npairs = [[1, 0], [2, 0], [4, 0]]", 1.0, "4 flits", ""),
-        traffic("large", "\"list\"\npairs = [[3, 0]]", 1.0, "24 flits", "share = true\nstart = \"5 us\"")
+        traffic("large", "\"list\"\npairs = [[3, 0]]", 1.0, "24 flits", "share = true\nstart = \"5 us\""),
+        if jam { jammed } else { String::new() }
     );
     number(&go(network, "kind = \"shortest\"", NONE, &rest), "large", "accepted")
 }
@@ -154,17 +158,20 @@ fn large_packets_do_not_starve_beside_small_ones() {
     let turns = 24.0 / (24.0 + 4.0 + 4.0 + 3.0 * 4.0);
     for kind in ["cioq", "input-queued"] {
         for more in ["", "voq = false", "parallel_reads = true"] {
-            let share = share_of_large_packets(&format!("kind = \"{kind}\"\n{more}"));
-            assert!((share - turns).abs() < 0.01, "{kind} {more}: {share}");
+            let switch = format!("kind = \"{kind}\"\n{more}");
+            let share = share_of_large_packets(&switch, false);
+            assert!((share - turns).abs() < 0.01, "{switch}: {share}");
         }
-        for (arbitration, least) in [("random", 0.4), ("age", 0.1)] {
-            let switch = format!("kind = \"{kind}\"\narbitration = \"{arbitration}\"");
-            let share = share_of_large_packets(&switch);
-            assert!(share > least, "{switch}: {share}");
+        for jam in [false, true] {
+            for (arbitration, least) in [("round-robin", 0.3), ("random", 0.2), ("age", 0.1)] {
+                let switch = format!("kind = \"{kind}\"\narbitration = \"{arbitration}\"");
+                let share = share_of_large_packets(&switch, jam);
+                assert!(share > least, "{switch}, {jam}: {share}");
+            }
         }
     }
     for kind in ["output-queued", "shared-buffer"] {
-        let share = share_of_large_packets(&format!("kind = \"{kind}\""));
+        let share = share_of_large_packets(&format!("kind = \"{kind}\""), false);
         assert!(share > 0.1, "{kind}: {share}");
     }
 }

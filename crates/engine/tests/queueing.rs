@@ -40,7 +40,7 @@ fn a_source_without_credit_in_one_queue_goes_on_with_another() {
 
 /// What endpoint 0 gets through to 4 with messages of 24 flits over that to 2 with messages of 4, beside another that sends to 2
 /// all it can; the larger ones begin later.
-fn large_over_small(queueing: &str) -> f64 {
+fn large_over_small(queueing: &str, protocol: &str) -> f64 {
     let rest = format!(
         "[queueing]\n{queueing}\n[endpoint]\nacknowledge = false\n[switch]\nkind = \"input-queued\"\n{SPLIT}\
          [[traffic]]\nname = \"hot\"\npattern = \"list\"\npairs = [[1, 2]]\nload = 1.0\nmessage = \"4 flits\"\nshare = true\n\
@@ -48,16 +48,23 @@ fn large_over_small(queueing: &str) -> f64 {
          [[traffic]]\nname = \"large\"\npattern = \"list\"\npairs = [[0, 4]]\nload = 1.0\nmessage = \"24 flits\"\nshare = true\n\
          start = \"5 us\"\n[run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
     );
-    let output = run(&file(TWO, "kind = \"shortest\"", "kind = \"none\"", &rest));
+    let output = run(&file(TWO, "kind = \"shortest\"", protocol, &rest));
     number(&output, "large", "accepted") / number(&output, "small", "accepted")
 }
 
 #[test]
 fn messages_of_a_source_take_turns_whatever_their_size() {
-    // 2 and 4 share a queue, of one or two.
-    for queueing in ["kind = \"single\"", "kind = \"dbbm\"\nqueues = 2"] {
-        let ratio = large_over_small(queueing);
-        assert!((ratio - 6.0).abs() < 0.1, "{queueing}: {ratio}");
+    // 2 and 4 share a queue, of one or two. ECN here never marks, but asks send queues in another way.
+    let [none, ecn] = ["kind = \"none\"", "kind = \"ecn\"\nthreshold = \"10000 flits\""];
+    for (queueing, protocol) in [
+        ("kind = \"single\"", none),
+        ("kind = \"dbbm\"\nqueues = 2", none),
+        ("kind = \"single\"", ecn),
+        ("kind = \"dbbm\"\nqueues = 2", ecn),
+        ("kind = \"voqsw\"", none),
+    ] {
+        let ratio = large_over_small(queueing, protocol);
+        assert!((ratio - 6.0).abs() < 0.1, "{queueing} {protocol}: {ratio}");
     }
 }
 

@@ -103,6 +103,11 @@ pub(super) struct Lacking {
 }
 
 impl Lacking {
+    /// Whether a virtual channel was found to lack credit, of a class that has several.
+    pub(super) fn has(&self, vc: u8) -> bool {
+        self.vcs.contains(vc.into())
+    }
+
     /// A packet of a class found no credit on a virtual channel of the injection channel.
     pub(super) fn note(&mut self, plan: &Plan, class: u8, vc: u8) {
         self.last = vc;

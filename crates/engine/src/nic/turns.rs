@@ -299,10 +299,12 @@ impl<S: Source> NicSet<S> {
         let turn = (packet.hot.kind() == Kind::Data).then_some(turn);
         self.route_at_source(fabric, turn, &mut packet, class);
         let channel = fabric.ports + endpoint;
-        let lacks = fabric.credit(channel, packet.hot.next_vc) < packet.hot.flits();
-        if lacks || self.parks && self.are_ahead(endpoint, queue, &packet, class) {
+        let vc = packet.hot.next_vc;
+        // Nor does it take what one ahead of it in the round robin lacked.
+        let lacks = fabric.credit(channel, vc) < packet.hot.flits() || !self.parks && lacking.has(vc);
+        if lacks || self.is_behind(endpoint, queue, pull, &packet) {
             self.take_turn(endpoint, queue, &packet);
-            lacking.note(&self.plan, class, packet.hot.next_vc);
+            lacking.note(&self.plan, class, vc);
             return false;
         }
         if let Pull::Reserve(reserve) = pull
@@ -332,12 +334,15 @@ impl<S: Source> NicSet<S> {
         true
     }
 
-    /// Whether others wait already for credit on the channels that a queue's packet could take.
+    /// Whether other queues have parked for credit on the channels that a queue's packet could take.
     #[inline]
-    fn are_ahead(&self, endpoint: u32, queue: u32, packet: &Packet, class: u8) -> bool {
-        let (node, ends) = (&self.nodes[endpoint], (packet.cold.src, packet.hot.dst));
-        !node.parked.is_empty()
-            && node.parked.are_ahead(&awaited(&self.plan, class, ends, packet.hot.next_vc), queue)
+    fn is_behind(&self, endpoint: u32, queue: u32, pull: Pull, packet: &Packet) -> bool {
+        let parked = &self.nodes[endpoint].parked;
+        let Pull::Next(class) = pull else { return false };
+        let ends = (packet.cold.src, packet.hot.dst);
+        self.parks
+            && !parked.is_empty()
+            && parked.are_ahead(&awaited(&self.plan, class, ends, packet.hot.next_vc), queue)
     }
 
     /// After data, the endpoint may have to wait.

@@ -6,12 +6,11 @@ use crate::core::NEVER;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
 use crate::rng::mix;
-use crate::routing::BUBBLE;
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// The candidate of an output that can take one over the crossbar now.
     #[inline(always)]
-    pub(super) fn propose(&mut self, fabric: &mut Fabric, open: &mut Open) {
+    pub(super) fn propose(&self, fabric: &mut Fabric, open: &mut Open) {
         let output = &self.outputs[open.port];
         debug_assert!(output.lone == NIL || output.classes == 0);
         if output.crossbar_free > fabric.now {
@@ -20,9 +19,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         if output.lone != NIL {
             open.found = self.propose_lone(fabric, output, open);
         } else if output.classes != 0 {
-            (open.input_free, open.full, open.owed) = (NEVER, false, output.owed);
+            (open.input_free, open.full) = (NEVER, false);
             open.found = self.pick(fabric, output, open);
-            self.outputs[open.port].owed = open.owed;
         }
     }
 
@@ -102,8 +100,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
     }
 
-    /// The candidate of a class that is the oldest, or has the best chance; of equals, the first in round robin. If the best of all
-    /// lacks room, it is owed that, and the best of those that may pass it is taken.
+    /// The candidate of a class that is the oldest, or has the best chance; of equals, the first in round robin. A better one that lacks
+    /// room is owed that first.
     #[inline(never)]
     fn pick_best(
         &self,
@@ -114,33 +112,39 @@ impl<const W: usize, const V: usize> State<W, V> {
     ) -> Option<Proposal> {
         let requests = &output.requests[class as usize];
         let first = requests.next_from(output.turns[class as usize] as usize)?;
-        let owed = open.owed;
-        let (mut input, mut best) = (first, None::<(u64, Option<Proposal>, u32)>);
         loop {
-            open.owed = owed;
-            let found = self.candidate(fabric, output, (class, input as u32), open);
-            if found.is_some() || open.owed != owed {
-                let rank = match self.arbitration {
+            let (mut input, mut best, mut lacking) = (first, None::<(u64, Proposal)>, None::<(u64, u32)>);
+            loop {
+                open.short = NIL;
+                let found = self.candidate(fabric, output, (class, input as u32), open);
+                let rank = |fabric: &Fabric, id: u32| match self.arbitration {
                     Arbitration::Random => self.chance(fabric, open.port, input as u32),
-                    Arbitration::Age | Arbitration::RoundRobin => {
-                        fabric.pool.notes[found.map_or(open.owed, |found| found.id)].arrived
-                    }
+                    Arbitration::Age | Arbitration::RoundRobin => fabric.pool.notes[id].arrived,
                 };
-                if best.is_none_or(|(least, ..)| rank < least) {
-                    best = Some((rank, found, open.owed));
+                if let Some(found) = found {
+                    let rank = rank(fabric, found.id);
+                    if best.is_none_or(|(least, _)| rank < least) {
+                        best = Some((rank, found));
+                    }
+                }
+                if open.short != NIL {
+                    let rank = rank(fabric, open.short);
+                    if lacking.is_none_or(|(least, _)| rank < least) {
+                        lacking = Some((rank, open.short));
+                    }
+                }
+                input = requests.next_from(input + 1).unwrap_or(first);
+                if input == first {
+                    break;
                 }
             }
-            input = requests.next_from(input + 1).unwrap_or(first);
-            if input == first {
-                break;
+            match lacking {
+                Some((rank, id)) if best.is_none_or(|(least, _)| rank <= least) => {
+                    self.owe(fabric, open.port, id);
+                }
+                _ => return best.map(|(_, found)| found),
             }
         }
-        let (found, owing) = best.map_or((None, owed), |(_, found, owing)| (found, owing));
-        open.owed = owing;
-        if found.is_none() && owing != owed {
-            return self.pick_best(fabric, output, class, open);
-        }
-        found
     }
 
     /// An input's chance in random arbitration: a hash of who meets where and when.
@@ -210,30 +214,21 @@ impl<const W: usize, const V: usize> State<W, V> {
         None
     }
 
-    /// Whether the head of a queue may cross: it fits in the room that is not owed to another.
+    /// Whether the head of a queue may cross: it fits in the room that is not owed to another. What lacks room, and could be owed it, is noted.
     #[inline(always)]
     fn may_cross(&self, fabric: &mut Fabric, output: &Output<W, V>, id: u32, open: &mut Open) -> bool {
-        let aside = set_aside(fabric, open.owed, id);
+        let aside = self.aside(fabric, open.port, id);
         if self.fits(fabric, open.port, output, id, aside) {
             return true;
         }
         open.full = true;
-        if aside == 0 {
-            self.owe(fabric, id, open);
+        if open.short == NIL && self.could_owe(fabric, open.port, id) {
+            open.short = id;
+        }
+        if self.arbitration == Arbitration::RoundRobin {
+            self.owe(fabric, open.port, id);
         }
         false
-    }
-
-    /// A packet lacks room: it is owed that, unless another of its class or of a better one is. Else smaller ones would take what room
-    /// there is before it is enough for a large one, and that would wait for ever. One that needs a bubble waits for what packets in the
-    /// ring leave: they go ahead, since else none would move.
-    #[inline(never)]
-    fn owe(&self, fabric: &Fabric, id: u32, open: &mut Open) {
-        let class = |id: u32| self.class_of[fabric.pool.hot[id].next_vc as usize];
-        let bubble = fabric.pool.hot[id].state & BUBBLE != 0;
-        if !bubble && (open.owed == NIL || class(id) < class(open.owed)) {
-            open.owed = id;
-        }
     }
 
     /// Whether a packet fits in its output queue, and `aside` flits more. The packet under way keeps its space until its tail has left.
@@ -260,16 +255,4 @@ impl<const W: usize, const V: usize> State<W, V> {
         let under_way = if busy && output.leaving == hot.next_vc { channel.sending as u32 } else { 0 };
         fabric.queued(port, hot.next_vc) + under_way + needed <= self.output_buffer
     }
-}
-
-/// Flits that a packet leaves free because they are owed to a larger one for the same virtual channel.
-#[inline(always)]
-pub(super) fn set_aside(fabric: &Fabric, owed: u32, id: u32) -> u32 {
-    if owed == NIL {
-        return 0;
-    }
-    let packets = &fabric.pool.hot;
-    let (owed, hot) = (&packets[owed], &packets[id]);
-    let smaller = fabric.room_needed(hot) < fabric.room_needed(owed);
-    if smaller && owed.next_vc == hot.next_vc { fabric.room_needed(owed) } else { 0 }
 }

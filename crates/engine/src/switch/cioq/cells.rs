@@ -163,8 +163,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         let hot = &fabric.pool.hot[last];
         let (tail, sibling) = (hot.next, hot.sibling);
         let head = if is_voq { tail } else { last };
-        if output.owed == head {
-            output.owed = NIL;
+        if output.owing.get() > 0 {
+            let vc = fabric.pool.hot[head].next_vc as u32;
+            output.pay(&self.owed[port * self.vcs + vc], head);
         }
         if head != last || *cell != last || sibling != NIL {
             self.leave_queue(fabric, (port, class, input), (head, last));

@@ -23,8 +23,8 @@ pub(super) struct Open {
     pub input_free: Tick,
     /// An output queue was full.
     pub full: bool,
-    /// The packet to which the output owes room.
-    pub owed: u32,
+    /// A packet that was found to lack room, and is not owed any yet.
+    pub short: u32,
     /// Its input took another proposal.
     lost: bool,
     pub found: Option<Proposal>,
@@ -32,7 +32,7 @@ pub(super) struct Open {
 
 impl Open {
     fn new(port: u32) -> Self {
-        Self { port, input_free: NEVER, full: false, owed: NIL, lost: false, found: None }
+        Self { port, input_free: NEVER, full: false, short: NIL, lost: false, found: None }
     }
 }
 

@@ -2,6 +2,7 @@
 mod candidates;
 mod cells;
 mod crossbar;
+mod debts;
 mod output;
 pub mod state;
 mod waiting;

@@ -15,6 +15,7 @@ use crate::switch::arch::{Architecture, Waiting};
 use crate::switch::bits::Set;
 use crate::switch::deadlines::Deadlines;
 use crate::switch::parameters::{Parameters, Path, Voq};
+use std::cell::Cell;
 
 /// Most traffic classes of a scheme.
 pub(super) const CLASSES_MAX: usize = 6;
@@ -90,8 +91,8 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub turns: [u16; CLASSES_MAX],
     /// Inputs with a packet for this output, per class.
     pub requests: [Set<W>; CLASSES_MAX],
-    /// A packet in its cells to which it owes room: smaller ones for the same virtual channel leave that free.
-    pub owed: u32,
+    /// Virtual channels in whose queues it owes room to a packet in its cells.
+    pub owing: Cell<u16>,
 }
 
 /// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` the virtual channels of an output's
@@ -102,6 +103,8 @@ pub struct State<const W: usize, const V: usize> {
     /// Inputs: of each switch those of its ports, then the virtual one.
     pub(super) inputs: Table<Input>,
     pub(super) cells: Table<u32>,
+    /// By output and virtual channel, the packet to which room is owed (`debts`).
+    pub(super) owed: Table<Cell<u32>>,
     /// Packets that came in in this tick and wait for what the switches may have to say in it.
     pub(super) fresh: Vec<Fresh>,
     /// Outputs to look at in this tick.
@@ -189,7 +192,7 @@ impl<const W: usize, const V: usize> Output<W, V> {
             classes: 0,
             turns: [0; CLASSES_MAX],
             requests: [Set::default(); CLASSES_MAX],
-            owed: NIL,
+            owing: Cell::new(0),
         }
     }
 
@@ -252,6 +255,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             outputs: outputs.into(),
             inputs: vec![Input::default(); inputs as usize].into(),
             cells: vec![NIL; cells as usize].into(),
+            owed: vec![Cell::new(NIL); share.ports.last().map_or(0, |&ports| ports as usize) * vcs].into(),
             fresh: Vec::new(),
             pending: Vec::new(),
             pass: 0,
@@ -344,6 +348,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             output.lone = NIL;
         } else {
             self.leave_cell(fabric, port, (class, input), queue);
+            // Smaller ones may have left room for it.
+            self.activate(port);
         }
     }
 
@@ -369,7 +375,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
                 let hot = &fabric.pool.hot[waiting.id];
                 if waiting.first {
                     let port = fabric.inlets[waiting.input].base + hot.out as u32;
-                    visit(port, hot.next_vc, fabric.room_needed(hot));
+                    let needed = fabric.room_needed(hot) + self.aside(fabric, port, waiting.id);
+                    visit(port, hot.next_vc, needed);
                 }
             });
         }

@@ -1,5 +1,4 @@
 //! What waits for the crossbar, for the search for deadlock.
-use super::candidates::set_aside;
 use super::state::{Seat, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
@@ -61,7 +60,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         // The packet under way leaves: what it takes up does not block for ever.
         let used = fabric.queued(port, hot.next_vc);
         // Without an output queue it waits for room in the buffer ahead.
-        let needed = fabric.room_needed(hot) + set_aside(fabric, self.outputs[port].owed, id);
+        let needed = fabric.room_needed(hot) + self.aside(fabric, port, id);
         let blocked = !Self::QUEUES || used + needed > self.output_buffer;
         Waiting { id, input, first, blocked }
     }

@@ -184,7 +184,11 @@ impl Mailbox {
     fn in_turn(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
         let next = self.next.entry(key(from, wire.tag, 0)).or_default();
         if wire.sequence != next.received {
-            self.early.insert(key(from, wire.tag, wire.sequence), wire);
+            let earlier = self.early.insert(key(from, wire.tag, wire.sequence), wire);
+            assert!(
+                earlier.is_none(),
+                "law broken: two messages that overtook have the same sequence number"
+            );
             return;
         }
         let mut behind = (wire.sequence + 1) % SEQUENCES;
