@@ -45,15 +45,25 @@ impl Parked {
         }
     }
 
-    /// Of those that wait for the same channels, the first joins the round robin once one of them has credit for it.
-    pub(super) fn call(&mut self, round: &mut VecDeque<u32>, has_credit: impl Fn(u8, u32) -> bool) {
+    /// Of those that wait for the same channels, the first joins the round robin once one of them has credit for it. It keeps its place
+    /// until it has gone, if it waits for one channel only (`keeps`): of several it may want another than the one that has credit, and
+    /// those behind it this one.
+    pub(super) fn call(
+        &mut self,
+        round: &mut VecDeque<u32>,
+        keeps: bool,
+        has_credit: impl Fn(u8, u32) -> bool,
+    ) {
         for List { vcs, queues, called } in &mut self.lists {
             if let Some(&first) = queues.front()
                 && !*called
                 && vcs.any(|vc| has_credit(vc as u8, first))
             {
-                *called = true;
                 round.push_back(first);
+                *called = keeps;
+                if !keeps {
+                    queues.pop_front();
+                }
             }
         }
     }
@@ -89,24 +99,29 @@ mod tests {
         for (of, queue) in [(&[3][..], 7), (&[3], 8), (&[3, 200], 9), (&[4], 10)] {
             parked.add(vcs(of), queue);
         }
-        parked.call(&mut round, |_, queue| queue == 8);
+        parked.call(&mut round, true, |_, queue| queue == 8);
         assert!(round.is_empty(), "8 waits behind 7");
-        parked.call(&mut round, |vc, _| vc == 200);
+        parked.call(&mut round, true, |vc, _| vc == 200);
         assert_eq!(round, [9]);
-        parked.call(&mut round, |vc, _| vc == 3);
+        parked.call(&mut round, true, |vc, _| vc == 3);
         assert_eq!(round, [9, 7]);
         assert!(parked.are_ahead(&vcs(&[3]), 8) && parked.are_ahead(&vcs(&[3]), 11));
         assert!(!parked.are_ahead(&vcs(&[3]), 7) && !parked.are_ahead(&vcs(&[5]), 11));
-        parked.call(&mut round, |vc, _| vc == 3);
+        parked.call(&mut round, true, |vc, _| vc == 3);
         assert_eq!(round, [9, 7], "7 has not gone yet");
         // It found no credit after all, and stays ahead of 8.
         parked.add(vcs(&[3]), 7);
-        parked.call(&mut round, |vc, _| vc == 3);
+        parked.call(&mut round, true, |vc, _| vc == 3);
         assert_eq!(round, [9, 7, 7]);
         [9, 7].iter().for_each(|&queue| parked.leave(queue));
-        parked.call(&mut round, |_, _| true);
+        parked.call(&mut round, true, |_, _| true);
         assert_eq!(round, [9, 7, 7, 8, 10]);
         [8, 10].iter().for_each(|&queue| parked.leave(queue));
+        assert!(parked.is_empty());
+        (1..3).for_each(|queue| parked.add(vcs(&[3, 4]), queue));
+        round.clear();
+        (0..2).for_each(|_| parked.call(&mut round, false, |vc, _| vc == 4));
+        assert_eq!(round, [1, 2]);
         assert!(parked.is_empty());
     }
 }

@@ -189,7 +189,7 @@ impl<S: Source> NicSet<S> {
         if self.parks && !node.parked.is_empty() {
             starved = true;
             let most = u32::from(self.plan.packet_flits);
-            node.parked.call(&mut node.ready, |vc, queue| {
+            node.parked.call(&mut node.ready, !self.plan.router.weighs(), |vc, queue| {
                 fabric.credit(channel, vc) >= self.queues[queue].left().min(most)
             });
         }
@@ -334,7 +334,7 @@ impl<S: Source> NicSet<S> {
         true
     }
 
-    /// Whether other queues have parked for credit on the channels that a queue's packet could take.
+    /// Whether other queues have parked for credit on the channel that a queue's packet takes.
     #[inline]
     fn is_behind(&self, endpoint: u32, queue: u32, pull: Pull, packet: &Packet) -> bool {
         let parked = &self.nodes[endpoint].parked;
@@ -342,6 +342,7 @@ impl<S: Source> NicSet<S> {
         let ends = (packet.cold.src, packet.hot.dst);
         self.parks
             && !parked.is_empty()
+            && !self.plan.router.weighs()
             && parked.are_ahead(&awaited(&self.plan, class, ends, packet.hot.next_vc), queue)
     }
 
