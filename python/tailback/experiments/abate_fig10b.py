@@ -13,7 +13,10 @@ from tailback.experiments.model import Claim, Data, Experiment
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row abate-fig10b."""
     found = fig10.times(data, mix.FIG9)
-    return [fig10.trend(found, ["lammps", "milc"], control) for control in fig10.CONTROLS]
+    return [
+        fig10.trend(found, ["lammps", "milc"], control, fig10.why(data, control))
+        for control in fig10.CONTROLS
+    ]
 
 
 EXPERIMENT = Experiment(

@@ -12,6 +12,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from tailback.experiments.model import Case, Data
 from tailback.result import Result
 from tailback.scenario import Scenario
@@ -157,9 +160,14 @@ def allowed(result: Result, name: str, span_us: tuple[float, float]) -> tuple[fl
     begin, end = (1e3 * at for at in span_us)
     rates = {row["endpoint"]: 1.0 for row in ranks if row["endpoint"] != target}
     area, last, let_go = 0.0, begin, 0
-    for row in sorted(result.tables["rates"].to_pylist(), key=lambda row: row["time_ns"]):
-        if row["destination"] not in (-1, target) or row["endpoint"] not in rates or row["time_ns"] > end:
-            continue
+    table = result.tables["rates"]
+    concerned = pc.and_(
+        pc.is_in(table["endpoint"], pa.array(list(rates))),
+        pc.is_in(table["destination"], pa.array([-1, target])),
+    )
+    early = pc.less_equal(table["time_ns"], end)
+    changes = table.filter(pc.and_(concerned, early)).to_pylist()
+    for row in sorted(changes, key=lambda row: row["time_ns"]):
         area += sum(rates.values()) * max(0.0, row["time_ns"] - last)
         last = max(last, row["time_ns"])
         rates[row["endpoint"]] = row["rate"]
