@@ -146,13 +146,13 @@ def _mistakes(scenario: Scenario, whole: Space) -> list[Problem]:
 
 def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]) -> Problem:
     """The mistake with the values under which it is made, of the keys that tell those samples from others."""
-    first = samples[0]
-    others = [changes for at, changes in enumerate(samples) if (at in makers) != (0 in makers)]
     if len(makers) == len(samples):
         return problem
+    first = samples[0]
+    others = [changes for at, changes in enumerate(samples) if (at in makers) != (0 in makers)]
     keys = dict.fromkeys(key for changes in others for key in first if changes[key] != first[key])
-    told = describe({key: samples[makers[0]][key] for key in keys})
-    return replace(problem, message=f"{problem.message}, in the sweep's {told}")
+    values = describe({key: samples[makers[0]][key] for key in keys})
+    return replace(problem, message=f"{problem.message}, in the sweep's {values}")
 
 
 def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:

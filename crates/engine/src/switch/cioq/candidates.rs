@@ -214,7 +214,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         None
     }
 
-    /// Whether the head of a queue may cross: it fits in the room that is not owed to another. What lacks room, and could be owed it, is noted.
+    /// Whether the head of a queue may cross: it fits in the room that is not owed to another. In round robin the first that does not is
+    /// owed room at once; where the best is looked for, it is noted.
     #[inline(always)]
     fn may_cross(&self, fabric: &mut Fabric, output: &Output<W, V>, id: u32, open: &mut Open) -> bool {
         let aside = self.aside(fabric, open.port, id);
@@ -222,11 +223,10 @@ impl<const W: usize, const V: usize> State<W, V> {
             return true;
         }
         open.full = true;
-        if open.short == NIL && self.could_owe(fabric, open.port, id) {
-            open.short = id;
-        }
         if self.arbitration == Arbitration::RoundRobin {
             self.owe(fabric, open.port, id);
+        } else if open.short == NIL && self.could_owe(fabric, open.port, id) {
+            open.short = id;
         }
         false
     }

@@ -165,7 +165,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let head = if is_voq { tail } else { last };
         if output.owing.get() > 0 {
             let vc = fabric.pool.hot[head].next_vc as u32;
-            output.pay(&self.owed[port * self.vcs + vc], head);
+            output.settle(&self.owed[port * self.vcs + vc], head);
         }
         if head != last || *cell != last || sibling != NIL {
             self.leave_queue(fabric, (port, class, input), (head, last));

@@ -53,14 +53,12 @@ impl<const W: usize, const V: usize> State<W, V> {
 }
 
 impl<const W: usize, const V: usize> Output<W, V> {
-    /// A packet leaves the cells of an output with this creditor for its virtual channel. Returns whether it was owed room.
+    /// A packet leaves the cells of an output with this creditor for its virtual channel: it is owed nothing any more.
     #[inline(never)]
-    pub(super) fn pay(&self, creditor: &Cell<u32>, id: u32) -> bool {
-        let is_paid = creditor.get() == id;
-        if is_paid {
+    pub(super) fn settle(&self, creditor: &Cell<u32>, id: u32) {
+        if creditor.get() == id {
             creditor.set(NIL);
             self.owing.set(self.owing.get() - 1);
         }
-        is_paid
     }
 }
