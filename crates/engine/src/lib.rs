@@ -9,6 +9,7 @@ pub mod fluid;
 pub mod graph;
 mod keyed;
 mod kinds;
+mod lists;
 pub mod nic;
 mod outcomes;
 pub mod probe;

@@ -6,15 +6,14 @@ use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
 use crate::nic::queue::MESSAGE_FLITS_MAX;
 use crate::units::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Most packets of a message: their number in the message has 16 bits.
 const MESSAGE_PACKETS_MAX: u64 = 1 << 16;
 
 /// What a rank does, or is told, at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum What {
     /// The job starts.
     Start,
@@ -28,20 +27,21 @@ pub(super) enum What {
     Send { to: u32, bytes: u64, tag: u32 },
 }
 
-/// When, in which order of those at once, which rank (by its number in the partition), what.
-type Entry = (Time, u64, u32, What);
+/// When, which rank (by its number in the partition), what.
+type Entry = (Time, u32, What);
 
-/// What the ranks of an endpoint are about to do.
+/// What the ranks of an endpoint are about to do, in the order of its times; of what is at once, in the order in which it was added.
+/// Nearly all of it is added at one of the ends: what a rank sends when its clock comes to it, and messages that leave.
 #[derive(Default)]
-pub(super) struct Agenda {
-    entries: BinaryHeap<Reverse<Entry>>,
-    added: u64,
-}
+pub(super) struct Agenda(VecDeque<Entry>);
 
 impl Agenda {
     pub(super) fn add(&mut self, at: Time, slot: u32, what: What) {
-        self.added += 1;
-        self.entries.push(Reverse((at, self.added, slot, what)));
+        let place = match self.0.back() {
+            Some(last) if last.0 > at => self.0.partition_point(|entry| entry.0 <= at),
+            _ => self.0.len(),
+        };
+        self.0.insert(place, (at, slot, what));
     }
 }
 
@@ -152,12 +152,12 @@ impl Hosts {
     pub fn advance(&mut self, endpoint: u32, now: Tick) -> Tick {
         loop {
             let agenda = &mut self.agendas[endpoint as usize];
-            let Some(&Reverse((at, _, slot, what))) = agenda.entries.peek() else { return NEVER };
+            let Some(&(at, slot, what)) = agenda.0.front() else { return NEVER };
             let tick = at.0.div_ceil(self.plan.tick);
             if tick > now {
                 return tick;
             }
-            agenda.entries.pop();
+            agenda.0.pop_front();
             match what {
                 What::Send { to, bytes, tag } => self.post(slot, tick, (to, bytes, tag)),
                 What::Start => self.tell(endpoint, slot, at, |rank, act| rank.on_start(act)),
@@ -298,7 +298,7 @@ impl Hosts {
     /// Entries in the agendas here, by job.
     pub fn pending(&self) -> Vec<u64> {
         let mut pending = vec![0; self.ledgers.len()];
-        for Reverse((_, _, slot, _)) in self.agendas.iter().flat_map(|agenda| &agenda.entries) {
+        for (_, slot, _) in self.agendas.iter().flat_map(|agenda| &agenda.0) {
             pending[self.slots[*slot as usize].job as usize] += 1;
         }
         pending
@@ -311,7 +311,7 @@ impl Hosts {
 
     /// Bytes held by what the ranks are about to do.
     pub fn memory(&self) -> u64 {
-        let entries: usize = self.agendas.iter().map(|agenda| agenda.entries.capacity()).sum();
+        let entries: usize = self.agendas.iter().map(|agenda| agenda.0.capacity()).sum();
         (entries * std::mem::size_of::<Entry>()) as u64
     }
 }

@@ -5,7 +5,8 @@
 //! non-overtaking"); those of different senders or tags are taken in the order of their arrival.
 use super::Costs;
 use super::wire::{Kind, SEQUENCES, TAG_MAX, Wire};
-use crate::keyed::{Keyed, Queues};
+use crate::keyed::Keyed;
+use crate::lists::{List, Lists};
 use crate::units::Time;
 use crate::workload::Actions;
 use std::collections::VecDeque;
@@ -50,6 +51,7 @@ pub struct Wanted {
 #[derive(Debug, Clone, Copy)]
 struct Sending {
     request: Request,
+    sequence: u16,
     bytes: u64,
 }
 
@@ -72,52 +74,60 @@ struct Unexpected {
     order: u64,
 }
 
+/// What passes between the rank and another under one tag; in a collective operation, under its number too.
+#[derive(Debug, Default)]
+struct Pair {
+    /// Sequence numbers of the next message each way.
+    sent: u16,
+    received: u16,
+    /// Sends that are not complete, in the order of their numbers.
+    sending: List,
+    /// Receives and messages that wait for each other: at most one of the lists has any.
+    posted: List,
+    unexpected: List,
+}
+
 /// The mailbox of a rank. Completed requests are reported in `done`, with their times.
 #[derive(Debug, Default)]
 pub struct Mailbox {
     /// Requests that have completed since they were last taken.
     pub done: Vec<(Request, Time)>,
-    count: u64,
-    sending: Keyed<Key, Sending>,
-    /// Receives whose data was asked for.
+    pairs: Keyed<Key, Pair>,
+    sending: Lists<Sending>,
+    meeting: Meeting,
+    /// Receives whose data was asked for, by sender, tag and number.
     expected: Keyed<Key, Posted>,
-    /// Sequence numbers of the next messages to and from each rank with each tag.
-    next: Keyed<Key, Next>,
-    /// Messages that came before their turn.
+    /// Messages that came before their turn, by sender, tag and number.
     early: Keyed<Key, Wire>,
-    /// Receives and messages that wait for each other, by sender and tag, in a collective operation by its number too.
-    posted: Queues<Posted>,
-    /// Receives of any sender or any tag.
-    open: Vec<(Wanted, Posted)>,
-    unexpected: Queues<Unexpected>,
     /// Sends that wait until sequence numbers are free.
     held: Keyed<Key, VecDeque<(Letter, Request)>>,
 }
 
-/// Sequence numbers of the next messages of one tag between two ranks.
+/// Receives and messages that wait for each other.
 #[derive(Debug, Default)]
-struct Next {
-    sent: u16,
-    received: u16,
+struct Meeting {
+    posted: Lists<Posted>,
+    /// Receives of any sender or any tag.
+    open: Vec<(Wanted, Posted)>,
+    unexpected: Lists<Unexpected>,
+    /// Receives and messages so far.
+    count: u64,
 }
 
 impl Mailbox {
     /// Sends a message at a time that is not past.
     pub fn send(&mut self, at: Time, letter: Letter, request: Request, costs: &Costs, act: &mut Actions) {
         let Letter { to, bytes, tag, instance } = letter;
-        let mut unnumbered = None;
-        let sequence = instance.unwrap_or_else(|| {
-            let next = self.next.entry(key(to, tag, 0)).or_default();
-            unnumbered.insert(next).sent
-        });
-        let Entry::Vacant(place) = self.sending.entry(key(to, tag, sequence)) else {
+        let slot = key(to, tag, instance.unwrap_or(0));
+        let pair = self.pairs.entry(slot).or_default();
+        let sequence = instance.unwrap_or(pair.sent);
+        // Numbers go round: the next one is still in use if it is that of the oldest message.
+        if self.sending.first(pair.sending).is_some_and(|oldest| oldest.sequence == sequence) {
             assert!(instance.is_none(), "law broken: two sends under way have the same sequence number");
-            return self.held.entry(key(to, tag, 0)).or_default().push_back((letter, request));
-        };
-        place.insert(Sending { request, bytes });
-        if let Some(next) = unnumbered {
-            next.sent = (sequence + 1) % SEQUENCES;
+            return self.held.entry(slot).or_default().push_back((letter, request));
         }
+        pair.sent = (sequence + 1) % SEQUENCES;
+        self.sending.push(&mut pair.sending, Sending { request, sequence, bytes });
         let mut ready = at.0 + costs.delay;
         if bytes >= costs.eager {
             let wire = Wire { kind: Kind::Request, sequence, tag };
@@ -129,16 +139,28 @@ impl Mailbox {
 
     /// Posts a receive at a time that is not past.
     pub fn receive(&mut self, at: Time, wanted: Wanted, request: Request, costs: &Costs, act: &mut Actions) {
-        self.count += 1;
-        let posted = Posted { request, since: at, order: self.count };
-        if let Some((from, found)) = self.take_unexpected(&wanted) {
-            return self.matched(from, found.wire, posted, found.arrived.max(at), costs, act);
-        }
-        match (wanted.from, wanted.tag) {
+        let posted = Posted { request, since: at, order: self.meeting.number() };
+        let met = match (wanted.from, wanted.tag) {
             (Some(from), Some(tag)) => {
-                self.posted.push(key(from, tag, wanted.instance.unwrap_or(0)), posted);
+                let slot = key(from, tag, wanted.instance.unwrap_or(0));
+                let pair = self.pairs.entry(slot).or_default();
+                let met = self.meeting.unexpected.pop(&mut pair.unexpected);
+                if met.is_none() {
+                    self.meeting.posted.push(&mut pair.posted, posted);
+                }
+                self.forget(slot);
+                met.map(|met| (from, met))
             }
-            _ => self.open.push((wanted, posted)),
+            _ => {
+                let met = self.take_first(&wanted);
+                if met.is_none() {
+                    self.meeting.open.push((wanted, posted));
+                }
+                met
+            }
+        };
+        if let Some((from, met)) = met {
+            self.matched(from, met.wire, posted, met.arrived.max(at), costs, act);
         }
     }
 
@@ -148,14 +170,19 @@ impl Mailbox {
         if !matches!(wire.kind, Kind::Eager | Kind::Data) {
             return;
         }
-        let sending = self.sending.remove(&key(to, wire.tag, wire.sequence));
-        let sending = sending.expect("law broken: a message left that was not sent");
-        self.done.push((sending.request, act.now));
+        let slot = slot(to, wire);
+        let pair = self.pairs.get_mut(&slot);
+        let left = pair.and_then(|pair| {
+            self.sending.remove(&mut pair.sending, |sending| sending.sequence == wire.sequence)
+        });
+        let left = left.expect("law broken: a message left that was not sent");
+        self.done.push((left.request, act.now));
+        self.forget(slot);
         if self.held.is_empty() {
             return;
         }
         // Those held go in their order; one that is still too early is held again, and so are those behind it.
-        let held = self.held.remove(&key(to, wire.tag, 0)).unwrap_or_default();
+        let held = self.held.remove(&slot).unwrap_or_default();
         for (letter, request) in held {
             self.send(act.now, letter, request, costs, act);
         }
@@ -164,53 +191,67 @@ impl Mailbox {
     /// A message has arrived.
     pub fn on_delivered(&mut self, from: u32, tag: u32, costs: &Costs, act: &mut Actions) {
         let wire = Wire::unpack(tag);
-        let key = key(from, wire.tag, wire.sequence);
         match wire.kind {
             Kind::Clear => {
-                let sending = self.sending.get(&key).expect("law broken: an answer without a request");
+                let list = self.pairs.get(&slot(from, wire)).map_or(List::default(), |pair| pair.sending);
+                let mut sending = self.sending.iter(list);
+                let sending = sending.find(|sending| sending.sequence == wire.sequence);
+                let sending = sending.expect("law broken: an answer without a request");
                 let data = Wire { kind: Kind::Data, ..wire };
                 act.send(Time(act.now.0 + costs.delay), from, sending.bytes, data.pack());
             }
             Kind::Data => {
-                let posted = self.expected.remove(&key).expect("law broken: data that nobody asked for");
+                let posted = self.expected.remove(&key(from, wire.tag, wire.sequence));
+                let posted = posted.expect("law broken: data that nobody asked for");
                 self.done.push((posted.request, act.now.max(posted.since)));
             }
-            Kind::Eager | Kind::Request if wire.tag > TAG_MAX => self.accept(from, wire, costs, act),
-            Kind::Eager | Kind::Request => self.in_turn(from, wire, costs, act),
+            Kind::Eager | Kind::Request => self.arrive(from, wire, costs, act),
         }
     }
 
     /// Takes a message if it is its turn, and those behind it that came before; keeps it if not.
-    fn in_turn(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
-        let next = self.next.entry(key(from, wire.tag, 0)).or_default();
-        if wire.sequence != next.received {
-            let earlier = self.early.insert(key(from, wire.tag, wire.sequence), wire);
-            assert!(
-                earlier.is_none(),
-                "law broken: two messages that overtook have the same sequence number"
-            );
-            return;
-        }
-        let mut behind = (wire.sequence + 1) % SEQUENCES;
-        next.received = behind;
-        self.accept(from, wire, costs, act);
-        while !self.early.is_empty()
-            && let Some(wire) = self.early.remove(&key(from, wire.tag, behind))
-        {
-            behind = (behind + 1) % SEQUENCES;
-            self.next.entry(key(from, wire.tag, 0)).or_default().received = behind;
-            self.accept(from, wire, costs, act);
+    fn arrive(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
+        let (slot, takes_turns) = (slot(from, wire), wire.tag <= TAG_MAX);
+        let mut next = Some(wire);
+        while let Some(wire) = next {
+            let pair = self.pairs.entry(slot).or_default();
+            if takes_turns {
+                if wire.sequence != pair.received {
+                    let earlier = self.early.insert(key(from, wire.tag, wire.sequence), wire);
+                    assert!(
+                        earlier.is_none(),
+                        "law broken: two messages that overtook have the same sequence number"
+                    );
+                    return;
+                }
+                pair.received = (wire.sequence + 1) % SEQUENCES;
+            }
+            let behind = key(from, wire.tag, pair.received);
+            match self.meeting.take_posted(pair, from, wire) {
+                Some(posted) => {
+                    self.forget(slot);
+                    self.matched(from, wire, posted, act.now.max(posted.since), costs, act);
+                }
+                None => {
+                    let found = Unexpected { wire, arrived: act.now, order: self.meeting.number() };
+                    self.meeting.unexpected.push(&mut pair.unexpected, found);
+                }
+            }
+            next = if takes_turns && !self.early.is_empty() { self.early.remove(&behind) } else { None };
         }
     }
 
-    fn accept(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
-        match self.take_posted(from, wire) {
-            Some(posted) => self.matched(from, wire, posted, act.now.max(posted.since), costs, act),
-            None => {
-                self.count += 1;
-                let found = Unexpected { wire, arrived: act.now, order: self.count };
-                self.unexpected.push(slot(from, wire), found);
-            }
+    /// Forgets what passes under the number of a collective operation when nothing is left of it.
+    fn forget(&mut self, slot: Key) {
+        if slot >> 16 & u64::from(u16::MAX) <= u64::from(TAG_MAX) {
+            return;
+        }
+        if let Entry::Occupied(entry) = self.pairs.entry(slot)
+            && [entry.get().sending, entry.get().posted, entry.get().unexpected]
+                .iter()
+                .all(|list| list.is_empty())
+        {
+            entry.remove();
         }
     }
 
@@ -225,49 +266,57 @@ impl Mailbox {
         act.send(Time(at.0 + costs.delay), from, costs.control, clear.pack());
     }
 
-    /// The receive that was posted first of those a message suits.
-    fn take_posted(&mut self, from: u32, wire: Wire) -> Option<Posted> {
-        let slot = slot(from, wire);
-        if self.open.is_empty() {
-            return self.posted.pop(slot);
-        }
-        let exact = self.posted.first(slot).map(|posted| posted.order);
-        let suits = |(wanted, _): &(Wanted, Posted)| {
-            wanted.from.is_none_or(|rank| rank == from) && wanted.tag.is_none_or(|tag| tag == wire.tag)
-        };
-        let open = if wire.tag > TAG_MAX { None } else { self.open.iter().position(suits) };
-        match (exact, open) {
-            (exact, Some(at)) if exact.is_none_or(|order| self.open[at].1.order < order) => {
-                Some(self.open.remove(at).1)
-            }
-            (None, _) => None,
-            (Some(_), _) => self.posted.pop(slot),
-        }
-    }
-
-    /// The message that came first of those a receive suits.
-    fn take_unexpected(&mut self, wanted: &Wanted) -> Option<(u32, Unexpected)> {
-        if let (Some(from), Some(tag)) = (wanted.from, wanted.tag) {
-            let slot = key(from, tag, wanted.instance.unwrap_or(0));
-            return self.unexpected.pop(slot).map(|found| (from, found));
+    /// The message that came first of those that a receive of any sender or any tag suits.
+    fn take_first(&mut self, wanted: &Wanted) -> Option<(u32, Unexpected)> {
+        let Meeting { unexpected, .. } = &mut self.meeting;
+        if unexpected.len() == 0 {
+            return None;
         }
         let suits = |from: u32, tag: u16| {
             tag <= TAG_MAX
                 && wanted.from.is_none_or(|rank| rank == from)
                 && wanted.tag.is_none_or(|own| own == tag)
         };
-        let waiting =
-            self.unexpected.firsts().filter(|&(slot, _)| suits((slot >> 32) as u32, (slot >> 16) as u16));
-        let (slot, _) = waiting.min_by_key(|(_, found)| found.order)?;
-        self.unexpected.pop(slot).map(|found| ((slot >> 32) as u32, found))
+        let waiting = self.pairs.iter().filter(|&(slot, _)| suits((slot >> 32) as u32, (slot >> 16) as u16));
+        let firsts =
+            waiting.filter_map(|(&slot, pair)| Some((unexpected.first(pair.unexpected)?.order, slot)));
+        let (_, slot) = firsts.min()?;
+        let pair = self.pairs.get_mut(&slot)?;
+        unexpected.pop(&mut pair.unexpected).map(|found| ((slot >> 32) as u32, found))
     }
 
     /// Messages that nobody has received, and receives and sends that are not complete.
     pub fn left_over(&self) -> (usize, usize) {
+        let meeting = &self.meeting;
         (
-            self.unexpected.len() + self.early.len(),
-            self.posted.len() + self.open.len() + self.sending.len() + self.expected.len(),
+            meeting.unexpected.len() + self.early.len(),
+            meeting.posted.len() + meeting.open.len() + self.sending.len() + self.expected.len(),
         )
+    }
+}
+
+impl Meeting {
+    /// The place of a receive or a message among all.
+    fn number(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// The receive that was posted first of those a message suits.
+    fn take_posted(&mut self, pair: &mut Pair, from: u32, wire: Wire) -> Option<Posted> {
+        if self.open.is_empty() || wire.tag > TAG_MAX {
+            return self.posted.pop(&mut pair.posted);
+        }
+        let suits = |(wanted, _): &(Wanted, Posted)| {
+            wanted.from.is_none_or(|rank| rank == from) && wanted.tag.is_none_or(|tag| tag == wire.tag)
+        };
+        let exact = self.posted.first(pair.posted).map(|posted| posted.order);
+        match self.open.iter().position(suits) {
+            Some(at) if exact.is_none_or(|order| self.open[at].1.order < order) => {
+                Some(self.open.remove(at).1)
+            }
+            _ => self.posted.pop(&mut pair.posted),
+        }
     }
 }
 
