@@ -14,15 +14,6 @@ _QUEUES = (
 )
 
 
-def _short(data: Data) -> str:
-    (k,) = data.values("k", network=TORUS)
-    return (
-        f"Rings of {k} let through {8 / k:.0%} of uniform traffic, the paper's a sixth: the less they bind, "
-        "the more queues decide (as in osha-fig8). In full size the claim holds "
-        "(docs/reports/2026-11-22-full)."
-    )
-
-
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row osha-fig7."""
     strong, beside = zipf.both(data, TORUS, 3.0), zipf.both(data, KNS, 3.0)
@@ -51,7 +42,7 @@ def claims(data: Data) -> list[Claim]:
             all(f[scheme] > f["BBQ-4VC"] for _, f in strong for scheme in adaptive),
             cause=_QUEUES,
         ),
-        zipf.little(data, TORUS, cause=_short(data)),
+        zipf.little(data, TORUS),
     ]
 
 

@@ -11,19 +11,9 @@ TORUS, KNS = 4, 2
 
 
 def _rings(data: Data) -> str:
-    (k,) = data.values("k", network=TORUS)
     return (
-        f"Rings of {k} let through at most {min(1, 8 / k):.0%} of uniform traffic, those of the paper's "
-        "size, 24, a third; a torus with rings of 24 in one dimension accepts less than 3/4 of the least on "
-        f"KNS (figures: {REPORT})."
-    )
-
-
-def _short(data: Data) -> str:
-    (k,) = data.values("k", network=TORUS)
-    return (
-        f"Rings of {k} hardly bind ({min(1, 8 / k):.0%} of uniform traffic, the paper's a third), so that "
-        f"queues decide; where rings have 24 routers VOQs add next to nothing (figures: {REPORT})."
+        f"{zipf.let_through(data, TORUS)} A torus with rings of 24 in one dimension accepts less than 3/4 of "
+        f"the least on KNS (figures: {REPORT})."
     )
 
 
@@ -56,7 +46,7 @@ def claims(data: Data) -> list[Claim]:
             all(highest(f, ["BBQ-4VC"]) for _, f in weak),
             cause=_why_two_networks(weak),
         ),
-        zipf.little(data, TORUS, cause=_short(data)),
+        zipf.little(data, TORUS),
     ]
 
 
