@@ -198,7 +198,7 @@ def _draw(axes: Axes, lines: _Lines, places: _Places, factor: float, *, is_laten
         where = [places.at[point.value] for point in points]
         means = [point.mean.scaled(factor) for point in points]
         look = style.line(number) | ({"linestyle": ""} if places.are_words else {})
-        drawn = axes.errorbar(
+        axes.errorbar(
             where,
             [mean.mean for mean in means],
             yerr=None if all(mean.values == 1 for mean in means) else [mean.half for mean in means],
@@ -209,12 +209,7 @@ def _draw(axes: Axes, lines: _Lines, places: _Places, factor: float, *, is_laten
         )
         for place, mean, point in zip(where, means, points, strict=True):
             if is_latency and not point.is_stable:
-                hollow: dict[str, Any] = {
-                    "marker": style.marker(number),
-                    "markerfacecolor": "white",
-                    "linestyle": "",
-                }
-                axes.plot([place], [mean.mean], color=drawn.lines[0].get_color(), **hollow)
+                style.hollow(axes, number, [place], [mean.mean])
     _set_scales(axes, places, is_latency=is_latency)
 
 
@@ -246,5 +241,5 @@ def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) ->
     if gone:
         notes.append(f"no points at all: {', '.join(gone)}")
     if is_latency and any(_is_known(point) and not point.is_stable for point in points):
-        notes.append("hollow: not stable, grows with the window")
+        notes.append(style.UNSTABLE)
     return notes

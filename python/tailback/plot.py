@@ -71,15 +71,24 @@ def latency_over_load(
     traffic: str = "all",
     latency: str = "packet",
 ) -> Figure:
-    """Mean latency over offered load: a point per run, a line per label. From the summaries."""
+    """Mean latency over offered load: a point per run, a line per label. From the summaries.
+
+    Latencies of runs that are not stable, which grow with the window, are hollow.
+    """
     lines = results if isinstance(results, Mapping) else {"": results}
     with style.styled():
         figure, (axes,) = style.figure()
+        stable = True
         for number, (label, runs) in enumerate(lines.items()):
             points = sorted(_load_point(run, traffic, latency) for run in _runs(runs))
-            offered, means = np.array(points, dtype=float).reshape(-1, 2).T
+            offered, means, is_stable = np.array(points, dtype=float).reshape(-1, 3).T
             axes.plot(100 * offered, means, label=label, marker=style.marker(number), **style.line(number))
-        axes.set_xlabel("offered load [% of injection bandwidth]")
+            grows = (is_stable == 0) & np.isfinite(means)
+            style.hollow(axes, number, 100 * offered[grows], means[grows])
+            stable = stable and not grows.any()
+        axes.set_xlabel(
+            "\n".join(["offered load [% of injection bandwidth]", *([] if stable else [style.UNSTABLE])])
+        )
         axes.set_ylabel(f"mean {latency} latency [ns]")
         style.from_zero(axes)
         style.legend(figure, axes)
@@ -269,11 +278,13 @@ def _join(label: str, name: str) -> str:
     return f"{label}, {name}" if label else name
 
 
-def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, float]:
+def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, float, bool]:
+    """What is offered, the mean latency, and whether it is stable."""
     facts = result.summary["classes"][traffic]
     values = facts.get(f"{latency}_latency_ns")
     mean = values.get("mean") if isinstance(values, Mapping) else None
-    return float(facts["offered"]), float("nan") if mean is None else float(mean)
+    known = float("nan") if mean is None else float(mean)
+    return float(facts["offered"]), known, facts.get("stable") is not False
 
 
 def _log_bins(low: Numbers, high: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:

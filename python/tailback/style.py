@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -67,6 +67,24 @@ def marked_line(number: int, points: int) -> dict[str, Any]:
     every = max(1, points // 12)
     first = number * every // 4 % every if every > 1 else 0
     return {**line(number), "marker": marker(number), "markevery": (first, every)}
+
+
+UNSTABLE = "hollow: not stable, grows with the window"
+"""What `hollow` markers mean."""
+
+
+def hollow(axes: Axes, number: int, where: Sequence[float], values: Sequence[float]) -> None:
+    """Empties markers of the n-th line: latencies of runs that are not stable."""
+    if len(where) == 0:
+        return
+    axes.plot(
+        where,
+        values,
+        color=COLOURS[number % len(COLOURS)],
+        marker=marker(number),
+        markerfacecolor="white",
+        linestyle="",
+    )
 
 
 def bar(number: int) -> dict[str, Any]:

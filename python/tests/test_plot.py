@@ -55,6 +55,19 @@ def test_latency_over_load_joins_the_runs_of_a_label():
     first, second = figure.axes[0].get_lines()
     assert list(first.get_xdata()) == pytest.approx([20, 40, 60])
     assert list(second.get_xdata()) == pytest.approx([20, 60])
+    assert "hollow" not in figure.axes[0].get_xlabel()
+
+
+def test_latencies_that_grow_with_the_window_are_hollow():
+    scenario = tailback.Scenario.loads("")
+    runs = [scenario.replace({"traffic.hot.load": load}).run() for load in (0.2, 0.4)]
+    for run, stable in zip(runs, (True, False), strict=True):
+        run.summary["classes"]["all"]["stable"] = stable
+    axes = plot.latency_over_load(runs, latency="network").axes[0]
+    _, hollow = axes.get_lines()
+    assert hollow.get_markerfacecolor() == "white"
+    assert list(hollow.get_xdata()) == pytest.approx([100 * runs[1].summary["classes"]["all"]["offered"]])
+    assert "hollow" in axes.get_xlabel()
 
 
 def test_a_histogram_adds_up(result):
