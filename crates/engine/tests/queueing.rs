@@ -104,6 +104,29 @@ fn queues_that_share_a_buffer_keep_a_packet_each_whatever_the_others_take() {
     assert!((one - 0.25).abs() < 0.02, "{one}");
 }
 
+#[test]
+fn who_comes_first_to_a_shared_buffer_gives_the_others_their_part() {
+    // Two flows in two queues of a link whose buffer holds half of what is under way in a round trip.
+    let shares = |switch: &str| {
+        let rest = format!(
+            "[queueing]\nkind = \"dbbm\"\nqueues = 2\n[endpoint]\nacknowledge = false\n[switch]\nkind = \"{switch}\"\n\
+             input_buffer = {{ per = \"port\", size = \"240 flits\", shared = true }}\n\
+             [[traffic]]\nname = \"first\"\npattern = \"list\"\npairs = [[0, 2]]\nload = 1.0\nmessage = \"24 flits\"\n\
+             [[traffic]]\nname = \"second\"\npattern = \"list\"\npairs = [[1, 3]]\nload = 1.0\nmessage = \"24 flits\"\n\
+             start = \"2 us\"\n[run]\nwarmup = \"20 us\"\nduration = \"50 us\"\ndrain = \"0 us\"\n"
+        );
+        let text = file(TWO, "kind = \"shortest\"", "kind = \"none\"", &rest);
+        let output = run_with(&text, &[("link.latency", "\"240 ns\""), ("link.host", "\"10 ns\"")]);
+        ["first", "second"].map(|class| number(&output, class, "accepted"))
+    };
+    for switch in ["cioq", "input-queued", "output-queued", "shared-buffer"] {
+        let [first, second] = shares(switch);
+        assert!((first / second - 1.0).abs() < 0.02, "{switch}: {first} and {second}");
+        // A buffer a round trip: there and back, the packet's length, and a flit each way.
+        assert!((first + second - 240.0 / 506.0).abs() < 0.003, "{switch}: {first} and {second}");
+    }
+}
+
 /// Packets that came behind a later one of their message.
 fn reordered(routing: &str) -> f64 {
     let rest = "[switch]\nkind = \"input-queued\"\nvoq = false\n[queueing]\nkind = \"dbbq\"\n\

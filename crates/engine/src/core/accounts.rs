@@ -25,16 +25,20 @@ impl Fabric {
         room - own - self.shared(channel) - record.returns.all(self.now)
     }
 
-    /// Flits of credit of a virtual channel of its own, once all that is on its way has come.
-    fn own(&self, channel: u32, vc: u8) -> u32 {
+    /// Flits of credit that are on their way back to a virtual channel.
+    fn owed(&self, channel: u32, vc: u8) -> u32 {
         let record = &self.channels[channel];
         let exchanged = match record.far {
             Far::Line(line) => self.lines[line].in_credits.as_slice(),
             _ => &[],
         };
         let exchanged = exchanged.iter().filter(|credit| credit.vc() == vc as u32);
-        let owed = record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>();
-        self.credits[channel * self.vcs + vc as u32] + owed
+        record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>()
+    }
+
+    /// Flits of credit of a virtual channel, once all that is on its way has come.
+    fn own(&self, channel: u32, vc: u8) -> u32 {
+        self.credits[channel * self.vcs + vc as u32] + self.owed(channel, vc)
     }
 
     /// Flits of the buffer ahead that all virtual channels share and none uses.
@@ -42,15 +46,16 @@ impl Fabric {
         self.pools.get(channel as usize).copied().unwrap_or(0)
     }
 
-    /// Flits of credit that a virtual channel can have once all that is on its way has come: of others, what they may not keep.
+    /// Flits of credit that a virtual channel can have once all that is on its way has come: of others, what they have borrowed.
     pub fn coming(&self, channel: u32, vc: u8) -> u32 {
         let own = self.own(channel, vc) + self.shared(channel);
         if self.pools.is_empty() {
             return own;
         }
-        let kept = self.plan.packet_flits as u32;
         let others = (0..self.vcs as u8).filter(|&other| other != vc);
-        own + others.map(|other| self.own(channel, other).saturating_sub(kept)).sum::<u32>()
+        let repaid =
+            |other: u8| self.owed(channel, other).min(self.borrowed[channel * self.vcs + other as u32]);
+        own + others.map(repaid).sum::<u32>()
     }
 
     /// Flits of the buffer ahead that these virtual channels do not use once all credit that is on its way has come.
@@ -104,15 +109,15 @@ impl Fabric {
         self.plan.router.reserved_level() == Some(level)
     }
 
-    /// What came back beyond the room for one packet that a virtual channel owns goes to the pool.
+    /// Of credit that came back to a virtual channel the pool gets what that has borrowed of it: who holds more than its own room gives
+    /// the rest back first, however much it has to send.
     #[cold]
-    pub(super) fn share(&mut self, channel: u32, vc: u32) {
-        let own = &mut self.credits[channel * self.vcs + vc];
-        let room = self.plan.packet_flits as u32;
-        if *own > room {
-            self.pools[channel] += *own - room;
-            *own = room;
-        }
+    pub(super) fn repay(&mut self, channel: u32, vc: u32, flits: u32) {
+        let lane = channel * self.vcs + vc;
+        let repaid = flits.min(self.borrowed[lane]);
+        self.borrowed[lane] -= repaid;
+        self.credits[lane] -= repaid;
+        self.pools[channel] += repaid;
     }
 
     /// Notes what concerns more than the channel when a packet is about to be sent, before its own credits are taken.
@@ -154,10 +159,10 @@ impl Fabric {
             *promised = promised.saturating_sub(flits);
         }
         if !self.pools.is_empty() {
-            // Shared credits go first.
-            let shared = flits.min(self.pools[channel]);
-            self.pools[channel] -= shared;
-            self.credits[lane] += shared;
+            let borrowed = flits.saturating_sub(self.credits[lane]);
+            self.pools[channel] -= borrowed;
+            self.borrowed[lane] += borrowed;
+            self.credits[lane] += borrowed;
         }
     }
 

@@ -69,6 +69,8 @@ pub struct Fabric {
     lanes: Table<Lane>,
     /// Flits that the virtual channels of each channel share in the buffer ahead; empty if none do.
     pub(super) pools: Table<u32>,
+    /// Flits of the pool that each virtual channel of each channel uses; empty if there are no pools.
+    pub(super) borrowed: Table<u32>,
     pub(super) vcs: u32,
 }
 
@@ -105,6 +107,7 @@ impl Fabric {
             credits: Table::default(),
             lanes: Table::default(),
             pools: Table::default(),
+            borrowed: Table::default(),
             vcs: vcs as u32,
             share,
             plan,
@@ -113,6 +116,9 @@ impl Fabric {
         assert!(fabric.channels.len() < 1 << 29, "law broken: more channels than an event can name");
         if fabric.plan.interleave {
             fabric.cut_free = vec![0; fabric.channels.len()].into();
+        }
+        if !fabric.pools.is_empty() {
+            fabric.borrowed = vec![0; fabric.credits.len()].into();
         }
         if fabric.plan.router.reserved_level().is_some() {
             fabric.promised = vec![0; fabric.credits.len()].into();

@@ -41,7 +41,7 @@ impl Fabric {
         while let Some(credit) = self.channels[channel].returns.take(self.now) {
             self.credits[channel * self.vcs + credit.vc()] += credit.flits();
             if !self.pools.is_empty() {
-                self.share(channel, credit.vc());
+                self.repay(channel, credit.vc(), credit.flits());
             }
         }
     }
