@@ -193,6 +193,9 @@ impl<A: Architecture> Partition<A> {
     /// One tick. The order of the phases is what makes the order inside a phase meaningless. Many ticks have events of few
     /// kinds.
     fn tick(&mut self) {
+        if self.fabric.is_large() {
+            self.fetch_first();
+        }
         let arrives = self.fabric.wheel.has(Kind::Line) || self.fabric.wheel.has(Kind::Arrival);
         if arrives {
             self.arrive();
@@ -230,6 +233,29 @@ impl<A: Architecture> Partition<A> {
         }
     }
 
+    /// Starts to bring into the cache what the events of this tick touch first. What that leads to is fetched where it is known.
+    #[inline(never)]
+    fn fetch_first(&self) {
+        let fabric = &self.fabric;
+        for &event in fabric.wheel.due(Kind::Arrival) {
+            fabric.pool.hot.fetch(event as u32);
+            fabric.inlets.fetch((event >> 32) as u32);
+        }
+        for &port in fabric.wheel.due(Kind::Wake) {
+            fabric.channels.fetch(port as u32);
+            self.switches.fetch(port as u32);
+        }
+        for &event in fabric.wheel.due(Kind::Delivery) {
+            fabric.pool.hot.fetch(event as u32);
+            fabric.pool.cold.fetch(event as u32);
+            self.nics.fetch((event >> 32) as u32);
+        }
+        for &endpoint in fabric.wheel.due(Kind::Endpoint) {
+            fabric.channels.fetch(fabric.ports + endpoint as u32);
+            self.nics.fetch(endpoint as u32);
+        }
+    }
+
     /// Collects and routes the heads that arrive in this tick, on the state as of its beginning.
     fn arrive(&mut self) {
         let lines = self.take(Kind::Line);
@@ -242,7 +268,21 @@ impl<A: Architecture> Partition<A> {
         for &event in &arrivals {
             self.route((event >> 32) as u32, event as u32);
         }
+        if self.fabric.is_large() {
+            self.expect_fetched(&arrivals);
+        }
         self.arrivals = arrivals;
+    }
+
+    /// Tells the outputs, which are on their way into the cache, of the packets that were routed to them.
+    #[inline(never)]
+    fn expect_fetched(&mut self, arrivals: &[u64]) {
+        for &event in arrivals {
+            let (input, id) = ((event >> 32) as u32, event as u32);
+            let Inlet { local, base, .. } = self.fabric.inlets[input];
+            self.switches.expect(base + self.fabric.pool.hot[id].out as u32, self.fabric.now);
+            self.switches.fetch_place(&self.fabric, local, input, id);
+        }
     }
 
     /// Packets that are promised room must be routed in an order that means something, as must those that change what a switch
@@ -350,8 +390,15 @@ impl<A: Architecture> Partition<A> {
             }
         };
         let (next_vc, flits) = (hot.next_vc, hot.flits());
-        self.switches.expect(base + hop.port as u32, now);
-        self.fabric.promise(base + hop.port as u32, next_vc, flits);
+        let port = base + hop.port as u32;
+        if self.fabric.is_large() {
+            self.switches.fetch(port);
+            self.fabric.channels.fetch(port);
+            self.fabric.credits.fetch(port * self.fabric.vcs + next_vc as u32);
+        } else {
+            self.switches.expect(port, now);
+        }
+        self.fabric.promise(port, next_vc, flits);
         if channel.tracked {
             self.fabric.pool.notes[id].arrived = now;
         }

@@ -87,6 +87,11 @@ impl Fabric {
     #[inline(never)]
     pub(super) fn return_credits(&mut self) {
         let mut released = std::mem::take(&mut self.released);
+        for &(input, _) in &released {
+            if let Upstream::Channel(channel) = self.inlets[input].upstream {
+                self.channels.fetch(channel);
+            }
+        }
         for (input, credit) in released.drain(..) {
             self.send_upstream(input, credit);
         }

@@ -23,6 +23,27 @@ impl<T> FromIterator<T> for Table<T> {
     }
 }
 
+impl<T> Table<T> {
+    /// Starts to bring a record into the cache, if there is one of this number. It reads nothing: the processor is told of the
+    /// address and goes on.
+    ///
+    /// The only unsafe code of the engine. In partitions of over 8,192 ports, where nothing is found in a cache, it takes a quarter of
+    /// the time away; a load in its place takes none, since the processor waits for it.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn fetch(&self, at: u32) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(record) = self.0.get(at as usize) {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let first = std::ptr::from_ref(record).cast::<i8>();
+            for line in (0..size_of::<T>()).step_by(64) {
+                // SAFETY: a hint, which is allowed for any address.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(line)) };
+            }
+        }
+    }
+}
+
 impl<T> Index<u32> for Table<T> {
     type Output = T;
     #[inline(always)]

@@ -221,6 +221,11 @@ impl Wheel {
         !self.due[kind as usize].is_empty()
     }
 
+    /// The events of one kind at the present tick (the one `next` returned).
+    pub fn due(&self, kind: Kind) -> &[u64] {
+        &self.due[kind as usize]
+    }
+
     /// Moves the events of one kind at the present tick (the one `next` returned) to `into`.
     #[inline]
     pub fn take(&mut self, kind: Kind, into: &mut Vec<u64>) {

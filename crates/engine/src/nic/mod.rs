@@ -44,6 +44,8 @@ pub trait Nics: Send {
     fn deliver(&mut self, fabric: &mut Fabric, endpoint: u32, id: u32);
     /// A signal reaches an endpoint out of band.
     fn hear_signal(&mut self, fabric: &mut Fabric, endpoint: u32, signal: &Signal);
+    /// Starts to bring an endpoint into the cache.
+    fn fetch(&self, endpoint: u32);
     /// An endpoint may be able to send.
     fn wake(&mut self, fabric: &mut Fabric, endpoint: u32);
     /// Counts what was offered up to `now`, messages not yet taken from their generators included.
@@ -352,6 +354,11 @@ impl<S: Source> Nics for NicSet<S> {
 
     fn hear_signal(&mut self, fabric: &mut Fabric, endpoint: u32, signal: &Signal) {
         self.obey(fabric, endpoint, signal);
+    }
+
+    fn fetch(&self, endpoint: u32) {
+        self.nodes.fetch(endpoint);
+        self.feeds.fetch(endpoint);
     }
 
     fn wake(&mut self, fabric: &mut Fabric, endpoint: u32) {

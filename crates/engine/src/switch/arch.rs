@@ -29,6 +29,12 @@ pub trait Architecture: Send {
     /// A packet that arrived in this tick was routed to a port: all are told before the first is taken in.
     fn expect(&mut self, _port: u32, _now: Tick) {}
 
+    /// Starts to bring an output into the cache.
+    fn fetch(&self, _port: u32) {}
+
+    /// Starts to bring into the cache where a packet that was routed may wait: its switch and its input (both local).
+    fn fetch_place(&self, _fabric: &Fabric, _switch: u32, _input: u32, _id: u32) {}
+
     /// Takes a routed packet (`hot.out`, `hot.next_vc`) in at an input: a local port, or none for the virtual input of
     /// the switch, from which it sends packets of its own. `switch` is local.
     fn accept(

@@ -290,6 +290,20 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         (output.crowded, output.met) = (output.met == now as u32, now as u32);
     }
 
+    #[inline(always)]
+    fn fetch(&self, port: u32) {
+        self.outputs.fetch(port);
+    }
+
+    #[inline(always)]
+    fn fetch_place(&self, fabric: &Fabric, switch: u32, input: u32, id: u32) {
+        let seat = self.seats[switch];
+        let hot = &fabric.pool.hot[id];
+        let output = &self.outputs[seat.port + hot.out as u32];
+        self.inputs.fetch(seat.input + input - seat.port);
+        self.cells.fetch(output.cell_of(self.class_of[hot.next_vc as usize], input - seat.port));
+    }
+
     #[inline]
     fn accept(
         &mut self,
