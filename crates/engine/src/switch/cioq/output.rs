@@ -123,7 +123,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             let (id, _) = self.first_of(fabric, port, class, input);
             let hot = &fabric.pool.hot[id];
             let (flits, vc) = (hot.flits(), hot.next_vc);
-            if !output.queued.contains(vc as usize) && fabric.affords(port, vc, flits) {
+            let queue_empty = !Self::QUEUES || !output.queued.contains(vc as usize);
+            if queue_empty && fabric.affords(port, vc, flits) {
                 return Some((class, input));
             }
         }
