@@ -11,6 +11,11 @@ use dimension::Base;
 pub(crate) use dimension::shorten;
 pub use dimension::{Dimension, QUANTITY_MAX, QuantityError};
 
+/// The greatest common divisor.
+pub(crate) fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// A point in simulated time, or a span of it, in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Time(pub u64);
@@ -51,6 +56,15 @@ pub struct Scale {
 }
 
 impl Rate {
+    /// The time of a flit in ticks of so many picoseconds, exact: a fraction in its lowest terms.
+    pub fn flit_ticks(self, scale: &Scale, tick: u64) -> (u64, u64) {
+        let (ps, ticks) =
+            (u128::from(scale.flit_bits) * 1_000_000_000_000, u128::from(self.0.max(1)) * u128::from(tick));
+        let divisor = gcd(ps, ticks);
+        let part = |number: u128| u64::try_from(number / divisor).unwrap_or(u64::MAX);
+        (part(ps), part(ticks))
+    }
+
     /// Picoseconds that `bits` take, exact, rounded up once; the largest time if it does not fit.
     pub fn transmit_time(self, bits: u64) -> Time {
         let ps = (bits as u128 * 1_000_000_000_000).div_ceil(self.0.max(1) as u128);

@@ -327,3 +327,57 @@ fn a_class_that_created_no_message_is_told() {
     assert_eq!(run(&text).summary["warnings"][0], "class \"late\" created no message in the window");
     assert_eq!(run_with(&text, &[("traffic.late.start", "0 ns")]).summary["warnings"], serde_json::json!([]));
 }
+
+#[test]
+fn what_is_offered_and_carried_at_a_flit_time_of_no_whole_picoseconds_is_exact() {
+    // A flit of 8 bits takes 10.296 ps, a packet of 24 of them 248 ps in place of 247.1.
+    let uneven = |load: f64, protocol: &str| {
+        let traffic =
+            traffic("all", "\"list\"\npairs = [[0, 2], [1, 2]]", load, "24 flits", "process = \"periodic\"");
+        let text = file(SINGLE, "kind = \"minimal\"", protocol, &format!("{WINDOW}{NO_ACKS}{traffic}"));
+        run_with(&text, &[("link.bandwidth", "\"777 Gb/s\""), ("packet.flit", "\"8 b\"")])
+    };
+    let exact = 247.104 / 248.0;
+    let output = uneven(1.0, NONE);
+    assert!((number(&output, "all", "offered") - 1.0).abs() < 1e-3, "{}", number(&output, "all", "offered"));
+    assert!((number(&output, "all", "accepted_per_destination") - exact).abs() < 1e-3);
+    let share = 16.0 * output.summary["ejection_shares"]["data"].as_f64().unwrap();
+    assert!((share - exact).abs() < 1e-3, "of one of 16 channels {share}");
+    assert!((number(&uneven(0.37, NONE), "all", "offered") - 0.37).abs() < 1e-3);
+    // What is granted fills the channel.
+    let granted = uneven(1.0, "kind = \"srp\"\nepsilon = 0.0");
+    let accepted = number(&granted, "all", "accepted_per_destination");
+    assert!((accepted - exact).abs() < 5e-3, "{accepted}");
+}
+
+#[test]
+fn control_packets_cut_in_where_there_are_no_output_queues_too() {
+    let rest =
+        format!("[switch]\nkind = \"input-queued\"\n{}", traffic("all", "\"uniform\"", 0.5, "24 flits", ""));
+    let text = file(SINGLE, "kind = \"minimal\"", NONE, &format!("{WINDOW}{rest}"));
+    let accepted = ["false", "true"].map(|interleave| {
+        let output = run_with(&text, &[("packet.interleave", interleave)]);
+        number(&output, "all", "accepted")
+    });
+    assert!(accepted.iter().all(|accepted| (accepted - 0.5).abs() < 0.02), "{accepted:?}");
+}
+
+#[test]
+fn the_largest_latency_is_exact_and_no_quantile_is_beyond_it() {
+    let one = traffic("one", "\"list\"\npairs = [[0, 1]]", 0.1, "24 flits", "process = \"periodic\"");
+    let output = minimal(SINGLE, NONE, &format!("{NO_ACKS}{one}"));
+    let all = ["mean", "p50", "p999", "max"]
+        .map(|key| number(&output, "one", &format!("network_latency_ns.{key}")));
+    assert!(all.iter().all(|&value| value == all[0]), "{all:?}");
+}
+
+#[test]
+fn the_last_bin_of_a_series_is_measured_by_its_own_length() {
+    let all = traffic("all", "\"list\"\npairs = [[0, 1]]", 1.0, "24 flits", "process = \"periodic\"");
+    let text = file(SINGLE, "kind = \"minimal\"", NONE, &format!("{WINDOW}{NO_ACKS}{all}"));
+    let output = run_with(&text, &[("record.series", "\"8 us\"")]);
+    let accepted = reals(&output, "series", "accepted");
+    // 30 us: three whole bins, and one of 6 us; of the class, then of all.
+    assert_eq!(accepted.len(), 8);
+    assert!((accepted[3] - 1.0).abs() < 0.01 && (accepted[7] - 1.0).abs() < 0.01, "{accepted:?}");
+}

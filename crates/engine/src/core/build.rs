@@ -157,9 +157,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let run = &scenario.run;
     let [warmup, duration, drain] = scenario.run_spans().map(ticks);
     let window = (warmup, warmup + duration);
+    let (slot_num, slot_den) = scale.host.flit_ticks(&scale, tick);
     let clock = |class: &BoundClass| generator::Clock {
-        slot_num: links[0].time[1] as u64,
-        slot_den: 1,
+        slot_num,
+        slot_den,
         start: class.start.0 / tick,
         stop: if runs(run, &class.name) { class.stop.map(|stop| stop.0 / tick) } else { Some(0) },
     };
@@ -355,6 +356,7 @@ fn link(
     let flits = flits.min(u32::MAX as u64 / 4) as u32;
     LinkPlan {
         name: wire.name.clone(),
+        rate: wire.rate,
         time: times(wire.rate, scale, tick),
         latency: (wire.latency.0 / tick) as u32,
         pipeline: (pipeline.0 / tick) as u32,

@@ -6,7 +6,7 @@ use crate::graph::{Graph, Peer};
 use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::traffic::generator;
-use crate::units::{Duration, Scale, Size};
+use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
 
 /// A traffic class: packets of the same priority and deadlock domain.
@@ -88,7 +88,9 @@ impl Channels {
 pub struct LinkPlan {
     /// Name of the class.
     pub name: String,
-    /// Time of a packet on the channel, by its flits; entry 1 is the flit time.
+    /// Its bandwidth.
+    pub rate: Rate,
+    /// Time of a packet on the channel, by its flits; entry 1 is the flit time, rounded up.
     pub time: Vec<u32>,
     /// Latency of the channel.
     pub latency: u32,

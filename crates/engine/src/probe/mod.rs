@@ -24,6 +24,8 @@ pub const LATENCIES: [&str; 3] = ["packet", "network", "message"];
 pub struct Latency {
     /// Sum of all.
     pub sum: u128,
+    /// The largest.
+    pub largest: Tick,
     /// The distribution.
     pub histogram: Histogram<u32>,
     /// How many were due: created (or injected) in the window and not dropped or discarded.
@@ -33,11 +35,12 @@ pub struct Latency {
 impl Latency {
     fn new() -> Self {
         let histogram = Histogram::new(2).expect("two digits are allowed");
-        Self { sum: 0, histogram, due: 0 }
+        Self { sum: 0, largest: 0, histogram, due: 0 }
     }
 
     fn record(&mut self, ticks: Tick) {
         self.sum += ticks as u128;
+        self.largest = self.largest.max(ticks);
         self.histogram.record(ticks).expect("histograms resize themselves");
     }
 
@@ -48,6 +51,7 @@ impl Latency {
 
     fn merge(&mut self, other: &Latency) {
         self.sum += other.sum;
+        self.largest = self.largest.max(other.largest);
         self.histogram.add(&other.histogram).expect("histograms resize themselves");
         self.due = self.due.wrapping_add(other.due);
     }
@@ -56,9 +60,9 @@ impl Latency {
 /// One bin of a class's time series.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bin {
-    /// Flits created, and messages.
+    /// Flits created.
     pub offered: u64,
-    /// See `offered`.
+    /// Messages created.
     pub created: u64,
     /// Flits that arrived.
     pub accepted: u64,

@@ -208,9 +208,11 @@ impl Measured<'_> {
         if count == 0 || saturated(latency) {
             return [None; 6];
         }
-        let at = |quantile| Some(self.ns(latency.histogram.value_at_quantile(quantile) as f64));
+        // The histogram knows the end of a value's bucket.
+        let at = |quantile| latency.histogram.value_at_quantile(quantile).min(latency.largest);
+        let at = |quantile| Some(self.ns(at(quantile) as f64));
         let mean = Some(self.ns(latency.sum as f64 / count as f64));
-        let largest = Some(self.ns(latency.histogram.max() as f64));
+        let largest = Some(self.ns(latency.largest as f64));
         [mean, at(0.5), at(0.95), at(0.99), at(0.999), largest]
     }
 
@@ -279,7 +281,8 @@ impl Measured<'_> {
 
     fn row_flits(&self, row: usize) -> f64 {
         let link = &self.plan.links[if row < self.plan.links.len() { row } else { 0 }];
-        self.window() as f64 / link.time[1] as f64
+        let (ticks, flits) = link.rate.flit_ticks(&self.plan.scale, self.plan.tick);
+        self.window() as f64 * flits as f64 / ticks as f64
     }
 
     fn class_table(&self, classes: &[Class]) -> Table {
@@ -370,13 +373,14 @@ impl Measured<'_> {
                 class.probe.series.iter().take(reached).enumerate().map(move |(at, b)| (class, at, b))
             })
             .collect();
-        let capacity = self.channel_flits(bin);
         let mean = |which: usize| {
             let value = |b: &Bin| self.ns(b.latency[which].1 as f64 / b.latency[which].0 as f64);
             Column::Real(rows.iter().map(|(_, _, b)| value(b)).collect())
         };
+        // The last bin may be cut short.
+        let capacity = |at: usize| self.channel_flits(bin.min(self.end - at as Tick * bin));
         let part = |pick: &dyn Fn(&Class, &Bin) -> f64| {
-            Column::Real(rows.iter().map(|(class, _, b)| pick(class, b) / capacity).collect())
+            Column::Real(rows.iter().map(|&(class, at, b)| pick(class, b) / capacity(at)).collect())
         };
         let columns = vec![
             ("class".into(), Column::Text(rows.iter().map(|(class, ..)| class.name.clone()).collect())),

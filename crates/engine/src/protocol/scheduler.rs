@@ -4,27 +4,31 @@ use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::Plan;
 
-/// What a granted flit costs: a flit time of the ejection channel, and a share more for control packets.
+/// What a granted flit costs: its share of a largest packet's time on the ejection channel, and a share more for control packets.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    flit: Tick,
-    /// Millionths of a flit time for each flit.
+    /// A largest packet: its time and its flits.
+    time: Tick,
+    flits: u64,
+    /// Millionths of that time for each packet.
     millionths: u64,
 }
 
 impl Pace {
     /// The pace of an endpoint, whose intervals are longer by the fraction `epsilon`.
     pub fn new(plan: &Plan, epsilon: f64) -> Self {
-        Self::of(plan.drain_time[1] as Tick, epsilon)
+        let flits = plan.packet_flits;
+        Self::of((plan.drain_time[usize::from(flits)].into(), flits.into()), epsilon)
     }
 
-    fn of(flit: Tick, epsilon: f64) -> Self {
-        Self { flit, millionths: 1_000_000 + libm::round(epsilon * 1e6) as u64 }
+    fn of((time, flits): (Tick, u64), epsilon: f64) -> Self {
+        Self { time, flits, millionths: 1_000_000 + libm::round(epsilon * 1e6) as u64 }
     }
 
     /// The interval for a number of flits, rounded up to a tick once.
     pub fn span(&self, flits: u64) -> Tick {
-        (flits as u128 * self.flit as u128 * self.millionths as u128).div_ceil(1_000_000) as Tick
+        let [of, time, millionths] = [flits, self.time, self.millionths].map(u128::from);
+        (of * time * millionths).div_ceil(1_000_000 * u128::from(self.flits)) as Tick
     }
 }
 
@@ -65,10 +69,13 @@ mod tests {
 
     #[test]
     fn an_interval_is_rounded_up_once() {
-        assert_eq!(Pace::of(100, 0.05).span(7), 735);
-        assert_eq!(Pace::of(1, 0.05).span(7), 8);
-        assert_eq!(Pace::of(1, 0.05).span(100), 105);
-        assert_eq!(Pace::of(3, 0.0).span(5), 15);
+        assert_eq!(Pace::of((100, 1), 0.05).span(7), 735);
+        assert_eq!(Pace::of((24, 24), 0.05).span(7), 8);
+        assert_eq!(Pace::of((24, 24), 0.05).span(100), 105);
+        assert_eq!(Pace::of((72, 24), 0.0).span(5), 15);
+        // Flits of 10.3 ticks, of which a packet of 24 takes 248 and one flit 11.
+        assert_eq!(Pace::of((248, 24), 0.0).span(240), 2480);
+        assert_eq!(Pace::of((248, 24), 0.0).span(1), 11);
     }
 
     proptest! {
@@ -78,7 +85,7 @@ mod tests {
             flit in 1u64..7000,
             epsilon in 0.0..1.0f64,
         ) {
-            let (mut scheduler, pace) = (Scheduler::default(), Pace::of(flit, epsilon));
+            let (mut scheduler, pace) = (Scheduler::default(), Pace::of((flit, 1), epsilon));
             let (mut now, mut free) = (0, 0);
             for (gap, flits) in asked {
                 now += gap * flit;

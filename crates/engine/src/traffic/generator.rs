@@ -3,9 +3,9 @@
 //! A [`Plan`] is what all sources of a class share; a [`Generator`] is the small state of one of them. A generator draws
 //! from a stream keyed by (seed, class name, endpoint) only: no other class, and nothing in the network, changes it.
 use super::bind::BoundClass;
-use super::sizes::gcd;
 use crate::rng::Stream;
 use crate::scenario::Process;
+use crate::units::gcd;
 
 /// Flit times of the host link, in the engine's ticks, and the ticks between which a class makes messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

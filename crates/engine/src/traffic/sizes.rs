@@ -3,7 +3,7 @@ use crate::nic::queue::MESSAGE_FLITS_MAX;
 use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::scenario::MessageSize;
-use crate::units::{Scale, Size};
+use crate::units::{Scale, Size, gcd};
 
 /// A distribution of message sizes in flits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,11 +189,6 @@ fn flits(size: Size, path: &str, scale: &Scale) -> Result<u32, Problem> {
             format!("1 to at most {most} flits"),
         )),
     }
-}
-
-/// The greatest common divisor.
-pub(super) fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]
