@@ -42,7 +42,11 @@ def engine() -> str:
 
 def identity(scenario: Scenario) -> str:
     """The name of a scenario's result: equal for equal completed scenarios under the same engine."""
-    text = f"{engine()}\n{scenario.complete()}"
+    return _identity(scenario.complete())
+
+
+def _identity(complete: str) -> str:
+    text = f"{engine()}\n{complete}"
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
@@ -72,7 +76,10 @@ def load(directory: Path) -> Result:
 def run(
     scenario: Scenario, name: str, folder: Path, go_on: Callable[[], bool] = lambda: True
 ) -> Outcome | None:
-    """Runs a point and puts its result into `folder/name`; tells errors; None if it was stopped."""
+    """Runs a point and puts its result into `folder/name`; tells errors; None if it was stopped.
+
+    A result that is not of the scenario that `name` stands for, as a file changed meanwhile, is not kept.
+    """
     started = time.process_time()
 
     def watch(_: Progress) -> bool:
@@ -85,6 +92,8 @@ def run(
     if result.interrupted:
         return None
     spent = time.process_time() - started
+    if _identity(result.scenario) != name:
+        return Outcome(name, spent, "a file that the scenario names changed after the sweep began")
     result.summary.setdefault("cpu_seconds", spent)
     result.summary["engine"] = engine()
     _put(result, folder / name)

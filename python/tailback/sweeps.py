@@ -96,10 +96,10 @@ def sweep(
 ) -> Sweep:
     """Runs the product of the values in `over` (else of the scenario's `[sweep]` table) and of the seeds.
 
-    `executor` is any `concurrent.futures.Executor` whose workers see `directory`; without one, a process for
-    every core. Points that are complete in `directory` are not run again. Raises `InputError` with every
-    wrong key or value before anything runs, `RunFailed` after all others are done if points gave no result,
-    or at once if a process was killed.
+    `executor` is any `concurrent.futures.Executor` whose workers see `directory` and the files that the
+    scenario names; without one, a process for every core. Points that are complete in `directory` are not
+    run again. Raises `InputError` with every wrong key or value before anything runs, `RunFailed` after all
+    others are done if points gave no result, or at once if a process was killed.
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
@@ -229,8 +229,10 @@ def _outcomes(
     try:
         while True:
             for point in islice(waiting, limit - len(running)):
-                scenario = point.scenario
-                running.add(executor.submit(work, scenario.text, scenario.overrides, point.name, str(folder)))
+                # A worker may be in another folder, and files are looked for beside the source.
+                source = str(Path(point.scenario.source).absolute())
+                scenario = replace(point.scenario, source=source)
+                running.add(executor.submit(work, scenario, point.name, str(folder)))
             if not running or stopped():
                 return
             finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)

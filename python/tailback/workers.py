@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -20,10 +20,9 @@ from tailback.scenario import Scenario
 _stop: Any = None  # an event, in the workers of `pool`
 
 
-def work(text: str, overrides: Sequence[tuple[str, str]], name: str, folder: str) -> points.Outcome | None:
+def work(scenario: Scenario, name: str, folder: str) -> points.Outcome | None:
     """Runs a point in whichever process this is."""
-    target = Path(folder)
-    return points.run(Scenario(text, tuple(overrides)), name, target, _go_on)
+    return points.run(scenario, name, Path(folder), _go_on)
 
 
 def _go_on() -> bool:

@@ -1,3 +1,4 @@
+import contextlib
 import json
 import os
 import random
@@ -115,6 +116,49 @@ def test_a_mistake_of_some_values_tells_which(tmp_path):
     with pytest.raises(tailback.InputError) as raised:
         run(tmp_path, over={"a": ["wrong"], "b": [1, 2]})
     assert "sweep" not in str(raised.value), "all points have it"
+
+
+NAMING = "# network net.txt\n" + TEXT
+
+
+def named_network(tmp_path, monkeypatch):
+    """A scenario that names a file beside it, from a folder that has another file of that name."""
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "net.txt").write_text(f"network {folder}")
+    (tmp_path / "there" / "s.toml").write_text(NAMING)
+    monkeypatch.chdir(tmp_path / "here")
+    return tailback.Scenario.load("../there/s.toml")
+
+
+class Elsewhere(Inline):
+    """One whose workers are in another folder."""
+
+    def submit(self, call, /, *arguments, **keywords):
+        with contextlib.chdir("/"):
+            return super().submit(call, *arguments, **keywords)
+
+
+@pytest.mark.parametrize("executor", [Inline, Elsewhere])
+def test_files_that_a_scenario_names_are_those_beside_it_wherever_its_points_run(
+    tmp_path, monkeypatch, executor
+):
+    scenario = named_network(tmp_path, monkeypatch)
+    done = tailback.sweep(scenario, executor=executor(), directory=tmp_path / "done")
+    assert all("network there" in result.scenario for result in done.results())
+
+
+def test_no_result_is_kept_of_a_file_that_changed_meanwhile(tmp_path, monkeypatch):
+    scenario = named_network(tmp_path, monkeypatch)
+
+    class Changing(Inline):
+        def submit(self, call, /, *arguments, **keywords):
+            (tmp_path / "there" / "net.txt").write_text("another network")
+            return super().submit(call, *arguments, **keywords)
+
+    with pytest.raises(tailback.RunFailed, match="changed after the sweep began"):
+        tailback.sweep(scenario, executor=Changing(), directory=tmp_path / "done")
+    assert not list((tmp_path / "done").glob("points/*"))
 
 
 class Killed(Executor):
