@@ -110,6 +110,11 @@ class Scenario:
             raise Interrupted(result)
         return result
 
+    def files(self) -> list[tuple[str, str]]:
+        """The files that it names: the key that holds each one's contents, and its path as it is written."""
+        with engine_errors():
+            return _engine.files(self.text, list(self.overrides))
+
     def _input(self) -> tuple[str, list[tuple[str, str]]]:
         for key, value in self.overrides:
             if not _encodable(key + value):
@@ -117,10 +122,8 @@ class Scenario:
         if not _encodable(self.text):
             raise mistake("the scenario is not valid text", "write it in UTF-8")
         overrides = list(self.overrides)
-        with engine_errors():
-            files = _engine.files(self.text, overrides)
         # The engine reads no files: what the scenario names is handed in.
-        for key, path in files:
+        for key, path in self.files():
             overrides.append((key, _as_text(_contents(key, Path(self.source).parent / path))))
         return self.text, overrides
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -129,6 +130,7 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
     if scenario.overrides:
         raise mistake("--set is not kept in a job array", "write it into the file")
     folder = folder.resolve()
+    named = _named(scenario, space)
     tasks = -(-len(space) // per_task)
     file = folder / COPY
     text = _SLURM.format(
@@ -141,6 +143,8 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for path in named:
+            _copy(Path(scenario.source).parent / path, folder / path)
         file.write_text(scenario.text, "utf-8")
         script = folder / SCRIPT
         script.write_text(text, "utf-8")
@@ -149,6 +153,26 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
         reason = error.strerror or str(error)
         raise mistake(f"{folder} cannot be written: {reason}", "choose another folder with -o") from None
     return script
+
+
+def _named(scenario: Scenario, space: Space) -> list[Path]:
+    """The files that the points name by paths from the scenario's folder; none may lie outside of it."""
+    plain, _ = sweeps.split(scenario)
+    of_points = (path for changes in space.points() for _, path in plain.replace(changes).files())
+    paths = [path for path in map(Path, dict.fromkeys(of_points)) if not path.is_absolute()]
+    outside = next((path for path in paths if ".." in path.parts), None)
+    if outside is not None:
+        raise mistake(
+            f"{outside} is outside of the scenario's folder, of which a job array takes a copy",
+            "write its whole path, from the root, into the file",
+        )
+    return paths
+
+
+def _copy(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if file.resolve() != target.resolve():
+        shutil.copyfile(file, target)
 
 
 _SLURM = """#!/bin/sh
