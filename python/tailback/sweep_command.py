@@ -12,7 +12,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
 from tailback.errors import InputError, Problem, mistake
-from tailback.result import write_parquet
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
 from tailback.workers import pool
@@ -55,9 +54,12 @@ def _part(part: str | None, points_all: int) -> range:
 
 
 def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: int | None) -> sweeps.Sweep:
-    """Runs the points, with a bar on a terminal, and writes the merged table if all of them were wanted."""
+    """Runs the points, with a bar on a terminal, and writes the merged table if all of them are there."""
     whole = len(wanted) == len(space)
-    sweeps.write_manifest(folder)
+    finished = not whole and sweeps.is_finished(folder, sweeps.prepare(scenario, space.points(), folder))
+    if finished:
+        wanted = range(len(space))
+    sweeps.write_manifest(folder, keep_table=finished)
     prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
     if whole:
         points.clean(folder / sweeps.FOLDER)
@@ -69,8 +71,8 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
             told = f"{complete:,} of {len(prepared):,} points are complete; --resume goes on"
             console.errors().print(told, soft_wrap=True)
             raise
-    if whole:
-        write_parquet(done.table, folder / sweeps.TABLE)
+    if whole or finished:
+        sweeps.write_table(done)
     return done
 
 

@@ -111,7 +111,7 @@ def sweep(
         missing = sum(not points.is_complete(point.directory) for point in prepared)
         with pool(max(1, min(missing, os.cpu_count() or 1))) as own:
             done = run_points(prepared, own, Path(directory), progress=progress)
-    write_parquet(done.table, Path(directory) / TABLE)
+    write_table(done)
     return done
 
 
@@ -292,6 +292,18 @@ def _column(values: list[Any]) -> pa.Array:
     return pa.array([None if value is None else json.dumps(value) for value in values], pa.string())
 
 
+def write_table(done: Sweep) -> None:
+    """Writes the merged table, all or nothing: tasks of a job array may do so at the same time."""
+    fresh = done.directory / f".{TABLE}.{os.getpid()}"
+    write_parquet(done.table, fresh)
+    fresh.replace(done.directory / TABLE)
+
+
+def is_finished(directory: Path, wanted: Iterator[Point]) -> bool:
+    """Whether there is a merged table in the folder, and all these points are complete."""
+    return (directory / TABLE).exists() and all(points.is_complete(point.directory) for point in wanted)
+
+
 def table_of(directories: Sequence[str]) -> pa.Table | None:
     """The merged table of a sweep's folder; None if the folders are no sweeps.
 
@@ -314,15 +326,18 @@ def table_of(directories: Sequence[str]) -> pa.Table | None:
         raise mistake(f"{file} cannot be read: {reason}", "tailback sweep --resume writes it again") from None
 
 
-def write_manifest(directory: Path) -> None:
-    """Notes which engine made the results; a folder of another engine's is refused."""
+def write_manifest(directory: Path, *, keep_table: bool = False) -> None:
+    """Notes which engine made the results; a folder of another engine's is refused.
+
+    The merged table is of the points there were: it is removed, unless no more are to come.
+    """
     file = directory / MANIFEST
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if file.exists():
             _refuse_other_engine(file)
-            # It is of the points there were; the new one is written when all are done.
-            (directory / TABLE).unlink(missing_ok=True)
+            if not keep_table:
+                (directory / TABLE).unlink(missing_ok=True)
             return
         fresh = directory / f".{MANIFEST}.{os.getpid()}"
         fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")

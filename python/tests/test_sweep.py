@@ -269,6 +269,22 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
     assert "not complete" in command("plot", "done")[2]
 
 
+def test_a_part_of_a_finished_sweep_leaves_its_table_whole(command, scenario_file, tmp_path):
+    file = scenario_file(TEXT)
+    run(tmp_path / "done")
+    table = tmp_path / "done" / sweeps.TABLE
+    before = table.read_bytes()
+    part = ("-o", "done", "--resume", "--part", "0:2")
+    assert command("sweep", file, *part)[0] == 0
+    assert table.read_bytes() == before
+    more = scenario_file(TEXT.replace("seeds = 2", "seeds = 1"), "other.toml")
+    assert command("sweep", more, "-o", "done", "--resume", "--part", "0:1")[0] == 0
+    assert table.read_bytes() != before, "it is of the points of the file as it is now"
+    grown = scenario_file(TEXT.replace("seeds = 2", "seeds = 3"), "grown.toml")
+    assert command("sweep", grown, "-o", "done", "--resume", "--part", "0:1")[0] == 0
+    assert not table.exists()
+
+
 @pytest.mark.parametrize("part", ["x", "1", "3:2", "1:x"])
 def test_a_nonsense_part_is_refused(command, scenario_file, part):
     status, _, err = command("sweep", scenario_file(TEXT), "--part", part)
