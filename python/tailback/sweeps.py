@@ -118,13 +118,28 @@ def sweep(
 def split(
     scenario: Scenario, over: Mapping[str, Any] | None = None, seeds: int | Sequence[int] | None = None
 ) -> tuple[Scenario, Space]:
-    """The scenario without its `[sweep]` table, and the points: of `over` and `seeds`, else of the table."""
+    """The scenario without its `[sweep]` table, and the points: of `over` and `seeds`, else of the table.
+
+    Raises `InputError` if that table replaces what was changed in the scenario, which nobody would see.
+    """
     table = from_text(scenario.text)
     if table is not None:
         scenario = replace(scenario, text=without_sweep(scenario.text))
     if over is not None or seeds is not None:
         table = space(over or {}, seeds)
+    elif table is not None:
+        _refuse_replaced(scenario, table)
     return scenario, table if table is not None else space({}, 1)
+
+
+def _refuse_replaced(scenario: Scenario, table: Space) -> None:
+    replaced = [
+        Problem("the [sweep] table changes it too", path=key, help="change the table, or leave this out")
+        for key, _ in scenario.overrides
+        if any(f"{key}.".startswith(f"{swept}.") for swept in table.keys)
+    ]
+    if replaced:
+        raise InputError(replaced)
 
 
 def check(scenario: Scenario, whole: Space) -> None:

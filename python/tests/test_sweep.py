@@ -285,6 +285,22 @@ def test_a_part_of_a_finished_sweep_leaves_its_table_whole(command, scenario_fil
     assert not table.exists()
 
 
+@pytest.mark.parametrize("change", ["traffic.hot.load=0.5", "run.seed=7", "traffic.hot.load.x=1"])
+@pytest.mark.parametrize("name", ["sweep", "check"])
+def test_a_change_that_the_sweep_replaces_is_refused(command, scenario_file, name, change):
+    status, _, err = command(name, scenario_file(TEXT), "--set", change)
+    assert status == 2
+    assert f"--set {change.split('=')[0]}: error: " in err
+    assert "the [sweep] table changes it too" in err
+
+
+def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):
+    scenario = tailback.Scenario.loads(TEXT).replace({"traffic.hot.load": 0.5})
+    over = {"traffic.hot.load": [0.1]}
+    done = tailback.sweep(scenario, over, executor=Inline(), directory=tmp_path)
+    assert [row["accepted"] for row in done.table.to_pylist()][:1] == [0.1]
+
+
 @pytest.mark.parametrize("part", ["x", "1", "3:2", "1:x"])
 def test_a_nonsense_part_is_refused(command, scenario_file, part):
     status, _, err = command("sweep", scenario_file(TEXT), "--part", part)
