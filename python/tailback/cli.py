@@ -103,6 +103,8 @@ def sweep(
     scenario = None
     target = Path(folder) if folder is not None else Path("results") / (Path(file).stem or "sweep")
     with _reporting():
+        if slurm is not None and part is not None:
+            raise mistake("--part is not kept in a job array", "its tasks run all points, a part each")
         scenario = _load(file, changes)
     with _reporting(scenario):
         plain, space, wanted = command.begin(

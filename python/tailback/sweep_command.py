@@ -50,6 +50,8 @@ def _part(part: str | None, points_all: int) -> range:
     first, colon, last = part.partition(":")
     if not colon or not first.isdecimal() or not last.isdecimal() or int(first) >= int(last):
         raise mistake(f"--part {part}: a part has the form FROM:TO", "as in --part 0:100, without the last")
+    if int(first) >= points_all:
+        raise mistake(f"--part {part}: the sweep has {points_all:,} points", "they are counted from 0")
     return range(min(int(first), points_all), min(int(last), points_all))
 
 

@@ -308,6 +308,17 @@ def test_a_nonsense_part_is_refused(command, scenario_file, part):
     assert "FROM:TO" in err
 
 
+def test_a_part_lies_within_the_sweep_and_is_not_of_a_job_array(command, scenario_file, tmp_path):
+    file = scenario_file(TEXT)
+    for arguments, told in (
+        (["--part", "4:5"], "the sweep has 4 points"),
+        (["--part", "0:1", "--slurm", "3"], "not kept in a job array"),
+    ):
+        status, _, err = command("sweep", file, "-o", "none", *arguments)
+        assert (status, told in err) == (2, True), err
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_job_array_packs_points_into_tasks(command, scenario_file, tmp_path):
     status, out, _ = command("sweep", scenario_file(TEXT), "--slurm", "3", "-o", "array")
     script = (tmp_path / "array" / "sweep.sh").read_text()
