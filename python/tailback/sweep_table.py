@@ -119,14 +119,20 @@ def _placed(problem: Problem, text: str) -> Problem:
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """Every line, and whether it is of a `[sweep]` table."""
     of_sweep = False
+    above = ""  # the lines from the last header on
     for line in text.split("\n"):
-        header = _HEADER.fullmatch(line.rstrip("\r"))
-        if header:
-            of_sweep = header[1].strip('"') == "sweep"
+        # A value over several lines, which has lines like headers, is no TOML up to one of them.
+        if line.lstrip().startswith("[") and (header := _parsed(line)) and _parsed(above) is not None:
+            of_sweep, above = "sweep" in header, ""
+        above += f"{line}\n"
         yield line, of_sweep
 
 
-_HEADER = re.compile(r"\s*\[\[?\s*(\"?[A-Za-z0-9_-]+)[^=,]*\]\s*(#.*)?")
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(f"{text}\n")
+    except tomllib.TOMLDecodeError:
+        return None
 
 
 def without_sweep(text: str) -> str:
@@ -137,11 +143,11 @@ def without_sweep(text: str) -> str:
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise InputError([_problem("sweep", "the table cannot be taken out of the file", _LAST_HELP)])
+        raise InputError([_problem("sweep", "the table cannot be taken out of the file", _TABLE_HELP)])
     return kept
 
 
-_LAST_HELP = "write it as [sweep], as the last table of the file"
+_TABLE_HELP = "write it under [sweep], as a table of its own"
 
 
 def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) -> Space:

@@ -88,6 +88,13 @@ def test_the_table_is_taken_out_and_all_other_lines_keep_their_numbers():
     assert without_sweep(text) == 'title = "x"\n' + "\n" * 6 + "[run]\nseed = 1\n"
 
 
-def test_a_table_that_cannot_be_told_from_its_values_is_refused():
-    with pytest.raises(tailback.InputError, match="last table"):
-        without_sweep("[sweep]\na = [\n[1]\n]\n[run]\nseed = 1\n")
+def test_lines_of_values_that_look_like_headers_are_none():
+    values = 'a = [\n  [4],\n  [8]\n]\nb = ["""\n[run]\n"""]\n'
+    assert without_sweep(f"[sweep]\n{values}[run]\nseed = 1\n") == "\n" * 8 + "[run]\nseed = 1\n"
+    before = 'x = """\n[sweep]\n"""\n'
+    assert without_sweep(f"{before}['sweep']\r\n[run]\r\n") == f"{before}\n[run]\r\n"
+
+
+def test_a_sweep_that_is_no_table_of_its_own_is_refused():
+    with pytest.raises(tailback.InputError, match=r"write it under \[sweep\]"):
+        without_sweep("sweep = { a = [1] }\n[run]\nseed = 1\n")
