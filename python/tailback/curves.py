@@ -21,6 +21,7 @@ from tailback import style
 from tailback.errors import mistake
 from tailback.stats import Interval, mean_interval
 from tailback.sweep_table import SEED, quantity, told
+from tailback.units import family as family_of
 
 CLASS, ALL, STABLE = "class", "all", "stable"
 
@@ -31,17 +32,6 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "message_latency_p99_ns": ("99th percentile of\nmessage latency [ns]", 1.0, True),
 }
 """What `tailback plot` draws of a sweep: the axis' name, a factor, whether it is a latency (logarithmic)."""
-
-_UNITS: Sequence[Mapping[str, float]] = (
-    {"": 1.0},
-    {"ps": 1e-3, "ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9},
-    {"cycle": 1.0, "cycles": 1.0},
-    {"flit": 1.0, "flits": 1.0},
-    {"packet": 1.0, "packets": 1.0},
-    {"b": 0.125, "B": 1.0, "kB": 1e3, "KiB": 2.0**10, "MB": 1e6, "MiB": 2.0**20, "GB": 1e9, "GiB": 2.0**30},
-    {"b/s": 1e-9, "kb/s": 1e-6, "Mb/s": 1e-3, "Gb/s": 1.0, "Tb/s": 1e3, "MB/s": 8e-3, "GB/s": 8.0},
-)
-"""Units that can stand on one axis, each with its size."""
 
 
 def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figure:
@@ -126,7 +116,7 @@ def _places(values: Iterable[Any]) -> _Places:
     read = [_read(value) for value in distinct]
     known = [number for number in read if number is not None]
     units = [unit for _, unit in known]
-    family = next((family for family in _UNITS if all(unit in family for unit in units)), None)
+    family = family_of(units)
     if len(known) < len(read) or family is None or not units:
         return _Places({value: float(place) for place, value in enumerate(distinct)}, are_words=True)
     unit = next((unit for unit in units if unit + "s" not in family), units[0] + "s")
@@ -139,7 +129,7 @@ def _read(value: Any) -> tuple[float, str] | None:
         number, unit = quantity(value)
     except ValueError:
         return None
-    return (float(number), unit) if any(unit in family for family in _UNITS) else None
+    return (float(number), unit) if family_of([unit]) else None
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
