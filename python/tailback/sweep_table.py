@@ -3,7 +3,7 @@
 [sweep]
 "traffic.hot.load" = [0.1, 0.5, 0.9]                       # a list
 "routing.threshold" = { from = "12 flits", to = "96 flits", step = "12 flits" }
-"link.global" = { from = "100 ns", to = "10 us", points = 5, log = true }   # one unit, or both ends alike
+"link.global" = { from = "100 ns", to = "10 us", points = 3, log = true }   # any units of one kind
 zip = { "topology.a" = [4, 8], "topology.h" = [2, 4] }      # go together; a list of such tables is allowed
 seeds = 5                                                  # run.seed from 1 to 5; or a list of seeds
 """
@@ -20,6 +20,7 @@ from decimal import Decimal
 from typing import Any
 
 from tailback.errors import InputError, Problem
+from tailback.units import family
 
 Changes = dict[str, Any]
 """A point: the value of every key that the sweep changes."""
@@ -263,20 +264,27 @@ def _range_values(table: Mapping[str, Any]) -> list[Any]:
         raise ValueError(f"a range has no key {sorted(unknown)[0]!r}; it has from, to, step or points, log")
     if not {"from", "to"} <= table.keys() or ("step" in table) == ("points" in table):
         raise ValueError("a range needs from, to, and either step or points")
-    (first, unit), (last, last_unit) = quantity(table["from"]), quantity(table["to"])
-    if unit != last_unit:
-        raise ValueError(f"both ends of a range need the same unit, not {unit!r} and {last_unit!r}")
-    if "step" in table:
-        numbers = _stepped(first, last, table["step"], unit, bool(table.get("log", False)))
-    else:
-        numbers = _spaced(first, last, table["points"], bool(table.get("log", False)))
+    names = [name for name in ("from", "to", "step") if name in table]
+    (first, last, *step), unit = _in_one_unit([quantity(table[name]) for name in names])
+    log = bool(table.get("log", False))
+    numbers = _stepped(first, last, step[0], log) if step else _spaced(first, last, table["points"], log)
     return [_written(number, unit) for number in numbers]
 
 
-def _stepped(first: Decimal, last: Decimal, step: Any, unit: str, log: bool) -> list[Decimal]:
-    size, step_unit = quantity(step)
-    if step_unit != unit:
-        raise ValueError(f"the step needs the unit of the ends, {unit!r}")
+def _in_one_unit(quantities: Sequence[tuple[Decimal, str]]) -> tuple[list[Decimal], str]:
+    """The numbers, exactly, in the smallest of their units."""
+    units = [unit for _, unit in quantities]
+    if len(set(units)) == 1:
+        return [number for number, _ in quantities], units[0]
+    sizes = family(units)
+    if sizes is None:
+        told = ", ".join(map(repr, dict.fromkeys(units)))
+        raise ValueError(f"the quantities of a range need units of one kind, not {told}")
+    smallest = min(units, key=lambda unit: (sizes[unit], -len(unit)))  # "packets" rather than "packet"
+    return [number * sizes[unit] / sizes[smallest] for number, unit in quantities], smallest
+
+
+def _stepped(first: Decimal, last: Decimal, size: Decimal, log: bool) -> list[Decimal]:
     if log:
         raise ValueError("a logarithmic range takes points, not step")
     if size == 0 or (last - first) / size < 0:
@@ -292,13 +300,11 @@ def _spaced(first: Decimal, last: Decimal, points: Any, log: bool) -> list[Decim
         raise ValueError(f"points is a whole number from 2 to {_LEVELS_MAX:,}")
     if first == last:
         raise ValueError("both ends are the same")
-    if not log:
-        return [first + (last - first) * number / (points - 1) for number in range(points)]
-    if first <= 0 or last <= 0:
+    if log and (first <= 0 or last <= 0):
         raise ValueError("a logarithmic range lies over 0")
-    ratio = float(last / first)
-    inner = [Decimal(float(first) * ratio ** (number / (points - 1))) for number in range(1, points - 1)]
-    return [first, *inner, last]
+    parts = [Decimal(number) / (points - 1) for number in range(1, points - 1)]
+    inner = [first * (last / first) ** part if log else first + (last - first) * part for part in parts]
+    return [first, *(Decimal(f"{number:.12g}") for number in inner), last]
 
 
 def quantity(value: Any) -> tuple[Decimal, str]:
@@ -313,7 +319,7 @@ def quantity(value: Any) -> tuple[Decimal, str]:
 
 
 def _written(number: Decimal, unit: str) -> Any:
-    """A number to 12 digits; a whole one without a point; with its unit if it has one."""
-    value = float(f"{number:.12g}")
-    plain: int | float = int(value) if value.is_integer() and abs(value) < 2**53 else value
-    return f"{plain} {unit}" if unit else plain
+    """The number, a whole one without a point; as text with its unit if it has one."""
+    if unit:
+        return f"{number.normalize():f} {unit}"
+    return int(number) if number == number.to_integral_value() and abs(number) < 2**53 else float(number)

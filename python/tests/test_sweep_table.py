@@ -21,6 +21,18 @@ def test_the_product_of_lists_changes_its_last_key_fastest():
         ({"from": 9, "to": 1, "step": -4}, [9, 5, 1]),
         ({"from": 0, "to": 1, "points": 3}, [0, 0.5, 1]),
         ({"from": 1, "to": 100, "points": 3, "log": True}, [1, 10, 100]),
+        ({"from": 0, "to": 1, "points": 4}, [0, 0.333333333333, 0.666666666667, 1]),
+        (
+            {"from": "1 packet", "to": "3 packets", "step": "1 packet"},
+            ["1 packets", "2 packets", "3 packets"],
+        ),
+        ({"from": "1 us", "to": "1.2 us", "step": "100 ns"}, ["1000 ns", "1100 ns", "1200 ns"]),
+        (
+            {"from": "1 s", "to": "1.000000000002 s", "step": "1 ps"},
+            ["1000000000000 ps", "1000000000001 ps", "1000000000002 ps"],
+        ),
+        ({"from": "100 ns", "to": "10 us", "points": 3, "log": True}, ["100 ns", "1000 ns", "10000 ns"]),
+        ({"from": "1 GiB", "to": "1 GB", "points": 2}, ["1.073741824 GB", "1 GB"]),
         ({"from": "10 us", "to": "20 us", "step": "5 us"}, ["10 us", "15 us", "20 us"]),
     ],
 )
@@ -65,7 +77,8 @@ def test_any_part_of_a_large_space_is_made_without_the_rest():
         ({"a": {"from": 2, "to": 1, "step": 1}}, "sweep.a", "never leads"),
         ({"a": {"from": 0, "to": 1, "points": 3, "log": True}}, "sweep.a", "over 0"),
         ({"a": {"from": 0, "to": 1e9, "step": 1e-9}}, "sweep.a", "at most"),
-        ({"a": {"from": "1 us", "to": "1 ms", "points": 3}}, "sweep.a", "same unit"),
+        ({"a": {"from": "1 us", "to": "1 MB", "points": 3}}, "sweep.a", "units of one kind"),
+        ({"a": {"from": "1 us", "to": "2 us", "step": 1}}, "sweep.a", "units of one kind"),
         ({"a": {"from": 1, "to": 2, "steps": 3}}, "sweep.a", "no key 'steps'"),
         ({"a": {"from": "x", "to": 2, "step": 3}}, "sweep.a", "neither a number"),
     ],
