@@ -159,6 +159,14 @@ def _refuse_foreign(target: Path) -> None:
         )
 
 
+def refuse_result(directory: Path) -> None:
+    """Raises `InputError` if the folder, which other things are to be written into, is of a result."""
+    if (directory / _SUMMARY).exists():
+        raise mistake(
+            f"the output folder {directory} holds the result of a run", "choose another folder with -o"
+        )
+
+
 def _is_ours(entry: Path) -> bool:
     return entry.name in (_SCENARIO, _SUMMARY, PLOTS) or entry.suffix == ".parquet"
 

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from tailback import points
 from tailback.errors import InputError, Problem, RunFailed, mistake
-from tailback.result import Result, write_parquet
+from tailback.result import Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
 from tailback.sweep_table import Changes, Space, from_text, space, told, without_sweep
 from tailback.workers import pool, work
@@ -103,6 +103,7 @@ def sweep(
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
+    refuse_result(Path(directory))
     write_manifest(Path(directory))
     prepared = list(prepare(scenario, whole.points(), Path(directory)))
     if executor is not None:

@@ -308,6 +308,17 @@ def test_a_nonsense_part_is_refused(command, scenario_file, part):
     assert "FROM:TO" in err
 
 
+@pytest.mark.parametrize("option", [[], ["--resume"], ["--slurm", "2"]])
+def test_the_result_of_a_run_is_not_swept_into(command, scenario_file, tmp_path, option):
+    assert command("run", scenario_file('title = "x"\n', "x.toml"), "-o", "there")[0] == 0
+    before = sorted((tmp_path / "there").iterdir())
+    status, _, err = command("sweep", scenario_file(TEXT), "-o", "there", *option)
+    assert (status, "holds the result of a run" in err) == (2, True), err
+    with pytest.raises(tailback.InputError, match="holds the result of a run"):
+        run(tmp_path / "there")
+    assert sorted((tmp_path / "there").iterdir()) == before
+
+
 def test_a_part_lies_within_the_sweep_and_is_not_of_a_job_array(command, scenario_file, tmp_path):
     file = scenario_file(TEXT)
     for arguments, told in (
