@@ -381,3 +381,36 @@ fn the_last_bin_of_a_series_is_measured_by_its_own_length() {
     assert_eq!(accepted.len(), 8);
     assert!((accepted[3] - 1.0).abs() < 0.01 && (accepted[7] - 1.0).abs() < 0.01, "{accepted:?}");
 }
+
+/// What 0 gets through to 2 while it sends to 3, and 1 to 2, all they can: input and output are busy without a break, and out of step.
+fn between_two_streams(switch: &str, messages: [&str; 3]) -> [f64; 3] {
+    let stream = |name: &str, pair: &str, message: &str, start: &str| {
+        let more = format!("process = \"periodic\"\nshare = true\nstart = \"{start}\"");
+        traffic(name, &format!("\"list\"\npairs = [{pair}]"), 1.0, message, &more)
+    };
+    let [a, b, c] = messages;
+    let streams = stream("a", "[0, 2]", a, "1 us")
+        + &stream("b", "[0, 3]", b, "1 us")
+        + &stream("c", "[1, 2]", c, "0 us");
+    let rest = format!("[queueing]\nkind = \"voqsw\"\n[switch]\n{switch}\n{NO_ACKS}{streams}");
+    let output = minimal("kind = \"single-switch\"\nendpoints = 4", NONE, &rest);
+    ["a", "b", "c"].map(|class| number(&output, class, "accepted"))
+}
+
+#[test]
+fn no_flow_starves_between_two_streams_that_keep_its_input_and_its_output_busy() {
+    for kind in ["cioq", "input-queued"] {
+        for arbitration in ["round-robin", "age", "random"] {
+            for speedup in [1, 2] {
+                let switch =
+                    format!("kind = \"{kind}\"\narbitration = \"{arbitration}\"\nspeedup = {speedup}");
+                for messages in [["4 flits", "24 flits", "24 flits"], ["24 flits", "24 flits", "24 flits"]] {
+                    let [a, _, c] = between_two_streams(&switch, messages);
+                    // Of its packets one goes for each round of five others, and one that it waits for.
+                    let flits = if messages[0] == "4 flits" { 4.0 } else { 24.0 };
+                    assert!(a > 0.9 * flits / (flits + 7.0 * 24.0), "{switch}, {messages:?}: {a} beside {c}");
+                }
+            }
+        }
+    }
+}

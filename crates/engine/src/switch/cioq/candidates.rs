@@ -45,6 +45,11 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// The candidate of an output with packets in its cells: that of the best class that has one.
     #[inline(always)]
     fn pick(&self, fabric: &mut Fabric, output: &Output<W, V>, open: &mut Open) -> Option<Proposal> {
+        if output.passed > output.radix
+            && let Some(found) = self.pick_late(fabric, output, open)
+        {
+            return found;
+        }
         let mut classes = output.classes;
         loop {
             let class = classes.trailing_zeros() as u8;
@@ -158,7 +163,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// The candidate of an input, if the input is free.
     #[inline(always)]
-    fn candidate(
+    pub(super) fn candidate(
         &self,
         fabric: &mut Fabric,
         output: &Output<W, V>,
@@ -168,6 +173,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         let free = self.inputs[output.input(place.1)].free_at;
         if free > fabric.now {
             open.input_free = open.input_free.min(free);
+            if open.skipped.is_none() {
+                open.skipped = Some((place.0, place.1 as u16));
+            }
             return None;
         }
         self.ready(fabric, output, place, open)

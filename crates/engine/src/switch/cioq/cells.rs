@@ -158,6 +158,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         last: u32,
     ) {
         let output = &mut self.outputs[port];
+        if output.late == (class, input as u16) {
+            output.passed = 0;
+        }
         let is_voq = self.voq[class as usize] || input == output.radix as u32;
         let cell = &mut self.cells[output.cell_of(class, input)];
         let hot = &fabric.pool.hot[last];

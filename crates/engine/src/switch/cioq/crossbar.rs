@@ -25,6 +25,8 @@ pub(super) struct Open {
     pub full: bool,
     /// A packet that was found to lack room, and is not owed any yet.
     pub short: u32,
+    /// The first candidate whose input was busy: its class and input.
+    pub skipped: Option<(u8, u16)>,
     /// Its input took another proposal.
     lost: bool,
     pub found: Option<Proposal>,
@@ -32,7 +34,7 @@ pub(super) struct Open {
 
 impl Open {
     fn new(port: u32) -> Self {
-        Self { port, input_free: NEVER, full: false, short: NIL, lost: false, found: None }
+        Self { port, input_free: NEVER, full: false, short: NIL, skipped: None, lost: false, found: None }
     }
 }
 
@@ -65,6 +67,9 @@ impl<const W: usize, const V: usize> State<W, V> {
         for open in &all {
             if let Some(found) = open.found {
                 self.cross(fabric, open.port, found, agent);
+                if let Some(skipped) = open.skipped {
+                    self.outputs[open.port].pass_over(skipped);
+                }
             }
             if open.lost {
                 self.activate(open.port);

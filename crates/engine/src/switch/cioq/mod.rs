@@ -3,6 +3,7 @@ mod candidates;
 mod cells;
 mod crossbar;
 mod debts;
+mod late;
 mod output;
 pub mod state;
 mod waiting;

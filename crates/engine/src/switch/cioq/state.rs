@@ -93,6 +93,9 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub requests: [Set<W>; CLASSES_MAX],
     /// Virtual channels in whose queues it owes room to a packet in its cells.
     pub owing: Cell<u16>,
+    /// Packets that it has taken since it passed over a candidate whose input was busy, and that one's class and input (`late`).
+    pub passed: u16,
+    pub late: (u8, u16),
 }
 
 /// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` the virtual channels of an output's
@@ -193,6 +196,8 @@ impl<const W: usize, const V: usize> Output<W, V> {
             turns: [0; CLASSES_MAX],
             requests: [Set::default(); CLASSES_MAX],
             owing: Cell::new(0),
+            passed: 0,
+            late: (0, 0),
         }
     }
 
