@@ -23,6 +23,50 @@ _SCENARIO = "scenario.toml"
 _SUMMARY = "summary.json"
 PLOTS = "plots"
 """Folder of the figures inside a result."""
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "classes": ("class",),
+    "flows": (),
+    "histograms": ("class", "latency", "low_ns", "high_ns", "count"),
+    "links": (),
+    "occupancy": ("time_ns", "switch", "flits"),
+    "operations": (),
+    "packets": (),
+    "phases": (),
+    "ports": ("link_class", "active_ns", "stalled_ns", "idle_ns"),
+    "queues": ("time_ns", "switch", "port", "flits"),
+    "ranks": (),
+    "rates": ("time_ns", "endpoint", "destination", "rate"),
+    "series": (
+        "class",
+        "time_ns",
+        "accepted",
+        "accepted_per_destination",
+        "messages",
+        "message_latency_ns",
+    ),
+    "shares": ("link_class", "kind", "share"),
+    "signals": (),
+    "sources": ("class", "accepted"),
+}
+"""Every table that a result can have, with the columns that `tailback plot` reads."""
+FIGURES = frozenset(
+    {
+        "allowed_rate",
+        "channel_shares",
+        "job_times",
+        "latency_distribution",
+        "latency_histogram",
+        "latency_over_time",
+        "occupancy_map",
+        "port_activity",
+        "port_ternary",
+        "source_throughput",
+        "switch_occupancy",
+        "throughput_over_time",
+        "throughput_per_destination",
+    }
+)
+"""The names of `tailback.figures.FIGURES`, here because that module takes long to load."""
 
 _ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64()}
 
@@ -151,11 +195,22 @@ def _refuse_foreign(target: Path) -> None:
         return
     if not target.is_dir():
         raise mistake(f"the output folder {target} is a file", "choose another folder with -o")
-    foreign = sorted(entry.name for entry in target.iterdir() if not _is_ours(entry))
+    entries = sorted(target.iterdir())
+    ours = _files_of_a_result(target)
+    files = [file for entry in entries for file in (_inside(entry) if entry.name == PLOTS else [entry])]
+    foreign = [file for file in files if file not in ours or file.is_symlink() or not file.is_file()]
+    missing = [name for name in (_SCENARIO, _SUMMARY) if not (target / name).is_file()]
     if foreign:
         raise mistake(
-            f"the output folder {target} holds other things than a result, such as {foreign[0]}",
-            "choose another folder with -o; only an earlier result is replaced",
+            f"the output folder {target} holds other things than a result, such as "
+            f"{foreign[0].relative_to(target)}",
+            _ONLY_RESULTS,
+        )
+    if entries and missing:
+        raise mistake(
+            f"the output folder {target} holds {entries[0].name} but no whole result: "
+            f"{missing[0]} is missing",
+            _ONLY_RESULTS,
         )
 
 
@@ -167,8 +222,19 @@ def refuse_result(directory: Path) -> None:
         )
 
 
-def _is_ours(entry: Path) -> bool:
-    return entry.name in (_SCENARIO, _SUMMARY, PLOTS) or entry.suffix == ".parquet"
+_ONLY_RESULTS = "choose another folder with -o; only an earlier result is replaced"
+
+
+def _inside(entry: Path) -> list[Path]:
+    """What a folder of figures holds; anything else of that name stands for itself."""
+    return sorted(entry.iterdir()) if entry.is_dir() and not entry.is_symlink() else [entry]
+
+
+def _files_of_a_result(directory: Path) -> set[Path]:
+    """Every file that Tailback may have written there."""
+    tables = {directory / f"{name}.parquet" for name in TABLES}
+    plots = {directory / PLOTS / f"{name}{kind}" for name in FIGURES for kind in (".png", ".svg")}
+    return {directory / _SCENARIO, directory / _SUMMARY} | tables | plots
 
 
 @contextmanager

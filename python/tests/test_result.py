@@ -2,6 +2,7 @@
 
 import errno
 import math
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tailback
+from tailback import figures
 from tailback import result as results
 
 
@@ -70,14 +72,63 @@ def test_an_interrupt_while_writing_leaves_nothing(result, tmp_path, monkeypatch
 
 def test_an_earlier_result_is_replaced_whole(result, tmp_path):
     result.save(tmp_path / "here")
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "here" / "stale.parquet")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "here" / "links.parquet")
+    (tmp_path / "here" / "plots").mkdir()
+    (tmp_path / "here" / "plots" / "job_times.svg").touch()
     result.save(tmp_path / "here")
-    assert "stale" not in tailback.Result.load(tmp_path / "here").tables
+    assert "links" not in tailback.Result.load(tmp_path / "here").tables
+    assert not (tmp_path / "here" / "plots").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
 
 
-def test_a_folder_with_other_things_is_left_alone(result, tmp_path):
-    (tmp_path / "notes.txt").touch()
-    with pytest.raises(tailback.InputError, match="other things"):
+@pytest.mark.parametrize("name", ["notes.txt", "my_precious_data.parquet", "plots/thesis.txt", "plots/a.svg"])
+@pytest.mark.parametrize("has_result", [False, True])
+def test_a_folder_with_other_things_is_left_alone(result, tmp_path, name, has_result):
+    if has_result:
         result.save(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(tailback.InputError, match=f"other things than a result, such as {name}"):
+        result.save(tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", ["plots/job_times.svg", "series.parquet"])
+def test_folders_of_the_names_of_files_are_left_alone(result, tmp_path, folder):
+    result.save(tmp_path / "here")
+    (tmp_path / "here" / folder).unlink(missing_ok=True)
+    (tmp_path / "here" / folder).mkdir(parents=True)
+    with pytest.raises(tailback.InputError, match=f"such as {folder}"):
+        result.save(tmp_path / "here")
+
+
+@pytest.mark.parametrize("missing", ["summary.json", "scenario.toml"])
+def test_what_is_no_whole_result_is_left_alone(result, tmp_path, missing):
+    result.save(tmp_path / "here")
+    (tmp_path / "here" / missing).unlink()
+    with pytest.raises(
+        tailback.InputError, match=f"classes.parquet but no whole result: {missing} is missing"
+    ):
+        result.save(tmp_path / "here")
+    assert (tmp_path / "here" / "classes.parquet").exists()
+
+
+def test_figures_of_a_result_are_those_that_plot_draws():
+    assert set(figures.FIGURES) == results.FIGURES
+    assert {table for table, _ in figures.FIGURES.values()} <= set(results.TABLES)
+
+
+@pytest.mark.engine
+def test_tables_of_a_result_are_known():
+    scenarios = Path(__file__).parents[2] / "scenarios"
+    record = {"series": "1 us", "occupancy": ["1 us"], **dict.fromkeys(("sources", "ports", "packets"), True)}
+    changes = {f"record.{key}": value for key, value in record.items()}
+    abatement = tailback.Scenario.load(scenarios / "abatement.toml").replace({"run.duration": "2 us"})
+    phases = tailback.Scenario.load(scenarios / "phases.toml").replace({"job.app.phases": 1})
+    found = set(abatement.replace(changes).run().tables)
+    for model in ("packets", "fluid"):
+        found |= set(phases.replace({"run.model": model, "record.ports": model == "fluid"}).run().tables)
+    assert found == set(results.TABLES)
