@@ -163,12 +163,14 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 def replace_text(file: Path, text: str) -> None:
     """Writes a text file, all or nothing."""
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
+        if file.is_dir():
+            raise mistake(f"{file} is a directory", "name a file")
+        fresh = file.with_name(f".{file.name}.{os.getpid()}")
         fresh.write_text(text, "utf-8")
         fresh.replace(file)
-    except OSError as error:
-        raise _unwritable(file.parent, error) from None
+    except (OSError, ValueError) as error:
+        raise mistake(f"{file} cannot be written: {_reason(error)}", "choose another place") from None
 
 
 def prepare(directory: str | Path) -> Path:
@@ -185,8 +187,13 @@ def prepare(directory: str | Path) -> Path:
 
 
 def _unwritable(target: Path, error: Exception) -> Exception:
-    reason = getattr(error, "strerror", None) or str(error)
-    return mistake(f"the output folder {target} cannot be written: {reason}", "choose another folder with -o")
+    return mistake(
+        f"the output folder {target} cannot be written: {_reason(error)}", "choose another folder with -o"
+    )
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _refuse_foreign(target: Path) -> None:

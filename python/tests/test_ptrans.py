@@ -55,6 +55,19 @@ def test_the_command_writes_a_trace(command, tmp_path):
     assert (status, (tmp_path / "a.vef").read_text().splitlines()[0]) == (0, "VEF 4 2 1 0 0 FALSE")
 
 
+@pytest.mark.parametrize(
+    "path", [".", "..", "/", "", "here", "missing/a.vef", "file/a.vef", "a\0b", "x" * 300]
+)
+def test_a_path_that_cannot_be_written_is_a_mistake(command, tmp_path, path):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "file").touch()
+    status, out, err = command("ptrans", path, "--rows", "1", "--columns", "1", "--matrix", "8")
+    assert (status, out) == (2, "")
+    assert "is a directory" in err or "cannot be written" in err
+    assert "-o" not in err
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "here"]
+
+
 @pytest.mark.engine
 def test_a_trace_of_576_tasks_is_written_read_and_run(command, scenario_file, tmp_path):
     assert command("ptrans", "ptrans.vef", "--matrix", "2400", "--chunk", "8192")[0] == 0
