@@ -116,6 +116,11 @@ class Result:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
         if not isinstance(summary, dict):
             raise mistake(f"{directory} holds no result: {_SUMMARY} is not an object")
+        for name, table in tables.items():
+            missing = [column for column in TABLES.get(name, ()) if column not in table.column_names]
+            if missing:
+                file = directory / f"{name}.parquet"
+                raise mistake(f"{file} has no column {missing[0]!r}", "it is damaged: run the scenario again")
         return cls(scenario, summary, tables)
 
     @property

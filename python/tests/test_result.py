@@ -132,3 +132,11 @@ def test_tables_of_a_result_are_known():
     for model in ("packets", "fluid"):
         found |= set(phases.replace({"run.model": model, "record.ports": model == "fluid"}).run().tables)
     assert found == set(results.TABLES)
+
+
+def test_a_table_in_place_of_another_is_named_with_the_column_that_it_lacks(result, tmp_path, command):
+    result.save(tmp_path / "here")
+    (tmp_path / "here" / "classes.parquet").replace(tmp_path / "here" / "series.parquet")
+    status, _, err = command("plot", "here")
+    assert status == 2
+    assert "here/series.parquet has no column 'time_ns'" in err
