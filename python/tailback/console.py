@@ -66,7 +66,7 @@ def _place(problem: Problem, scenario: Scenario | None) -> str:
     if problem.line:
         column = f":{problem.column}" if problem.column else ""
         return printable(f"{scenario.source}:{problem.line}{column}: ")
-    keys = [key for key, _ in scenario.overrides if problem.path and problem.path.startswith(key)]
+    keys = [key for key, _ in scenario.overrides if f"{problem.path}.".startswith(f"{key}.")]
     return printable(f"--set {keys[-1]}: " if keys else f"{scenario.source}: ")
 
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tailback
-from tailback import cli
+from tailback import cli, console
 
 GOOD = "title = 'x'\n"
 
@@ -65,6 +65,21 @@ def test_mistakes_are_shown_all_at_once_with_line_mark_and_remedy(command, scena
     assert f"{path}:3:5: error" in err
     assert "--set run.seed: error: run.seed: not so" in err
     assert "file is a file" in err
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("run.see", "--set run.see: "),
+        ("run.s", "--set run.s: "),
+        ("run.s.1", "--set run.s: "),
+        ("run.seed", "net: "),
+        ("", "net: "),
+    ],
+)
+def test_a_mistake_is_blamed_on_the_change_of_that_key(path, place):
+    scenario = tailback.Scenario("", (("run.see", "1"), ("run.s", "3")), "net")
+    assert console._place(tailback.Problem("wrong", path), scenario) == place
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal(command, scenario_file):
