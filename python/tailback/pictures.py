@@ -18,7 +18,17 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.plot import Numbers, Results, _distinct, _join, _labelled, _numbers, _only, _table
+from tailback.plot import (
+    Numbers,
+    Results,
+    _distinct,
+    _join,
+    _labelled,
+    _numbers,
+    _only,
+    _table,
+    finish_latency,
+)
 from tailback.result import Result
 
 _ROOT3 = math.sqrt(3)
@@ -273,7 +283,7 @@ def latency_distribution(results: Results, *, traffic: str = "all", latency: str
         axes.set_xscale("log")
         if some:  # nothing can be shown on a logarithmic axis if no packet came
             axes.set_yscale("log")
-        axes.set_xlabel(f"{latency} latency [ns]")
+        finish_latency(axes, results, traffic, latency)
         axes.set_ylabel("messages" if latency == "message" else "packets")
         style.legend(figure, axes)
     return figure

@@ -6,6 +6,7 @@ tailback.plot.latency_over_time({"none": a, "LHRP": b}, traffic="victim").savefi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ Numbers = NDArray[np.float64]
 
 _BINS_PER_DECADE = 20
 _PORT_STATES = ("active", "stalled", "idle")
+_MISSING_MAX = 0.01
+"""Share of the messages that may be missing where a latency is known; the engine has the same."""
+_NOTE_WIDTH = 80
+_TELLING = 100
+"""Messages of which a share of 1 % can be told."""
 
 
 def latency_over_time(results: Results, *, traffic: str | None = None, latency: str = "message") -> Figure:
@@ -34,15 +40,16 @@ def latency_over_time(results: Results, *, traffic: str | None = None, latency: 
         figure, (axes,) = style.figure()
         cut = False
         for number, (label, table) in enumerate(_by_class(results, "series", traffic)):
-            late = _mostly_under_way(table)
+            late, times = _unknown(table), _numbers(table, "time_ns") / 1e3
             values = np.where(late, np.nan, _numbers(table, f"{latency}_latency_ns"))
-            _draw_line(axes, label, number, _numbers(table, "time_ns") / 1e3, values)
+            _draw_line(axes, label, number, times, values)
+            axes.update_datalim([(times.max(), np.nan)], updatey=False)  # gaps at the end show as such
             cut = cut or bool(late.any())
         axes.set_yscale("log")
         axes.set_ylabel(f"mean {latency} latency [ns]")
         _finish_time(figure, axes)
         if cut:
-            note = "not drawn: when messages were created most of which had not arrived at the end"
+            note = "not drawn: when messages were created of which over 1 % had not arrived at the end"
             axes.set_xlabel(f"{axes.get_xlabel()}\n{note}")
     return figure
 
@@ -106,7 +113,7 @@ def latency_histogram(results: Results, *, traffic: str | None = None, latency: 
             shares = 100 * counts / max(counts.sum(), 1)
             axes.stairs(shares, edges, label=label, linewidth=1.6, **style.line(number))
         axes.set_xscale("log")
-        axes.set_xlabel(f"{latency} latency [ns]")
+        finish_latency(axes, results, traffic, latency)
         axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
         style.legend(figure, axes)
     return figure
@@ -186,17 +193,48 @@ def _draw_line(axes: Axes, label: str, number: int, times: Numbers, values: Numb
         axes.plot(times[alone], values[alone], **(looks | {"linestyle": "", "markevery": None}))
 
 
-def _mostly_under_way(table: Any) -> NDArray[np.bool_]:
-    """The bins of whose messages fewer than half arrived: their latency falls where that of all rises."""
+def _unknown(table: Any) -> NDArray[np.bool_]:
+    """The bins of whose messages over 1 % had not arrived, as where a summary calls a latency saturated.
+
+    What has not arrived is what is slow: without it the mean falls where that of all rises. 1 % of few
+    messages says nothing, so a bin is judged together with as many neighbours as have 100 messages.
+    """
     if "created" not in table.column_names:  # a result of an older engine
         return np.zeros(table.num_rows, dtype=bool)
-    late: NDArray[np.bool_] = _numbers(table, "messages") < _numbers(table, "created") / 2
-    return late
+    created = _numbers(table, "created")
+    due, arrived = (np.append(0, np.cumsum(part)) for part in (created, _numbers(table, "messages")))
+    first, end = np.arange(len(created)), np.arange(len(created)) + 1
+    while True:
+        few = (due[end] - due[first] < _TELLING) & (end - first < len(created))
+        if not few.any():
+            break
+        first, end = np.maximum(first - few, 0), np.minimum(end + few, len(created))
+    part = due[end] - due[first]
+    unknown: NDArray[np.bool_] = (created > 0) & (
+        part - (arrived[end] - arrived[first]) > _MISSING_MAX * part
+    )
+    return unknown
 
 
 def _finish_time(figure: Figure, axes: Axes) -> None:
     axes.set_xlabel("simulated time [us]")
     style.legend(figure, axes)
+
+
+def finish_latency(axes: Axes, results: Results, traffic: str | None, latency: str) -> None:
+    """Names the axis of latencies, and under it the drawn classes of which too much has not arrived."""
+    saturated = [
+        _join(label, name)
+        for label, result in _labelled(results).items()
+        for name, facts in result.summary.get("classes", {}).items()
+        if traffic in (None, name) and (facts.get(f"{latency}_latency_ns") or {}).get("saturated")
+    ]
+    lines = [f"{latency} latency [ns]"]
+    if saturated:
+        parts = "messages" if latency == "message" else "packets"
+        note = f"saturated ({'; '.join(saturated)}): {parts} that did not arrive are missing"
+        lines += wrap(note, _NOTE_WIDTH)
+    axes.set_xlabel("\n".join(lines))
 
 
 def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:

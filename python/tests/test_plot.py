@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import tailback
-from tailback import figures, plot
+from tailback import figures, pictures, plot
 
 PLOTS = [name for name, (_, draw) in figures.FIGURES.items() if draw.__module__ != "tailback.pictures"]
 
@@ -32,11 +32,32 @@ def test_lines_differ_without_colour(result):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
 
 
-def test_latency_ends_where_most_messages_have_not_arrived():
-    table = pa.table({"created": [100] * 6 + [0], "messages": [100, 100, 90, 60, 40, 0, 0]})
-    assert list(plot._mostly_under_way(table)) == [False] * 4 + [True] * 2 + [False]
+def unknown(created, messages):
+    return list(plot._unknown(pa.table({"created": created, "messages": messages})))
+
+
+def test_latency_has_gaps_where_over_one_percent_has_not_arrived():
+    assert unknown([100] * 4 + [0], [100, 99, 98, 0, 0]) == [False, False, True, True, False]
     older = pa.table({"messages": [1, 0]})
-    assert not plot._mostly_under_way(older).any(), "what it does not tell is not left out"
+    assert not plot._unknown(older).any(), "what it does not tell is not left out"
+
+
+def test_small_bins_are_judged_with_their_neighbours():
+    lost = 40
+    messages = [10] * 100
+    messages[lost] = 9
+    assert not any(unknown([10] * 100, messages)), "1 of the 110 around it"
+    messages[lost + 3] = 9
+    assert np.flatnonzero(unknown([10] * 100, messages)).tolist() == list(range(lost - 2, lost + 6))
+    assert unknown([3, 3, 3], [3, 3, 2]) == [True] * 3, "there are no more to judge by"
+
+
+def test_latencies_of_a_saturated_class_are_told_to_be_incomplete(result):
+    note = "saturated (hot; victim; all): messages that did not arrive are missing"
+    assert note in plot.latency_histogram(result).axes[0].get_xlabel()
+    figure = pictures.latency_distribution({"a": result}, traffic="hot", latency="message")
+    assert "saturated (a, hot): messages" in figure.axes[0].get_xlabel()
+    assert "saturated" not in pictures.latency_distribution(result).axes[0].get_xlabel()
 
 
 def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
