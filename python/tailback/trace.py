@@ -20,6 +20,8 @@ from tailback.result import Result
 from tailback.scenario import Progress, Scenario
 
 MESSAGES_MAX = 20
+PACKETS_MAX = 60
+"""Packets, those of the control too, that can be told apart in a diagram."""
 HOPS_MAX = 20_000
 """Packets on channels after which a run is certainly too long to be drawn."""
 
@@ -51,17 +53,22 @@ _SHORT = {
 
 
 def run(scenario: Scenario) -> Result:
-    """Runs a scenario of at most 20 messages and records every packet on every channel."""
+    """Runs a scenario of at most 20 messages and 60 packets, and records each packet on each channel."""
 
     def watch(progress: Progress) -> bool:
         return progress.packet_hops <= HOPS_MAX
 
     result = scenario.replace({"record.packets": True}).run(watch)
-    messages = len({(row["source"], row["message"]) for row in _rows(result) if row["kind"] == "data"})
-    if result.interrupted or messages > MESSAGES_MAX:
-        many = f"over {HOPS_MAX} packets on channels" if result.interrupted else f"{messages} messages"
+    rows = _rows(result)
+    messages = len({(row["source"], row["message"]) for row in rows if row["kind"] == "data"})
+    packets = sum(_starts(rows))
+    if result.interrupted or messages > MESSAGES_MAX or packets > PACKETS_MAX:
+        many = f"{messages} messages in {packets} packets"
+        if result.interrupted:
+            many = f"over {HOPS_MAX} packets on channels"
         raise mistake(
-            f"the run has {many}: too many for a time diagram, which shows at most {MESSAGES_MAX} messages",
+            f"the run has {many}: too many for a time diagram, which shows at most {MESSAGES_MAX} messages "
+            f"and {PACKETS_MAX} packets, acknowledgements among them",
             'use traffic with `process = "one-shot"` and few sources, or a shorter run',
         )
     if not messages:
@@ -81,15 +88,16 @@ def diagram(result: Result) -> Figure:
     first = min(row["start_ns"] for row in rows)
     last = max(row["tail_ns"] for row in rows)
     with style.styled():
-        figure = Figure(figsize=(1.6 + 1.5 * len(lanes), 1.5 + _height(rows)), layout="constrained")
+        height = _height(rows)
+        figure = Figure(figsize=(1.6 + 1.5 * len(lanes), 1.5 + height), layout="constrained")
         axes = figure.subplots()
         for node, place in lanes.items():
             axes.axvline(place, color="#555555", linewidth=0.9)
             axes.text(place, first - 0.02 * (last - first), node, ha="center", va="bottom", fontsize=8)
         for row in rows:
             _draw(axes, row, lanes)
-        _write(axes, rows, lanes, 0.025 * (last - first))
-        axes.set_ylim(last, first)
+        lowest = _write(axes, rows, lanes, min(0.025, 0.15 / height) * (last - first))
+        axes.set_ylim(max(last, lowest), first)
         axes.set_xlim(-0.6, len(lanes) - 0.4)
         axes.set_xticks([])
         axes.set_ylabel("time [ns]")
@@ -112,7 +120,7 @@ def _height(rows: Sequence[_Row]) -> float:
     for row in rows:
         if row["from"].startswith("endpoint"):
             sent[row["from"]] += 1
-    return min(20.0, max(3.0, 0.28 * max(sent.values(), default=1)))
+    return max(3.0, 0.28 * max(sent.values(), default=1))
 
 
 def _order(rows: Sequence[_Row]) -> list[str]:
@@ -170,8 +178,11 @@ def _starts(rows: Sequence[_Row]) -> list[bool]:
     return starts
 
 
-def _write(axes: Axes, rows: Sequence[_Row], lanes: dict[str, int], gap: float) -> None:
-    """Labels every packet where it starts; those that start together stand one below the other."""
+def _write(axes: Axes, rows: Sequence[_Row], lanes: dict[str, int], gap: float) -> float:
+    """Labels every packet where it starts; those that start together stand one below the other.
+
+    Returns the time at which the lowest label ends.
+    """
     names = _names(rows)
     free: dict[tuple[int, int], float] = {}
     for row, starts in zip(rows, _starts(rows), strict=True):
@@ -184,6 +195,7 @@ def _write(axes: Axes, rows: Sequence[_Row], lanes: dict[str, int], gap: float) 
         align = "right" if side < 0 else "left"
         text = _label(row, names)
         axes.text(near + 0.04 * side, at, text, ha=align, va="center", fontsize=6.5, color=colour)
+    return max(free.values(), default=0.0) - gap / 2
 
 
 def _draw(axes: Axes, row: _Row, lanes: dict[str, int]) -> None:
