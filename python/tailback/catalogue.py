@@ -83,10 +83,14 @@ def description(facts: Mapping[str, Any]) -> Iterator[RenderableType]:
             tables.append((key, value))
         else:
             for name, item in _flat(key, value):
-                plain.add_row(Text(_words(name), style="bold"), Text(_quantity(name, item)))
-    yield plain
-    for key, rows in tables:
-        yield Text(f"\n{_heading(key)}", style="bold")
+                if item not in ("", []):
+                    plain.add_row(Text(_words(name), style="bold"), Text(_quantity(name, item)))
+    if plain.rows:
+        yield plain
+    for number, (key, rows) in enumerate(tables):
+        if plain.rows or number:
+            yield Text()
+        yield Text(_heading(key), style="bold")
         yield _rows_table(rows)
 
 

@@ -177,7 +177,10 @@ def describe(
     changes: Changes = None,
     traffic: Annotated[
         bool,
-        typer.Option("--traffic", help="Only channel loads and the throughput bound of each traffic class."),
+        typer.Option(
+            "--traffic",
+            help="Only channel loads and the throughput bound of each traffic class; jobs are not covered.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -188,6 +191,8 @@ def describe(
         facts = scenario.linear_load() if traffic else scenario.describe()
     if as_json:
         _print_json(facts)
+    elif traffic and not facts["bounds"]:
+        console.output().print("no channel loads: only [[traffic]] tables have them, jobs are not covered")
     else:
         _print_all(catalogue.description(facts))
 

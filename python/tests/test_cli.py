@@ -181,6 +181,24 @@ def test_describe_shows_channel_loads_and_bounds(command, scenario_file):
     assert status == 0
     assert "throughput bound" in out
     assert "switch 1 port 2 (x) to switch 2" in out
+    assert out.startswith("bounds\n")
+
+
+def test_describe_says_that_channel_loads_of_jobs_are_not_known(command, scenario_file, monkeypatch):
+    monkeypatch.setattr(tailback.Scenario, "linear_load", lambda self: {"bounds": [], "channel_loads": []})
+    status, out, _ = command("describe", scenario_file(GOOD), "--traffic")
+    assert (status, "jobs are not covered" in out) == (0, True)
+
+
+def test_describe_leaves_empty_rows_out(command, scenario_file, monkeypatch):
+    facts = {"title": "", "endpoints": 3, "queues": [], "dropped": 0, "lookahead": None}
+    monkeypatch.setattr(tailback.Scenario, "describe", lambda self: facts)
+    _, out, _ = command("describe", scenario_file(GOOD))
+    assert [line.split() for line in out.splitlines()] == [
+        ["endpoints", "3"],
+        ["dropped", "0"],
+        ["lookahead", "-"],
+    ]
 
 
 def test_describe_shows_facts_and_tables(command, scenario_file):
