@@ -51,3 +51,8 @@ def __getattr__(name: str) -> Any:
     if name in _LATE:
         return getattr(import_module(f"tailback.{_LATE[name]}"), name)
     raise AttributeError(f"module 'tailback' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All names, those too that are loaded late."""
+    return sorted({*globals(), *__all__})

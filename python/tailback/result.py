@@ -123,6 +123,16 @@ class Result:
                 raise mistake(f"{file} has no column {missing[0]!r}", "it is damaged: run the scenario again")
         return cls(scenario, summary, tables)
 
+    def __repr__(self) -> str:
+        """What it is, on one line."""
+        state = []
+        if self.interrupted:
+            state = ["interrupted"]
+        elif "stable" in self.summary:
+            state = ["stable" if self.summary["stable"] else "not stable"]
+        tables = f"tables {', '.join(self.tables)}" if self.tables else "no tables"
+        return f"<Result {', '.join([repr(self.title), *state, tables])}>"
+
     @property
     def title(self) -> str:
         """The scenario's title."""

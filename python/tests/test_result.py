@@ -24,6 +24,15 @@ def test_a_saved_result_loads_as_it_was(result, tmp_path):
     assert loaded.tables["ports"].equals(result.tables["ports"])
 
 
+def test_a_result_is_shown_on_one_line(result):
+    assert repr(result).startswith("<Result 'fake', not stable, tables classes, series, ports, ")
+    assert repr(tailback.Result("", {"interrupted": True}, {})) == "<Result '', interrupted, no tables>"
+
+
+def test_names_that_are_loaded_late_are_listed():
+    assert set(tailback.__all__) <= set(dir(tailback))
+
+
 def test_tables_are_the_same_bytes_every_time(result, tmp_path):
     result.save(tmp_path / "a")
     tailback.Result.load(tmp_path / "a").save(tmp_path / "b")
