@@ -1,5 +1,7 @@
 """Every figure has labelled axes with units and tells its lines apart without colour."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,6 +11,10 @@ import tailback
 from tailback import figures, pictures, plot
 
 PLOTS = [name for name, (_, draw) in figures.FIGURES.items() if draw.__module__ != "tailback.pictures"]
+COUNTS = {"source_throughput": "x", "switch_occupancy": "xy"}
+"""Axes that count: they have a name but no unit."""
+BARS = {"channel_shares", "port_activity"}
+"""Figures of bars, whose vertical axis has the names of the bars."""
 
 
 @pytest.mark.parametrize("name", PLOTS)
@@ -19,9 +25,13 @@ def test_every_figure_has_labels_and_units(result, name, runs):
     figure = draw(result if runs == 1 else [result] * runs)
     assert isinstance(figure, Figure)
     (axes,) = figure.axes
-    assert axes.get_xlabel()
-    assert axes.get_ylabel() or axes.get_yticklabels()
-    assert any("[" in label or "s" in label for label in (axes.get_xlabel(), axes.get_ylabel()))
+    if name in BARS:
+        bars = [text.get_text().split(", ")[-1] for text in axes.get_yticklabels()]
+        assert set(bars) == set(result.tables[table]["link_class"].to_pylist())
+    labels = {"x": axes.get_xlabel()} | ({} if name in BARS else {"y": axes.get_ylabel()})
+    for axis, label in labels.items():
+        assert label
+        assert axis in COUNTS.get(name, "") or re.search(r"\[(ns|us|%|% of \w+ bandwidth)\]", label)
 
 
 def test_lines_differ_without_colour(result):

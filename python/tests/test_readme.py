@@ -52,5 +52,7 @@ def test_the_commands_run(command, beside_scenarios):
 
 def test_every_command_of_the_table_is_one(command):
     _, text, _ = command("--help")
-    for name in re.findall(r"^\| `tailback (\w+)", README, re.MULTILINE):
-        assert name in text
+    names = re.findall(r"^\| `tailback (\w+)", README, re.MULTILINE)
+    assert len(names) > 10
+    for name in names:
+        assert re.search(rf"^  {name} ", text, re.MULTILINE), f"no line of {name}"
