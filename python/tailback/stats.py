@@ -1,4 +1,4 @@
-"""How sure a mean is: over seeds (Student's t), or over the batches of one long run."""
+"""How sure a mean over seeds is (Student's t)."""
 
 from __future__ import annotations
 
@@ -62,28 +62,3 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
     quantile = float(distributions.t.ppf(0.5 + confidence / 2, array.size - 1))
     half = quantile * float(array.std(ddof=1)) / math.sqrt(array.size)
     return Interval(mean, half, int(array.size), confidence)
-
-
-def batch_means(series: Sequence[float], batches: int = 10, confidence: float = CONFIDENCE) -> Interval:
-    """The mean of one run's steady series by batch means.
-
-    Consecutive batches stand in for independent values.
-    Values that are missing (NaN) are left out of their batch. (Law and Kelton, Simulation Modeling and
-    Analysis, section 9.5.3.)
-    """
-    array = np.asarray(series, dtype=float)
-    if array.size < 2 * batches:
-        return mean_interval(array[~np.isnan(array)][-1:].tolist(), confidence)
-    parts = np.array_split(array, batches)
-    means = [float(np.nanmean(part)) for part in parts if not np.isnan(part).all()]
-    return mean_interval(means, confidence)
-
-
-def mean_over_seeds(
-    values: Sequence[float], series: Sequence[float] | None = None, confidence: float = CONFIDENCE
-) -> Interval:
-    """Over seeds if there are several, else over the batches of the one run's series, if it has one."""
-    if len(values) > 1 or not series:
-        return mean_interval(values, confidence)
-    batched = batch_means(series, confidence=confidence)
-    return Interval(float(values[0]), batched.half, batched.values, confidence)

@@ -5,7 +5,7 @@ import pytest
 
 import tailback
 from tailback import saturation
-from tailback.stats import batch_means, mean_interval, mean_over_seeds
+from tailback.stats import mean_interval
 
 
 def test_the_interval_is_student_s():
@@ -31,16 +31,6 @@ def test_the_interval_holds_the_mean_as_often_as_it_says():
         found = mean_interval([stream.gauss(5, 2) for _ in range(5)], confidence=0.9)
         held += found.low <= 5 <= found.high
     assert 0.86 * 400 < held < 0.94 * 400
-
-
-def test_batches_stand_in_for_seeds_where_there_is_one_run():
-    stream = random.Random(1)
-    series = [stream.gauss(5, 1) for _ in range(400)]
-    found = batch_means(series)
-    assert found.values == 10
-    assert found.low < 5 < found.high
-    assert mean_over_seeds([5.0], series).half == found.half
-    assert mean_over_seeds([5.0, 6.0], series).values == 2
 
 
 @pytest.fixture
