@@ -235,7 +235,7 @@ def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
 def job_times(results: Results) -> Figure:
     """Communication time of every job, its slowest rank, a bar per run; a line where the job alone would end.
 
-    From the summaries; the line where a result has it (`tailback run --alone`).
+    From the summaries; the line, of the slowest rank too, where a result has it (`tailback run --alone`).
     """
     labelled = _labelled(results)
     names = list(
