@@ -285,7 +285,7 @@ def trace(
         ),
     ] = None,
 ) -> None:
-    """Draws every packet of a run of at most 20 messages, 60 packets, as a time diagram."""
+    """Draws every packet of a run of at most 20 messages as a time diagram."""
     from tailback import figures  # late: it loads matplotlib
     from tailback import trace as work
 

@@ -20,8 +20,8 @@ from tailback.result import Result
 from tailback.scenario import Progress, Scenario
 
 MESSAGES_MAX = 20
-PACKETS_MAX = 60
-"""Packets, those of the control too, that can be told apart in a diagram."""
+LABELS_MAX = 60
+"""Packets, those of the control too, up to which each has its label: those of more would cover a diagram."""
 HOPS_MAX = 20_000
 """Packets on channels after which a run is certainly too long to be drawn."""
 
@@ -53,22 +53,17 @@ _SHORT = {
 
 
 def run(scenario: Scenario) -> Result:
-    """Runs a scenario of at most 20 messages and 60 packets, and records each packet on each channel."""
+    """Runs a scenario of at most 20 messages and records every packet on every channel."""
 
     def watch(progress: Progress) -> bool:
         return progress.packet_hops <= HOPS_MAX
 
     result = scenario.replace({"record.packets": True}).run(watch)
-    rows = _rows(result)
-    messages = len({(row["source"], row["message"]) for row in rows if row["kind"] == "data"})
-    packets = sum(_starts(rows))
-    if result.interrupted or messages > MESSAGES_MAX or packets > PACKETS_MAX:
-        many = f"{messages} messages in {packets} packets"
-        if result.interrupted:
-            many = f"over {HOPS_MAX} packets on channels"
+    messages = len({(row["source"], row["message"]) for row in _rows(result) if row["kind"] == "data"})
+    if result.interrupted or messages > MESSAGES_MAX:
+        many = f"over {HOPS_MAX} packets on channels" if result.interrupted else f"{messages} messages"
         raise mistake(
-            f"the run has {many}: too many for a time diagram, which shows at most {MESSAGES_MAX} messages "
-            f"and {PACKETS_MAX} packets, acknowledgements among them",
+            f"the run has {many}: too many for a time diagram, which shows at most {MESSAGES_MAX} messages",
             'use traffic with `process = "one-shot"` and few sources, or a shorter run',
         )
     if not messages:
@@ -96,8 +91,12 @@ def diagram(result: Result) -> Figure:
             axes.text(place, first - 0.02 * (last - first), node, ha="center", va="bottom", fontsize=8)
         for row in rows:
             _draw(axes, row, lanes)
-        lowest = _write(axes, rows, lanes, min(0.025, 0.15 / height) * (last - first))
-        axes.set_ylim(max(last, lowest), first)
+        packets = sum(_starts(rows))
+        if packets <= LABELS_MAX:
+            last = max(last, _write(axes, rows, lanes, min(0.025, 0.15 / height) * (last - first)))
+        else:
+            axes.set_xlabel(f"{packets} packets, too many for labels", fontsize=8)
+        axes.set_ylim(last, first)
         axes.set_xlim(-0.6, len(lanes) - 0.4)
         axes.set_xticks([])
         axes.set_ylabel("time [ns]")
@@ -120,7 +119,7 @@ def _height(rows: Sequence[_Row]) -> float:
     for row in rows:
         if row["from"].startswith("endpoint"):
             sent[row["from"]] += 1
-    return max(3.0, 0.28 * max(sent.values(), default=1))
+    return min(20.0, max(3.0, 0.28 * max(sent.values(), default=1)))
 
 
 def _order(rows: Sequence[_Row]) -> list[str]:

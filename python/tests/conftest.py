@@ -16,7 +16,7 @@ if not BUILT:
     sys.modules["tailback._engine"] = fake_engine
 
 import tailback  # noqa: E402
-from tailback import _engine, cli  # noqa: E402
+from tailback import _engine, cli, points  # noqa: E402
 
 STOOD_IN = (
     "EngineError",
@@ -34,6 +34,7 @@ STOOD_IN = (
 
 @pytest.fixture(autouse=True)
 def engine(request, monkeypatch):
+    points.engine.cache_clear()  # it tells one engine from another
     if request.node.get_closest_marker("engine") is None:
         for name in STOOD_IN:
             monkeypatch.setattr(_engine, name, getattr(fake_engine, name))
