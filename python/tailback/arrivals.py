@@ -12,13 +12,13 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from tailback import style
-from tailback.plot import Numbers, _numbers, _only, _table
+from tailback.plot import MISSING_MAX, Numbers, _numbers, _only, _table
 from tailback.result import Result
 
 UNRIPE_US = 5.0
 """What is created so short before the end of a run may not have arrived for no fault."""
 _AT_LEAST: Any = (0, (1, 1.5))
-_COMPLETE = 0.99
+_COMPLETE = 1 - MISSING_MAX
 """Share of the messages that must have arrived for their mean latency to be known."""
 _MOST = 0.5
 """Share that must have arrived for the lower bound to tell more than how long the run lasted."""

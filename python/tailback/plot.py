@@ -24,7 +24,7 @@ Numbers = NDArray[np.float64]
 
 _BINS_PER_DECADE = 20
 _PORT_STATES = ("active", "stalled", "idle")
-_MISSING_MAX = 0.01
+MISSING_MAX = 0.01
 """Share of the messages that may be missing where a latency is known; the engine has the same."""
 _NOTE_WIDTH = 80
 _TELLING = 100
@@ -210,9 +210,7 @@ def _unknown(table: Any) -> NDArray[np.bool_]:
             break
         first, end = np.maximum(first - few, 0), np.minimum(end + few, len(created))
     part = due[end] - due[first]
-    unknown: NDArray[np.bool_] = (created > 0) & (
-        part - (arrived[end] - arrived[first]) > _MISSING_MAX * part
-    )
+    unknown: NDArray[np.bool_] = (created > 0) & (part - (arrived[end] - arrived[first]) > MISSING_MAX * part)
     return unknown
 
 

@@ -49,24 +49,6 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "sources": ("class", "accepted"),
 }
 """Every table that a result can have, with the columns that `tailback plot` reads."""
-FIGURES = frozenset(
-    {
-        "allowed_rate",
-        "channel_shares",
-        "job_times",
-        "latency_distribution",
-        "latency_histogram",
-        "latency_over_time",
-        "occupancy_map",
-        "port_activity",
-        "port_ternary",
-        "source_throughput",
-        "switch_occupancy",
-        "throughput_over_time",
-        "throughput_per_destination",
-    }
-)
-"""The names of `tailback.figures.FIGURES`, here because that module takes long to load."""
 
 _ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64()}
 
@@ -255,7 +237,11 @@ def _inside(entry: Path) -> list[Path]:
 def _files_of_a_result(directory: Path) -> set[Path]:
     """Every file that Tailback may have written there."""
     tables = {directory / f"{name}.parquet" for name in TABLES}
-    plots = {directory / PLOTS / f"{name}{kind}" for name in FIGURES for kind in (".png", ".svg")}
+    plots: set[Path] = set()
+    if (directory / PLOTS).exists():
+        from tailback.figures import FIGURES  # late: it loads matplotlib
+
+        plots = {directory / PLOTS / f"{name}{kind}" for name in FIGURES for kind in (".png", ".svg")}
     return {directory / _SCENARIO, directory / _SUMMARY} | tables | plots
 
 

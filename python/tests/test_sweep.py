@@ -14,7 +14,17 @@ import tailback
 from tailback import points, sweeps
 
 TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
-SMALL = """
+TRAFFIC = """
+[[traffic]]
+name = "u"
+pattern = "uniform"
+message = "4 flits"
+[run]
+warmup = "1 us"
+duration = "4 us"
+[sweep]
+"""
+SMALL = f"""
 title = "small"
 [topology]
 kind = "dragonfly"
@@ -24,20 +34,12 @@ h = 2
 groups = 9
 [routing]
 kind = "par"
-[[traffic]]
-name = "u"
-pattern = "uniform"
-message = "4 flits"
-[run]
-warmup = "1 us"
-duration = "4 us"
-[sweep]
-"traffic.u.load" = { from = 0.05, to = 0.5, step = 0.05 }
+{TRAFFIC}"traffic.u.load" = {{ from = 0.05, to = 0.5, step = 0.05 }}
 "congestion_control.kind" = ["none", "lhrp"]
 seeds = 2
 """
 
-NAMED = """
+NAMED = f"""
 title = "of a file"
 [topology]
 kind = "file"
@@ -45,15 +47,7 @@ path = "net.txt"
 [routing]
 kind = "shortest"
 deadlock = "hops"
-[[traffic]]
-name = "u"
-pattern = "uniform"
-message = "4 flits"
-[run]
-warmup = "1 us"
-duration = "2 us"
-[sweep]
-"traffic.u.load" = { from = 0.1, to = 0.3, step = 0.1 }
+{TRAFFIC}"traffic.u.load" = {{ from = 0.1, to = 0.3, step = 0.1 }}
 """
 
 

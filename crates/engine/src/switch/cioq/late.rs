@@ -24,7 +24,8 @@ impl<const W: usize, const V: usize> State<W, V> {
 }
 
 impl<const W: usize, const V: usize> Output<W, V> {
-    /// Notes that a packet was taken while the input of a better candidate was busy.
+    /// Notes that a packet was taken while the input of another candidate was busy: in round robin, and of a better class, one that comes
+    /// before it.
     #[inline(never)]
     pub(super) fn pass_over(&mut self, skipped: (u8, u16)) {
         if self.passed == 0 {
