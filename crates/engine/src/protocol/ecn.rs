@@ -41,7 +41,8 @@ use std::sync::Arc;
 /// increment: the marks of one round trip add up and the sources overshoot. What a device of InfiniBand has against
 /// that is offered as `marking_rate`, what RoCE has (one notification per flow and period) as `increase_period`; both
 /// are off by default, since neither paper speaks of them. With a `table`, which InfiniBand's Congestion Control Architecture has
-/// and the papers do not, the delay is the table's value at an index that notifications raise and the timer lowers by one.
+/// and the papers do not, the delay is the table's value at an index that notifications raise and the timer lowers by one. There
+/// the timer runs on through notifications, as in InfiniBand; without a table it begins anew with each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ecn {
@@ -54,7 +55,7 @@ pub struct Ecn {
     pub increment: Duration,
     /// Taken off the delay once per `timer` without a notification.
     pub decrement: Duration,
-    /// Period of the decrement.
+    /// Period of the decrement (InfiniBand's CCTI_Timer).
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub timer: Duration,
     /// Time after an increase in which further notifications add nothing to that queue's delay.
@@ -101,7 +102,7 @@ pub enum Notify {
 pub struct Delay {
     /// Delay between packets as of `since`, or the index of it if there is a table.
     delay: Tick,
-    /// Time of the last notification, or of the last decrement that was taken off.
+    /// When the timer that lowers the delay began its period: at the last notification, or with a table one that runs on.
     since: Tick,
     /// Earliest start of the next packet.
     next: Tick,
@@ -134,7 +135,7 @@ impl Throttle {
         if self.table.is_empty() { delay } else { self.table[delay as usize] }
     }
 
-    /// The delay or index at `now`: one decrement less for each whole timer period since the last notification.
+    /// The delay or index at `now`: one decrement less for each whole timer period.
     fn delay(&self, state: &Delay, now: Tick) -> Tick {
         let periods = (now - state.since) / self.timer;
         state.delay.saturating_sub(periods.saturating_mul(self.decrement))
@@ -179,8 +180,9 @@ impl Source for Throttle {
             queue.state.deaf_until = now.saturating_add(self.increase_period);
         }
         let delay = self.delay(&queue.state, now).saturating_add(increment);
+        let begun = if self.table.is_empty() { 0 } else { (now - queue.state.since) % self.timer };
         queue.state.delay = delay.min(self.limit());
-        queue.state.since = now;
+        queue.state.since = now - begun;
     }
 
     fn idle(&self, queue: &SendQueue<Delay>, now: Tick) -> bool {
@@ -293,6 +295,15 @@ mod tests {
         assert_eq!([at(&[10], 10), at(&[10], 10 + 96), at(&[10], 10 + 2 * 96)], [20, 5, 0]);
         // The index stays in the table.
         assert_eq!([at(&[10, 20, 30], 30), at(&[10, 20, 30], 30 + 96)], [100, 20]);
+    }
+
+    #[test]
+    fn with_a_table_the_timer_runs_on_through_notifications() {
+        let source = Throttle { table: (0..100).collect(), increment: 1, ..throttle(0) };
+        let times: Vec<Tick> = (0..64).map(|at| 90 * at).collect();
+        // 64 notifications in 5670 ticks, 59 periods of 96.
+        assert_eq!(delay(&source, &times, 5670), 64 - 59);
+        assert_eq!(delay(&Throttle { table: Vec::new(), ..source }, &times, 5670), 64);
     }
 
     #[test]
