@@ -1,21 +1,20 @@
 //! From a scenario to the plan of its run.
 use super::Tick;
+use super::limits::{no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long};
 use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, cut, shares};
 use super::post::Post;
 use crate::problem::Problem;
 use crate::protocol::signal::Passage;
 use crate::queueing::Assignment;
 use crate::routing::Router;
-use crate::scenario::{PerClass, Scenario, SendQueues};
-use crate::switch::parameters::{Buffer, Parameters, Path};
+use crate::scenario::{Scenario, SendQueues};
+use crate::switch::parameters::Buffer;
 use crate::topology::Wiring;
 use crate::traffic::bind::{BoundClass, bind_all};
 use crate::traffic::generator;
-use crate::traffic::sizes::Sizes;
 use crate::units::{Duration, Rate, Scale, Time};
 use crate::workload::bind::{BoundJob, Context};
 use crate::{graph::Graph, workload};
-use std::collections::BTreeSet;
 
 /// Most virtual channels of a port.
 const VCS_MAX: u64 = 256;
@@ -30,10 +29,10 @@ const WINDOW_PACKETS: u64 = 16;
 const WINDOWS_PER_PACKET: u64 = 8;
 
 /// Bandwidth and latency of a link class.
-struct Wire {
-    name: String,
-    rate: Rate,
-    latency: Time,
+pub(super) struct Wire {
+    pub name: String,
+    pub rate: Rate,
+    pub latency: Time,
 }
 
 /// Into how many partitions a network is cut for speed.
@@ -74,16 +73,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
             return Err(problems);
         }
     };
-    let wires: Vec<Wire> = scenario
-        .topology
-        .link_classes()
-        .iter()
-        .map(|name| Wire {
-            name: name.to_string(),
-            rate: scenario.bandwidth_of(name),
-            latency: scenario.latency_of(name).time(&scale),
-        })
-        .collect();
+    let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
     let output_buffer = switch.output_buffer.map(|size| size.flits(&scale).min(u32::MAX as u64 / 4) as u32);
     let tick = tick(scenario, &wires, &scale);
@@ -113,20 +103,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
         .collect();
     problems.extend(small_buffers(scenario, &links, packet_flits));
-    if scenario.packet.interleave && switch.fabric == Path::Unlimited {
-        let message = "flits take turns on a crossbar, and this switch has none";
-        problems.push(Problem::new(
-            "packet.interleave",
-            message,
-            "false; or the switch kind cioq or input-queued",
-        ));
-    }
+    problems.extend(no_turns(scenario, &switch));
     if router.bubbles() {
         problems.extend(no_bubbles(&traffic, &switch, output_buffer, &links, packet_flits));
-        if !jobs.is_empty() {
-            let message = "bubbles need data packets of one length, but jobs send messages of many";
-            problems.push(Problem::new("routing.deadlock", message, "deadlock = \"date-line\""));
-        }
+        problems.extend(no_bubbles_for_jobs(&jobs));
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -135,20 +115,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let crossbar = times(Rate(fastest.saturating_mul(switch.speedup() as u64)), &scale, tick);
     let drained =
         scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
-    let wanted = scenario.run.partitions.map_or_else(
-        || partitions(&graph, &links, packet_flits).max(scenario.run.threads as usize),
-        |wanted| wanted as usize,
-    );
-    let passage = scenario.congestion_control.scheme().passage();
-    let post = match passage {
-        Some(Passage::Latency(latency)) => Post::Latency(latency.time(&scale).0 / tick),
-        Some(Passage::Path) => Post::paths(&graph),
-        Some(Passage::InBand) | None => Post::Closed,
-    };
-    // Signals that take no time may go from anywhere to anywhere within a tick.
-    let wanted = if matches!(post, Post::Latency(0)) { 1 } else { wanted };
-    let (parts, lookahead) = cut(&graph, &links, wanted);
-    let lookahead = if let Post::Latency(latency @ 1..) = post { lookahead.min(latency) } else { lookahead };
+    let post = post(scenario, &graph, &scale, tick);
+    let (parts, lookahead) = windows(scenario, &graph, &links, packet_flits, &post);
     // In a window no barrier may be both entered and left.
     let barriers = jobs.iter().filter_map(|job| job.application.barrier());
     let lookahead = barriers.map(|latency| (latency.0 / tick).max(1)).fold(lookahead, Tick::min);
@@ -157,23 +125,6 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let run = &scenario.run;
     let [warmup, duration, drain] = scenario.run_spans().map(ticks);
     let window = (warmup, warmup + duration);
-    let (slot_num, slot_den) = scale.host.flit_ticks(&scale, tick);
-    let clock = |class: &BoundClass| generator::Clock {
-        slot_num,
-        slot_den,
-        start: class.start.0 / tick,
-        stop: if runs(run, &class.name) { class.stop.map(|stop| stop.0 / tick) } else { Some(0) },
-    };
-    let traffic = traffic
-        .into_iter()
-        .map(|class| {
-            let clock = clock(&class);
-            generator::Plan::new(class, run.seed, clock)
-        })
-        .collect();
-    let mut occupancy: Vec<Tick> = scenario.record.occupancy.iter().map(|&at| ticks(at)).collect();
-    occupancy.sort_unstable();
-    occupancy.dedup();
     Ok(Plan {
         tick,
         router,
@@ -189,16 +140,9 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         noting: scenario.congestion_control.scheme().words() || !jobs.is_empty() || circuits,
         circuits,
         told: scenario.congestion_control.scheme().told(),
-        record: RecordPlan {
-            series: scenario.record.series.map(|bin| ticks(bin).max(1)),
-            ports: scenario.record.ports,
-            sources: scenario.record.sources,
-            packets: scenario.record.packets,
-            control: scenario.record.control,
-            occupancy,
-        },
+        record: record(scenario, &scale, tick),
+        traffic: generators(scenario, traffic, &scale, tick),
         scale,
-        traffic,
         jobs,
         seed: run.seed,
         window,
@@ -211,6 +155,84 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         links,
         graph,
     })
+}
+
+fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
+    let wire = |name: &&str| Wire {
+        name: name.to_string(),
+        rate: scenario.bandwidth_of(name),
+        latency: scenario.latency_of(name).time(scale),
+    };
+    scenario.topology.link_classes().iter().map(wire).collect()
+}
+
+/// How signals out of band travel.
+fn post(scenario: &Scenario, graph: &Graph, scale: &Scale, tick: u64) -> Post {
+    match scenario.congestion_control.scheme().passage() {
+        Some(Passage::Latency(latency)) => Post::Latency(latency.time(scale).0 / tick),
+        Some(Passage::Path) => Post::paths(graph),
+        Some(Passage::InBand) | None => Post::Closed,
+    }
+}
+
+/// The partition of each switch, and the window in which none can affect another.
+fn windows(
+    scenario: &Scenario,
+    graph: &Graph,
+    links: &[LinkPlan],
+    packet_flits: u16,
+    post: &Post,
+) -> (Vec<u32>, Tick) {
+    let run = &scenario.run;
+    let ours = || partitions(graph, links, packet_flits).max(run.threads as usize);
+    let wanted = run.partitions.map_or_else(ours, |wanted| wanted as usize);
+    match post {
+        // Signals that take no time may go from anywhere to anywhere within a tick.
+        Post::Latency(0) => cut(graph, links, 1),
+        Post::Latency(latency) => {
+            let (parts, lookahead) = cut(graph, links, wanted);
+            (parts, lookahead.min(*latency))
+        }
+        Post::Closed | Post::Path(_) => cut(graph, links, wanted),
+    }
+}
+
+/// The generators of the classes of traffic.
+fn generators(
+    scenario: &Scenario,
+    traffic: Vec<BoundClass>,
+    scale: &Scale,
+    tick: u64,
+) -> Vec<generator::Plan> {
+    let (slot_num, slot_den) = scale.host.flit_ticks(scale, tick);
+    let clock = |class: &BoundClass| generator::Clock {
+        slot_num,
+        slot_den,
+        start: class.start.0 / tick,
+        stop: if runs(&scenario.run, &class.name) { class.stop.map(|stop| stop.0 / tick) } else { Some(0) },
+    };
+    traffic
+        .into_iter()
+        .map(|class| {
+            let clock = clock(&class);
+            generator::Plan::new(class, scenario.run.seed, clock)
+        })
+        .collect()
+}
+
+fn record(scenario: &Scenario, scale: &Scale, tick: u64) -> RecordPlan {
+    let (record, ticks) = (&scenario.record, |span: Duration| span.time(scale).0 / tick);
+    let mut occupancy: Vec<Tick> = record.occupancy.iter().map(|&at| ticks(at)).collect();
+    occupancy.sort_unstable();
+    occupancy.dedup();
+    RecordPlan {
+        series: record.series.map(|bin| ticks(bin).max(1)),
+        ports: record.ports,
+        sources: record.sources,
+        packets: record.packets,
+        control: record.control,
+        occupancy,
+    }
 }
 
 /// The virtual channels of a port: traffic classes × virtual networks × queues × levels.
@@ -273,47 +295,6 @@ fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
     wires.iter().fold(common, |common, wire| gcd(common, wire.latency.0)).max(1)
 }
 
-/// Times that the engine cannot count in its ticks: 30 bits for what happens on a channel, 43 for the run.
-fn too_long(scenario: &Scenario, wires: &[Wire], scale: &Scale, tick: u64) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let mut check = |path: String, what: &str, ps: u128, bits: u32, help: &str| {
-        if ps.div_ceil(tick as u128) >= 1 << bits {
-            let most = (tick as u128) << bits;
-            let message = format!("{what} takes {ps} ps, but one of less than {most} ps can be simulated");
-            problems.push(Problem::new(path, message, help));
-        }
-    };
-    let packet = |rate: Rate| {
-        let bits = scale.packet_flits as u128 * scale.flit_bits as u128;
-        (bits * 1_000_000_000_000).div_ceil(rate.0.max(1) as u128)
-    };
-    for wire in wires {
-        let path = match &scenario.link.bandwidth {
-            PerClass::Table(table) if table.contains_key(&wire.name) => {
-                format!("link.bandwidth.{}", wire.name)
-            }
-            _ => "link.bandwidth".to_string(),
-        };
-        let help = "a higher bandwidth, or a smaller packet";
-        check(path, &format!("a packet on the {} links", wire.name), packet(wire.rate), 30, help);
-        let key = if scenario.link.classes.contains_key(&wire.name) { &wire.name } else { "latency" };
-        let what = format!("the latency of the {} links", wire.name);
-        check(format!("link.{key}"), &what, wire.latency.0.into(), 30, LONGER_TICK);
-    }
-    let switch = scenario.switch.design().parameters();
-    let pipeline = switch.pipeline.time(scale).0;
-    check("switch.pipeline".into(), "the pipeline", pipeline.into(), 30, LONGER_TICK);
-    if let Some(drain) = scenario.endpoint.drain_rate {
-        check("endpoint.drain_rate".into(), "a packet", packet(drain), 30, "a higher rate");
-    }
-    let run = scenario.run_spans().iter().map(|span| u128::from(span.time(scale).0)).sum();
-    check("run.duration".into(), "the run", run, 43, LONGER_TICK);
-    problems
-}
-
-const LONGER_TICK: &str =
-    "a shorter time, or latencies and flit times with a larger common divisor, which is the tick";
-
 fn prefixed(seam: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.iter_mut().for_each(|problem| problem.path = format!("{seam}.{}", problem.path));
     problems
@@ -363,105 +344,4 @@ fn link(
         pool: pool.min(u32::MAX as u64 / 4) as u32,
         buffer: (0..channels.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
     }
-}
-
-fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> Vec<Problem> {
-    let switch = scenario.switch.design().parameters();
-    let mut problems = Vec::new();
-    for link in links {
-        let buffer = link.buffer.iter().copied().filter(|&flits| flits > 0).min().unwrap_or(0);
-        if buffer < packet_flits as u32 {
-            let vcs = link.buffer.len();
-            problems.push(Problem::new(
-                "switch.input_buffer",
-                format!("a virtual channel of the {} links gets {buffer} flits, less than a packet", link.name),
-                format!(
-                    "at least {packet_flits} flits for each of the {vcs} virtual channels that routing and congestion \
-                     control need"
-                ),
-            ));
-        }
-    }
-    if let Buffer::Shared(size) = switch.input_buffer {
-        let port = size.flits(&scale(scenario));
-        problems.extend(links.iter().filter_map(|link| crowded(link, port, packet_flits)));
-    }
-    let output = switch.output_buffer.map(|size| size.flits(&scale(scenario)));
-    if let Some(output) = output.filter(|&output| output < packet_flits as u64) {
-        let message = format!("an output queue of {output} flits is smaller than a packet");
-        problems.push(Problem::new(
-            "switch.output_buffer",
-            message,
-            format!("at least {packet_flits} flits"),
-        ));
-    }
-    problems
-}
-
-/// A shared buffer without room for a packet of every virtual channel.
-fn crowded(link: &LinkPlan, port: u64, packet_flits: u16) -> Option<Problem> {
-    let vcs = link.buffer.iter().filter(|&&flits| flits > 0).count() as u64;
-    let least = vcs * packet_flits as u64;
-    (port < least).then(|| {
-        let message = format!(
-            "a shared buffer of {port} flits has no room for a packet of each of the {vcs} virtual channels of the \
-             {} links",
-            link.name
-        );
-        Problem::new("switch.input_buffer", message, format!("at least {least} flits"))
-    })
-}
-
-/// What bubble flow control cannot work with: output queues of less than two packets, and data packets of several lengths, which
-/// would break the room for one into pieces.
-fn no_bubbles(
-    traffic: &[BoundClass],
-    switch: &Parameters,
-    output_buffer: Option<u32>,
-    links: &[LinkPlan],
-    packet_flits: u16,
-) -> Vec<Problem> {
-    let (most, mut lengths) = (u32::from(packet_flits), BTreeSet::new());
-    for class in traffic {
-        let sizes = match &class.sizes {
-            Sizes::Fixed(flits) => vec![*flits],
-            Sizes::Mix { sizes, .. } => sizes.to_vec(),
-            Sizes::Steps { from, step, .. } => vec![*from, from + step],
-        };
-        let of = |flits: u32| {
-            [(flits >= most).then_some(most), (!flits.is_multiple_of(most)).then_some(flits % most)]
-        };
-        lengths.extend(sizes.into_iter().flat_map(of).flatten());
-    }
-    let mut problems = Vec::new();
-    if lengths.len() > 1 {
-        let message = format!(
-            "bubbles need data packets of one length, but there will be packets of {lengths:?} flits"
-        );
-        let help = "messages of one size, or of whole packets; or deadlock = \"date-line\"";
-        problems.push(Problem::new("routing.deadlock", message, help));
-    }
-    if switch.fabric == Path::Unlimited {
-        // Who waits for a bubble there would stand before those who need none.
-        let message = "bubbles need a switch where packets of one input do not wait for those of another";
-        problems.push(Problem::new(
-            "switch.kind",
-            message,
-            "cioq or input-queued; or deadlock = \"date-line\"",
-        ));
-    }
-    let small = |flits: &&u32| (1..2 * most).contains(*flits);
-    let ahead = links.iter().skip(1).flat_map(|link| &link.buffer).find(small);
-    if let Some(flits) = ahead.filter(|_| output_buffer.is_none()) {
-        let message =
-            format!("an input buffer of {flits} flits has no room for the two packets that bubbles need");
-        problems.push(Problem::new("switch.input_buffer", message, format!("at least {} flits", 2 * most)));
-    }
-    if let Some(output_buffer) = output_buffer.filter(|&flits| flits < 2 * most) {
-        let message = format!(
-            "an output queue of {output_buffer} flits has no room for the two packets that bubbles need"
-        );
-        problems.push(Problem::new("switch.output_buffer", message, format!("at least {} flits", 2 * most)));
-    }
-    problems
 }

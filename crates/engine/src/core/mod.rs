@@ -13,6 +13,7 @@ mod control;
 pub mod credits;
 pub mod fabric;
 pub mod kernel;
+mod limits;
 pub mod line;
 pub mod packet;
 pub mod partition;

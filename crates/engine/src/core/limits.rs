@@ -1,0 +1,168 @@
+//! What of a scenario cannot be simulated, as far as only its plan shows it.
+use super::build::{Wire, scale};
+use super::plan::LinkPlan;
+use crate::problem::Problem;
+use crate::scenario::{PerClass, Scenario};
+use crate::switch::parameters::{Buffer, Parameters, Path};
+use crate::traffic::bind::BoundClass;
+use crate::traffic::sizes::Sizes;
+use crate::units::{Rate, Scale};
+use crate::workload::bind::BoundJob;
+use std::collections::BTreeSet;
+
+/// Times that the engine cannot count in its ticks: 30 bits for what happens on a channel, 43 for the run.
+pub(super) fn too_long(scenario: &Scenario, wires: &[Wire], scale: &Scale, tick: u64) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut check = |path: String, what: &str, ps: u128, bits: u32, help: &str| {
+        if ps.div_ceil(tick as u128) >= 1 << bits {
+            let most = (tick as u128) << bits;
+            let message = format!("{what} takes {ps} ps, but one of less than {most} ps can be simulated");
+            problems.push(Problem::new(path, message, help));
+        }
+    };
+    let packet = |rate: Rate| {
+        let bits = scale.packet_flits as u128 * scale.flit_bits as u128;
+        (bits * 1_000_000_000_000).div_ceil(rate.0.max(1) as u128)
+    };
+    for wire in wires {
+        let path = match &scenario.link.bandwidth {
+            PerClass::Table(table) if table.contains_key(&wire.name) => {
+                format!("link.bandwidth.{}", wire.name)
+            }
+            _ => "link.bandwidth".to_string(),
+        };
+        let help = "a higher bandwidth, or a smaller packet";
+        check(path, &format!("a packet on the {} links", wire.name), packet(wire.rate), 30, help);
+        let key = if scenario.link.classes.contains_key(&wire.name) { &wire.name } else { "latency" };
+        let what = format!("the latency of the {} links", wire.name);
+        check(format!("link.{key}"), &what, wire.latency.0.into(), 30, LONGER_TICK);
+    }
+    let switch = scenario.switch.design().parameters();
+    let pipeline = switch.pipeline.time(scale).0;
+    check("switch.pipeline".into(), "the pipeline", pipeline.into(), 30, LONGER_TICK);
+    if let Some(drain) = scenario.endpoint.drain_rate {
+        check("endpoint.drain_rate".into(), "a packet", packet(drain), 30, "a higher rate");
+    }
+    let run = scenario.run_spans().iter().map(|span| u128::from(span.time(scale).0)).sum();
+    check("run.duration".into(), "the run", run, 43, LONGER_TICK);
+    problems
+}
+
+const LONGER_TICK: &str =
+    "a shorter time, or latencies and flit times with a larger common divisor, which is the tick";
+
+/// Buffers without room for a packet.
+pub(super) fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> Vec<Problem> {
+    let switch = scenario.switch.design().parameters();
+    let mut problems = Vec::new();
+    for link in links {
+        let buffer = link.buffer.iter().copied().filter(|&flits| flits > 0).min().unwrap_or(0);
+        if buffer < packet_flits as u32 {
+            let vcs = link.buffer.len();
+            problems.push(Problem::new(
+                "switch.input_buffer",
+                format!("a virtual channel of the {} links gets {buffer} flits, less than a packet", link.name),
+                format!(
+                    "at least {packet_flits} flits for each of the {vcs} virtual channels that routing and congestion \
+                     control need"
+                ),
+            ));
+        }
+    }
+    if let Buffer::Shared(size) = switch.input_buffer {
+        let port = size.flits(&scale(scenario));
+        problems.extend(links.iter().filter_map(|link| crowded(link, port, packet_flits)));
+    }
+    let output = switch.output_buffer.map(|size| size.flits(&scale(scenario)));
+    if let Some(output) = output.filter(|&output| output < packet_flits as u64) {
+        let message = format!("an output queue of {output} flits is smaller than a packet");
+        problems.push(Problem::new(
+            "switch.output_buffer",
+            message,
+            format!("at least {packet_flits} flits"),
+        ));
+    }
+    problems
+}
+
+/// A shared buffer without room for a packet of every virtual channel.
+fn crowded(link: &LinkPlan, port: u64, packet_flits: u16) -> Option<Problem> {
+    let vcs = link.buffer.iter().filter(|&&flits| flits > 0).count() as u64;
+    let least = vcs * packet_flits as u64;
+    (port < least).then(|| {
+        let message = format!(
+            "a shared buffer of {port} flits has no room for a packet of each of the {vcs} virtual channels of the \
+             {} links",
+            link.name
+        );
+        Problem::new("switch.input_buffer", message, format!("at least {least} flits"))
+    })
+}
+
+/// What bubble flow control cannot work with: output queues of less than two packets, and data packets of several lengths, which
+/// would break the room for one into pieces.
+pub(super) fn no_bubbles(
+    traffic: &[BoundClass],
+    switch: &Parameters,
+    output_buffer: Option<u32>,
+    links: &[LinkPlan],
+    packet_flits: u16,
+) -> Vec<Problem> {
+    let (most, mut lengths) = (u32::from(packet_flits), BTreeSet::new());
+    for class in traffic {
+        let sizes = match &class.sizes {
+            Sizes::Fixed(flits) => vec![*flits],
+            Sizes::Mix { sizes, .. } => sizes.to_vec(),
+            Sizes::Steps { from, step, .. } => vec![*from, from + step],
+        };
+        let of = |flits: u32| {
+            [(flits >= most).then_some(most), (!flits.is_multiple_of(most)).then_some(flits % most)]
+        };
+        lengths.extend(sizes.into_iter().flat_map(of).flatten());
+    }
+    let mut problems = Vec::new();
+    if lengths.len() > 1 {
+        let message = format!(
+            "bubbles need data packets of one length, but there will be packets of {lengths:?} flits"
+        );
+        let help = "messages of one size, or of whole packets; or deadlock = \"date-line\"";
+        problems.push(Problem::new("routing.deadlock", message, help));
+    }
+    if switch.fabric == Path::Unlimited {
+        // Who waits for a bubble there would stand before those who need none.
+        let message = "bubbles need a switch where packets of one input do not wait for those of another";
+        problems.push(Problem::new(
+            "switch.kind",
+            message,
+            "cioq or input-queued; or deadlock = \"date-line\"",
+        ));
+    }
+    let small = |flits: &&u32| (1..2 * most).contains(*flits);
+    let ahead = links.iter().skip(1).flat_map(|link| &link.buffer).find(small);
+    if let Some(flits) = ahead.filter(|_| output_buffer.is_none()) {
+        let message =
+            format!("an input buffer of {flits} flits has no room for the two packets that bubbles need");
+        problems.push(Problem::new("switch.input_buffer", message, format!("at least {} flits", 2 * most)));
+    }
+    if let Some(output_buffer) = output_buffer.filter(|&flits| flits < 2 * most) {
+        let message = format!(
+            "an output queue of {output_buffer} flits has no room for the two packets that bubbles need"
+        );
+        problems.push(Problem::new("switch.output_buffer", message, format!("at least {} flits", 2 * most)));
+    }
+    problems
+}
+
+/// Bubbles in a network with jobs, whose messages have many lengths.
+pub(super) fn no_bubbles_for_jobs(jobs: &[BoundJob]) -> Option<Problem> {
+    let message = "bubbles need data packets of one length, but jobs send messages of many";
+    (!jobs.is_empty()).then(|| Problem::new("routing.deadlock", message, "deadlock = \"date-line\""))
+}
+
+/// Flits that take turns where there is no crossbar.
+pub(super) fn no_turns(scenario: &Scenario, switch: &Parameters) -> Option<Problem> {
+    let message = "flits take turns on a crossbar, and this switch has none";
+    let help = "false; or a switch of kind cioq or input-queued with a finite speedup";
+    (scenario.packet.interleave && switch.fabric == Path::Unlimited)
+        .then(|| Problem::new("packet.interleave", message, help))
+}
