@@ -5,6 +5,7 @@ mod jobs;
 pub mod loads;
 pub mod phases;
 pub mod summary;
+mod tables;
 
 use crate::core::Tick;
 use crate::core::packet::{KINDS, Kind, Packet};

@@ -1,11 +1,11 @@
 //! From the counters of a run to its summary and tables.
-use super::{Bin, ClassProbe, LATENCIES, Latency, Probe, control, jobs};
+use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs};
 use crate::core::Tick;
 use crate::core::circuits::Count;
 use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
 use crate::core::trace;
-use crate::report::{Column, Output, Table};
+use crate::report::{Column, Output};
 use crate::scenario::Scenario;
 use crate::topology::Topology;
 use crate::workload::outcome::Outcome;
@@ -38,11 +38,11 @@ pub struct Measured<'a> {
 }
 
 /// A class by name, with what its fractions refer to.
-struct Class {
-    name: String,
-    probe: ClassProbe,
-    sources: usize,
-    destinations: usize,
+pub(super) struct Class {
+    pub name: String,
+    pub probe: ClassProbe,
+    pub sources: usize,
+    pub destinations: usize,
 }
 
 impl Measured<'_> {
@@ -114,17 +114,17 @@ impl Measured<'_> {
     }
 
     /// Flits that a host channel carries in a number of ticks.
-    fn channel_flits(&self, ticks: Tick) -> f64 {
+    pub(super) fn channel_flits(&self, ticks: Tick) -> f64 {
         let seconds = (ticks * self.plan.tick) as f64 * 1e-12;
         seconds * self.plan.scale.host.0 as f64 / self.plan.scale.flit_bits as f64
     }
 
     /// The part of the window that was simulated.
-    fn window(&self) -> Tick {
+    pub(super) fn window(&self) -> Tick {
         self.end.min(self.plan.window.1).saturating_sub(self.plan.window.0)
     }
 
-    fn fraction(&self, flits: u64, channels: usize) -> f64 {
+    pub(super) fn fraction(&self, flits: u64, channels: usize) -> f64 {
         let capacity = channels as f64 * self.channel_flits(self.window());
         if capacity > 0.0 { flits as f64 / capacity } else { 0.0 }
     }
@@ -178,32 +178,17 @@ impl Measured<'_> {
     }
 
     fn class_summary(&self, class: &Class) -> Value {
-        let probe = &class.probe;
-        let hops =
-            if probe.arrived > 0 { json!(probe.hops as f64 / probe.arrived as f64) } else { Value::Null };
-        let mut summary = json!({
-            "offered": self.fraction(probe.offered, class.sources),
-            "accepted": self.fraction(probe.accepted, class.sources),
-            "accepted_per_destination": self.fraction(probe.accepted, class.destinations),
-            "stable": self.stable(probe),
-            "messages": probe.messages,
-            "packets": probe.latency[0].due,
-            "unfinished": probe.latency[2].due as i64 - probe.latency[2].count() as i64,
-            "hops_mean": hops,
-            "dropped_packets": probe.dropped,
-            "resent_packets": probe.resent,
-            "speculative_packets": probe.speculative,
-            "duplicate_packets": probe.duplicates,
-            "reordered_packets": probe.reordered,
-        });
-        for (latency, name) in probe.latency.iter().zip(LATENCIES) {
-            summary[format!("{name}_latency_ns")] = self.latency_summary(latency);
+        let numbers = self.class_numbers(std::slice::from_ref(class));
+        let mut summary = Map::from_iter(numbers.into_iter().map(|(name, column)| (name, first(&column))));
+        summary.insert("stable".into(), self.stable(&class.probe).into());
+        for (latency, name) in class.probe.latency.iter().zip(LATENCIES) {
+            summary.insert(format!("{name}_latency_ns"), self.latency_summary(latency));
         }
-        summary
+        Value::Object(summary)
     }
 
     /// Mean, quantiles and largest; none of them if over 1 % of what was due never arrived.
-    fn latency_values(&self, latency: &Latency) -> [Option<f64>; 6] {
+    pub(super) fn latency_values(&self, latency: &Latency) -> [Option<f64>; 6] {
         let count = latency.count();
         if count == 0 || saturated(latency) {
             return [None; 6];
@@ -261,7 +246,7 @@ impl Measured<'_> {
         warnings
     }
 
-    fn shares(&self, row: usize) -> Value {
+    pub(super) fn shares(&self, row: usize) -> Value {
         let capacity = self.channels(row) as f64 * self.row_flits(row);
         let mut shares = Map::new();
         for (kind, name) in KINDS {
@@ -284,219 +269,20 @@ impl Measured<'_> {
         let (ticks, flits) = link.rate.flit_ticks(&self.plan.scale, self.plan.tick);
         self.window() as f64 * flits as f64 / ticks as f64
     }
-
-    fn class_table(&self, classes: &[Class]) -> Table {
-        let real = |pick: &dyn Fn(&Class) -> f64| Column::Real(classes.iter().map(pick).collect());
-        let int = |pick: fn(&ClassProbe) -> i64| {
-            Column::Int(classes.iter().map(|class| pick(&class.probe)).collect())
-        };
-        let mut columns = vec![
-            ("class".into(), Column::Text(classes.iter().map(|class| class.name.clone()).collect())),
-            ("offered".into(), real(&|class| self.fraction(class.probe.offered, class.sources))),
-            ("accepted".into(), real(&|class| self.fraction(class.probe.accepted, class.sources))),
-            (
-                "accepted_per_destination".into(),
-                real(&|class| self.fraction(class.probe.accepted, class.destinations)),
-            ),
-            ("messages".into(), int(|probe| probe.messages as i64)),
-            ("packets".into(), int(|probe| probe.latency[0].due as i64)),
-            ("unfinished".into(), int(|probe| probe.latency[2].due as i64 - probe.latency[2].count() as i64)),
-            ("hops_mean".into(), real(&|class| class.probe.hops as f64 / class.probe.arrived as f64)),
-            ("dropped_packets".into(), int(|probe| probe.dropped as i64)),
-            ("resent_packets".into(), int(|probe| probe.resent as i64)),
-            ("speculative_packets".into(), int(|probe| probe.speculative as i64)),
-            ("duplicate_packets".into(), int(|probe| probe.duplicates as i64)),
-            ("reordered_packets".into(), int(|probe| probe.reordered as i64)),
-        ];
-        for (at, latency) in LATENCIES.iter().enumerate() {
-            for (which, quantity) in QUANTITIES.iter().enumerate() {
-                let value =
-                    |class: &Class| self.latency_values(&class.probe.latency[at])[which].unwrap_or(f64::NAN);
-                columns.push((format!("{latency}_latency_{quantity}_ns"), real(&value)));
-            }
-        }
-        Table { name: "classes", columns }
-    }
-
-    fn histogram_table(&self, classes: &[Class]) -> Table {
-        let (mut names, mut kinds, mut low, mut high, mut counts) = (vec![], vec![], vec![], vec![], vec![]);
-        for class in classes {
-            for (latency, kind) in class.probe.latency.iter().zip(LATENCIES) {
-                for bucket in latency.histogram.iter_recorded() {
-                    let value = bucket.value_iterated_to();
-                    names.push(class.name.clone());
-                    kinds.push(kind.into());
-                    low.push(self.ns(latency.histogram.lowest_equivalent(value) as f64));
-                    high.push(self.ns(latency.histogram.highest_equivalent(value) as f64));
-                    counts.push(bucket.count_at_value() as i64);
-                }
-            }
-        }
-        let columns = vec![
-            ("class".into(), Column::Text(names)),
-            ("latency".into(), Column::Text(kinds)),
-            ("low_ns".into(), Column::Real(low)),
-            ("high_ns".into(), Column::Real(high)),
-            ("count".into(), Column::Int(counts)),
-        ];
-        Table { name: "histograms", columns }
-    }
-
-    fn share_table(&self) -> Table {
-        let (mut classes, mut kinds, mut shares) = (vec![], vec![], vec![]);
-        let rows = self.plan.links.len();
-        for row in 1..rows + 2 {
-            let name = match row - rows.min(row) {
-                0 if row < rows => self.plan.links[row].name.clone(),
-                0 => "injection".into(),
-                _ => "ejection".into(),
-            };
-            for (kind, share) in self.shares(row).as_object().expect("an object") {
-                classes.push(name.clone());
-                kinds.push(kind.clone());
-                shares.push(share.as_f64().unwrap_or(0.0));
-            }
-        }
-        let columns = vec![
-            ("link_class".into(), Column::Text(classes)),
-            ("kind".into(), Column::Text(kinds)),
-            ("share".into(), Column::Real(shares)),
-        ];
-        Table { name: "shares", columns }
-    }
-
-    fn series_table(&self, classes: &[Class], bin: Tick) -> Table {
-        let reached = self.end.div_ceil(bin) as usize;
-        let rows: Vec<(&Class, usize, &Bin)> = classes
-            .iter()
-            .flat_map(|class| {
-                class.probe.series.iter().take(reached).enumerate().map(move |(at, b)| (class, at, b))
-            })
-            .collect();
-        let mean = |which: usize| {
-            let value = |b: &Bin| self.ns(b.latency[which].1 as f64 / b.latency[which].0 as f64);
-            Column::Real(rows.iter().map(|(_, _, b)| value(b)).collect())
-        };
-        // The last bin may be cut short.
-        let capacity = |at: usize| self.channel_flits(bin.min(self.end - at as Tick * bin));
-        let part = |pick: &dyn Fn(&Class, &Bin) -> f64| {
-            Column::Real(rows.iter().map(|&(class, at, b)| pick(class, b) / capacity(at)).collect())
-        };
-        let columns = vec![
-            ("class".into(), Column::Text(rows.iter().map(|(class, ..)| class.name.clone()).collect())),
-            (
-                "time_ns".into(),
-                Column::Real(rows.iter().map(|(_, at, _)| self.ns((*at as u64 * bin) as f64)).collect()),
-            ),
-            ("offered".into(), part(&|class, b| b.offered as f64 / class.sources as f64)),
-            ("accepted".into(), part(&|class, b| b.accepted as f64 / class.sources as f64)),
-            (
-                "accepted_per_destination".into(),
-                part(&|class, b| b.accepted as f64 / class.destinations as f64),
-            ),
-            ("created".into(), Column::Int(rows.iter().map(|(_, _, b)| b.created as i64).collect())),
-            ("messages".into(), Column::Int(rows.iter().map(|(_, _, b)| b.latency[2].0 as i64).collect())),
-            ("packet_latency_ns".into(), mean(0)),
-            ("network_latency_ns".into(), mean(1)),
-            ("message_latency_ns".into(), mean(2)),
-        ];
-        Table { name: "series", columns }
-    }
-
-    fn source_table(&self, classes: &[Class]) -> Table {
-        let (mut names, mut endpoints, mut accepted) = (vec![], vec![], vec![]);
-        for (class, traffic) in classes.iter().zip(&self.plan.traffic) {
-            for &source in traffic.class().destinations.sources() {
-                names.push(class.name.clone());
-                endpoints.push(source as i64);
-                accepted.push(self.fraction(class.probe.sources[source as usize], 1));
-            }
-        }
-        let columns = vec![
-            ("class".into(), Column::Text(names)),
-            ("endpoint".into(), Column::Int(endpoints)),
-            ("accepted".into(), Column::Real(accepted)),
-        ];
-        Table { name: "sources", columns }
-    }
-
-    /// In ascending order of switch and port, whatever the partitioning.
-    fn port_table(&self) -> Table {
-        let (mut switches, mut ports, mut names) = (vec![], vec![], vec![]);
-        let (mut active, mut idle, mut stalled) = (vec![], vec![], vec![]);
-        let window = self.window();
-        for (switch, list) in self.plan.graph.switches.iter().enumerate() {
-            for (port, wired) in list.iter().enumerate() {
-                let (partition, local) = self.plan.local_port(switch as u32, port as u16);
-                let time = &self.probes[partition as usize].ports[local as usize];
-                switches.push(switch as i64);
-                ports.push(port as i64);
-                names.push(self.plan.links[wired.class as usize].name.clone());
-                active.push(self.ns(time.active as f64));
-                stalled.push(self.ns(time.stalled as f64));
-                idle.push(self.ns(window.saturating_sub(time.active + time.stalled) as f64));
-            }
-        }
-        let columns = vec![
-            ("switch".into(), Column::Int(switches)),
-            ("port".into(), Column::Int(ports)),
-            ("link_class".into(), Column::Text(names)),
-            ("active_ns".into(), Column::Real(active)),
-            ("idle_ns".into(), Column::Real(idle)),
-            ("stalled_ns".into(), Column::Real(stalled)),
-        ];
-        Table { name: "ports", columns }
-    }
-
-    fn occupancy_table(&self) -> Table {
-        let (mut times, mut switches, mut flits) = (vec![], vec![], vec![]);
-        for (at, &time) in self.plan.record.occupancy.iter().enumerate() {
-            for (switch, &(partition, local)) in self.plan.home.iter().enumerate() {
-                let Some(snapshot) = self.probes[partition as usize].snapshots.get(at) else { continue };
-                times.push(self.ns(time as f64));
-                switches.push(switch as i64);
-                flits.push(snapshot[local as usize] as i64);
-            }
-        }
-        let columns = vec![
-            ("time_ns".into(), Column::Real(times)),
-            ("switch".into(), Column::Int(switches)),
-            ("flits".into(), Column::Int(flits)),
-        ];
-        Table { name: "occupancy", columns }
-    }
-
-    /// Flits that wait for every port at every snapshot; ports where none do are left out.
-    fn queue_table(&self) -> Table {
-        let (mut times, mut switches, mut ports, mut flits) = (vec![], vec![], vec![], vec![]);
-        for (at, &time) in self.plan.record.occupancy.iter().enumerate() {
-            for (switch, list) in self.plan.graph.switches.iter().enumerate() {
-                for port in 0..list.len() {
-                    let (partition, local) = self.plan.local_port(switch as u32, port as u16);
-                    let snapshot = self.probes[partition as usize].port_snapshots.get(at);
-                    let waiting = snapshot.map_or(0, |snapshot| snapshot[local as usize]);
-                    if waiting > 0 {
-                        times.push(self.ns(time as f64));
-                        switches.push(switch as i64);
-                        ports.push(port as i64);
-                        flits.push(waiting as i64);
-                    }
-                }
-            }
-        }
-        let columns = vec![
-            ("time_ns".into(), Column::Real(times)),
-            ("switch".into(), Column::Int(switches)),
-            ("port".into(), Column::Int(ports)),
-            ("flits".into(), Column::Int(flits)),
-        ];
-        Table { name: "queues", columns }
-    }
 }
 
-const QUANTITIES: [&str; 6] = ["mean", "p50", "p95", "p99", "p999", "max"];
+pub(super) const QUANTITIES: [&str; 6] = ["mean", "p50", "p95", "p99", "p999", "max"];
 
 fn saturated(latency: &Latency) -> bool {
     let missing = latency.due as i64 - latency.count() as i64;
     missing as f64 > UNFINISHED_MAX * latency.due as f64
+}
+
+/// The number in the first row; null if there is none.
+fn first(column: &Column) -> Value {
+    match column {
+        Column::Int(numbers) => numbers[0].into(),
+        Column::Real(numbers) => numbers[0].into(),
+        Column::Text(words) => words[0].as_str().into(),
+    }
 }

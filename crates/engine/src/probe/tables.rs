@@ -1,0 +1,223 @@
+//! The tables of a run, but for those of jobs and congestion control.
+use super::summary::{Class, Measured, QUANTITIES};
+use super::{Bin, ClassProbe, LATENCIES};
+use crate::core::Tick;
+use crate::report::{Column, Table};
+
+impl Measured<'_> {
+    pub(super) fn class_table(&self, classes: &[Class]) -> Table {
+        let names = classes.iter().map(|class| class.name.clone()).collect();
+        let mut columns = vec![("class".into(), Column::Text(names))];
+        columns.extend(self.class_numbers(classes));
+        let values = |class: &Class, at: usize| self.latency_values(&class.probe.latency[at]);
+        for (at, latency) in LATENCIES.iter().enumerate() {
+            for (which, quantity) in QUANTITIES.iter().enumerate() {
+                let column =
+                    classes.iter().map(|class| values(class, at)[which].unwrap_or(f64::NAN)).collect();
+                columns.push((format!("{latency}_latency_{quantity}_ns"), Column::Real(column)));
+            }
+        }
+        Table { name: "classes", columns }
+    }
+
+    /// What the summary too tells of classes, but for their latencies; a row for each.
+    pub(super) fn class_numbers(&self, classes: &[Class]) -> Vec<(String, Column)> {
+        let real = |name: &str, pick: &dyn Fn(&Class) -> f64| {
+            (name.into(), Column::Real(classes.iter().map(pick).collect()))
+        };
+        let int = |name: &str, pick: fn(&ClassProbe) -> i64| {
+            (name.into(), Column::Int(classes.iter().map(|class| pick(&class.probe)).collect()))
+        };
+        vec![
+            real("offered", &|class| self.fraction(class.probe.offered, class.sources)),
+            real("accepted", &|class| self.fraction(class.probe.accepted, class.sources)),
+            real("accepted_per_destination", &|class| {
+                self.fraction(class.probe.accepted, class.destinations)
+            }),
+            int("messages", |probe| probe.messages as i64),
+            int("packets", |probe| probe.latency[0].due as i64),
+            int("unfinished", |probe| probe.latency[2].due as i64 - probe.latency[2].count() as i64),
+            real("hops_mean", &|class| class.probe.hops as f64 / class.probe.arrived as f64),
+            int("dropped_packets", |probe| probe.dropped as i64),
+            int("resent_packets", |probe| probe.resent as i64),
+            int("speculative_packets", |probe| probe.speculative as i64),
+            int("duplicate_packets", |probe| probe.duplicates as i64),
+            int("reordered_packets", |probe| probe.reordered as i64),
+        ]
+    }
+
+    pub(super) fn histogram_table(&self, classes: &[Class]) -> Table {
+        let (mut names, mut kinds, mut low, mut high, mut counts) = (vec![], vec![], vec![], vec![], vec![]);
+        for class in classes {
+            for (latency, kind) in class.probe.latency.iter().zip(LATENCIES) {
+                for bucket in latency.histogram.iter_recorded() {
+                    let value = bucket.value_iterated_to();
+                    names.push(class.name.clone());
+                    kinds.push(kind.into());
+                    low.push(self.ns(latency.histogram.lowest_equivalent(value) as f64));
+                    high.push(self.ns(latency.histogram.highest_equivalent(value) as f64));
+                    counts.push(bucket.count_at_value() as i64);
+                }
+            }
+        }
+        let columns = vec![
+            ("class".into(), Column::Text(names)),
+            ("latency".into(), Column::Text(kinds)),
+            ("low_ns".into(), Column::Real(low)),
+            ("high_ns".into(), Column::Real(high)),
+            ("count".into(), Column::Int(counts)),
+        ];
+        Table { name: "histograms", columns }
+    }
+
+    pub(super) fn share_table(&self) -> Table {
+        let (mut classes, mut kinds, mut shares) = (vec![], vec![], vec![]);
+        let rows = self.plan.links.len();
+        for row in 1..rows + 2 {
+            let name = match row - rows.min(row) {
+                0 if row < rows => self.plan.links[row].name.clone(),
+                0 => "injection".into(),
+                _ => "ejection".into(),
+            };
+            for (kind, share) in self.shares(row).as_object().expect("an object") {
+                classes.push(name.clone());
+                kinds.push(kind.clone());
+                shares.push(share.as_f64().unwrap_or(0.0));
+            }
+        }
+        let columns = vec![
+            ("link_class".into(), Column::Text(classes)),
+            ("kind".into(), Column::Text(kinds)),
+            ("share".into(), Column::Real(shares)),
+        ];
+        Table { name: "shares", columns }
+    }
+
+    pub(super) fn series_table(&self, classes: &[Class], bin: Tick) -> Table {
+        let reached = self.end.div_ceil(bin) as usize;
+        let rows: Vec<(&Class, usize, &Bin)> = classes
+            .iter()
+            .flat_map(|class| {
+                class.probe.series.iter().take(reached).enumerate().map(move |(at, b)| (class, at, b))
+            })
+            .collect();
+        let mean = |which: usize| {
+            let value = |b: &Bin| self.ns(b.latency[which].1 as f64 / b.latency[which].0 as f64);
+            Column::Real(rows.iter().map(|(_, _, b)| value(b)).collect())
+        };
+        // The last bin may be cut short.
+        let capacity = |at: usize| self.channel_flits(bin.min(self.end - at as Tick * bin));
+        let part = |pick: &dyn Fn(&Class, &Bin) -> f64| {
+            Column::Real(rows.iter().map(|&(class, at, b)| pick(class, b) / capacity(at)).collect())
+        };
+        let columns = vec![
+            ("class".into(), Column::Text(rows.iter().map(|(class, ..)| class.name.clone()).collect())),
+            (
+                "time_ns".into(),
+                Column::Real(rows.iter().map(|(_, at, _)| self.ns((*at as u64 * bin) as f64)).collect()),
+            ),
+            ("offered".into(), part(&|class, b| b.offered as f64 / class.sources as f64)),
+            ("accepted".into(), part(&|class, b| b.accepted as f64 / class.sources as f64)),
+            (
+                "accepted_per_destination".into(),
+                part(&|class, b| b.accepted as f64 / class.destinations as f64),
+            ),
+            ("created".into(), Column::Int(rows.iter().map(|(_, _, b)| b.created as i64).collect())),
+            ("messages".into(), Column::Int(rows.iter().map(|(_, _, b)| b.latency[2].0 as i64).collect())),
+            ("packet_latency_ns".into(), mean(0)),
+            ("network_latency_ns".into(), mean(1)),
+            ("message_latency_ns".into(), mean(2)),
+        ];
+        Table { name: "series", columns }
+    }
+
+    pub(super) fn source_table(&self, classes: &[Class]) -> Table {
+        let (mut names, mut endpoints, mut accepted) = (vec![], vec![], vec![]);
+        for (class, traffic) in classes.iter().zip(&self.plan.traffic) {
+            for &source in traffic.class().destinations.sources() {
+                names.push(class.name.clone());
+                endpoints.push(source as i64);
+                accepted.push(self.fraction(class.probe.sources[source as usize], 1));
+            }
+        }
+        let columns = vec![
+            ("class".into(), Column::Text(names)),
+            ("endpoint".into(), Column::Int(endpoints)),
+            ("accepted".into(), Column::Real(accepted)),
+        ];
+        Table { name: "sources", columns }
+    }
+
+    /// In ascending order of switch and port, whatever the partitioning.
+    pub(super) fn port_table(&self) -> Table {
+        let (mut switches, mut ports, mut names) = (vec![], vec![], vec![]);
+        let (mut active, mut idle, mut stalled) = (vec![], vec![], vec![]);
+        let window = self.window();
+        for (switch, list) in self.plan.graph.switches.iter().enumerate() {
+            for (port, wired) in list.iter().enumerate() {
+                let (partition, local) = self.plan.local_port(switch as u32, port as u16);
+                let time = &self.probes[partition as usize].ports[local as usize];
+                switches.push(switch as i64);
+                ports.push(port as i64);
+                names.push(self.plan.links[wired.class as usize].name.clone());
+                active.push(self.ns(time.active as f64));
+                stalled.push(self.ns(time.stalled as f64));
+                idle.push(self.ns(window.saturating_sub(time.active + time.stalled) as f64));
+            }
+        }
+        let columns = vec![
+            ("switch".into(), Column::Int(switches)),
+            ("port".into(), Column::Int(ports)),
+            ("link_class".into(), Column::Text(names)),
+            ("active_ns".into(), Column::Real(active)),
+            ("idle_ns".into(), Column::Real(idle)),
+            ("stalled_ns".into(), Column::Real(stalled)),
+        ];
+        Table { name: "ports", columns }
+    }
+
+    pub(super) fn occupancy_table(&self) -> Table {
+        let (mut times, mut switches, mut flits) = (vec![], vec![], vec![]);
+        for (at, &time) in self.plan.record.occupancy.iter().enumerate() {
+            for (switch, &(partition, local)) in self.plan.home.iter().enumerate() {
+                let Some(snapshot) = self.probes[partition as usize].snapshots.get(at) else { continue };
+                times.push(self.ns(time as f64));
+                switches.push(switch as i64);
+                flits.push(snapshot[local as usize] as i64);
+            }
+        }
+        let columns = vec![
+            ("time_ns".into(), Column::Real(times)),
+            ("switch".into(), Column::Int(switches)),
+            ("flits".into(), Column::Int(flits)),
+        ];
+        Table { name: "occupancy", columns }
+    }
+
+    /// Flits that wait for every port at every snapshot; ports where none do are left out.
+    pub(super) fn queue_table(&self) -> Table {
+        let (mut times, mut switches, mut ports, mut flits) = (vec![], vec![], vec![], vec![]);
+        for (at, &time) in self.plan.record.occupancy.iter().enumerate() {
+            for (switch, list) in self.plan.graph.switches.iter().enumerate() {
+                for port in 0..list.len() {
+                    let (partition, local) = self.plan.local_port(switch as u32, port as u16);
+                    let snapshot = self.probes[partition as usize].port_snapshots.get(at);
+                    let waiting = snapshot.map_or(0, |snapshot| snapshot[local as usize]);
+                    if waiting > 0 {
+                        times.push(self.ns(time as f64));
+                        switches.push(switch as i64);
+                        ports.push(port as i64);
+                        flits.push(waiting as i64);
+                    }
+                }
+            }
+        }
+        let columns = vec![
+            ("time_ns".into(), Column::Real(times)),
+            ("switch".into(), Column::Int(switches)),
+            ("port".into(), Column::Int(ports)),
+            ("flits".into(), Column::Int(flits)),
+        ];
+        Table { name: "queues", columns }
+    }
+}
