@@ -68,6 +68,18 @@ fn a_switch_with_virtual_output_queues_and_speedup_2_takes_nearly_full_uniform_l
     assert!(accepted >= 0.95, "accepted {accepted}");
 }
 
+#[test]
+fn an_infinite_speedup_makes_the_combined_switch_an_output_queued_one() {
+    let run = |switch: &str| {
+        let traffic = traffic("u", "\"uniform\"", 0.9, "5 flits", "");
+        let output = minimal(SINGLE, NONE, &format!("[switch]\n{switch}\noutput_buffer = \"2 packets\"\n{traffic}"));
+        (output.summary["checksum"].clone(), number(&output, "u", "accepted"))
+    };
+    let [infinite, twice] = ["\"infinite\"", "2"].map(|speedup| run(&format!("speedup = {speedup}")));
+    assert_eq!(infinite, run("kind = \"output-queued\""));
+    assert_ne!(infinite, twice);
+}
+
 /// Accepted load of a single switch of this kind whose inputs never run out of packets of one flit.
 fn saturated(ports: u32, switch: &str) -> f64 {
     let network = format!("kind = \"single-switch\"\nendpoints = {ports}");

@@ -42,6 +42,9 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     for problem in scenario.routing.binding().problems(&scenario.topology) {
         tell(Problem { path: format!("routing.{}", problem.path), ..problem });
     }
+    for problem in scenario.switch.design().problems() {
+        tell(Problem { path: format!("switch.{}", problem.path), ..problem });
+    }
     let switch_parameters = scenario.switch.design().parameters();
     for problem in scenario.queueing.scheme().problems(&scenario.topology, &switch_parameters) {
         tell(Problem { path: format!("queueing.{}", problem.path), ..problem });

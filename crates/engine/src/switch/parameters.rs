@@ -1,4 +1,5 @@
 //! What the kinds of switches have in common: the words of their parameters, and what the engine asks of a kind.
+use crate::problem::Problem;
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,11 @@ use serde::{Deserialize, Serialize};
 pub trait Kind {
     /// Its parameters, in the words that all kinds share.
     fn parameters(&self) -> Parameters;
+
+    /// Mistakes across its keys.
+    fn problems(&self) -> Vec<Problem> {
+        Vec::new()
+    }
 }
 
 /// The parameters of a switch, whichever kind it is.
@@ -48,6 +54,17 @@ impl Parameters {
             Path::Unlimited => 1,
         }
     }
+}
+
+/// Speed of a crossbar's paths over that of the channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Speedup {
+    /// Packets cross at once, as many as there are, if each output has a queue of its own at the inputs.
+    #[serde(rename = "infinite")]
+    Infinite,
+    /// So many times.
+    #[serde(untagged)]
+    Times(#[schemars(range(min = 1, max = 1000))] u32),
 }
 
 /// Size of an input buffer.

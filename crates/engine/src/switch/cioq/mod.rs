@@ -8,7 +8,8 @@ mod output;
 pub mod state;
 mod waiting;
 
-use crate::switch::parameters::{Arbitration, Buffer, Kind, Parameters, Path, Voq};
+use crate::problem::Problem;
+use crate::switch::parameters::{Arbitration, Buffer, Kind, Parameters, Path, Speedup, Voq};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,9 +18,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cioq {
-    /// Crossbar speedup over the channels.
-    #[schemars(range(min = 1, max = 1000))]
-    pub speedup: u32,
+    /// Crossbar speedup over the channels: a number, or "infinite", which needs `voq = true` and is the output-queued switch.
+    pub speedup: Speedup,
     /// Input buffer: "credit round trip", a size per virtual channel, or a table `{ per = "vc", size = … }`,
     /// `{ per = "port", size = … }` or `{ per = "port", size = …, shared = true }`.
     pub input_buffer: Buffer,
@@ -40,7 +40,7 @@ pub struct Cioq {
 impl Default for Cioq {
     fn default() -> Self {
         Self {
-            speedup: 2,
+            speedup: Speedup::Times(2),
             input_buffer: Buffer::RoundTrip,
             output_buffer: Size::Packets(16),
             voq: Voq::All(true),
@@ -54,15 +54,25 @@ impl Default for Cioq {
 impl Kind for Cioq {
     fn parameters(&self) -> Parameters {
         Parameters {
-            fabric: Path::Crossbar {
-                speedup: self.speedup,
-                voq: self.voq.clone(),
-                parallel_reads: self.parallel_reads,
+            fabric: match self.speedup {
+                Speedup::Infinite => Path::Unlimited,
+                Speedup::Times(speedup) => {
+                    let (voq, parallel_reads) = (self.voq.clone(), self.parallel_reads);
+                    Path::Crossbar { speedup, voq, parallel_reads }
+                }
             },
             input_buffer: self.input_buffer,
             output_buffer: Some(self.output_buffer),
             arbitration: self.arbitration,
             pipeline: self.pipeline,
         }
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        if self.speedup != Speedup::Infinite || self.voq == Voq::All(true) {
+            return Vec::new();
+        }
+        let message = "queues that hold packets for several outputs have no infinite speedup";
+        vec![Problem::new("voq", message, "voq = true, or a number as speedup")]
     }
 }
