@@ -33,6 +33,7 @@ def test_the_product_of_lists_changes_its_last_key_fastest():
         ),
         ({"from": "100 ns", "to": "10 us", "points": 3, "log": True}, ["100 ns", "1000 ns", "10000 ns"]),
         ({"from": "1 GiB", "to": "1 GB", "points": 2}, ["1.073741824 GB", "1 GB"]),
+        ({"from": "10 %", "to": 0.3, "step": "10 %"}, ["10 %", "20 %", "30 %"]),
         ({"from": "10 us", "to": "20 us", "step": "5 us"}, ["10 us", "15 us", "20 us"]),
     ],
 )

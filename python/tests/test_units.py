@@ -32,3 +32,13 @@ def test_every_unit_of_the_engine_is_known_and_has_its_size(key):
 def test_a_family_is_of_units_of_one_kind():
     assert units.family(["us", "ns"]) == units.family(["s"])
     assert units.family(["us", "kB"]) is units.family(["x"]) is None
+
+
+@pytest.mark.engine
+def test_a_part_may_be_written_in_per_cent():
+    scenario = tailback.Scenario.loads(TEXT)
+    texts = [scenario.replace({"traffic.a.load": load}).complete() for load in ("20 %", 0.2)]
+    assert texts[0] == texts[1]
+    of_numbers = units.family(["", "%"])
+    assert of_numbers is not None
+    assert of_numbers[""] == 100 * of_numbers["%"]

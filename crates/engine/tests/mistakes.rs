@@ -23,7 +23,7 @@ flit = 100
 max = "4 KB"
 [switch]
 kind = "cioq"
-speedup = "infinite"
+speedup = "endless"
 input_buffer = "credit roundtrip"
 voq = 1
 [endpoint]
@@ -56,19 +56,19 @@ series = true
 6:8 link.host | "flits" is a unit of size, not of time | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles
 8:8 packet.flit | expected a size such as "4 flits", found the integer 100
 9:7 packet.max | the unit "KB" could be 1000 or 1024 bytes | kB or KiB?
-12:11 switch.speedup | expected a whole number from 1 to 1000, found the text "infinite"
+12:11 switch.speedup | expected "infinite" or a whole number from 1 to 1000, found the text "endless"
 13:16 switch.input_buffer | expected "credit round trip", a size such as "4 flits" or a table of per, size, shared, found the text "credit roundtrip"
 14:7 switch.voq | expected true or false or a list (each text in quotes), found the integer 1
 16:10 endpoint.queues | unknown value "lifo" | did you mean fifo? one of: per destination, fifo
 17:2 routing.kind | this key is missing | one of: …
 20:13 congestion_control.threshold | "-1 flits" is negative | a size such as "4 flits"; units: b, B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, flits, packets
 21:1 congestion_control.treshold | unknown key | did you mean threshold? one of: kind, threshold, fabric_drop, coalesce_after, stops
-25:8 traffic.hot.load | expected a number from 0 to 1, found the number 1.5
-26:1 traffic.hot.message.shares | this key is missing | expected a list (each a number from 0 to 1)
+25:8 traffic.hot.load | expected a number from 0 to 1 or a text such as "40 %", found the number 1.5
+26:1 traffic.hot.message.shares | this key is missing | expected a list (each a number from 0 to 1 or a text such as "40 %")
 26:34 traffic.hot.message.share | unknown key | did you mean shares? one of: sizes, shares, by
 27:24 traffic.hot.endpoints.sample | expected a whole number of at least 0, found the integer -3
 29:11 traffic.traffic1.pattern | unknown pattern "unform" | did you mean uniform? one of: …
-30:8 traffic.traffic1.load | expected a number from 0 to 1, found the text "much"
+30:8 traffic.traffic1.load | expected a number from 0 to 1 or a text such as "40 %", found the text "much"
 31:9 traffic.traffic1.start | "0.5 ps" is not a whole number of ps | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles
 33:11 run.threads | expected a whole number from 1 to 4096, found the integer 0
 34:12 run.duration | must be over 0 | a time such as "5 ns"

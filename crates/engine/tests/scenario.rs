@@ -118,7 +118,7 @@ fn overrides_go_by_name_or_index_and_are_checked_like_the_file() {
 -  | this is not a dotted key | such as run.seed or traffic.hot.load
 - title.x | "x" is looked for in a value that is no table
 - a\nb | this is not a dotted key | such as run.seed or traffic.hot.load
-- traffic.victim.load | expected a number from 0 to 1, found the integer 7
+- traffic.victim.load | expected a number from 0 to 1 or a text such as "40 %", found the integer 7
 - run.sed | unknown key | did you mean seed? one of: warmup, duration, drain, threads, partitions, memory, seed, model, only
 "#;
     assert_eq!(table(&problems), expected, "\nfound:\n{}", table(&problems));
@@ -227,4 +227,17 @@ fn a_table_without_a_kind_has_the_default_kind_if_that_has_its_keys() {
         set("congestion_control.threshold", "4 flits").unwrap_err()[0].path,
         "congestion_control.kind"
     );
+}
+
+#[test]
+fn a_part_may_be_written_in_per_cent() {
+    let load = |value: &str| {
+        let overrides = [("traffic.0.load".to_string(), value.to_string())];
+        tailback_engine::scenario::Scenario::parse(LEAST, &overrides).map(|scenario| scenario.traffic[0].load)
+    };
+    assert_eq!(load("\"33.3 %\""), Ok(Some(0.333)));
+    assert_eq!(load("40%"), Ok(Some(0.4)));
+    for wrong in ["140 %", "-4 %", "% 4", "%", "4 percent", "1e1 %"] {
+        assert!(load(wrong).unwrap_err()[0].message.starts_with("expected a number from 0 to 1"), "{wrong}");
+    }
 }

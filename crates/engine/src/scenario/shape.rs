@@ -87,7 +87,10 @@ impl Shape {
             Shape::Integer { least, most } => {
                 format!("a whole number {}", range(*least, *most, u32::MAX as i128))
             }
-            Shape::Number { least, most } => format!("a number {}", range(*least, *most, f64::MAX)),
+            Shape::Number { least, most } => {
+                let number = format!("a number {}", range(*least, *most, f64::MAX));
+                if *most == 1.0 { format!("{number} or a text such as \"40 %\"") } else { number }
+            }
             Shape::Text => "text in quotes".to_string(),
             Shape::Quantity { dimension, .. } => dimension.described().to_string(),
             Shape::Words(words) => {

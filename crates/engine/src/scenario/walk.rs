@@ -45,6 +45,11 @@ impl<'a> Walk<'a> {
 
     /// Reports all mistakes in `node` and takes them out of it. False if nothing is left that could be read.
     pub fn check(&mut self, shape: &Shape, node: &mut Node, place: &Span) -> bool {
+        if let (Shape::Number { .. }, Value::Text(text)) = (shape, &node.value)
+            && let Some(part) = per_cent(text)
+        {
+            node.value = Value::Float(part);
+        }
         match (shape, &mut node.value) {
             (Shape::Any, _) | (Shape::Bool, Value::Bool(_)) | (Shape::Text, Value::Text(_)) => true,
             (Shape::Integer { least, most }, Value::Integer(n)) if *n >= *least && *n <= *most => true,
@@ -190,17 +195,22 @@ impl<'a> Walk<'a> {
 
     /// Checks against the shape that was most likely meant.
     fn either(&mut self, shapes: &[Shape], node: &mut Node, place: &Span) -> bool {
-        if shapes.iter().any(|shape| accepts(shape, node)) {
-            return true;
-        }
-        let meant =
-            shapes.iter().filter(|shape| likeness(shape, node) > 0).max_by_key(|shape| likeness(shape, node));
-        if let Some(shape) = meant {
+        let fits = shapes.iter().find(|shape| accepts(shape, node));
+        let like = shapes.iter().filter(|shape| likeness(shape, node) > 0);
+        if let Some(shape) = fits.or_else(|| like.max_by_key(|shape| likeness(shape, node))) {
             return self.check(shape, node, place);
         }
         let expected = join_or(&shapes.iter().map(Shape::described).collect::<Vec<_>>());
         self.report(&node.span, format!("expected {expected}, found {}", node.described()), String::new())
     }
+}
+
+/// What "40 %" stands for: 0.4.
+fn per_cent(text: &str) -> Option<f64> {
+    let number = text.strip_suffix('%')?.trim();
+    let is_plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    // As a decimal, so that it is the number nearest to what is written.
+    is_plain.then(|| format!("{number}e-2").parse().ok())?
 }
 
 /// A table that does not say its kind has that of its default, unless another kind has a key that this one lacks.
