@@ -72,7 +72,8 @@ fn a_switch_with_virtual_output_queues_and_speedup_2_takes_nearly_full_uniform_l
 fn an_infinite_speedup_makes_the_combined_switch_an_output_queued_one() {
     let run = |switch: &str| {
         let traffic = traffic("u", "\"uniform\"", 0.9, "5 flits", "");
-        let output = minimal(SINGLE, NONE, &format!("[switch]\n{switch}\noutput_buffer = \"2 packets\"\n{traffic}"));
+        let output =
+            minimal(SINGLE, NONE, &format!("[switch]\n{switch}\noutput_buffer = \"2 packets\"\n{traffic}"));
         (output.summary["checksum"].clone(), number(&output, "u", "accepted"))
     };
     let [infinite, twice] = ["\"infinite\"", "2"].map(|speedup| run(&format!("speedup = {speedup}")));

@@ -214,17 +214,6 @@ impl Fabric {
         self.pool.hot[id].next = NIL;
     }
 
-    /// Takes the first packet out of a queue that has one, if there is credit for it. Returns its number, and whether
-    /// others remain.
-    #[inline]
-    pub fn dequeue(&mut self, channel: u32, vc: u8) -> Option<(u32, bool)> {
-        let id = self.head(channel, vc);
-        if !self.affords(channel, vc, self.pool.hot[id].flits()) {
-            return None;
-        }
-        Some((id, self.discard(channel, vc)))
-    }
-
     /// Takes the first packet out of a queue that has one, whether there is credit or not. Returns whether others
     /// remain.
     pub fn discard(&mut self, channel: u32, vc: u8) -> bool {

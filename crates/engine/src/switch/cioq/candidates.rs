@@ -122,10 +122,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             loop {
                 open.short = NIL;
                 let found = self.candidate(fabric, output, (class, input as u32), open);
-                let rank = |fabric: &Fabric, id: u32| match self.arbitration {
-                    Arbitration::Random => self.chance(fabric, open.port, input as u32),
-                    Arbitration::Age | Arbitration::RoundRobin => fabric.pool.notes[id].arrived,
-                };
+                let rank = |fabric: &Fabric, id: u32| self.rank(fabric, open.port, input as u32, id);
                 if let Some(found) = found {
                     let rank = rank(fabric, found.id);
                     if best.is_none_or(|(least, _)| rank < least) {
@@ -152,7 +149,15 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
     }
 
-    /// An input's chance in random arbitration: a hash of who meets where and when.
+    /// The order of packets where they do not go by turns; `who` is their input, or at a channel their virtual channel.
+    pub(super) fn rank(&self, fabric: &Fabric, port: u32, who: u32, id: u32) -> u64 {
+        match self.arbitration {
+            Arbitration::Random => self.chance(fabric, port, who),
+            Arbitration::Age | Arbitration::RoundRobin => fabric.pool.notes[id].arrived,
+        }
+    }
+
+    /// The chance of an input, or a virtual channel, in random arbitration: a hash of who meets where and when.
     #[inline(never)]
     fn chance(&self, fabric: &Fabric, port: u32, input: u32) -> u64 {
         let output = &self.outputs[port];

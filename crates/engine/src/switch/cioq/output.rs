@@ -5,6 +5,7 @@ use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;
+use crate::switch::turns::Queues;
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
@@ -45,40 +46,18 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
     }
 
-    /// Starts a packet on a free channel: the best class that has credit, round robin among its virtual channels.
+    /// Starts a packet on a free channel, if one has credit.
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
         let output = &self.outputs[port];
-        let (mut rest, turn) = (output.queued, output.turn as usize);
-        // Virtual channels are numbered by class, the highest priority first.
-        while let Some(lowest) = rest.first() {
-            let class = self.class_sets[self.class_of[lowest] as usize];
-            let candidates = rest.and(&class);
-            let first = candidates.next_from(turn).unwrap_or(lowest);
-            let mut vc = first;
-            loop {
-                if self.start_queue(fabric, port, vc as u8, agent) {
-                    return;
-                }
-                vc = candidates.next_from(vc + 1).unwrap_or(first);
-                if vc == first {
-                    break;
-                }
-            }
-            rest = rest.without(&class);
-        }
-    }
-
-    /// Starts the first packet of an output queue if there is credit for it.
-    ///
-    /// Not inlined: the loops around it rarely go round, and would fetch all that this needs in advance.
-    #[inline(never)]
-    fn start_queue(&mut self, fabric: &mut Fabric, port: u32, vc: u8, agent: &mut dyn Agent) -> bool {
-        let Some((id, more)) = fabric.dequeue(port, vc) else { return false };
-        if !more {
+        let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
+        let queues = Queues { queued: output.queued, turn: output.turn.into(), class_of, class_sets };
+        let rank = |fabric: &Fabric, id| self.rank(fabric, port, fabric.pool.hot[id].next_vc.into(), id);
+        let Some(vc) = queues.next(fabric, port, self.arbitration, rank) else { return };
+        let id = fabric.head(port, vc);
+        if !fabric.discard(port, vc) {
             self.outputs[port].queued.remove(vc as usize);
         }
         self.send(fabric, port, id, vc, agent);
-        true
     }
 
     /// Sends a packet on the free channel of a port.

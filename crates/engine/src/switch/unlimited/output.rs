@@ -6,6 +6,7 @@ use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;
 use crate::rng::mix;
 use crate::switch::parameters::Arbitration;
+use crate::switch::turns::Queues;
 
 impl<const V: usize> Unlimited<V> {
     /// Settles an output: fills its queues, starts its channel, and arms its next wake.
@@ -32,38 +33,15 @@ impl<const V: usize> Unlimited<V> {
         }
     }
 
-    /// Starts a packet on a free channel: of the best class that has credit, by the arbiter's rule.
+    /// Starts a packet on a free channel, if one has credit.
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
         let output = &self.outputs[port];
-        let (mut rest, turn) = (output.queued, output.turn as usize);
-        // Virtual channels are numbered by class, the highest priority first.
-        while let Some(lowest) = rest.first() {
-            let class = &self.class_sets[self.class_of[lowest] as usize];
-            let candidates = rest.and(class);
-            rest = rest.without(class);
-            let first = candidates.next_from(turn).unwrap_or(lowest);
-            let first_come = self.arbitration == Arbitration::RoundRobin || candidates.is_single();
-            let (mut vc, mut best) = (first, None::<((Tick, u32), usize)>);
-            loop {
-                let head = fabric.head(port, vc as u8);
-                if fabric.affords(port, vc as u8, fabric.pool.hot[head].flits()) {
-                    if first_come {
-                        return self.send(fabric, port, vc as u8, agent);
-                    }
-                    let rank = self.rank(fabric, port, head);
-                    if best.is_none_or(|(least, _)| rank < least) {
-                        best = Some((rank, vc));
-                    }
-                }
-                vc = candidates.next_from(vc + 1).unwrap_or(first);
-                if vc == first {
-                    break;
-                }
-            }
-            if let Some((_, vc)) = best {
-                self.send(fabric, port, vc as u8, agent);
-                return;
-            }
+        let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
+        let queues = Queues { queued: output.queued, turn: output.turn.into(), class_of, class_sets };
+        if let Some(vc) =
+            queues.next(fabric, port, self.arbitration, |fabric, id| self.rank(fabric, port, id))
+        {
+            self.send(fabric, port, vc, agent);
         }
     }
 
