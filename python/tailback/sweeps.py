@@ -74,7 +74,7 @@ class Sweep:
 
     @property
     def table(self) -> pa.Table:
-        """A row per point and traffic class: the changed keys, then what was measured."""
+        """A row per point and traffic class: the changed keys, what was measured, the result's directory."""
         return merged(self.points)
 
     def results(self) -> Iterator[Result]:
@@ -293,7 +293,8 @@ def merged(wanted: Sequence[Point]) -> pa.Table:
     rows: list[dict[str, Any]] = []
     for point in wanted:
         swept = {key: point.changes.get(key) for key in keys}
-        rows += [{**swept, **row} for row in points.class_rows(points.load(point.directory))]
+        where = {"directory": f"{FOLDER}/{point.name}"}
+        rows += [{**swept, **row, **where} for row in points.class_rows(points.load(point.directory))]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     return pa.table({column: _column([row.get(column) for row in rows]) for column in columns})
 

@@ -80,6 +80,10 @@ def test_a_row_per_point_and_class_in_the_order_of_the_points(tmp_path):
         (0.1, 2, "hot"),
     ]
     assert len(list(done.results())) == 4
+    for row in rows:
+        result = tailback.Result.load(tmp_path / row["directory"])
+        assert row["accepted"] in result.tables["classes"]["accepted"].to_pylist()
+    assert len({row["directory"] for row in rows}) == 4
 
 
 def test_complete_points_are_not_run_again(tmp_path):
