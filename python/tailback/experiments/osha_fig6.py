@@ -18,7 +18,7 @@ _QUEUES = (
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row osha-fig6."""
     weak = zipf.both(data, NUMBER, 1.0)
-    told = zipf.in_words(weak)
+    told = zipf.in_words(data, NUMBER, 1.0)
     return [
         hard(
             "SASHA-4VC is the best (within a point)",

@@ -38,7 +38,7 @@ def claims(data: Data) -> list[Claim]:
         ),
         hard(
             "s = 3: OSHA and SASHA above BBQ-4VC",
-            zipf.in_words(strong),
+            zipf.in_words(data, TORUS, 3.0),
             all(f[scheme] > f["BBQ-4VC"] for _, f in strong for scheme in adaptive),
             cause=_QUEUES,
         ),

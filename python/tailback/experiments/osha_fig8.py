@@ -37,7 +37,7 @@ def _why_two_networks(weak: list[tuple[bool, dict[str, float]]]) -> str:
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row osha-fig8."""
     weak = zipf.both(data, TORUS, 1.0)
-    told = zipf.in_words(weak)
+    told = zipf.in_words(data, TORUS, 1.0)
     return [
         zipf.below(data, TORUS, KNS, cause=_rings(data)),
         hard(

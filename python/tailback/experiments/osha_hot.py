@@ -10,6 +10,7 @@ from tailback.experiments import osha_paper as osha
 from tailback.experiments.measure import accepted, delivered_latency
 from tailback.experiments.model import Case, Data
 from tailback.result import Result
+from tailback.stats import Interval
 
 TRAFFIC = """
 [[traffic]]
@@ -32,8 +33,8 @@ share = true
 """
 SETUP = (
     "A quarter of the endpoints, drawn by the seed, send to one endpoint at the load of the point, all "
-    "others but that one uniformly to all at the same load; latency of the uniform packets created after "
-    f"the warm-up. {osha.TIMES}"
+    "others but that one uniformly to all at the same load; latency, from creation, of the uniform packets "
+    f"created after the warm-up that arrived. {osha.TIMES}"
 )
 
 
@@ -56,11 +57,16 @@ def cases(numbers: Sequence[int]) -> Callable[[bool], list[Case]]:
 def draw(numbers: Sequence[int]) -> Callable[[Data], Figure]:
     """Latency of uniform packets over all accepted traffic: a row for each network."""
     rows = [(f"network {number}", {"network": number}) for number in numbers]
-    return osha.panels(rows, total, delivered_latency("uniform"), "mean latency of uniform packets [us]")
+    late = delivered_latency("uniform", "packet")
+    return osha.panels(rows, total, late, "mean latency of uniform packets [us]")
 
 
 def found(data: Data, number: int, *, voq: bool) -> dict[str, float]:
-    """What each scheme accepts in all at full load, in percent."""
+    """What each scheme accepts in all at full load, in percent, mean over the seeds."""
+    return osha.means(_peaks(data, number, voq=voq))
+
+
+def _peaks(data: Data, number: int, *, voq: bool) -> dict[str, Interval]:
     return osha.peaks(data, total, network=number, voq=voq)
 
 
@@ -72,7 +78,7 @@ def both(data: Data, number: int) -> list[dict[str, float]]:
 def told(data: Data, *numbers: int) -> str:
     """The same in words."""
     return "; ".join(
-        f"network {number} {osha.switches(voq)}: {osha.told(found(data, number, voq=voq))}"
+        f"network {number} {osha.switches(voq)}: {osha.told(_peaks(data, number, voq=voq))}"
         for number in numbers
         for voq in (False, True)
     )

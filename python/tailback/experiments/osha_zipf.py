@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from tailback.experiments import osha_paper as osha
 from tailback.experiments.measure import accepted, delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.stats import Interval
 
 ORDERS = (1.0, 3.0)
 TRAFFIC = '[[traffic]]\nname = "zipf"\npattern = "zipf"\ns = {s}\nload = {load}\nmessage = "4 KiB"\n'
@@ -29,12 +32,9 @@ def experiment(
         if beside is None:
             return made
         other = osha.network(beside, full=full)
-        return made + [
-            osha.point(other, told(s), traffic(s), scheme, voq=voq, load=1.0, full=full, s=s)
-            for s in ORDERS
-            for voq in (False, True)
-            for scheme in osha.SCHEMES
-        ]
+        for s in ORDERS:
+            made += osha.sweep(other, told(s), traffic(s), full=full, at_loads=[osha.TOP], s=s)
+        return made
 
     rows = [(told(s), {"network": number, "s": s}) for s in ORDERS]
     draw = osha.panels(rows, accepted("zipf"), delivered_latency("zipf"), "mean network latency [us]")
@@ -90,10 +90,38 @@ def spread(found: dict[str, float]) -> float:
 
 
 def both(data: Data, number: int, s: float) -> list[tuple[bool, dict[str, float]]]:
-    """What each scheme accepts at full load, without and with VOQs."""
-    return [(voq, osha.peaks(data, accepted("zipf"), network=number, s=s, voq=voq)) for voq in (False, True)]
+    """What each scheme accepts at full load, without and with VOQs, mean over the seeds."""
+    return [(voq, osha.means(_peaks(data, number, s, voq=voq))) for voq in (False, True)]
 
 
-def in_words(found: list[tuple[bool, dict[str, float]]]) -> str:
+def _peaks(data: Data, number: int, s: float, *, voq: bool) -> dict[str, Interval]:
+    return osha.peaks(data, accepted("zipf"), network=number, s=s, voq=voq)
+
+
+def in_words(data: Data, number: int, s: float) -> str:
     """The same, in words."""
-    return "; ".join(f"{osha.switches(voq)}: {osha.told(each)}" for voq, each in found)
+    return "; ".join(
+        f"{osha.switches(voq)}: {osha.told(_peaks(data, number, s, voq=voq))}" for voq in (False, True)
+    )
+
+
+def bound(endpoints: int, s: float) -> float:
+    """What ejection channels can take of full load by Zipf's law, with a random ranking per source: one draw.
+
+    A destination takes no more than its channel of what all sources send to it.
+    """
+    draw = np.random.default_rng(1)
+    part = np.arange(1, endpoints) ** -s
+    asked = np.zeros(endpoints)
+    for source in range(endpoints):
+        others = draw.permutation(endpoints - 1)
+        asked[others + (others >= source)] += part / part.sum()
+    return float(np.minimum(asked, 1.0).mean())
+
+
+def bounds(data: Data, number: int, s: float) -> str:
+    """The bound in words, for this network and the paper's."""
+    (k,), full = data.values("k", network=number), osha.network(number, full=True)
+    sizes = dict.fromkeys((k**full.dims, 2304))
+    told = ", ".join(f"{100 * bound(size, s):.0f} % of {size} endpoints" for size in sizes)
+    return f"One draw of what destinations can take: {told}."
