@@ -164,6 +164,32 @@ fn a_job_alone_has_the_same_timing_whatever_its_number() {
 }
 
 #[test]
+fn what_traffic_beside_a_job_sent_until_it_was_done_is_measured_to_its_end() {
+    let with = |run_table: &str| {
+        let traffic =
+            "[[traffic]]\nname = \"noise\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.2\n";
+        run(&network(&(job("a", 4, "message = \"1 kB\"\niterations = 3") + traffic + run_table)))
+    };
+    let output = with("[run]\nwarmup = \"0 ns\"\nduration = \"5 ms\"");
+    let noise = &output.summary["classes"]["noise"];
+    assert_eq!(noise["unfinished"], 0);
+    assert!(noise["messages"].as_u64().unwrap() > 100, "{noise}");
+    let share = |key: &str| noise[key].as_f64().unwrap();
+    assert!((share("accepted") / share("offered") - 1.0).abs() < 0.05, "{noise}");
+    assert!((share("offered") / 0.2 - 1.0).abs() < 0.1, "of the time until the job was done: {noise}");
+    assert_eq!(output.summary["warnings"], Value::Array(vec![]));
+    // The run ends two looks of 39 us later.
+    let done = of(&output, "a")["time_ns"].as_f64().unwrap();
+    assert!(output.summary["simulated_ns"].as_f64().unwrap() < done + 120_000.0);
+    let late = with("[run]\nwarmup = \"4 ms\"\nduration = \"1 ms\"");
+    let warning = late.summary["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("the jobs were done before the measured window began, at 4000 us"),
+        "{warning}"
+    );
+}
+
+#[test]
 fn jobs_and_traffic_share_a_network() {
     let text = job("ring", 6, "message = \"2 kB\"\niterations = 20\nplacement = \"random-switches\"")
         + "[[traffic]]\nname = \"noise\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.3\n[run]\nwarmup = \"1 us\"\nduration = \"500 us\"";

@@ -167,7 +167,7 @@ fn between<A: Architecture>(
     if is_check {
         let due: i64 = partitions.iter().map(|partition| partition.fabric.probe.due()).sum();
         let over = match jobs_done(plan, partitions) {
-            Some(done) => done,
+            Some(done) => done && (plan.traffic.is_empty() || checks.drained(plan, partitions, now, due)),
             None => now >= plan.window.1 && due == 0,
         };
         if now >= plan.end || over {
@@ -244,6 +244,8 @@ fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
 struct Checks {
     step: Tick,
     extra: Vec<Tick>,
+    /// When the run ends at the latest, once all jobs are done.
+    last: Option<Tick>,
 }
 
 impl Checks {
@@ -252,7 +254,26 @@ impl Checks {
         extra.extend([plan.window.0, plan.window.1, plan.end]);
         extra.sort_unstable();
         let longest = plan.links.iter().map(|link| link.credit()).max().unwrap_or(1);
-        Self { step: (plan.end / 256).max(8 * longest), extra }
+        Self { step: (plan.end / 256).max(8 * longest), extra, last: None }
+    }
+
+    /// Whether traffic beside jobs that are done has had its time to drain. What is measured ends with the jobs.
+    fn drained<A: Architecture>(
+        &mut self,
+        plan: &Plan,
+        partitions: &mut [MutexGuard<'_, Partition<A>>],
+        now: Tick,
+        due: i64,
+    ) -> bool {
+        let last = *self.last.get_or_insert_with(|| {
+            for partition in partitions {
+                let partition = &mut **partition;
+                partition.nics.count_offered(&mut partition.fabric);
+                partition.fabric.probe.end_window(now);
+            }
+            now.min(plan.window.1) + (plan.end - plan.window.1)
+        });
+        due == 0 || now >= last
     }
 
     fn due(&self, now: Tick) -> bool {

@@ -173,7 +173,7 @@ impl<A: Architecture> Partition<A> {
         self.fabric.take_lines();
         while let Some(now) = self.fabric.wheel.next(end) {
             self.fabric.now = now;
-            let window = self.fabric.plan.window;
+            let window = self.fabric.probe.window;
             self.fabric.measuring = window.0 <= now && now < window.1;
             self.tick();
             self.fabric.wheel.finish();

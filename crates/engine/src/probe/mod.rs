@@ -170,7 +170,8 @@ pub struct PortTime {
 
 /// What a partition measures.
 pub struct Probe {
-    window: (Tick, Tick),
+    /// The window, from one tick to before another.
+    pub window: (Tick, Tick),
     bin: Tick,
     packet_flits: u32,
     /// By class of the scenario.
@@ -229,6 +230,11 @@ impl Probe {
             control: record.control.then(Default::default),
             loads: Loads::new(plan, share.ports[share.ports.len() - 1]),
         }
+    }
+
+    /// Ends the window early, unless it has ended.
+    pub fn end_window(&mut self, now: Tick) {
+        self.window.1 = self.window.1.min(now.max(self.window.0));
     }
 
     #[inline]

@@ -121,7 +121,8 @@ impl Measured<'_> {
 
     /// The part of the window that was simulated.
     pub(super) fn window(&self) -> Tick {
-        self.end.min(self.plan.window.1).saturating_sub(self.plan.window.0)
+        let (start, end) = self.probes[0].window;
+        self.end.min(end).saturating_sub(start)
     }
 
     pub(super) fn fraction(&self, flits: u64, channels: usize) -> f64 {
@@ -224,13 +225,25 @@ impl Measured<'_> {
 
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
         let mut warnings = jobs::warnings(self);
-        // The halves are those of the whole window.
         if self.interrupted {
+            return warnings;
+        }
+        // Jobs that are done end it.
+        let (start, end) = self.probes[0].window;
+        if start == end {
+            let began = self.ns(start as f64) / 1000.0;
+            warnings.push(format!(
+                "the jobs were done before the measured window began, at {began} us: a shorter run.warmup measures more"
+            ));
             return warnings;
         }
         for class in &classes[..self.plan.traffic.len()] {
             if class.probe.messages == 0 {
                 warnings.push(format!("class \"{}\" created no message in the window", class.name));
+            }
+            // The halves are those of the whole window.
+            if end < self.plan.window.1 {
+                continue;
             }
             let [_, _, accepted] = class.probe.halves;
             let size = class.probe.offered as f64 / class.probe.messages.max(1) as f64;
