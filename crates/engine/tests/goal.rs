@@ -2,6 +2,7 @@
 mod common;
 use common::{FEW_NETWORKS, file, read, result, told};
 use proptest::prelude::*;
+use serde_json::Value;
 use tailback_engine::report::Output;
 use tailback_engine::scenario::Scenario;
 use tailback_engine::workload::goal::{base64, read_binary, read_text};
@@ -142,6 +143,59 @@ fn operations_of_a_processor_are_done_one_after_the_other() {
         run("text", &text, FEW_NETWORKS[0]).summary["jobs"]["trace"]["time_ns"].as_f64().unwrap()
     };
     assert_eq!((end(0), end(1)), (2.0, 1.0));
+}
+
+/// The job that is this trace, of ps, where processors take nothing to send and receive.
+fn effortless(trace: &str) -> Value {
+    let output = run("mpi = { overhead = \"0 ns\", delay = \"0 ns\" }\ntext", trace, FEW_NETWORKS[0]);
+    output.summary["jobs"]["trace"].clone()
+}
+
+fn time_of(trace: &str) -> f64 {
+    effortless(trace)["time_ns"].as_f64().unwrap()
+}
+
+#[test]
+fn what_takes_no_time_waits_for_its_processor_all_the_same() {
+    let alone = time_of("num_ranks 2 rank 0 { send 8b to 1 } rank 1 { recv 8b from 0 }");
+    let behind = time_of("num_ranks 2 rank 0 { calc 1000000 send 8b to 1 } rank 1 { recv 8b from 0 }");
+    assert!((behind - alone - 1000.0).abs() < 1e-6, "{behind} {alone}");
+    assert_eq!(time_of("num_ranks 1 rank 0 { calc 1000 b: calc 0 c: calc 500 cpu 1 c requires b }"), 1.5);
+}
+
+#[test]
+fn computing_on_any_processor_is_no_communication() {
+    let trace = "num_ranks 2 rank 0 { calc 90000000 send 8b to 1 cpu 1 } rank 1 { recv 8b from 0 cpu 7 calc 90000000 }";
+    let job = effortless(trace);
+    assert_eq!(job["communication_ns"]["max"], 0.0, "{job:#}");
+    // Three on one processor: the second and third wait for it before they begin.
+    let job = effortless("num_ranks 1 rank 0 { calc 100000 calc 100000 calc 100000 }");
+    assert_eq!(job["operations"]["compute"]["max_ns"], 100.0, "{job:#}");
+}
+
+#[test]
+fn a_receive_of_any_tag_takes_the_messages_of_a_sender_in_their_order() {
+    // The first is copied for longer than the second, and would come later.
+    let trace = |tag: u32| {
+        format!(
+            "num_ranks 2 rank 0 {{ a: send 8000b to 1 tag 1 b: send 8b to 1 tag {tag} b irequires a }} \
+             rank 1 {{ r: recv 8000b from 0 tag -1 s: recv 8b from 0 tag -1 s irequires r c: calc 100000000 c requires r }}"
+        )
+    };
+    assert_eq!(time_of(&trace(2)), time_of(&trace(1)));
+}
+
+#[test]
+fn every_receiver_has_tags_of_its_own() {
+    let sends =
+        |from: u32, to: u32| -> String { (from..to).map(|tag| format!("send 1b to 1 tag {tag} ")).collect() };
+    let of = |ranks: [String; 2]| {
+        read_text(&format!("num_ranks 2 rank 0 {{ {} }} rank 1 {{ {} }}", ranks[0], ranks[1]), 1)
+    };
+    let back = sends(20_000, 40_000).replace("to 1", "to 0");
+    assert!(of([sends(0, 20_000), back]).is_ok());
+    let told = of([sends(0, 40_000), String::new()]).unwrap_err().message;
+    assert_eq!(told, "too many different tags of messages to one rank");
 }
 
 #[test]

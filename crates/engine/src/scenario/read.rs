@@ -119,7 +119,8 @@ fn traces(root: &Node) -> Vec<(String, String)> {
         };
         let path = word("path")?;
         let is_there = word("text").or(word("data")).is_some();
-        let key = Goal::key_of(path, word("format"));
+        let is_goal = word("workload") == Some("goal");
+        let key = if is_goal { Goal::key_of(path, word("format")) } else { "text" };
         (!is_there).then(|| (format!("{name}.{key}"), path.to_string()))
     };
     let of_job = |(index, job): (usize, &Node)| {

@@ -202,6 +202,10 @@ pub fn set(root: &mut Node, key: &str, text: &str) -> Result<(), Problem> {
         node = child(node, part).map_err(|(message, help)| refuse(message, &help))?;
     }
     *child(node, last).map_err(|(message, help)| refuse(message, &help))? = value_of(text);
+    if let ("path", Value::Table(entries)) = (last.as_str(), &mut node.value) {
+        // What was read from another file.
+        entries.retain(|entry| !["text", "data"].contains(&entry.key.as_str()));
+    }
     Ok(())
 }
 

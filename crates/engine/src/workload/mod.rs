@@ -130,6 +130,13 @@ impl Actions<'_> {
     }
 }
 
+/// What is wrong at a place of a file's contents, which stand under `key`: it is told of the file, if it has a name.
+fn in_file(path: &str, key: &str, place: &str, message: &str, help: &str) -> Problem {
+    let parts: Vec<&str> = [path, place].into_iter().filter(|part| !part.is_empty()).collect();
+    let message = if parts.is_empty() { message.into() } else { format!("{}: {message}", parts.join(", ")) };
+    Problem::new(if path.is_empty() { key } else { "path" }, message, help)
+}
+
 crate::kinds::kinds! {
     /// `workload = …` of a `[[job]]` table: what its ranks do. The list of kinds, one line each.
     pub enum Workload by "workload" {

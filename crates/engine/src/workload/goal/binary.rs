@@ -121,7 +121,7 @@ impl Part<'_> {
                     .mistake(format!("there is no operation {root}"), format!("0 to {count}")));
             }
         }
-        let records: Vec<Record> = (0..count).map(|_| self.record(tags)).collect::<Result<_, _>>()?;
+        let records: Vec<Record> = (0..count).map(|_| self.record(rank, tags)).collect::<Result<_, _>>()?;
         let appendix = self.cursor.at;
         // Every number of the appendix stands in one list.
         let listed = records
@@ -161,7 +161,7 @@ impl Part<'_> {
         })
     }
 
-    fn record(&mut self, tags: &mut Tags) -> Result<Record, Mistake> {
+    fn record(&mut self, rank: u32, tags: &mut Tags) -> Result<Record, Mistake> {
         let begin = self.cursor.at;
         let waits_for = self.cursor.u32()?;
         let kind = self.cursor.u8()?;
@@ -184,8 +184,9 @@ impl Part<'_> {
             (3, _) | (2, ANY) => Label::AnyTag,
             (_, tag) => {
                 let most = usize::from(crate::workload::mpi::TAG_MAX) + 1;
-                let too_many = || self.cursor.mistake("too many different tags", format!("at most {most}"));
-                tags.number(tag).ok_or_else(too_many)?
+                let too_many = || self.cursor.mistake(Tags::TOO_MANY, format!("at most {most}"));
+                let receiver = if let What::Send { to, .. } = what { to } else { rank };
+                tags.number(receiver, tag).ok_or_else(too_many)?
             }
         };
         self.cursor.at = end;

@@ -5,6 +5,8 @@ use super::{Application, Bind, Rank, Setting};
 use crate::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, OnceLock};
 
 pub mod base64;
@@ -83,12 +85,8 @@ impl Mistake {
         Self { place: place.into(), message: message.into(), help: help.into() }
     }
 
-    fn problem(&self, key: &str) -> Problem {
-        let message = match self.place.as_str() {
-            "" => self.message.clone(),
-            place => format!("{place}: {}", self.message),
-        };
-        Problem::new(key, message, self.help.clone())
+    fn problem(&self, path: &str, key: &str) -> Problem {
+        super::in_file(path, key, &self.place, &self.message, &self.help)
     }
 }
 
@@ -158,37 +156,61 @@ impl Bind for Goal {
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
-        let graphs = self.graphs().as_ref().map_err(|mistake| vec![mistake.problem(self.key())])?;
+        let graphs =
+            self.graphs().as_ref().map_err(|mistake| vec![mistake.problem(&self.path, self.key())])?;
         let costs = Costs::new(setting.mpi, setting.scale);
-        Ok(Box::new(Recorded { graphs: graphs.clone(), costs }))
+        Ok(Box::new(Recorded::new(graphs.clone(), costs)))
     }
 }
 
 /// The ranks of a trace.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    pub(super) graphs: Arc<Vec<Graph>>,
-    pub(super) costs: Costs,
+    graphs: Arc<Vec<Graph>>,
+    /// Whether one of them receives any tag.
+    any_tag: bool,
+    costs: Costs,
+}
+
+impl Recorded {
+    pub(super) fn new(graphs: Arc<Vec<Graph>>, costs: Costs) -> Self {
+        let any_tag = graphs.iter().any(Graph::receives_any_tag);
+        Self { graphs, any_tag, costs }
+    }
 }
 
 impl Application for Recorded {
     fn rank(&self, number: u32) -> Box<dyn Rank> {
-        Box::new(Worker::new(self.graphs.clone(), number, self.costs))
+        Box::new(Worker::new(self.graphs.clone(), number, self.any_tag, self.costs))
     }
 }
 
-/// Tags of a trace, numbered in the order of their first use: messages have 15 bits for theirs.
+/// Tags of a trace, numbered for each receiver in the order of their first use: messages have 15 bits for theirs.
 #[derive(Debug, Default)]
-struct Tags(std::collections::BTreeMap<u32, u16>);
+struct Tags {
+    /// By receiver and tag.
+    numbers: BTreeMap<(u32, u32), u16>,
+    /// How many a receiver has.
+    counts: BTreeMap<u32, u16>,
+}
 
 impl Tags {
-    /// The number of a tag; none if there are too many.
-    fn number(&mut self, tag: u32) -> Option<graph::Label> {
-        let next = self.0.len();
-        let known = self.0.get(&tag).copied();
-        let number =
-            known.or_else(|| u16::try_from(next).ok().filter(|next| *next <= super::mpi::TAG_MAX))?;
-        self.0.insert(tag, number);
+    /// The number of a tag of messages to a rank; none if it has too many.
+    fn number(&mut self, receiver: u32, tag: u32) -> Option<graph::Label> {
+        let number = match self.numbers.entry((receiver, tag)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(fresh) => {
+                let count = self.counts.entry(receiver).or_default();
+                if *count > super::mpi::TAG_MAX {
+                    return None;
+                }
+                *count += 1;
+                *fresh.insert(*count - 1)
+            }
+        };
         Some(graph::Label::Tag(number))
     }
+
+    /// That there are too many.
+    const TOO_MANY: &str = "too many different tags of messages to one rank";
 }

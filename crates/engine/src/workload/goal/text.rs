@@ -56,8 +56,9 @@ pub fn read(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
             return Err(reader.mistake(format!("unexpected rank {found}"), help));
         }
         reader.mark('{')?;
-        let block = Block { reader: &mut reader, tags: &mut tags, ranks, unit_ps, labels: HashMap::new() };
-        graphs.push(block.read(rank)?);
+        let block =
+            Block { reader: &mut reader, tags: &mut tags, rank, ranks, unit_ps, labels: HashMap::new() };
+        graphs.push(block.read()?);
     }
     match reader.next()? {
         Token::End => Ok(graphs),
@@ -72,13 +73,14 @@ pub fn read(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
 struct Block<'r, 'a> {
     reader: &'r mut Reader<'a>,
     tags: &'r mut Tags,
+    rank: u32,
     ranks: u32,
     unit_ps: u32,
     labels: HashMap<&'a str, u32>,
 }
 
 impl<'a> Block<'_, 'a> {
-    fn read(mut self, rank: u32) -> Result<Graph, Mistake> {
+    fn read(mut self) -> Result<Graph, Mistake> {
         let mut builder = Builder::default();
         loop {
             let word = match self.reader.next()? {
@@ -112,7 +114,7 @@ impl<'a> Block<'_, 'a> {
             let label = self.labels.iter().find(|(_, number)| **number == node).map(|(label, _)| *label);
             let which =
                 label.map_or("an operation".to_string(), |label| format!("the operation {}", shorten(label)));
-            let message = format!("{which} of rank {rank} waits, through others, for itself");
+            let message = format!("{which} of rank {} waits, through others, for itself", self.rank);
             self.reader.mistake(message, "dependencies without a circle")
         })
     }
@@ -130,14 +132,14 @@ impl<'a> Block<'_, 'a> {
                 self.reader.word("to", "to, and a rank")?;
                 let to = self.peer(false)?;
                 node.what = What::Send { to, bytes };
-                node.label = self.tag(false)?;
+                node.label = self.tag(to, false)?;
             }
             "recv" => {
                 self.reader.size()?;
                 self.reader.word("from", "from, and a rank")?;
                 let from = self.peer(true)?;
                 node.what = What::Receive { from };
-                node.label = self.tag(true)?;
+                node.label = self.tag(self.rank, true)?;
             }
             other => {
                 self.reader.last = at;
@@ -199,7 +201,7 @@ impl<'a> Block<'_, 'a> {
         }
     }
 
-    fn tag(&mut self, may_be_any: bool) -> Result<Label, Mistake> {
+    fn tag(&mut self, receiver: u32, may_be_any: bool) -> Result<Label, Mistake> {
         let help = "a tag, a whole number of 32 bits";
         let mut tag = 0;
         if self.reader.peek()? == Token::Word("tag") {
@@ -213,8 +215,8 @@ impl<'a> Block<'_, 'a> {
             return Err(self.reader.mistake(format!("the tag {tag} is not possible"), help));
         };
         let most = usize::from(crate::workload::mpi::TAG_MAX) + 1;
-        let too_many = || self.reader.mistake("too many different tags", format!("at most {most}"));
-        self.tags.number(tag).ok_or_else(too_many)
+        let too_many = || self.reader.mistake(Tags::TOO_MANY, format!("at most {most}"));
+        self.tags.number(receiver, tag).ok_or_else(too_many)
     }
 
     /// An attribute of 8 bits, if it stands here.
@@ -268,9 +270,9 @@ impl<'a> Reader<'a> {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
                 self.last = self.at;
-                match rest.find("*/") {
-                    Some(end) if end >= 2 => self.at += end + 2,
-                    _ => return Err(self.mistake("this comment has no end", "*/")),
+                match rest[2..].find("*/") {
+                    Some(end) => self.at += end + 4,
+                    None => return Err(self.mistake("this comment has no end", "*/")),
                 }
             } else {
                 return Ok(());

@@ -110,6 +110,14 @@ pub struct Graph {
     at_start: Lists,
 }
 
+impl Graph {
+    /// Whether the rank receives messages of any tag.
+    pub fn receives_any_tag(&self) -> bool {
+        let any = |node: &Node| matches!(node.what, What::Receive { .. }) && node.label == Label::AnyTag;
+        self.nodes.iter().any(any)
+    }
+}
+
 /// Operations that are being put together.
 #[derive(Debug, Default)]
 pub struct Builder {
@@ -199,6 +207,9 @@ pub struct Worker {
     under_way: BTreeMap<u32, Time>,
     undone: usize,
     started: Time,
+    /// Computing operations under way, since when there have been any, and for how long there were any before.
+    computing: u32,
+    computing_since: Time,
     computed: u64,
     latest: Time,
 }
@@ -208,16 +219,18 @@ const END: u32 = 1;
 
 impl Worker {
     /// A rank that has not started.
-    pub fn new(graphs: Arc<Vec<Graph>>, rank: u32, costs: Costs) -> Self {
+    pub fn new(graphs: Arc<Vec<Graph>>, rank: u32, any_tag: bool, costs: Costs) -> Self {
         let graph = &graphs[rank as usize];
         let cpus = graph.nodes.iter().map(|node| node.cpu as usize + 1).max().unwrap_or(0);
         Self {
             left: graph.waits_for.clone(),
             undone: graph.nodes.len(),
             free_at: vec![Time(0); cpus],
-            mail: Mailbox::default(),
+            mail: Mailbox::new(any_tag),
             under_way: BTreeMap::new(),
             started: Time(0),
+            computing: 0,
+            computing_since: Time(0),
             computed: 0,
             latest: Time(0),
             graphs,
@@ -234,17 +247,21 @@ impl Worker {
     fn free(&mut self, nodes: &[u32], act: &mut Actions) {
         for &node in nodes {
             let Node { what, cpu, label } = self.graph().nodes[node as usize];
+            // How long it takes the processor; none if it does not wait for it.
             let occupied = match what {
-                What::Compute(time) => time,
-                What::Delay(_) => 0,
+                What::Compute(time) => Some(time),
+                What::Delay(_) => None,
                 // A receive of a message with a number of its own stands for one that is posted in advance.
-                What::Receive { .. } if matches!(label, Label::Exact { .. }) => 0,
-                What::Send { .. } | What::Receive { .. } => self.costs.overhead,
+                What::Receive { .. } if matches!(label, Label::Exact { .. }) => None,
+                What::Send { .. } | What::Receive { .. } => Some(self.costs.overhead),
             };
             self.under_way.insert(node, act.now);
-            let free_at = &mut self.free_at[cpu as usize];
-            let begin = if occupied == 0 { act.now } else { act.now.max(*free_at) };
-            free_at.0 = free_at.0.max(begin.0 + occupied);
+            let mut begin = act.now;
+            if let Some(occupied) = occupied {
+                let free_at = &mut self.free_at[cpu as usize];
+                begin = begin.max(*free_at);
+                free_at.0 = begin.0.saturating_add(occupied);
+            }
             act.timer(begin, node << 1);
         }
     }
@@ -266,10 +283,15 @@ impl Worker {
                 self.mail.receive(ready, Wanted { from, tag, instance }, node, &self.costs, act);
             }
             What::Compute(time) => {
-                self.computed += time;
-                act.timer(Time(act.now.0 + time), node << 1 | END);
+                // Waiting for the processor is no computing.
+                self.under_way.insert(node, act.now);
+                if self.computing == 0 {
+                    self.computing_since = act.now;
+                }
+                self.computing += 1;
+                act.timer(Time(act.now.0.saturating_add(time)), node << 1 | END);
             }
-            What::Delay(time) => act.timer(Time(act.now.0 + time), node << 1 | END),
+            What::Delay(time) => act.timer(Time(act.now.0.saturating_add(time)), node << 1 | END),
         }
         self.released(node, true, act);
     }
@@ -299,12 +321,17 @@ impl Worker {
         let since = self.under_way.remove(&node).expect("an operation ends after it began");
         if let Some(kind) = kind {
             act.ledger.overlapping(kind, Time(act.now.0 - since.0));
+            if kind == Kind::Compute {
+                self.computing -= 1;
+                if self.computing == 0 {
+                    self.computed += act.now.0 - self.computing_since.0;
+                }
+            }
         }
         self.undone -= 1;
         self.latest = act.now;
         if self.undone == 0 {
-            let busy = self.computed / self.free_at.len().max(1) as u64;
-            act.ledger.communicating += (act.now.0 - self.started.0).saturating_sub(busy);
+            act.ledger.communicating += act.now.0 - self.started.0 - self.computed;
         }
         self.released(node, false, act);
     }

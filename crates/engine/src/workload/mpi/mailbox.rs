@@ -2,7 +2,8 @@
 //!
 //! A network with adaptive routing may deliver messages in another order than that in which they were sent. Messages of the
 //! same sender and tag are brought back into their order by a sequence number, as MPI demands ("messages are
-//! non-overtaking"); those of different senders or tags are taken in the order of their arrival.
+//! non-overtaking"); those of different senders are taken in the order of their arrival, and so are those of different tags
+//! unless a rank of the job receives any tag.
 use super::Costs;
 use super::wire::{Kind, SEQUENCES, TAG_MAX, Wire};
 use crate::keyed::Keyed;
@@ -74,7 +75,8 @@ struct Unexpected {
     order: u64,
 }
 
-/// What passes between the rank and another under one tag; in a collective operation, under its number too.
+/// What passes between the rank and another under one tag; in a collective operation, under its number too. Where a rank of
+/// the job receives any tag, the numbers and sends of all tags are kept with those of the first.
 #[derive(Debug, Default)]
 struct Pair {
     /// Sequence numbers of the next message each way.
@@ -92,14 +94,16 @@ struct Pair {
 pub struct Mailbox {
     /// Requests that have completed since they were last taken.
     pub done: Vec<(Request, Time)>,
+    /// Whether a rank of the job receives any tag, so that the messages of a sender come in turn whatever their tags.
+    any_tag: bool,
     pairs: Keyed<Key, Pair>,
     sending: Lists<Sending>,
     meeting: Meeting,
     /// Receives whose data was asked for, by sender, tag and number.
     expected: Keyed<Key, Posted>,
-    /// Messages that came before their turn, by sender, tag and number.
+    /// Messages that came before their turn, by where that is kept, and number.
     early: Keyed<Key, Wire>,
-    /// Sends that wait until sequence numbers are free.
+    /// Sends that wait until sequence numbers are free, by where these are kept.
     held: Keyed<Key, VecDeque<(Letter, Request)>>,
 }
 
@@ -115,16 +119,30 @@ struct Meeting {
 }
 
 impl Mailbox {
+    /// An empty one.
+    pub fn new(any_tag: bool) -> Self {
+        Self { any_tag, ..Self::default() }
+    }
+
+    /// Where sends and sequence numbers are filed: with those that a message must not overtake.
+    fn turn(&self, rank: u32, tag: u16, instance: u16) -> Key {
+        match tag {
+            0..=TAG_MAX if self.any_tag => key(rank, 0, 0),
+            0..=TAG_MAX => key(rank, tag, 0),
+            _ => key(rank, tag, instance),
+        }
+    }
+
     /// Sends a message at a time that is not past.
     pub fn send(&mut self, at: Time, letter: Letter, request: Request, costs: &Costs, act: &mut Actions) {
         let Letter { to, bytes, tag, instance } = letter;
-        let slot = key(to, tag, instance.unwrap_or(0));
-        let pair = self.pairs.entry(slot).or_default();
+        let turn = self.turn(to, tag, instance.unwrap_or(0));
+        let pair = self.pairs.entry(turn).or_default();
         let sequence = instance.unwrap_or(pair.sent);
         // Numbers go round: the next one is still in use if it is that of the oldest message.
         if self.sending.first(pair.sending).is_some_and(|oldest| oldest.sequence == sequence) {
             assert!(instance.is_none(), "law broken: two sends under way have the same sequence number");
-            return self.held.entry(slot).or_default().push_back((letter, request));
+            return self.held.entry(turn).or_default().push_back((letter, request));
         }
         pair.sent = (sequence + 1) % SEQUENCES;
         self.sending.push(&mut pair.sending, Sending { request, sequence, bytes });
@@ -170,19 +188,19 @@ impl Mailbox {
         if !matches!(wire.kind, Kind::Eager | Kind::Data) {
             return;
         }
-        let slot = slot(to, wire);
-        let pair = self.pairs.get_mut(&slot);
+        let turn = self.turn(to, wire.tag, wire.sequence);
+        let pair = self.pairs.get_mut(&turn);
         let left = pair.and_then(|pair| {
             self.sending.remove(&mut pair.sending, |sending| sending.sequence == wire.sequence)
         });
         let left = left.expect("law broken: a message left that was not sent");
         self.done.push((left.request, act.now));
-        self.forget(slot);
+        self.forget(turn);
         if self.held.is_empty() {
             return;
         }
         // Those held go in their order; one that is still too early is held again, and so are those behind it.
-        let held = self.held.remove(&slot).unwrap_or_default();
+        let held = self.held.remove(&turn).unwrap_or_default();
         for (letter, request) in held {
             self.send(act.now, letter, request, costs, act);
         }
@@ -193,7 +211,8 @@ impl Mailbox {
         let wire = Wire::unpack(tag);
         match wire.kind {
             Kind::Clear => {
-                let list = self.pairs.get(&slot(from, wire)).map_or(List::default(), |pair| pair.sending);
+                let turn = self.turn(from, wire.tag, wire.sequence);
+                let list = self.pairs.get(&turn).map_or(List::default(), |pair| pair.sending);
                 let mut sending = self.sending.iter(list);
                 let sending = sending.find(|sending| sending.sequence == wire.sequence);
                 let sending = sending.expect("law broken: an answer without a request");
@@ -211,13 +230,14 @@ impl Mailbox {
 
     /// Takes a message if it is its turn, and those behind it that came before; keeps it if not.
     fn arrive(&mut self, from: u32, wire: Wire, costs: &Costs, act: &mut Actions) {
-        let (slot, takes_turns) = (slot(from, wire), wire.tag <= TAG_MAX);
+        let (turn, takes_turns) = (self.turn(from, wire.tag, wire.sequence), wire.tag <= TAG_MAX);
         let mut next = Some(wire);
         while let Some(wire) = next {
-            let pair = self.pairs.entry(slot).or_default();
+            let slot = slot(from, wire);
+            let mut pair = self.pairs.entry(turn).or_default();
             if takes_turns {
                 if wire.sequence != pair.received {
-                    let earlier = self.early.insert(key(from, wire.tag, wire.sequence), wire);
+                    let earlier = self.early.insert(turn | wire.sequence as u64, wire);
                     assert!(
                         earlier.is_none(),
                         "law broken: two messages that overtook have the same sequence number"
@@ -226,7 +246,10 @@ impl Mailbox {
                 }
                 pair.received = (wire.sequence + 1) % SEQUENCES;
             }
-            let behind = key(from, wire.tag, pair.received);
+            let behind = turn | pair.received as u64;
+            if slot != turn {
+                pair = self.pairs.entry(slot).or_default();
+            }
             match self.meeting.take_posted(pair, from, wire) {
                 Some(posted) => {
                     self.forget(slot);
@@ -361,6 +384,24 @@ mod tests {
     fn leaves(mail: &mut Mailbox, sequence: u16) -> Vec<Request> {
         let tag = Wire { kind: Kind::Eager, sequence, tag: 5 }.pack();
         done(mail, |mail, costs, act| mail.on_injected(1, tag, costs, act))
+    }
+
+    #[test]
+    fn where_any_tag_is_received_messages_of_all_tags_come_in_turn() {
+        let (first, second) =
+            [(0, 5), (1, 6)].map(|(sequence, tag)| Wire { kind: Kind::Eager, sequence, tag }.pack()).into();
+        for (any_tag, expected) in [(true, [vec![], vec![0, 1]]), (false, [vec![0], vec![1]])] {
+            let mut mail = Mailbox::new(any_tag);
+            let any = Wanted { from: Some(3), tag: None, instance: None };
+            (0..2).for_each(|request| {
+                done(&mut mail, |mail, costs, act| mail.receive(Time(0), any, request, costs, act));
+            });
+            // Of its own tag the second is the first.
+            let second = if any_tag { second } else { Wire { sequence: 0, ..Wire::unpack(second) }.pack() };
+            let found = [second, first]
+                .map(|tag| done(&mut mail, |mail, costs, act| mail.on_delivered(3, tag, costs, act)));
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

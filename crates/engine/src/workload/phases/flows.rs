@@ -3,7 +3,7 @@ use super::{Pattern, Phases};
 use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::units::Size;
-use crate::workload::Setting;
+use crate::workload::{Setting, in_file};
 use std::collections::BTreeMap;
 
 /// A flow, by the numbers of its ranks.
@@ -37,7 +37,7 @@ impl Schedule {
     pub(super) fn new(of: &Phases, setting: &Setting) -> Result<Self, Vec<Problem>> {
         let bytes = setting.scale.bytes(of.size);
         let sets = match of.flows {
-            Pattern::List => vec![read(&of.text, of.size, setting)?],
+            Pattern::List => vec![read(of, setting)?],
             Pattern::AllToOne => {
                 let others = (0..setting.ranks).filter(|&from| from != of.target);
                 vec![others.map(|from| ((from, of.target), bytes)).collect()]
@@ -105,27 +105,29 @@ fn permutations(count: u32, phase: u32, bytes: u64, setting: &Setting) -> BTreeM
 const TOLD_MAX: usize = 20;
 
 /// Reads a list of flows.
-fn read(text: &str, size: Size, setting: &Setting) -> Result<BTreeMap<(u32, u32), u64>, Vec<Problem>> {
+fn read(of: &Phases, setting: &Setting) -> Result<BTreeMap<(u32, u32), u64>, Vec<Problem>> {
     let (mut flows, mut problems) = (BTreeMap::new(), Vec::new());
-    for (number, line) in (1..).zip(text.lines()) {
+    let wrong = |place: &str, message: &str, help: &str| in_file(&of.path, "text", place, message, help);
+    for (number, line) in (1..).zip(of.text.lines()) {
         let line = line.split('#').next().unwrap_or("").trim();
         if line.is_empty() {
             continue;
         }
-        let added =
-            flow(line, size, setting).and_then(|flow| match flows.insert((flow.from, flow.to), flow.bytes) {
+        let added = flow(line, of.size, setting).and_then(|flow| {
+            match flows.insert((flow.from, flow.to), flow.bytes) {
                 None => Ok(()),
                 Some(_) => Err((
                     format!("rank {} has another flow to rank {}", flow.from, flow.to),
                     "one flow for each pair, of the sum of both sizes".into(),
                 )),
-            });
+            }
+        });
         if let Err((message, help)) = added {
-            problems.push(Problem::new("text", format!("line {number}: {message}"), help));
+            problems.push(wrong(&format!("line {number}"), &message, &help));
         }
     }
     if problems.is_empty() && flows.is_empty() {
-        problems.push(Problem::new("text", "the list has no flow", "lines of source, destination and size"));
+        problems.push(wrong("", "the list has no flow", "lines of source, destination and size"));
     }
     problems.truncate(TOLD_MAX);
     if problems.is_empty() { Ok(flows) } else { Err(problems) }

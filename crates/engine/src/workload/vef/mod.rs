@@ -59,12 +59,12 @@ impl Bind for Vef {
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let problem = |mistake: &Mistake| {
-            let message = format!("line {}: {}", mistake.line, mistake.message);
-            vec![Problem::new("text", message, mistake.help.clone())]
+            let place = format!("line {}", mistake.line);
+            vec![super::in_file(&self.path, "text", &place, &mistake.message, &mistake.help)]
         };
         let costs = Costs::new(setting.mpi, setting.scale);
         let trace = self.trace().as_ref().map_err(problem)?;
         let graphs = expand::graphs(trace, &costs).map_err(|mistake| problem(&mistake))?;
-        Ok(Box::new(Recorded { graphs: Arc::new(graphs), costs }))
+        Ok(Box::new(Recorded::new(Arc::new(graphs), costs)))
     }
 }

@@ -301,7 +301,7 @@ impl Reader {
     fn collective(&mut self, mut fields: Fields) -> Result<(), Mistake> {
         let line = fields.line;
         let word = fields.word("G and a number")?;
-        let id: u64 = word[1..].parse().map_err(|_| {
+        let id: u64 = word.strip_prefix('G').and_then(|id| id.parse().ok()).ok_or_else(|| {
             Mistake::new(line, format!("\"{}\" is no collective operation", shorten(word)), "G and a number")
         })?;
         let communicator = fields.below(self.communicators.len() as u32, "communicator")? as usize;
