@@ -141,7 +141,7 @@ def _contents(key: str, path: Path) -> str:
     if key.endswith(".data"):
         return base64.b64encode(_read(path, "trace", _TRACE_MAX)).decode()
     if key.startswith("job."):
-        return _read_text(path, "allocation" if ".placement." in key else "trace", _TRACE_MAX)
+        return _read_text(path, "placement" if ".placement." in key else "trace", _TRACE_MAX)
     return _read_text(path, "network")
 
 
