@@ -35,7 +35,7 @@ def compared(scenario: Scenario, result: Result, watch: MakeWatch | None = None)
 def _ratios(beside: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:
     return {
         "alone_ns": alone["time_ns"],
-        "alone_communication_ns": alone["communication_ns"]["max"],
+        "alone_communication_ns": alone["communication_ns"]["max"] if alone["time_ns"] else None,
         "slowdown": _ratio(beside["time_ns"], alone["time_ns"]),
         "communication_slowdown": _ratio(
             beside["communication_ns"]["mean"], alone["communication_ns"]["mean"]
