@@ -22,6 +22,7 @@ from tailback.sweeps import sweep
 from tailback.workers import pool
 
 LOSS_MAX = 0.03
+FULL_LOAD = 1.0
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Saturation:
 
     The saturation load lies between `accepted_load`, which was accepted within 3 %, and `refused_load`,
     which was not; each verdict rests on as many seeds as the confidence needed, up to the limit (`sure`
-    tells whether all did).
+    tells whether all did). `at_full_load` is what is accepted of a load of 1, wherever the search ended.
     """
 
     accepted_load: float
@@ -78,7 +79,7 @@ def saturation(
 
     Bisects until the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at
     a time until the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used
-    up.
+    up. What is accepted at full load is measured at a load of 1, whether or not that is in the bracket.
     """
     if not 0 < low < high:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
@@ -100,7 +101,7 @@ def _demand_class(scenario: Scenario, traffic: str) -> None:
 
 def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturation:
     confidence = judge.confidence
-    full = judge.throughput(high)
+    full = judge.throughput(FULL_LOAD)
     if judge.accepts(high):
         return Saturation(high, high, full, confidence, judge.sure, judge.runs)
     if not judge.accepts(low):

@@ -74,6 +74,11 @@ def test_a_network_that_never_saturates_says_so(network):
     assert (found.accepted_load, found.half) == (0.5, 0.0)
 
 
+def test_what_is_accepted_at_full_load_is_measured_there_and_not_at_the_end_of_the_bracket(network):
+    found = saturation.saturation(network, "traffic.u.load", high=0.8, executor=object())
+    assert found.at_full_load.mean == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize(
     "bad", [{"low": 0.9, "high": 0.1}, {"seeds": 0}, {"confidence": 1.0}, {"traffic": "x"}]
 )
