@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import curve, finish, plain_ticks
-from tailback.experiments.lhrp_paper import FABRIC_DROP, PAPER, hotspot, hotspot_cost, scenario, times
+from tailback.experiments.lhrp_paper import FABRIC_DROP, PAPER, SPANS, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import delivered_latency, is_saturated
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.result import Result
@@ -154,7 +154,8 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="LHRP with and without fabric drop under very high over-subscription",
     setup="60 random sources send 4-flit messages to one destination, up to 60 times its channel. Fabric "
-    "time-out: 1 us.",
+    'time-out: 1 us. A refusal stops only its own message (stops = "message"), which is not our default: '
+    f"the paper argues with sources that go on. {SPANS} 3 seeds.",
     cases=cases,
     draw=draw,
     claims=claims,

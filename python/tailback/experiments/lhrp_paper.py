@@ -96,6 +96,11 @@ class Times:
 
 REDUCED = Times(30, 50, 20)
 FULL = Times(100, 500, 20)
+SPANS = (
+    f"Reduced: {REDUCED.duration:g} us after a warm-up of {REDUCED.warmup:g}; full: {FULL.duration:g} us "
+    f"after {FULL.warmup:g}."
+)
+"""For the texts of experiments: what is measured where nothing else is told."""
 
 
 def times(full: bool) -> Times:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import curve, finish
-from tailback.experiments.lhrp_paper import GROUP_ENDPOINTS, PAPER, scenario, times, uniform_cost
+from tailback.experiments.lhrp_paper import GROUP_ENDPOINTS, PAPER, SPANS, scenario, times, uniform_cost
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 
@@ -84,7 +84,7 @@ EXPERIMENT = Experiment(
     title="Worst-case traffic without a hot spot",
     setup=(
         "Every endpoint of group i sends 4-flit messages to random endpoints of group i + n. "
-        "No congestion control."
+        f"No congestion control. {SPANS} One seed; full: 2."
     ),
     cases=cases,
     draw=draw,
