@@ -15,8 +15,12 @@ from tailback.stats import Interval
 
 _KINDS = ("none", "lhrp+srp")
 _SIZES = {"small": 4, "large": 512}
-_LOADS = (0.4, 0.7, 0.76, 0.82, 0.88, 0.94)
-_LOADS_FULL = (0.1, 0.3, 0.5, 0.6, 0.7, 0.74, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95)
+_LOADS = {
+    "none": (0.4, 0.7, 0.72, 0.74, 0.76, 0.82, 0.84, 0.86),
+    "lhrp+srp": (0.4, 0.7, 0.72, 0.74, 0.76, 0.82),
+}
+_LOADS_FULL = (0.1, 0.3, 0.5, 0.6, 0.7, 0.72, 0.74, 0.76, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95)
+"""Steps of 2 points where a class saturates, which leave it open by 1.4 %: it is judged to 3 %."""
 
 
 def cases(full: bool) -> list[Case]:
@@ -29,7 +33,7 @@ def cases(full: bool) -> list[Case]:
             uniform_cost(load / 2, 4, span) + uniform_cost(load / 2, 512, span),
         )
         for protocol in _KINDS
-        for load in (_LOADS_FULL if full else _LOADS)
+        for load in (_LOADS_FULL if full else _LOADS[protocol])
     ]
 
 
@@ -104,7 +108,7 @@ def claims(data: Data) -> list[Claim]:
         hard(
             "large messages saturate as in the baseline (within 3 %)",
             told["large"],
-            loss["large"] >= -3,
+            abs(loss["large"]) <= 3,
             note="Saturation: where accepted over offered falls below 97 %, interpolated between runs.",
         ),
         value(
@@ -124,7 +128,8 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="LHRP and SRP in one network",
     setup="All 1056 endpoints send 4-flit and 512-flit messages to random others, half of the data in each. "
-    "LHRP below 48 flits, SRP from there on, one scheduler in the last-hop switch.",
+    "LHRP below 48 flits, SRP from there on, one scheduler in the last-hop switch. Reduced: 20 us of "
+    "warm-up and 30 us measured instead of 30 and 50; one seed.",
     cases=cases,
     draw=draw,
     claims=claims,
