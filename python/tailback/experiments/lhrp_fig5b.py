@@ -10,14 +10,18 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
-from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario
-from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series
+from tailback.experiments.lhrp_paper import PAPER, Times, hotspot, hotspot_cost, scenario
+from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series, series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
 from tailback.stats import Interval
 
 _ACCEPTED = accepted_per_destination("hot")
 
 
+_STEP = "500 ns"
+_SOURCES, _FLITS = 60, 4
+_INCREMENT, _PERIOD = 24, 96
+"""What a mark adds to ECN's delay, and the time after which one cycle goes off it, cycles."""
 _CHANGES: dict[str, tuple[Any, ...]] = {
     "increment": ("3 cycles", "1 cycle"),
     "decrement": ("4 cycles", "12 cycles"),
@@ -32,18 +36,33 @@ fewer steps per round trip: what devices of InfiniBand default to, and one step.
 def cases(full: bool) -> list[Case]:
     """The runs of the figure, and those that tell why ECN accepts what it accepts."""
     span = hot.ecn_times(full, 2)
-    return hot.cases(full) + [
-        Case(
-            {key: step, "seed": seed},
-            scenario(
-                f"60:4 hot spot, ecn, 2x, {key} {step}", "ecn", hotspot(4, 2), span, seed, changes={key: step}
-            ),
-            hotspot_cost(4, 2, span),
-        )
-        for key, steps in _CHANGES.items()
-        for step in steps
-        for seed in (1, 2, 3)
-    ]
+    return (
+        hot.cases(full)
+        + [
+            Case(
+                {key: step, "seed": seed},
+                scenario(
+                    f"60:4 hot spot, ecn, 2x, {key} {step}",
+                    "ecn",
+                    hotspot(4, 2),
+                    span,
+                    seed,
+                    changes={key: step},
+                ),
+                hotspot_cost(4, 2, span),
+            )
+            for key, steps in _CHANGES.items()
+            for step in steps
+            for seed in (1, 2, 3)
+        ]
+        + [_stepwise(span)]
+    )
+
+
+def _stepwise(span: Times) -> Case:
+    """ECN at 2x in steps of a quarter of a round trip."""
+    made = scenario("60:4 hot spot, ecn, 2x, in steps", "ecn", hotspot(4, 2), span, 1, series=_STEP)
+    return Case({"step": _STEP, "seed": 1}, made, hotspot_cost(4, 2, span))
 
 
 def draw(data: Data) -> Figure:
@@ -93,14 +112,8 @@ def _overthrottled(data: Data) -> str:
         for key, steps in _CHANGES.items()
     }
     return (
-        f"ECN settles at {at2} % at 2x because it overshoots. A flow in equilibrium sends 4 flits every 240 "
-        "ns: about 9 of its packets are under way in a round trip of 2.1 us. Once more than 192 flits wait, "
-        "all that leave the queue are marked until the sources react: about 9 x 24 = 216 cycles on an "
-        "inter-packet delay of 236, so the rate halves, and at 1 cycle per 96 it takes 21 us to return. "
-        "Watched in steps of 0.5 us, what the four destinations accept climbs with next to nothing waiting, "
-        "until some hundred flits wait for a few us, and it falls back. So little is gone in a "
-        "fraction of a round trip, and nothing feeds the channels while the sources are slow. Measured at "
-        "2x (accepted, latency) with other thresholds: "
+        f"ECN settles at {at2} % at 2x because it overshoots. {_overshoot(data)} {_stepped(data)} Measured "
+        "at 2x (accepted, latency) with other thresholds: "
         f"{tried['threshold']}; other increments: {tried['increment']}; the published increment and other "
         f"decrements: {tried['decrement']}; one packet in 11 marked, the marking rate that devices of "
         f"InfiniBand default to: {tried['marking_rate']}; at most one step of a queue in 2 us: "
@@ -109,6 +122,35 @@ def _overthrottled(data: Data) -> str:
         "decrement: as the default. Its first author's public simulator (BookSim2, branch "
         "hotspot_reservation, ecn_ird_limit) bounds the delay; neither paper names a bound, and none is set "
         "here."
+    )
+
+
+def _overshoot(data: Data) -> str:
+    """By how much the marks of a round trip slow a flow down, from what the paper sets and a latency."""
+    turn = _SOURCES * _FLITS
+    trip = 2 * data.mean(delivered_latency("hot"), protocol="ecn", load=0.9).mean
+    marks = round(trip / turn)
+    step = marks * _INCREMENT
+    return (
+        f"A flow in equilibrium sends {_FLITS} flits every {turn} ns: about {marks} of its packets are under "
+        f"way in a round trip of {trip / 1e3:.1f} us (twice the latency at 0.9x). Once more than 192 flits "
+        f"wait, all that leave the queue are marked until the sources react: about {marks} x {_INCREMENT} = "
+        f"{step} cycles on an inter-packet delay of {turn - _FLITS}, so the rate falls to "
+        f"{turn / (turn + step):.0%}, and at 1 cycle per {_PERIOD} it takes {step * _PERIOD / 1e3:.0f} us to "
+        "return."
+    )
+
+
+def _stepped(data: Data) -> str:
+    """How unevenly the four destinations are served."""
+    (result,) = data.results(step=_STEP)
+    times, shares = series(result, "hot", "accepted_per_destination")
+    settled = shares[(times >= times.max() / 2) & (times < times.max())]
+    low, high = np.percentile(settled, (5, 95))
+    return (
+        f"In steps of {_STEP} over the second half of a run the four destinations together accept from "
+        f"{low:.0%} to {high:.0%} of their channels (5th and 95th percentile), and {settled.max():.0%} at "
+        "most: what is lost while the sources are slow does not come back."
     )
 
 
@@ -150,10 +192,25 @@ def _reservations(data: Data, over: list[float]) -> list[Claim]:
         largest = _largest(data, "srp")
         others = min(_largest(data, p).mean for p in ("none", "lhrp"))
         found.append(hard(texts["srp"], f"{largest.scaled(100)} %", largest.mean < others - 0.05))
-        found.append(value("SRP's largest accepted", "70 %", largest.scaled(100), (60, 82), "%"))
+        share = largest.scaled(100)
+        found.append(value("SRP's largest accepted", "70 %", share, (60, 82), "%", note=_closed(data)))
     else:
         found.append(unjudged("SRP's largest accepted", "value", "70 %", "this engine has no srp"))
     return found
+
+
+def _closed(data: Data) -> str:
+    """SRP's closed form beside what was measured."""
+    loads = [load for load in data.values("load") if 0.75 <= load <= 2]
+    told = ", ".join(
+        f"{load:g}x {100 * min(load, 1 - load / 4):.1f} ({100 * at.mean:.1f})"
+        for load in loads
+        for at in [data.mean(_ACCEPTED, protocol="srp", load=load)]
+    )
+    return (
+        "Closed form: a reservation per 4 flits takes L/4 of the channel, so that L is accepted up to 4/5 "
+        f"and 1 - L/4 past it; in percent, and measured: {told}."
+    )
 
 
 def _largest(data: Data, protocol: str) -> Interval:
