@@ -16,8 +16,8 @@ from tailback.stats import Interval
 _KINDS = ("none", "lhrp+srp")
 _SIZES = {"small": 4, "large": 512}
 _LOADS = {
-    "none": (0.4, 0.7, 0.72, 0.74, 0.76, 0.82, 0.84, 0.86),
-    "lhrp+srp": (0.4, 0.7, 0.72, 0.74, 0.76, 0.82),
+    "none": (0.4, 0.55, 0.7, 0.72, 0.74, 0.76, 0.82, 0.84, 0.86),
+    "lhrp+srp": (0.4, 0.55, 0.7, 0.72, 0.74, 0.76, 0.82),
 }
 _LOADS_FULL = (0.1, 0.3, 0.5, 0.6, 0.7, 0.72, 0.74, 0.76, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95)
 """Steps of 2 points where a class saturates, which leave it open by 1.4 %: it is judged to 3 %."""
