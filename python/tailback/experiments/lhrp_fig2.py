@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_uniform
 from tailback.experiments.draw import LABELS, OFFERED, curves, finish, look, protocol_lines
-from tailback.experiments.lhrp_paper import PAPER
+from tailback.experiments.lhrp_paper import PAPER, SPANS
 from tailback.experiments.measure import latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
 from tailback.stats import Interval
@@ -18,12 +18,12 @@ _KINDS = ("none", "srp")
 
 def cases(full: bool) -> list[Case]:
     """The baseline and SRP with each size."""
-    loads = lhrp_uniform.LOADS_FULL if full else lhrp_uniform.LOADS
+    reduced = {48: (*lhrp_uniform.LOADS, 0.8), 4: lhrp_uniform.LOADS}
     return [
         lhrp_uniform.case(protocol, load, full, flits=size)
         for size in _SIZES
         for protocol in _KINDS
-        for load in loads
+        for load in (lhrp_uniform.LOADS_FULL if full else reduced[size])
     ]
 
 
@@ -80,7 +80,8 @@ EXPERIMENT = Experiment(
     id="lhrp-fig2",
     paper=PAPER,
     title="SRP with medium and small messages",
-    setup="All 1056 endpoints send messages of 48 or 4 flits to random others.",
+    setup="All 1056 endpoints send messages of 48 or 4 flits to random others. One seed. "
+    f"Latencies: {SPANS} {lhrp_uniform.SEARCHED}",
     cases=cases,
     draw=draw,
     claims=claims,

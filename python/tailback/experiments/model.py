@@ -89,7 +89,7 @@ def _open(low: float, high: float, unit: str) -> str:
 
 
 def unjudged(text: str, kind: Kind, published: str, why: str) -> Claim:
-    """A claim about something that this engine does not have."""
+    """A claim about something that this engine does not have, or that this size cannot tell."""
     return Claim(text, kind, published, "", "not judged", note=why)
 
 
