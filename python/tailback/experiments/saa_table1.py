@@ -32,6 +32,8 @@ PUBLISHED = {
 """Ratio by buffer, for 1 to 5 flows a source."""
 LATE = 1.5
 """Latency of a channel, in packets' times; a place is free again four of them after its packet was begun."""
+_ENOUGH = 0.98
+"""Ratio from which on nothing is missing: the tolerance of what the paper gives as 1.00."""
 LATE_HOLD_NS = 200_000.0
 LATE_BUFFERS = (2, 4, 8)
 
@@ -73,12 +75,23 @@ def claims(data: Data) -> list[Claim]:
         for packets in injection.BUFFERS
     }
     rows = [[at[count, packets].mean for packets in injection.BUFFERS] for count in injection.COUNTS]
-    grows = all(after >= before - 0.02 for row in rows for before, after in pairwise(row))
+    falls = any(after < before - 0.02 for row in rows for before, after in pairwise(row))
+    # From 8 packets on nothing is missing: only where 2 do not suffice can the ratio grow.
+    small = [(count, row) for count, row in zip(injection.COUNTS, rows, strict=True) if row[0] < _ENOUGH]
+    grows = bool(small) and all(row[2] > row[0] + 0.02 for _, row in small)
+    room = ", ".join(str(count) for count, _ in small) or "none"
     told = "; ".join(", ".join(f"{ratio:.2f}" for ratio in row) for row in rows)
-    found = [hard("the ratio grows with the buffer", f"n = 1 to 5: {told}", grows)]
+    found = [
+        hard(
+            f"the ratio grows from 2 to 8 packets where it is below {_ENOUGH} with 2, and falls nowhere",
+            f"n = 1 to 5: {told}; below with 2 packets: n = {room}",
+            grows and not falls,
+            note="By more than 0.02, which is also what counts as a fall.",
+        )
+    ]
     for packets, published in PUBLISHED.items():
         for count, ratio in zip(injection.COUNTS, published, strict=True):
-            limits = (0.98, 1.0) if packets >= 8 else (max(0.0, ratio - 0.15), min(1.0, ratio + 0.15))
+            limits = (_ENOUGH, 1.0) if packets >= 8 else (max(0.0, ratio - 0.15), min(1.0, ratio + 0.15))
             text = f"{packets} packets, {count} flows a source"
             cause = _cause(data) if (packets, count) == (2, 1) else "As with 2 packets and 1 flow."
             found.append(value(text, f"{ratio:.2f}", at[count, packets], limits, cause=cause))
