@@ -15,13 +15,19 @@ RATES = (1 / 6, 1 / 6, 1 / 6, 1 / 6, 1 / 3, 1 / 3)
 
 
 def cases(_full: bool) -> list[Case]:
-    """Without control, and with explicit rates."""
-    return [switches.case("no control", {"kind": "none"}), switches.case("SAA", {"kind": "saa", **HOLD})]
+    """Without control, and with explicit rates; without control once more, with sizes that end together."""
+    return [
+        switches.case("no control", {"kind": "none"}),
+        switches.case("SAA", {"kind": "saa", **HOLD}),
+        switches.case("no control", {"kind": "none"}, flows=switches.BY_RATE, label="sizes by rate"),
+    ]
 
 
 def rates(result: Result) -> list[float]:
     """Mean rate of each flow until it ended."""
-    return [switches.FLOW_MS / end for end in switches.ends(result)]
+    full = column(result, "flows", "bytes").max()
+    shares = column(result, "flows", "bytes") / full
+    return [float(rate) for rate in switches.FLOW_MS * shares / switches.ends(result)]
 
 
 def crossing(result: Result) -> float:
@@ -35,7 +41,8 @@ def crossing(result: Result) -> float:
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row saa-fig1."""
     (none,), (saa,) = data.results(control="no control"), data.results(control="SAA")
-    early = rates(none)[4:]
+    (together,) = data.results(**{"sizes by rate": "no control"})
+    early, lasting = rates(none)[4:], rates(together)
     # f1 to f4 last on when f5 and f6 have ended: while all last they are slower than on the whole.
     link = crossing(none)
     explicit = rates(saa)
@@ -45,6 +52,15 @@ def claims(data: Data) -> list[Claim]:
             "no control: f5 and f6 get 1/3, twice what f3 and f4 get",
             ", ".join(f"{rate:.3f}" for rate in early),
             all(abs(rate - 1 / 3) < 0.02 for rate in early),
+        ),
+        hard(
+            "no control: f1 to f4 get 1/6, f5 and f6 1/3, while all six last",
+            ", ".join(f"{rate:.3f}" for rate in lasting),
+            all(abs(rate - due) < 0.02 for rate, due in zip(lasting, RATES, strict=True)),
+            note=(
+                "f1 to f4 with half as much to send, so that all last as long: they end after "
+                f"{', '.join(f'{end:.3f}' for end in switches.ends(together))} ms."
+            ),
         ),
         hard("no control: sw1→sw2 carries 2/3", f"{link:.3f}", abs(link - 2 / 3) < 0.02),
         hard(
@@ -66,7 +82,7 @@ EXPERIMENT = Experiment(
     id="saa-fig1",
     paper=PAPER,
     title="The damage of congestion, and a phase without it",
-    setup=switches.SETUP,
+    setup=switches.SETUP + " Without control once more with flows of 0.5 ms for f1 to f4, not in the figure.",
     cases=cases,
     draw=switches.draw,
     claims=claims,

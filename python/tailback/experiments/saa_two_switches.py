@@ -23,14 +23,26 @@ SETUP = (
 )
 
 
-def case(name: str, control: dict[str, Any], *, acknowledge: bool = False, buffer: int = 8) -> Case:
+BY_RATE = "0 6 625 kB\n1 7 625 kB\n2 8 625 kB\n3 8 625 kB\n4 8\n5 8\n"
+"""With half as much for f1 to f4: at the rates that no control gives, all six end together."""
+
+
+def case(
+    name: str,
+    control: dict[str, Any],
+    *,
+    acknowledge: bool = False,
+    buffer: int = 8,
+    flows: str = FLOWS,
+    label: str = "control",
+) -> Case:
     """The six flows under a control."""
     made = scenario(
         f"two switches, {name}",
         {"kind": "file", "format": "edges", "text": NETWORK},
         {"kind": "minimal"},
         control,
-        {"ranks": 9, "flows": "list", "text": FLOWS, "size": "1250 kB"},
+        {"ranks": 9, "flows": "list", "text": flows, "size": "1250 kB"},
         switches={
             "kind": "input-queued",
             "speedup": 4,
@@ -40,7 +52,7 @@ def case(name: str, control: dict[str, Any], *, acknowledge: bool = False, buffe
         acknowledge=acknowledge,
         record='series = "100 us"',
     )
-    return Case({"control": name}, made, 2.0)
+    return Case({label: name}, made, 2.0)
 
 
 def ends(result: Result) -> np.ndarray[Any, Any]:
