@@ -138,9 +138,10 @@ def _why_changed(result: Result, changed: np.ndarray[Any, Any]) -> str:
     return (
         f"They learned it at {_told(at)} us, {_told(left)} us before their last packet arrived: a lighter "
         f"load, {_told(loads[changed])} us, though they end at {_told(ends[changed])} us, when those of the "
-        f"next heavier load are due ({_told(before)} us). By then {' and '.join(map(str, gone))} flows of heavier "
-        "load had ended, and a flow that ends takes its weight from its links. Flows with the same busiest "
-        "link end packets' times apart; a probe between the first of these ends and the own finds less. "
+        f"next heavier load are due ({_told(before)} us). By then {' and '.join(map(str, gone))} flows of "
+        "heavier load had ended, and a flow that ends takes its weight from its links. Flows with the same "
+        "busiest link end packets' times apart; a probe between the first of these ends and the own finds "
+        "less. "
         "Which flow it was that ended the results do not tell, having no routes."
     )
 
