@@ -20,7 +20,7 @@ def cases(full: bool) -> list[Case]:
     return [
         case
         for case in fig4.cases(full)
-        if case.labels["control"] in ("off", "as published") and case.labels["routing"] in fig4.ROUTINGS
+        if case.labels.get("control") in ("off", "as published") and case.labels["routing"] in fig4.ROUTINGS
     ]
 
 
