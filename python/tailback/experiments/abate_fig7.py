@@ -17,7 +17,13 @@ def cases(full: bool) -> list[Case]:
     made = paper.cases(
         "Four halos and two incasts",
         lambda title, control: paper.scenario(
-            title, paper.LARGE, load, scheme="sst-cm", control=control, routing="ugal"
+            title,
+            paper.LARGE,
+            load,
+            scheme="sst-cm",
+            control=control,
+            routing="ugal",
+            record="" if control == "off" else "control = true",
         ),
         50,
     )
@@ -60,7 +66,7 @@ def claims(data: Data) -> list[Claim]:
             "nearer than off",
             f"the slowest halo over its time alone: {told}",
             slowdowns[best] <= 1.5 and slowdowns[best] < slowdowns["off"],
-            note=note,
+            note=f"{note}. {paper.why_default(runs, 'incast0')}.",
         ),
         hard(
             "on: the halos among whose endpoints an incast's target lies are the slowest",

@@ -12,6 +12,8 @@ from tailback.experiments import abate_mix as mix
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 
+BARELY = 1.2
+"""Times its baseline that a strong incast may take: our reading of "barely slower"."""
 _FAR_NEARER = 0.5
 """The part of the slowdown over 1 that may be left: our reading of "far nearer its baseline"."""
 
@@ -20,7 +22,9 @@ def cases(counts: Mapping[str, int], full: bool) -> list[Case]:
     """The mix without and with control, and the jobs of each kind without the others."""
     made = paper.cases(
         f"{sum(counts.values())} jobs",
-        lambda title, control: mix.scenario(title, counts, full, control),
+        lambda title, control: mix.scenario(
+            title, counts, full, control, record="" if control == "off" else "control = true"
+        ),
         120,
     )
     baselines = [
@@ -47,21 +51,29 @@ def slowdowns(data: Data, kinds: Mapping[str, int]) -> dict[tuple[str, str], flo
     }
 
 
-def restored(found: Mapping[tuple[str, str], float], victims: list[str], told: str) -> Claim:
+def restored(data: Data, found: Mapping[tuple[str, str], float], victims: list[str], told: str) -> Claim:
     """Every victim is far nearer its baseline, and the strong incasts barely slower, with a variant."""
+    runs = {control: paper.one(data, control=control) for control in paper.VARIANTS}
 
     def worst(control: str) -> float:
         return max((found[kind, control] - 1) / max(found[kind, "off"] - 1, 1e-9) for kind in victims)
 
-    best = min(paper.VARIANTS, key=worst)
+    both = [
+        control
+        for control in paper.VARIANTS
+        if worst(control) <= _FAR_NEARER and found["strong", control] <= BARELY
+    ]
     left = ", ".join(f"{control} {worst(control):.2f}" for control in paper.VARIANTS)
     return hard(
         f"on: every victim far nearer its baseline (at most {_FAR_NEARER} of its slowdown is left), "
-        "strong incasts at most "
-        "1.2x, with a variant of the scheme",
+        f"strong incasts at most {BARELY}x, with a variant of the scheme",
         f"{told}; largest part of a victim's slowdown that is left: {left}",
-        worst(best) <= _FAR_NEARER and found["strong", best] <= 1.2,
-        note=f"the default is as published; the best: {best}",
+        bool(both),
+        note=(
+            f"Both hold with: {', '.join(both) or 'none'}. The default, as published, leaves "
+            f"{worst('as published'):.2f} and has strong incasts at {found['strong', 'as published']:.2f}x. "
+            f"{paper.why_default(runs, 'strong0')}."
+        ),
     )
 
 
@@ -80,13 +92,20 @@ def claims(counts: Mapping[str, int], data: Data) -> list[Claim]:
             f"{pairs:.0f} and {strong:.0f} us",
             pairs > strong,
         ),
+        *off_claims(found, told),
+        restored(data, found, [kind for kind in mix.VICTIMS if kind in counts], told),
+    ]
+
+
+def off_claims(found: Mapping[tuple[str, str], float], told: str) -> list[Claim]:
+    """What incasts suffer without control."""
+    return [
         hard(
             "off: weak incasts are slowed (over 1.1x), though not bound by ejection",
             told,
             found["weak", "off"] > 1.1,
         ),
         hard("off: strong incasts at their baseline (within 1.1x)", told, found["strong", "off"] <= 1.1),
-        restored(found, [kind for kind in mix.VICTIMS if kind in counts], told),
     ]
 
 
@@ -97,7 +116,7 @@ EXPERIMENT = Experiment(
     setup="8192 endpoints, PAR, random placement: five LAMMPS of 1024 ranks, ten 99:1 and seven 39:1 "
     "incasts, seven fixed pairs of "
     "256. CODES_CC, signals at once. Sizes of messages and numbers of iterations are ours; full: five "
-    "times as many.",
+    "times as many. The baseline of a job is the run of all jobs of its kind together, without the others.",
     cases=partial(cases, mix.FIG8),
     draw=draw,
     claims=partial(claims, mix.FIG8),
