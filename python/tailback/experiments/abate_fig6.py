@@ -127,7 +127,9 @@ def _incast(control: str, runs: dict[str, Result]) -> list[Claim]:
     let_go = _let_go_us(result)
     fell = ", ".join(f"to {least:.2f} at {at:.0f} us" for at, least in dips) or "none"
     told = f"dips: {fell}; the first source was let go at {let_go:.0f} us"
-    note = "The series has steps of 5 us; none is counted before the target first takes 0.9, or after it last does."
+    note = (
+        "In steps of 5 us, of which none is counted before the target first takes 0.9, or after it last does."
+    )
     return [
         hard(
             f"on, {control}: the incast goes near its ejection rate (0.8)",
