@@ -165,7 +165,7 @@ def why_default(runs: Mapping[str, Result], name: str, begin_us: float = 0.0) ->
     return (
         "What waits in a tree drains only if less is let in than its target takes, and a tree that orders "
         f"precede does not stand at once. What the senders of {name} were allowed in all, in the mean from a "
-        f"tenth to half of its time: {told}"
+        f"tenth to half of its time, whether or not they had anything to send: {told}"
     )
 
 
