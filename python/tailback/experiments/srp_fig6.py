@@ -15,11 +15,10 @@ from tailback.experiments.srp_paper import PAPER, cost, kinds, scenario
 from tailback.result import Result
 
 _ACCEPTED = accepted("background")
-_LOADS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.9)
+_LOADS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.9, 1.0)
 _START_US = 6500
 """By then ECN has settled. A background begun together with the hot spot heaps up at its sources until then,
 and for milliseconds after is accepted above its load."""
-_SPOT = Hotspot(40, 1)
 _LEAF = 16
 """Endpoints on a switch."""
 _LOADS_FULL = (0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
@@ -28,19 +27,21 @@ _LOADS_FULL = (0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0
 def cases(full: bool) -> list[Case]:
     """Every protocol at every load, with and without the hot spot."""
     span = Times(_START_US + 1500, 5000 if full else 500, 0)
+    spots = [(seed, Hotspot(40, seed)) for seed in (1, 2, 3)]
     return [
         Case(
-            {"protocol": protocol, "load": load, "hot": hot, "seed": 1},
+            {"protocol": protocol, "load": load, "hot": hot, "seed": seed},
             scenario(
                 f"background of a hot spot, {protocol}",
                 protocol,
-                _SPOT.background(load, _START_US) + (_SPOT.traffic() if hot else ""),
+                spot.background(load, _START_US) + (spot.traffic() if hot else ""),
                 span,
-                1,
+                seed,
                 record="sources = true" if hot and protocol == "none" else "",
             ),
             cost(load, Times(1500, span.duration, 0)),
         )
+        for seed, spot in spots
         for protocol in kinds()
         for load in (_LOADS_FULL if full else _LOADS)
         for hot in (True, False)
@@ -70,11 +71,12 @@ def _elsewhere(result: Result) -> float:
 
 
 def _by_switch(result: Result, of_hot: bool) -> float:
+    hot = Hotspot(40, int(result.summary["seed"])).hot
     table = result.tables["sources"]
     table = table.filter(pc.equal(table["class"], "background"))
     leaf = np.asarray(table["endpoint"]) // _LEAF
     of = np.asarray(table["accepted"])
-    return float(np.mean(of[(leaf == _SPOT.hot // _LEAF) == of_hot]))
+    return float(np.mean(of[(leaf == hot // _LEAF) == of_hot]))
 
 
 def claims(data: Data) -> list[Claim]:
@@ -95,6 +97,13 @@ def claims(data: Data) -> list[Claim]:
     most = max(
         (data.mean(_ACCEPTED, protocol="none", load=load, hot=True) for load in loads), key=lambda p: p.mean
     )
+    by_seed = [
+        max(
+            100 * _ACCEPTED(data.results(protocol="none", load=load, hot=True, seed=seed)[0])
+            for load in loads
+        )
+        for seed in data.values("seed")
+    ]
     near, far = (
         [data.mean(part, protocol="none", load=load, hot=True).mean for load in (loads[0], loads[-1])]
         for part in (_beside_the_hot_endpoint, _elsewhere)
@@ -103,7 +112,7 @@ def claims(data: Data) -> list[Claim]:
         hard(
             f"{LABELS[kind]} accepts what it accepts without the hot spot (within 3 %)",
             f"of that without: {told[kind]}",
-            min(ratios[kind].values()) >= 0.97,
+            max(abs(ratio - 1) for ratio in ratios[kind].values()) <= 0.03,
         )
         for kind in ("srp", "ecn")
     ] + [
@@ -118,6 +127,7 @@ def claims(data: Data) -> list[Claim]:
             most.scaled(100),
             (0, 10),
             "%",
+            note="by seed " + ", ".join(f"{share:.2f}" for share in by_seed) + " %",
             cause="The jam stands before the links down to the hot endpoint's switch. The sources on that "
             "switch never use these links, and nothing of theirs waits behind what does: from the least to "
             f"the largest load they get from {near[0]:.1%} to {near[1]:.1%} of their channels, all others "
@@ -131,7 +141,8 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="Background traffic beside a hot spot",
     setup="40 endpoints send 8-packet messages to one at line rate; all others send uniformly to all but "
-    "that one, from 6.5 ms on. Measured 1.5 ms later.",
+    "that one, from 6.5 ms on. Measured 1.5 ms later, for 0.5 ms (full size: 5 ms), under seeds 1 to 3, each "
+    "with a hot endpoint and senders of its own; and the same without the hot spot.",
     cases=cases,
     draw=draw,
     claims=claims,
