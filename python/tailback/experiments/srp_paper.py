@@ -16,6 +16,8 @@ PAPER = (
 )
 ENDPOINTS = 256
 PACKET_FLITS = 32
+EPSILON = 0.05
+"""What a reservation takes of a destination beyond its data."""
 PACKET_NS = 204.8
 """Time of a data packet on a channel."""
 ZERO_LOAD_NS = (301.2, 430.0)
@@ -80,7 +82,7 @@ _PROTOCOLS: dict[str, dict[str, Any]] = {
     "srp": {
         "n_min": "4 packets",
         "n_max": "16 packets",
-        "epsilon": 0.05,
+        "epsilon": EPSILON,
         "time_to_wait": "1.3 us",
         "max_outstanding": 1,
     },

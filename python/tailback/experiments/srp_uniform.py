@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import packets_share
 from tailback.experiments.model import Case, Data
-from tailback.experiments.srp_paper import cost, scenario
+from tailback.experiments.srp_paper import EPSILON, PACKET_NS, ZERO_LOAD_NS, cost, scenario
 
 SETUP = (
     "All 256 endpoints of the two-level fat tree send {} to random others; measured after 0.5 ms, for 1 ms "
@@ -104,13 +105,28 @@ def why_dropped(data: Data) -> str:
         )
         for load in _AT
     )
+    load = _AT[-1]
     return (
         "What is dropped depends on how soon a grant comes, which stops the speculation: a message of four "
-        "packets needs 820 ns, a reservation and its grant 860 ns in an empty network. Measured in runs of "
-        f"150 us: {told}. Bursts remain: the reservations of a destination under 70 % load are behind by "
-        "more than the time-to-wait about a quarter of the time (M/D/1 with messages as customers), and "
-        "speculative packets sent into that are dropped."
+        f"packets needs {4 * PACKET_NS:.0f} ns, a reservation and its grant {2 * ZERO_LOAD_NS[1]:.0f} ns in "
+        f"an empty network. Measured in runs of {_SHORT.duration:g} us: {told}. Bursts remain: the "
+        f"reservations of a destination under {load:.0%} load are behind by more than the time-to-wait "
+        f"{_behind(load):.0%} of the time (M/D/1 with messages as customers), and speculative packets sent "
+        "into that are dropped."
     )
+
+
+def _behind(load: float, wait_ns: float = 1300) -> float:
+    """How often one waits for longer than this in M/D/1 (Erlang, 1909): reservations of four packets."""
+    service = 4 * PACKET_NS * (1 + EPSILON)
+    rate = load / (4 * PACKET_NS)
+    terms = (
+        (rate * (done * service - wait_ns)) ** done
+        / math.factorial(done)
+        * math.exp(-rate * (done * service - wait_ns))
+        for done in range(int(wait_ns // service) + 1)
+    )
+    return 1 - (1 - rate * service) * sum(terms)
 
 
 def seeds(full: bool, reduced: int = 1) -> tuple[int, ...]:
