@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -111,14 +112,17 @@ def per_packet(traffic: str, count: str) -> Measure:
     )
 
 
-def utilisation(channels: dict[str, int]) -> Measure:
-    """Mean share of time in which a channel carries flits of any kind; `channels` by link class."""
+def utilisation(channels: dict[str, int], kinds: Collection[str] = ()) -> Measure:
+    """Mean share of time in which a channel carries flits; `channels` by link class, of any kind or these."""
 
     def measure(result: Result) -> float:
         facts = result.summary
         classes = {**facts["channel_shares"], "injection": facts["injection_shares"]}
         classes["ejection"] = facts["ejection_shares"]
-        busy = sum(count * sum(classes[name].values()) for name, count in channels.items())
+        busy = sum(
+            count * sum(share for kind, share in classes[name].items() if not kinds or kind in kinds)
+            for name, count in channels.items()
+        )
         return float(busy / sum(channels.values()))
 
     return measure
