@@ -268,9 +268,9 @@ impl<'a> Reader<'a> {
             self.at = self.text.len() - rest.len();
             if rest.starts_with("//") {
                 self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
+            } else if let Some(comment) = rest.strip_prefix("/*") {
                 self.last = self.at;
-                match rest[2..].find("*/") {
+                match comment.find("*/") {
                     Some(end) => self.at += end + 4,
                     None => return Err(self.mistake("this comment has no end", "*/")),
                 }
