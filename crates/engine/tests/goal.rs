@@ -292,6 +292,24 @@ fn a_mistake_in_a_trace_is_one_of_the_scenario() {
 }
 
 #[test]
+fn a_mistake_in_a_trace_from_a_file_names_the_file() {
+    let job = "[[job]]\nname = \"it\"\nworkload = \"goal\"\npath = \"a.goal\"\ntext = \"num_ranks x\"\n";
+    let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", job);
+    let problems = Scenario::located(&text, &[], tailback_engine::run::check(&read(&text)));
+    let line = text.lines().position(|line| line.starts_with("path")).unwrap() + 1;
+    let place = format!("line {line}: job.it.path: a.goal, line 1, column 11: unexpected");
+    assert!(told(&problems).starts_with(&place), "{}", told(&problems));
+}
+
+#[test]
+fn another_path_is_another_trace() {
+    let text = "[[job]]\nname = \"it\"\nworkload = \"goal\"\npath = \"a.goal\"\ntext = \"num_ranks 1\"\n";
+    assert_eq!(Scenario::files(text, &[]), []);
+    let overrides = [("job.it.path".to_string(), "b.goal".to_string())];
+    assert_eq!(Scenario::files(text, &overrides), [("job.0.text".to_string(), "b.goal".to_string())]);
+}
+
+#[test]
 fn the_files_of_traces_are_named_with_the_keys_that_take_them() {
     let job = |keys: &str| format!("[[job]]\nworkload = \"goal\"\n{keys}\n");
     let text = job("path = \"a.goal\"")

@@ -93,6 +93,7 @@ fn every_mistake_is_told_with_its_line() {
         (with("0 0 1 8 1 0 0"), "1: an operation of task 0 waits, through others, for itself"),
         (with("0 0 1 8 0 0 -1\n0 0 1 8 0 0 -1"), "4: there are two messages 0"),
         (with("Gx 0 0 0 0 0 0 0 -1"), "3: \"Gx\" is no collective operation"),
+        (with("\u{a0}G0 0 0 0 0 0 0 0 -1"), "3: \"\u{a0}G0\" is no collective operation"),
         (
             "VEF 2 1 0 0 0 TRUE\n0 0 1 8 2 0 0".into(),
             "2: a dependency of the kind 2, but the header says that there are none",

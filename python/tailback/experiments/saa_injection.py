@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
@@ -21,6 +21,7 @@ from tailback.experiments.saa_paper import (
     switch,
     tree,
 )
+from tailback.result import Result
 from tailback.stats import Interval, mean_interval
 
 COUNTS = (1, 2, 3, 4, 5)
@@ -36,33 +37,39 @@ def cases(
 ) -> list[Case]:
     """Every number of flows a source with every buffer; `reduced` phases, or 50."""
     k, phases = arity(full), 50 if full else reduced
-    return [
-        Case(
-            {"injection": injection, "flows": count, "buffer": packets},
-            scenario(
-                f"{injection}, {count} flows a source, buffers of {packets} packets",
-                tree(k, 2),
-                ADAPTIVE,
-                {"kind": "saa", "injection": injection, **HOLD},
-                permutations(count, k, phases),
-                switches=switch(packets),
-            ),
-            packet_cost(k, count, phases, 8.0),
-        )
-        for count in counts
-        for packets in buffers
-    ]
+    return [case(injection, count, size, k, phases) for count in counts for size in buffers]
+
+
+def case(
+    injection: str, count: int, packets: int, k: int, phases: int, hold: Mapping[str, str] = HOLD
+) -> Case:
+    """So many permutations on rows of width 2, with buffers of so many packets."""
+    made = scenario(
+        f"{injection}, {count} flows a source, buffers of {packets} packets",
+        tree(k, 2),
+        ADAPTIVE,
+        {"kind": "saa", "injection": injection, **hold},
+        permutations(count, k, phases),
+        switches=switch(packets),
+    )
+    labels = {"injection": injection, "flows": count, "buffer": packets}
+    return Case(labels, made, packet_cost(k, count, phases, 8.0))
 
 
 def ratios(data: Data, injection: str, count: int, packets: int) -> list[float]:
+    """Least measured over least calculated rate of each phase."""
+    (result,) = data.results(injection=injection, flows=count, buffer=packets)
+    return realised(result)
+
+
+def realised(result: Result, hold_ns: float = HOLD_NS) -> list[float]:
     """Least measured over least calculated rate of each phase.
 
     Flows of equal size: the least rate is that of the last flow, measured from the start of data; the
     calculated one is that of the busiest link.
     """
-    (result,) = data.results(injection=injection, flows=count, buffer=packets)
     times, bounds = column(result, "phases", "time_ns"), column(result, "phases", "bound_ns")
-    return [float(bound / (time - HOLD_NS)) for time, bound in zip(times, bounds, strict=True)]
+    return [float(bound / (time - hold_ns)) for time, bound in zip(times, bounds, strict=True)]
 
 
 def ratio(data: Data, injection: str, count: int, packets: int) -> Interval:

@@ -8,19 +8,7 @@ import numpy as np
 
 from tailback.experiments import saa_injection as injection
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
-from tailback.experiments.saa_paper import (
-    ADAPTIVE,
-    FLOW_NS,
-    PACKETS,
-    PAPER,
-    arity,
-    column,
-    packet_cost,
-    permutations,
-    scenario,
-    switch,
-    tree,
-)
+from tailback.experiments.saa_paper import FLOW_NS, PACKETS, PAPER, arity
 
 KIND = "periodic-selection"
 PUBLISHED = {
@@ -46,25 +34,15 @@ def cases(full: bool) -> list[Case]:
 
 
 def _late(count: int, packets: int) -> Case:
-    k, phases = arity(full=False), 2
     hold = {"probe_period": f"{LATE_HOLD_NS / 2500:g} us", "hold": f"{LATE_HOLD_NS / 1000:g} us"}
-    made = scenario(
-        f"late credits, {count} flows a source, buffers of {packets} packets",
-        tree(k, 2),
-        ADAPTIVE,
-        {"kind": "saa", "injection": KIND, **hold},
-        permutations(count, k, phases),
-        switches=switch(packets),
-    )
-    latency = {"link.latency": f"{LATE * FLOW_NS / PACKETS:.1f} ns"}
-    labels = {"credits": "late", "flows": count, "buffer": packets}
-    return Case(labels, made.replace(latency), packet_cost(k, count, phases, 8.0))
+    prompt = injection.case(KIND, count, packets, arity(full=False), 2, hold)
+    late = prompt.scenario.replace({"link.latency": f"{LATE * FLOW_NS / PACKETS:.1f} ns"})
+    return Case({"credits": "late", "flows": count, "buffer": packets}, late, prompt.cost)
 
 
 def _late_ratio(data: Data, count: int, packets: int) -> float:
     (result,) = data.results(credits="late", flows=count, buffer=packets)
-    times, bounds = column(result, "phases", "time_ns"), column(result, "phases", "bound_ns")
-    return float(np.mean(bounds / (times - LATE_HOLD_NS)))
+    return float(np.mean(injection.realised(result, LATE_HOLD_NS)))
 
 
 def claims(data: Data) -> list[Claim]:

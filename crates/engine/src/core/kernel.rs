@@ -165,10 +165,9 @@ fn between<A: Architecture>(
     let is_check = checks.due(now);
     let go_on = check(&mut View { partitions, now, is_check });
     if is_check {
-        let due: i64 = partitions.iter().map(|partition| partition.fabric.probe.due()).sum();
         let over = match jobs_done(plan, partitions) {
-            Some(done) => done && (plan.traffic.is_empty() || checks.drained(plan, partitions, now, due)),
-            None => now >= plan.window.1 && due == 0,
+            Some(done) => done && (plan.traffic.is_empty() || checks.drained(plan, partitions, now)),
+            None => now >= plan.window.1 && !are_due(partitions),
         };
         if now >= plan.end || over {
             return Err(Ending::Complete);
@@ -213,6 +212,11 @@ fn jobs_done<A: Architecture>(plan: &Plan, partitions: &[MutexGuard<'_, Partitio
         return None;
     }
     Some(partitions.iter().filter_map(|partition| partition.nics.hosts()).all(|hosts| hosts.is_done()))
+}
+
+/// Whether anything that is measured has not arrived.
+fn are_due<A: Architecture>(partitions: &[MutexGuard<'_, Partition<A>>]) -> bool {
+    partitions.iter().map(|partition| partition.fabric.probe.due()).sum::<i64>() != 0
 }
 
 /// Hands the signals of all partitions to those of the endpoints that they are for.
@@ -263,17 +267,16 @@ impl Checks {
         plan: &Plan,
         partitions: &mut [MutexGuard<'_, Partition<A>>],
         now: Tick,
-        due: i64,
     ) -> bool {
         let last = *self.last.get_or_insert_with(|| {
-            for partition in partitions {
+            for partition in partitions.iter_mut() {
                 let partition = &mut **partition;
                 partition.nics.count_offered(&mut partition.fabric);
                 partition.fabric.probe.end_window(now);
             }
             now.min(plan.window.1) + (plan.end - plan.window.1)
         });
-        due == 0 || now >= last
+        now >= last || !are_due(partitions)
     }
 
     fn due(&self, now: Tick) -> bool {
