@@ -12,7 +12,7 @@ from tailback import style
 from tailback.experiments import abate_mix as mix
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
-from tailback.stats import Interval
+from tailback.stats import Interval, mean_interval
 
 _LATENCIES = (0.2, 12.8, 128.0, 1024.0)
 """In us; 128 is ours."""
@@ -110,7 +110,7 @@ def claims(data: Data) -> list[Claim]:
     last = _LATENCIES[-1]
 
     def better(kind: str, control: str) -> Interval:
-        return Interval(found[kind, "off", 0.0] / found[kind, control, last], 0.0, 1)
+        return mean_interval([found[kind, "off", 0.0] / found[kind, control, last]])
 
     made = []
     for control in CONTROLS:
