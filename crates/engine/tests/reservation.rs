@@ -18,7 +18,10 @@ const SCHEMES: &[&str] = &[
     "kind = \"srp\"\nsmall = \"ecn\"\nsmall_threshold = \"10 flits\"\nsmall_hold = \"500 ns\"\ntime_to_wait = \"20 ns\"",
     "kind = \"srp\"\nn_min = \"0 flits\"\nreserves = \"with-first-packet\"\ntime_to_wait = \"20 ns\"",
     "kind = \"smsrp\"\ntime_to_wait = \"20 ns\"",
+    "kind = \"smsrp\"\ntime_to_wait = \"20 ns\"\nstops = \"message\"\noverhead = \"0 flits\"",
     "kind = \"lhrp\"\nthreshold = \"20 flits\"",
+    "kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"message\"",
+    "kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"queue\"",
     "kind = \"lhrp\"\nthreshold = \"20 flits\"\nfabric_drop = \"40 ns\"",
     "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"20 ns\"",
     "kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\ntime_to_wait = \"20 ns\"\ndrop_small = \"timeout\"\ndrop_large = \"threshold\"",
@@ -310,6 +313,36 @@ fn a_hot_spot_accepts_what_the_scheduler_grants() {
         let accepted = summary["classes"]["all"]["accepted_per_destination"].as_f64().unwrap();
         // The reservations themselves take a flit in 64.
         assert!(accepted < rate + 0.01 && accepted > rate - 0.03, "epsilon {epsilon}: {accepted}");
+    }
+}
+
+#[test]
+fn first_tries_keep_pace_with_arrivals_where_a_refusal_stops_growth() {
+    // Five endpoints send to one at their full rate, over channels of half a microsecond.
+    let traffic = "[[traffic]]\npattern = \"hotspot\"\nsources = [0, 1, 2, 3, 4]\ndestinations = [5]\nload = 1.0\n\
+                   message = \"4 flits\"\n";
+    // Drops for each arrival and accepted, in closed form: all of five first tries for one that arrives, less that one, or
+    // one; a reservation of a flit for four of data leaves 4/5 of the channel.
+    let table = [
+        ("kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"growth\"", true, 1.0, 1.0),
+        ("kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"growth\"", false, 1.0, 1.0),
+        ("kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"message\"", true, 4.0, 1.0),
+        ("kind = \"smsrp\"\ntime_to_wait = \"20 ns\"\nstops = \"growth\"", true, 1.0, 0.8),
+    ];
+    for (scheme, acknowledge, drops, rate) in table {
+        let text = scenario(NETWORKS[0], scheme, traffic, acknowledge, 1);
+        let longer = [
+            ("link.host", "\"500 ns\""),
+            ("run.warmup", "\"50 us\""),
+            ("run.duration", "\"100 us\""),
+            ("run.drain", "\"0 us\""),
+        ];
+        let class = &summary(&text, &longer)["classes"]["all"];
+        let part = |name: &str| class[name].as_f64().unwrap();
+        let (accepted, arrived) = (part("accepted_per_destination"), 100_000.0 / 4.0);
+        assert!((accepted - rate).abs() < 0.01, "{scheme}: {accepted}");
+        let dropped = part("dropped_packets") / (arrived * accepted);
+        assert!((dropped - drops).abs() < 0.03 * drops, "{scheme}: {dropped} drops for each arrival");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Last-hop reservation protocol.
 use super::scheduler::{Pace, Scheduler};
+use super::stops::{FirstTries, Stops};
 use super::{
     Agent, Arrival, CONTROL, DATA, Interest, Pull, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
     Verdict, granted,
@@ -39,12 +40,12 @@ use std::sync::Arc;
 /// # Differences from the paper
 ///
 /// The paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say what else
-/// of a send queue a refusal stops. If messages behind a refused one go on speculatively (`stops = "message"`), a hot
-/// spot of 7.5 times its endpoint's rate keeps sending 8.5 times that rate towards a switch with seven local ports:
-/// the speculative class of the whole network jams, and the victims of the paper's figure 6 with it. By default the
-/// queue waits until nothing of it waits for a granted time; the endpoint is as busy. That puts the jam off and makes it
-/// smaller (124 thousand flits waiting at most instead of 388 thousand), but does not prevent it: sources that fell silent
-/// together go on together, each with all that it has to send.
+/// of a send queue a refusal stops, and all hangs on it: sources that go on with first tries as their messages are made
+/// send 7.5 times what a hot endpoint takes in the paper's figure 6, and jam the class that all others speculate in
+/// (`stops = "message"`: 411 thousand flits wait in the network, and ever more). Sources that stop until nothing of a queue
+/// waits for a granted time begin again all at once, with all that has heaped up (`stops = "queue"`: 123 thousand). By
+/// default first tries go on as packets of the queue arrive, so that what it has under way stays what it was when it was
+/// first refused (`stops = "growth"`: 14 thousand in the first round trip, 9 thousand later); the endpoint is as busy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
@@ -64,18 +65,8 @@ pub struct Lhrp {
 
 impl Default for Lhrp {
     fn default() -> Self {
-        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3, stops: Stops::Queue }
+        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3, stops: Stops::Growth }
     }
-}
-
-/// What a refusal stops from being sent speculatively.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stops {
-    /// The refused packet only: the messages behind it go on speculatively.
-    Message,
-    /// The send queue, while a packet of it waits for its granted time.
-    Queue,
 }
 
 /// Traffic classes that [`Speculate`] sends in.
@@ -106,6 +97,10 @@ pub struct Refused {
     packets: Vec<Again>,
     /// Flits of the reservation that is under way.
     reserved: Option<u32>,
+    /// Packets that wait for their granted times.
+    waiting: u32,
+    /// First tries that may go meanwhile.
+    tries: FirstTries,
 }
 
 impl Refused {
@@ -124,6 +119,10 @@ pub struct Speculate {
     pub coalesce_after: u32,
     /// Flit time of the channel.
     pub flit: Tick,
+    /// What a refusal stops.
+    pub stops: Stops,
+    /// Whether packets sent at their times are acknowledged.
+    pub acknowledge: bool,
 }
 
 impl Speculate {
@@ -136,9 +135,10 @@ impl Speculate {
         Some(Pull::Control(self.classes.reservation, Kind::Reservation, [flits, COALESCED | flits]))
     }
 
-    /// The next packet of the first message, unless a reservation is under way.
+    /// The next packet of the first message, unless a reservation is under way or refusals stop it.
     pub fn next(&self, state: &Refused) -> Option<Pull> {
-        state.reserved.is_none().then_some(Pull::Next(self.classes.speculative))
+        let may = state.reserved.is_none() && state.tries.may(self.stops, state.waiting > 0);
+        may.then_some(Pull::Next(self.classes.speculative))
     }
 
     /// Whether a grant answers a reservation of this machine.
@@ -148,8 +148,16 @@ impl Speculate {
 
     /// A packet was sent.
     pub fn on_sent(&self, state: &mut Refused, sent: &Sent) {
-        if let Pull::Control(_, Kind::Reservation, [flits, _]) = sent.pull {
-            state.reserved = Some(flits as u32);
+        match sent.pull {
+            Pull::Control(_, Kind::Reservation, [flits, _]) => state.reserved = Some(flits as u32),
+            Pull::Next(_) => state.tries.on_sent(),
+            Pull::Again(class) if class == self.classes.data => {
+                state.waiting -= 1;
+                if !self.acknowledge {
+                    state.tries.on_arrival();
+                }
+            }
+            _ => {}
         }
     }
 
@@ -157,7 +165,10 @@ impl Speculate {
     pub fn on_control<Q>(&self, state: &mut Refused, queue: &mut SendQueue<Q>, packet: &Packet, now: Tick) {
         let time = granted(packet);
         match packet.hot.kind() {
-            Kind::Ack => state.in_a_row = 0,
+            Kind::Ack => {
+                state.in_a_row = 0;
+                state.tries.on_arrival();
+            }
             Kind::Grant => {
                 state.reserved = None;
                 state.in_a_row = 0;
@@ -167,7 +178,7 @@ impl Speculate {
             Kind::Nack => match time {
                 Some(at) => {
                     state.in_a_row = 0;
-                    queue.again(Again::refused(packet, self.classes.data, at));
+                    self.wait(state, queue, Again::refused(packet, self.classes.data, at));
                 }
                 None => self.try_again(state, queue, packet, now),
             },
@@ -184,6 +195,13 @@ impl Speculate {
         }
     }
 
+    /// A refused packet waits for its granted time.
+    fn wait<Q>(&self, state: &mut Refused, queue: &mut SendQueue<Q>, packet: Again) {
+        state.tries.on_refusal(state.waiting > 0);
+        state.waiting += 1;
+        queue.again(packet);
+    }
+
     /// The refused packets that a grant of `flits` covers get their places in its interval, one behind the other.
     fn place<Q>(&self, state: &mut Refused, queue: &mut SendQueue<Q>, start: Tick, flits: u32) {
         let mut placed = 0;
@@ -192,7 +210,7 @@ impl Speculate {
             let Some(mut packet) = packets.next() else { break };
             packet.at = start + placed as Tick * self.flit;
             placed += packet.flits;
-            queue.again(packet);
+            self.wait(state, queue, packet);
         }
         state.packets = packets.collect();
     }
@@ -200,7 +218,6 @@ impl Speculate {
 
 /// The source of [`Lhrp`].
 struct Sender {
-    stops: Stops,
     acknowledge: bool,
     machine: Speculate,
 }
@@ -215,8 +232,7 @@ impl Source for Sender {
         {
             return Pull::Again(due.class);
         }
-        let stopped = self.stops == Stops::Queue && queue.due().is_some();
-        let next = || (queue.has_message() && !stopped).then(|| self.machine.next(&queue.state)).flatten();
+        let next = || queue.has_message().then(|| self.machine.next(&queue.state)).flatten();
         let pull = self.machine.reservation(&queue.state).or_else(next);
         pull.unwrap_or_else(|| queue.due().map_or(Pull::Wait, |due| Pull::At(due.at)))
     }
@@ -292,8 +308,10 @@ impl Scheme for Lhrp {
             classes: CLASSES,
             coalesce_after: self.coalesce_after,
             flit: plan.links[0].time[1] as Tick,
+            stops: self.stops,
+            acknowledge,
         };
-        Box::new(NicSet::new(Sender { acknowledge, machine, stops: self.stops }, plan, share))
+        Box::new(NicSet::new(Sender { acknowledge, machine }, plan, share))
     }
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {

@@ -2,6 +2,7 @@
 use super::lhrp::{Classes, Refused, Speculate};
 use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Variant};
 use super::scheduler::{Pace, Scheduler};
+use super::stops::Stops;
 use super::{
     Agent, Arrival, CONTROL, DATA, Interest, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent,
     Source, Verdict,
@@ -234,7 +235,13 @@ impl Scheme for LhrpSrp {
             packet: plan.packet_flits as u32,
             flit,
         };
-        let small = Speculate { classes, coalesce_after: self.coalesce_after, flit };
+        let small = Speculate {
+            classes,
+            coalesce_after: self.coalesce_after,
+            flit,
+            stops: Stops::Message,
+            acknowledge,
+        };
         let small_below = plan.flits(self.threshold_message);
         Box::new(NicSet::new(Endpoint { small_below, small, large, acknowledge }, plan, share))
     }

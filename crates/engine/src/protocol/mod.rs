@@ -18,6 +18,7 @@ pub mod signal;
 pub mod smsrp;
 pub mod srp;
 pub mod sst_cm;
+pub mod stops;
 pub mod time_out;
 
 use crate::core::Tick;

@@ -12,6 +12,8 @@ pub struct Pace {
     flits: u64,
     /// Millionths of that time for each packet.
     millionths: u64,
+    /// Flits of an interval beside those that were asked for.
+    overhead: u64,
 }
 
 impl Pace {
@@ -22,12 +24,17 @@ impl Pace {
     }
 
     fn of((time, flits): (Tick, u64), epsilon: f64) -> Self {
-        Self { time, flits, millionths: 1_000_000 + libm::round(epsilon * 1e6) as u64 }
+        Self { time, flits, millionths: 1_000_000 + libm::round(epsilon * 1e6) as u64, overhead: 0 }
+    }
+
+    /// As it is, with so many flits more in every interval.
+    pub fn beside(self, overhead: u32) -> Self {
+        Self { overhead: overhead.into(), ..self }
     }
 
     /// The interval for a number of flits, rounded up to a tick once.
     pub fn span(&self, flits: u64) -> Tick {
-        let [of, time, millionths] = [flits, self.time, self.millionths].map(u128::from);
+        let [of, time, millionths] = [flits + self.overhead, self.time, self.millionths].map(u128::from);
         (of * time * millionths).div_ceil(1_000_000 * u128::from(self.flits)) as Tick
     }
 }
@@ -76,6 +83,7 @@ mod tests {
         // Flits of 10.3 ticks, of which a packet of 24 takes 248 and one flit 11.
         assert_eq!(Pace::of((248, 24), 0.0).span(240), 2480);
         assert_eq!(Pace::of((248, 24), 0.0).span(1), 11);
+        assert_eq!(Pace::of((24, 24), 0.05).beside(2).span(98), 105);
     }
 
     proptest! {
