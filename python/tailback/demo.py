@@ -88,8 +88,9 @@ def _cells(result: Result) -> list[str]:
     times, last = victims.times, victims.times.max(initial=0)
     after = times >= _JOIN_US
     before = (times >= _JOIN_US / 2) & ~after
-    end = after & (times > last - _END_US) & (times <= last - UNRIPE_US)
-    at_worst = after & (victims.latency >= victims.latency[after].max(initial=0))
+    ripe = after & (times <= last - UNRIPE_US)
+    end = ripe & (times > last - _END_US)
+    at_worst = ripe & (victims.latency >= victims.latency[ripe].max(initial=0))
     spans = [_latency(victims, span) for span in (before, at_worst, end)]
     times, accepted = _series(result, _HOT, "accepted_per_destination")
     settled = _mean(accepted[times >= times.max(initial=0) / 2])

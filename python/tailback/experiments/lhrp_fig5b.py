@@ -183,7 +183,7 @@ def _reservations(data: Data, over: list[float]) -> list[Claim]:
             found.append(unjudged(text, "hard", "", f"this engine has no {protocol}"))
     if data.has(protocol="smsrp"):
         loads, shares = data.curve(_ACCEPTED, "load", protocol="smsrp")
-        points = {load: 100 * share.mean for load, share in zip(loads, shares, strict=True) if load >= 1}
+        points = {load: 100 * share.mean for load, share in zip(loads, shares, strict=True) if load >= 0.9}
         measured = ", ".join(f"{load:g}x {points[load]:.1f} %" for load in points)
         held = max(points.values()) > 95 and points[over[-1]] < max(points.values()) - 2
         why = hot.why_smsrp_declines(data)
