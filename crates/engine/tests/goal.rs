@@ -301,6 +301,34 @@ fn a_mistake_in_a_trace_from_a_file_names_the_file() {
     assert!(told(&problems).starts_with(&place), "{}", told(&problems));
 }
 
+/// How many ranks a trace has that nobody can read is not known, so nothing is said of them.
+#[test]
+fn a_trace_that_cannot_be_read_is_the_only_mistake_of_its_job() {
+    for keys in ["ranks = 4", "placement = [1, 2, 3, 4]"] {
+        for (workload, text) in [("goal", "num_ranks x"), ("vef", "VEF x")] {
+            let job =
+                format!("[[job]]\nname = \"it\"\nworkload = \"{workload}\"\n{keys}\ntext = \"{text}\"\n");
+            let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+            let problems = tailback_engine::run::check(&read(&text));
+            assert!(problems.len() == 1 && problems[0].path == "job.it.text", "{keys}: {problems:?}");
+        }
+    }
+}
+
+#[test]
+fn a_placement_with_more_endpoints_than_a_trace_has_ranks_is_refused() {
+    let job = "[[job]]\nname = \"it\"\nworkload = \"goal\"\nplacement = [1, 2, 3]\n\
+               text = \"num_ranks 2 rank 0 { } rank 1 { }\"\n";
+    let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", job);
+    let problems = Scenario::located(&text, &[], tailback_engine::run::check(&read(&text)));
+    let line = text.lines().position(|line| line.starts_with("placement")).unwrap() + 1;
+    let expected = format!(
+        "line {line}: job.it.placement: the list has 3 endpoints for 2 ranks: 1 too many (one endpoint for each rank, of \
+         which a trace has its own number)\n"
+    );
+    assert_eq!(told(&problems), expected);
+}
+
 #[test]
 fn another_path_is_another_trace() {
     let text = "[[job]]\nname = \"it\"\nworkload = \"goal\"\npath = \"a.goal\"\ntext = \"num_ranks 1\"\n";

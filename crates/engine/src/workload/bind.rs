@@ -69,7 +69,7 @@ pub fn bind_all(jobs: &[Job], context: Context, used: &mut [bool]) -> Result<Vec
 }
 
 fn bind(job: &Job, context: Context, used: &mut [bool]) -> Result<BoundJob, Vec<Problem>> {
-    let ranks = ranks(job).map_err(|problem| vec![problem])?;
+    let ranks = ranks(job)?;
     let Context { seed, scale, graph } = context;
     let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name };
     let application = job.workload.bind(&setting);
@@ -99,16 +99,16 @@ fn bind(job: &Job, context: Context, used: &mut [bool]) -> Result<BoundJob, Vec<
 }
 
 /// The number of ranks: the job's own, the workload's own, or both if they agree.
-fn ranks(job: &Job) -> Result<u32, Problem> {
-    match (job.ranks, job.workload.ranks()) {
-        (Some(0), _) => Err(Problem::new("ranks", "a job of no ranks", "at least 1")),
-        (Some(asked), Some(own)) if asked != own => Err(Problem::new(
-            "ranks",
+fn ranks(job: &Job) -> Result<u32, Vec<Problem>> {
+    let refuse = |message: String, help: String| Err(vec![Problem::new("ranks", message, help)]);
+    match (job.ranks, job.workload.ranks()?) {
+        (Some(0), _) => refuse("a job of no ranks".into(), "at least 1".into()),
+        (Some(asked), Some(own)) if asked != own => refuse(
             format!("the workload has {own} ranks, not {asked}"),
             format!("ranks = {own}, or leave it out"),
-        )),
+        ),
         (Some(ranks), _) | (None, Some(ranks)) => Ok(ranks),
-        (None, None) => Err(Problem::new("ranks", "this key is missing", "the number of ranks")),
+        (None, None) => refuse("this key is missing".into(), "the number of ranks".into()),
     }
 }
 

@@ -59,9 +59,8 @@ const OPERATION_PS: u64 = 1_000;
 const REDUCED_BYTES: u64 = 8;
 
 impl Bind for Halo3d26 {
-    fn ranks(&self) -> Option<u32> {
-        let [x, y, z] = self.grid?;
-        Some(Grid::new(&[z.get(), y.get(), x.get()]).ranks())
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
+        Ok(self.grid.map(|[x, y, z]| Grid::new(&[z.get(), y.get(), x.get()]).ranks()))
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {

@@ -43,9 +43,9 @@ fn default_compute() -> Duration {
 }
 
 impl Bind for Milc {
-    fn ranks(&self) -> Option<u32> {
-        let sides: Vec<u32> = self.grid.as_ref()?.iter().map(|side| side.get()).collect();
-        Some(Grid::new(&sides).ranks())
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
+        let sides = self.grid.as_ref().map(|sides| sides.iter().map(|side| side.get()).collect::<Vec<_>>());
+        Ok(sides.map(|sides| Grid::new(&sides).ranks()))
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {

@@ -52,9 +52,10 @@ pub struct Setting<'a> {
 
 /// What every workload provides.
 pub trait Bind {
-    /// The number of ranks that the parameters themselves give, if they do.
-    fn ranks(&self) -> Option<u32> {
-        None
+    /// The number of ranks that the parameters themselves give, if they do; or why nobody can tell, since a trace could not be
+    /// read.
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
+        Ok(None)
     }
 
     /// Binds the workload, or tells what is wrong; paths are relative to the job's table, such as `iterations`.
@@ -160,7 +161,7 @@ crate::kinds::kinds! {
 }
 
 impl Bind for Workload {
-    fn ranks(&self) -> Option<u32> {
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
         self.bound().ranks()
     }
 

@@ -20,7 +20,7 @@ pub enum Placement {
     RandomSwitches,
     /// Blocks of the network (dragonfly groups, pods of a tree) in random order; the free endpoints of each, rank by rank.
     RandomGroups,
-    /// A list: the endpoint of each rank.
+    /// A list: the endpoint of each rank, no more and no fewer.
     #[serde(untagged)]
     List(Vec<u32>),
     /// `{ path = "allocation.txt", line = 2 }`: a line of a file.
@@ -126,10 +126,11 @@ fn turns(count: usize, mut random: Stream) -> Vec<u32> {
 
 fn listed(list: &[u32], ranks: u32, endpoints: u32) -> Result<Vec<u32>, Problem> {
     let refuse = |message: String, help: String| Err(Problem::new("placement", message, help));
-    if list.len() < ranks as usize {
-        let missing = ranks as usize - list.len();
-        let message = format!("the list has {} endpoints for {ranks} ranks: {missing} too few", list.len());
-        return refuse(message, "one endpoint for each rank".into());
+    if list.len() != ranks as usize {
+        let (wrong, how) = (list.len().abs_diff(ranks as usize), list.len() < ranks as usize);
+        let how = if how { "few" } else { "many" };
+        let message = format!("the list has {} endpoints for {ranks} ranks: {wrong} too {how}", list.len());
+        return refuse(message, "one endpoint for each rank, of which a trace has its own number".into());
     }
     if let Some(number) = list.iter().find(|&&number| number >= endpoints) {
         let message = format!("there is no endpoint {number}, the network has {endpoints}");
@@ -140,7 +141,7 @@ fn listed(list: &[u32], ranks: u32, endpoints: u32) -> Result<Vec<u32>, Problem>
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         return refuse(format!("endpoint {} is named twice", pair[0]), "name each endpoint once".into());
     }
-    Ok(list[..ranks as usize].to_vec())
+    Ok(list.to_vec())
 }
 
 #[cfg(test)]
@@ -188,8 +189,14 @@ mod tests {
         assert_eq!(problem.message, "the job needs 30 endpoints and 24 are free: 6 too few");
         let problem = place(&Placement::List(vec![1, 2]), 3, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "the list has 2 endpoints for 3 ranks: 1 too few");
+        let problem = place(&Placement::List(vec![1, 2, 3, 4, 5]), 3, &[true; 24]).unwrap_err();
+        assert_eq!(problem.message, "the list has 5 endpoints for 3 ranks: 2 too many");
         let file = |line| Placement::File(Allocation { path: "a".into(), line, text: "3 1\n7 x\n".into() });
         assert_eq!(place(&file(0), 2, &[true; 24]).unwrap(), [3, 1]);
+        assert_eq!(
+            place(&file(0), 1, &[true; 24]).unwrap_err().message,
+            "the list has 2 endpoints for 1 ranks: 1 too many"
+        );
         assert_eq!(place(&file(1), 2, &[true; 24]).unwrap_err().message, "line 1 of a: \"x\" is no endpoint");
         let problem = place(&file(2), 2, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "there is no line 2: a has 2, counted from 0");

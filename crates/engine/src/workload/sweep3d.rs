@@ -52,9 +52,8 @@ fn default_iterations() -> u32 {
 const SWEEPS: u64 = 8;
 
 impl Bind for Sweep3d {
-    fn ranks(&self) -> Option<u32> {
-        let [x, y] = self.grid?;
-        Some(Grid::new(&[y.get(), x.get()]).ranks())
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
+        Ok(self.grid.map(|[x, y]| Grid::new(&[y.get(), x.get()]).ranks()))
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {

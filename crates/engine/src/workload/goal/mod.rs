@@ -133,8 +133,9 @@ impl Goal {
         if self.format() == Format::Binary { "data" } else { "text" }
     }
 
-    fn graphs(&self) -> &Result<Arc<Vec<Graph>>, Mistake> {
-        self.read.0.get_or_init(|| self.read().map(Arc::new))
+    fn graphs(&self) -> Result<&Arc<Vec<Graph>>, Vec<Problem>> {
+        let read = self.read.0.get_or_init(|| self.read().map(Arc::new));
+        read.as_ref().map_err(|mistake| vec![mistake.problem(&self.path, self.key())])
     }
 
     fn read(&self) -> Result<Vec<Graph>, Mistake> {
@@ -153,13 +154,12 @@ impl Goal {
 }
 
 impl Bind for Goal {
-    fn ranks(&self) -> Option<u32> {
-        self.graphs().as_ref().map_or(Some(1), |graphs| Some(graphs.len() as u32))
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
+        self.graphs().map(|graphs| Some(graphs.len() as u32))
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
-        let graphs =
-            self.graphs().as_ref().map_err(|mistake| vec![mistake.problem(&self.path, self.key())])?;
+        let graphs = self.graphs()?;
         let costs = Costs::new(setting.mpi, setting.scale);
         Ok(Box::new(Recorded::new(graphs.clone(), costs)))
     }

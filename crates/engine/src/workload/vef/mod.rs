@@ -47,24 +47,25 @@ impl PartialEq for Read {
 }
 
 impl Vef {
-    fn trace(&self) -> &Result<Arc<Trace>, Mistake> {
-        self.read.0.get_or_init(|| read(&self.text).map(Arc::new))
+    fn trace(&self) -> Result<&Arc<Trace>, Vec<Problem>> {
+        let read = self.read.0.get_or_init(|| read(&self.text).map(Arc::new));
+        read.as_ref().map_err(|mistake| self.problems(mistake))
+    }
+
+    fn problems(&self, mistake: &Mistake) -> Vec<Problem> {
+        let place = format!("line {}", mistake.line);
+        vec![super::in_file(&self.path, "text", &place, &mistake.message, &mistake.help)]
     }
 }
 
 impl Bind for Vef {
-    fn ranks(&self) -> Option<u32> {
-        self.trace().as_ref().map_or(Some(1), |trace| Some(trace.tasks))
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
+        self.trace().map(|trace| Some(trace.tasks))
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
-        let problem = |mistake: &Mistake| {
-            let place = format!("line {}", mistake.line);
-            vec![super::in_file(&self.path, "text", &place, &mistake.message, &mistake.help)]
-        };
         let costs = Costs::new(setting.mpi, setting.scale);
-        let trace = self.trace().as_ref().map_err(problem)?;
-        let graphs = expand::graphs(trace, &costs).map_err(|mistake| problem(&mistake))?;
+        let graphs = expand::graphs(self.trace()?, &costs).map_err(|mistake| self.problems(&mistake))?;
         Ok(Box::new(Recorded::new(Arc::new(graphs), costs)))
     }
 }
