@@ -150,7 +150,7 @@ pub struct Traffic {
     /// When it stops making messages; without it, never.
     #[serde(default)]
     pub stop: Option<Duration>,
-    /// Allows endpoints that take part in another class too.
+    /// Allows endpoints that other classes, or jobs, use too, if they say so as well.
     #[serde(default)]
     pub share: bool,
 }

@@ -11,7 +11,7 @@ fn incast(protocol: &str, rest: &str) -> String {
          [routing]\nkind = \"minimal\"\n[switch]\nkind = \"output-queued\"\ninput_buffer = \"8 packets\"\noutput_buffer = \"16 packets\"\n\
          [congestion_control]\n{protocol}\n\
          [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = [20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42]\n\
-         destinations = [3]\nload = 1.0\nmessage = \"64 flits\"\nstart = \"5 us\"\nstop = \"105 us\"\n{rest}\n\
+         destinations = [3]\nload = 1.0\nmessage = \"64 flits\"\nstart = \"5 us\"\nstop = \"105 us\"\nshare = true\n{rest}\n\
          [run]\nwarmup = \"30 us\"\nduration = \"75 us\"\ndrain = \"3 ms\"\n[record]\ncontrol = true\nseries = \"5 us\"\n"
     )
 }

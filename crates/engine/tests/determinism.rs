@@ -71,7 +71,7 @@ fn threads_and_partitions_do_not_change_the_result_of_any_switch() {
 }
 
 /// Classes that share endpoints, one of them with one destination.
-const MINGLED: &str = "[[traffic]]\nname = \"short\"\npattern = \"uniform\"\nload = 0.2\nmessage = \"4 flits\"\n\
+const MINGLED: &str = "[[traffic]]\nname = \"short\"\npattern = \"uniform\"\nload = 0.2\nmessage = \"4 flits\"\nshare = true\n\
 [[traffic]]\nname = \"long\"\npattern = \"uniform\"\nload = 0.3\nmessage = \"60 flits\"\nshare = true\n\
 [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 4\ndestinations = 1\nload = 0.2\nmessage = \"4 flits\"\nshare = true\n\
 [run]\nwarmup = \"500 ns\"\nduration = \"1 us\"\ndrain = \"250 ns\"\n[record]\nseries = \"125 ns\"\nsources = true\n";

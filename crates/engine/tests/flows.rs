@@ -242,7 +242,7 @@ fn a_flow_is_set_up_beside_others_that_wait_for_credit() {
          [queueing]\nkind = \"dbbm\"\nqueues = 2\n\
          [switch]\nkind = \"input-queued\"\ninput_buffer = { per = \"port\", size = \"4 packets\" }\n\
          [congestion_control]\nkind = \"none\"\n[endpoint]\nacknowledge = false\n\
-         [[job]]\nname = \"app\"\nworkload = \"phases\"\nranks = 16\nflows = \"list\"\nsize = \"1000 packets\"\n\
+         [[job]]\nname = \"app\"\nworkload = \"phases\"\nranks = 16\nshare = true\nflows = \"list\"\nsize = \"1000 packets\"\n\
          text = \"\"\"\n0 8\n0 12\n0 10\n4 8\n5 8\n6 12\n7 12\n9 8\n13 12\n4 10\n5 10\n\"\"\"\n\
          [[traffic]]\nname = \"c\"\npattern = \"list\"\npairs = [[0, 2]]\nload = 0.5\nmessage = \"240 flits\"\n\
          share = true\nstart = \"10 us\"\n[run]\nwarmup = \"15 us\"\nduration = \"40 us\"\ndrain = \"0 us\"\n",
@@ -329,6 +329,7 @@ fn what_flows_cannot_work_with_is_told() {
         let told = mistakes(&text, &[(key, value)]);
         assert!(told.contains(what), "{key} = {value}: {told}");
     }
+    let text = text.replace("[[job]]\n", "[[job]]\nshare = true\n");
     let fluid =
         format!("{text}model = \"fluid\"\n[[traffic]]\npattern = \"uniform\"\nload = 0.1\nshare = true\n");
     let failed = tailback_engine::run::run(&read(&fluid), &mut |_| true).unwrap_err();

@@ -2,7 +2,7 @@
 mod common;
 use common::{FEW_NETWORKS, PROTOCOLS, file, read, routings, run, run_with};
 use serde_json::Value;
-use tailback_engine::report::{Output, RunError};
+use tailback_engine::report::{Column, Output, RunError};
 use tailback_engine::scenario::Scenario;
 
 /// A job's `[[job]]` table.
@@ -247,7 +247,7 @@ fn mistakes_in_jobs_are_told_with_what_to_do() {
     for (jobs, expected) in [
         (
             job("a", 25, message),
-            "line 16: job.a.ranks: the job needs 25 endpoints and 24 are free: 1 too few (fewer ranks, a larger network, or `share = true`)",
+            "line 16: job.a.ranks: the job needs 25 endpoints and 24 are free: 1 too few (fewer ranks, a larger network, or `share = true` here and in what else uses the endpoints)",
         ),
         (
             job("a", 20, message) + &job("b", 10, message),
@@ -268,6 +268,45 @@ fn mistakes_in_jobs_are_told_with_what_to_do() {
         let told = told(&jobs);
         assert!(told.contains(expected), "{expected}\nis not in\n{told}");
     }
-    let shared = job("a", 20, message) + &job("b", 20, "share = true\nmessage = \"1 kB\"");
-    assert_eq!(told(&shared), "");
+}
+
+/// An endpoint has one user, or several that all share: whoever does not say so is alone, in whatever order they stand.
+#[test]
+fn endpoints_are_shared_only_by_those_who_all_say_so() {
+    let with = |name: &str, ranks: u32, share: bool, place: &str| {
+        job(name, ranks, &format!("message = \"1 kB\"\nshare = {share}\nplacement = {place}"))
+    };
+    let linear = "\"linear\"";
+    let traffic = |share: bool| {
+        format!(
+            "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nendpoints = [0, 1, 2, 3]\nload = 0.1\nshare = {share}\n"
+        )
+    };
+    let told = |text: &str| problems(&network(text)).join("\n");
+    for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (both, few) = (a && b, "the job needs 20 endpoints and 4 are free");
+        for (text, expected) in [
+            (with("a", 20, a, linear) + &with("b", 20, b, linear), few),
+            (
+                with("a", 2, a, "[3, 4]") + &with("b", 2, b, "[4, 5]"),
+                "1 of these endpoints are used by others, such as 4",
+            ),
+            (traffic(a) + &with("b", 24, b, linear), "the job needs 24 endpoints and 20 are free"),
+            (with("a", 2, a, "[3, 4]") + &traffic(b), "1 of these endpoints are used by others, such as 3"),
+        ] {
+            let told = told(&text);
+            assert!(
+                if both { told.is_empty() } else { told.contains(expected) },
+                "{a} {b}: {expected}\n{told}"
+            );
+        }
+    }
+    // Where there is room for it, who is alone stays away from all others, and they from it.
+    let text = traffic(true)
+        + &with("a", 4, true, linear)
+        + &with("b", 4, false, linear)
+        + &with("c", 6, true, linear);
+    let plan = run(&network(&(text + "[run]\nwarmup = \"0 ns\"\nduration = \"200 us\"\n")));
+    let Column::Int(places) = common::column(&plan, "ranks", "endpoint") else { panic!("they are whole") };
+    assert_eq!(places, &[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 8, 9]);
 }

@@ -158,7 +158,7 @@ fn share_of_large_packets(switch: &str, jam: bool) -> f64 {
         traffic("jam", "\"list\"\npairs = [[8, 5], [9, 5], [6, 5], [7, 5]]", 1.0, "24 flits", "share = true");
     let rest = format!(
         "[queueing]\nkind = \"dbbm\"\nqueues = 2\n[switch]\n{switch}\n{NO_ACKS}{}{}{}",
-        traffic("small", "\"list\"\npairs = [[1, 0], [2, 0], [4, 0]]", 1.0, "4 flits", ""),
+        traffic("small", "\"list\"\npairs = [[1, 0], [2, 0], [4, 0]]", 1.0, "4 flits", "share = true"),
         traffic("large", "\"list\"\npairs = [[3, 0]]", 1.0, "24 flits", "share = true\nstart = \"5 us\""),
         if jam { jammed } else { String::new() }
     );

@@ -44,7 +44,7 @@ fn scenario(network: &str, scheme: &str, traffic: &str, acknowledge: bool, seed:
 
 fn mixed(load: f64, sizes: &str) -> String {
     format!(
-        "[[traffic]]\nname = \"uniform\"\npattern = \"uniform\"\nload = {load}\nmessage = {sizes}\nstop = \"2 us\"\n\
+        "[[traffic]]\nname = \"uniform\"\npattern = \"uniform\"\nload = {load}\nshare = true\nmessage = {sizes}\nstop = \"2 us\"\n\
          [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 4\ndestinations = 1\nload = {load}\nshare = true\n\
          message = {sizes}\nstop = \"2 us\"\n"
     )

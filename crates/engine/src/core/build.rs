@@ -10,7 +10,7 @@ use crate::routing::Router;
 use crate::scenario::{Scenario, SendQueues};
 use crate::switch::parameters::Buffer;
 use crate::topology::Wiring;
-use crate::traffic::bind::{BoundClass, bind_all};
+use crate::traffic::bind::{BoundClass, Use, bind_all};
 use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Time};
 use crate::workload::bind::{BoundJob, Context};
@@ -268,7 +268,7 @@ fn bind_load(
     graph: &Graph,
 ) -> Result<(Vec<BoundClass>, Vec<BoundJob>), Vec<Problem>> {
     let mut jobs = Vec::new();
-    let mut place = |used: &mut [bool]| {
+    let mut place = |used: &mut [Use]| {
         let context = Context { seed: scenario.run.seed, scale, graph };
         jobs = workload::bind::bind_all(&scenario.job, context, used)?;
         jobs.iter_mut().for_each(|job: &mut BoundJob| job.idle = !runs(&scenario.run, &job.name));

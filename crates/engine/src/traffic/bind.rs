@@ -29,8 +29,32 @@ pub struct BoundClass {
     pub stop: Option<Time>,
 }
 
-/// Who else uses endpoints: is told which are used, and tells which it uses too.
-pub type Others<'a> = &'a mut dyn FnMut(&mut [bool]) -> Result<(), Vec<Problem>>;
+/// Who uses an endpoint. It is for one class or job alone, unless all that use it say `share = true`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// Nobody.
+    #[default]
+    Free,
+    /// Some that all share theirs.
+    Shared,
+    /// One that does not.
+    Alone,
+}
+
+impl Use {
+    /// By one that shares its endpoints, or does not.
+    pub fn by(shares: bool) -> Self {
+        if shares { Self::Shared } else { Self::Alone }
+    }
+
+    /// Whether another one may use it too, that shares its endpoints or does not.
+    pub fn allows(self, shares: bool) -> bool {
+        self == Self::Free || self == Self::Shared && shares
+    }
+}
+
+/// Who else uses endpoints: is told how they are used, and tells how it uses them.
+pub type Others<'a> = &'a mut dyn FnMut(&mut [Use]) -> Result<(), Vec<Problem>>;
 
 /// Binds all classes to the network, in their order, or tells all that is wrong with them. Every random choice has a stream
 /// of (seed, purpose, class name): the endpoints of a sample, and what the pattern draws.
@@ -66,14 +90,15 @@ pub fn bind_all(
             free[endpoint as usize] = false;
         }
         if !rest {
-            let mut used = vec![false; free.len()];
-            let alone = classes.iter().zip(&bound).filter(|(class, _)| !class.share);
-            for &endpoint in alone.filter_map(|(_, bound)| bound.as_ref()).flat_map(|class| &class.endpoints)
-            {
-                used[endpoint as usize] = true;
+            let mut used = vec![Use::Free; free.len()];
+            for (class, bound) in classes.iter().zip(&bound) {
+                for &endpoint in bound.iter().flat_map(|bound| &bound.endpoints) {
+                    let used = &mut used[endpoint as usize];
+                    *used = Use::by(class.share).max(*used);
+                }
             }
             problems.extend(others(&mut used).err().into_iter().flatten());
-            free.iter_mut().zip(used).for_each(|(free, used)| *free &= !used);
+            free.iter_mut().zip(used).for_each(|(free, used)| *free &= used == Use::Free);
         }
     }
     let bound: Vec<BoundClass> = bound.into_iter().flatten().collect();
@@ -265,12 +290,12 @@ fn repeated_names(classes: &[Traffic]) -> Vec<Problem> {
     classes.iter().enumerate().filter(repeated).map(|(_, class)| problem(class)).collect()
 }
 
-/// Classes that take part with the same endpoints, neither of them allowing it. `bound` is complete.
+/// Classes that take part with the same endpoints, not both of them allowing it. `bound` is complete.
 fn overlaps(classes: &[Traffic], bound: &[BoundClass]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, class) in classes.iter().enumerate() {
         for (other, earlier) in classes[..index].iter().enumerate() {
-            if class.share || earlier.share {
+            if class.share && earlier.share {
                 continue;
             }
             let (count, example) = common(&bound[index].endpoints, &bound[other].endpoints);
@@ -285,7 +310,7 @@ fn overlaps(classes: &[Traffic], bound: &[BoundClass]) -> Vec<Problem> {
                         class.name,
                         if count == 1 { "" } else { "s" }
                     ),
-                    "give one of them `endpoints = \"rest\"` or a list, or allow it by `share = true`",
+                    "give one of them `endpoints = \"rest\"` or a list, or allow it by `share = true` in both",
                 ),
             ));
         }
@@ -361,7 +386,8 @@ mod tests {
 
     #[test]
     fn another_class_does_not_change_what_a_class_draws() {
-        let sample = uniform("sample", Endpoints::Sample(10));
+        let mut sample = uniform("sample", Endpoints::Sample(10));
+        sample.share = true;
         let alone = bind(std::slice::from_ref(&sample)).unwrap();
         let mut other = hotspot("other", 9, 1);
         other.share = true;
@@ -371,13 +397,15 @@ mod tests {
     }
 
     #[test]
-    fn classes_that_overlap_are_both_named_with_an_example_unless_one_shares() {
+    fn classes_that_overlap_are_both_named_with_an_example_unless_both_share() {
         let mut classes =
             [uniform("a", Endpoints::List(vec![7, 3, 5])), uniform("b", Endpoints::List(vec![1, 5, 7]))];
         let found = problem(&classes);
         assert_eq!(found.path, "traffic.b.endpoints");
         assert_eq!(found.message, "the classes \"a\" and \"b\" both use 2 endpoints, such as 5");
         classes[0].share = true;
+        assert_eq!(problem(&classes).message, found.message, "the other one did not ask for it");
+        classes[1].share = true;
         assert_eq!(bind(&classes).unwrap().len(), 2);
     }
 

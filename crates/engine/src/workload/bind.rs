@@ -4,6 +4,7 @@ use super::{Application, Bind as _, Setting};
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
+use crate::traffic::bind::Use;
 use crate::units::{Scale, Time};
 
 /// A job placed in a network.
@@ -48,9 +49,9 @@ pub struct Context<'a> {
     pub graph: &'a Graph,
 }
 
-/// Binds all jobs, in the order of the scenario, or tells all that is wrong with them. `used` tells which endpoints traffic
-/// takes part with; it is told of those of the jobs.
-pub fn bind_all(jobs: &[Job], context: Context, used: &mut [bool]) -> Result<Vec<BoundJob>, Vec<Problem>> {
+/// Binds all jobs, in the order of the scenario, or tells all that is wrong with them. `used` tells how traffic uses the
+/// endpoints; it is told how the jobs do.
+pub fn bind_all(jobs: &[Job], context: Context, used: &mut [Use]) -> Result<Vec<BoundJob>, Vec<Problem>> {
     let mut bound: Vec<Option<BoundJob>> = Vec::new();
     bound.resize_with(jobs.len(), || None);
     let mut problems = Vec::new();
@@ -68,7 +69,7 @@ pub fn bind_all(jobs: &[Job], context: Context, used: &mut [bool]) -> Result<Vec
     if problems.is_empty() { Ok(bound.into_iter().flatten().collect()) } else { Err(problems) }
 }
 
-fn bind(job: &Job, context: Context, used: &mut [bool]) -> Result<BoundJob, Vec<Problem>> {
+fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<Problem>> {
     let ranks = ranks(job)?;
     let Context { seed, scale, graph } = context;
     let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name };
@@ -85,7 +86,7 @@ fn bind(job: &Job, context: Context, used: &mut [bool]) -> Result<BoundJob, Vec<
     let mut number_of = vec![NO_RANK; graph.endpoints.len()];
     for (rank, &endpoint) in endpoints.iter().enumerate() {
         number_of[endpoint as usize] = rank as u32;
-        used[endpoint as usize] = true;
+        used[endpoint as usize] = Use::by(job.share);
     }
     Ok(BoundJob {
         name: job.name.clone(),
@@ -112,14 +113,18 @@ fn ranks(job: &Job) -> Result<u32, Vec<Problem>> {
     }
 }
 
-fn place(job: &Job, ranks: u32, context: Context, used: &[bool]) -> Result<Vec<u32>, Problem> {
-    let free: Vec<bool> = used.iter().map(|&used| !used || job.share).collect();
+fn place(job: &Job, ranks: u32, context: Context, used: &[Use]) -> Result<Vec<u32>, Problem> {
+    let free: Vec<bool> = used.iter().map(|used| used.allows(job.share)).collect();
     let random = Stream::new(context.seed, "placement", &job.name, 0);
     let placed = job.placement.place(ranks, context.graph, &free, random)?;
     let taken: Vec<u32> = placed.iter().copied().filter(|&endpoint| !free[endpoint as usize]).collect();
     let Some(example) = taken.first() else { return Ok(placed) };
     let message = format!("{} of these endpoints are used by others, such as {example}", taken.len());
-    Err(Problem::new("placement", message, "name other endpoints, or allow it by `share = true`"))
+    Err(Problem::new(
+        "placement",
+        message,
+        "name other endpoints, or allow it by `share = true` in all of them",
+    ))
 }
 
 /// The problem with its path from the root of the scenario.

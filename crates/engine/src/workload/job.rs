@@ -25,7 +25,7 @@ pub struct Job {
     /// When the job starts.
     #[serde(default = "at_once")]
     pub start: Duration,
-    /// Allows endpoints that another job, or traffic, uses too.
+    /// Allows endpoints that other jobs, or traffic, use too, if they say so as well.
     #[serde(default)]
     pub share: bool,
     /// How its ranks pass messages.

@@ -91,7 +91,7 @@ impl Placement {
             return Err(Problem::new(
                 "ranks",
                 format!("the job needs {ranks} endpoints and {free} are free: {missing} too few"),
-                "fewer ranks, a larger network, or `share = true`",
+                "fewer ranks, a larger network, or `share = true` here and in what else uses the endpoints",
             ));
         }
         self.arrange(&mut order, graph, random);
