@@ -1,4 +1,5 @@
 //! From a trace to what each task does: messages as they are, collective operations cut into messages.
+use super::shape::{ALLGATHER, ALLREDUCE, BARRIER, BROADCAST, GATHER, REDUCTION, SCATTER, root};
 use super::text::{After, Collective, Member, Message, Mistake, Trace, When};
 use crate::workload::mpi::Costs;
 use crate::workload::mpi::collective::{Call, Operation, Plan, Step};
@@ -81,7 +82,7 @@ impl Expansion<'_> {
             let begin = self.add(member.task, Node::delay(0), line)?;
             gates.push((begin, self.add(member.task, Node::delay(0), line)?));
         }
-        match call(collective) {
+        match call(collective)? {
             Some(call) => self.steps(collective, call, costs, &gates)?,
             None => self.star(collective, &gates)?,
         }
@@ -95,7 +96,7 @@ impl Expansion<'_> {
     fn star(&mut self, collective: &Collective, gates: &[(u32, u32)]) -> Result<(), Mistake> {
         let members = &collective.members;
         let gathers = collective.operation == GATHER;
-        let root = root(members, gathers);
+        let root = root(collective)?;
         for (at, member) in members.iter().enumerate().filter(|(at, _)| *at != root) {
             let bytes = if gathers { member.send } else { member.receive };
             let (from, to) = if gathers { (at, root) } else { (root, at) };
@@ -207,36 +208,95 @@ impl Expansion<'_> {
     }
 }
 
-const GATHER: u8 = 3;
-const SCATTER: u8 = 4;
-
-/// The root of an operation: of a reduction or a gather, the member that sends nothing, else the one that receives nothing; the
-/// first if that is not one alone.
-fn root(members: &[Member], to_root: bool) -> usize {
-    let is_root = |member: &&Member| if to_root { member.send == 0 } else { member.receive == 0 };
-    match members.iter().filter(is_root).count() {
-        1 => members.iter().position(|member| is_root(&member)).unwrap_or(0),
-        _ => 0,
-    }
-}
-
 /// The operation as the collectives know it; none for gathers and scatters.
-fn call(collective: &Collective) -> Option<Call> {
+fn call(collective: &Collective) -> Result<Option<Call>, Mistake> {
     let members = &collective.members;
     let largest = |pick: fn(&Member) -> u64| members.iter().map(pick).max().unwrap_or(0);
     let ranks = members.len() as u64;
     let (operation, root, bytes) = match collective.operation {
-        0 => (Operation::Broadcast, root(members, false), largest(|member| member.receive)),
-        1 => (Operation::Reduce, root(members, true), largest(|member| member.send)),
-        2 => (Operation::Allreduce, 0, largest(|member| member.send)),
-        GATHER | SCATTER => return None,
-        5 => (Operation::Allgather, 0, largest(|member| member.send)),
-        6 => (Operation::Barrier, 0, 0),
+        BROADCAST => (Operation::Broadcast, root(collective)?, largest(|member| member.receive)),
+        REDUCTION => (Operation::Reduce, root(collective)?, largest(|member| member.send)),
+        ALLREDUCE => (Operation::Allreduce, 0, largest(|member| member.send)),
+        GATHER | SCATTER => return Ok(None),
+        ALLGATHER => (Operation::Allgather, 0, largest(|member| member.send)),
+        BARRIER => (Operation::Barrier, 0, 0),
         // With the flag 1 what is sent is the sum for all.
         _ if members.iter().any(|member| member.receive == 1) => {
             (Operation::Alltoall, 0, largest(|member| member.send).div_ceil(ranks))
         }
         _ => (Operation::Alltoall, 0, largest(|member| member.send)),
     };
-    Some(Call { operation, root: root as u32, bytes })
+    Ok(Some(Call { operation, root: root as u32, bytes }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::read;
+    use super::*;
+    use crate::units::{Rate, Scale};
+    use crate::workload::mpi::Mpi;
+
+    const SCALE: Scale = Scale { flit_bits: 256, packet_flits: 64, host: Rate(100_000_000_000) };
+
+    /// The sender, the receiver and the bytes of every message of one operation, in which each task sends and receives so much.
+    fn messages(operation: u8, sizes: &[(u64, u64)]) -> Result<Vec<(u32, u32, u64)>, String> {
+        let tasks = sizes.len();
+        let mut text = format!("VEF {tasks} 0 1 1 {tasks} FALSE\nC0");
+        (0..tasks).for_each(|task| text += &format!(" {task}"));
+        for (task, (send, receive)) in sizes.iter().enumerate() {
+            text += &format!("\nG0 0 {operation} {task} {send} {receive} 0 0 -1");
+        }
+        let told = |mistake: Mistake| format!("{}: {} ({})", mistake.line, mistake.message, mistake.help);
+        let trace = read(&text).map_err(told)?;
+        let graphs = graphs(&trace, &Costs::new(&Mpi::default(), &SCALE)).map_err(told)?;
+        let mut sent = Vec::new();
+        for (from, graph) in (0..).zip(&graphs) {
+            for node in graph.nodes() {
+                if let What::Send { to, bytes } = node.what {
+                    sent.push((from, to, bytes));
+                }
+            }
+        }
+        sent.sort_unstable();
+        Ok(sent)
+    }
+
+    #[test]
+    fn the_root_is_whoever_alone_sends_to_all_or_receives_from_all() {
+        // A scatter that has nothing for one task, and a gather in which the root has a part too.
+        assert_eq!(
+            messages(4, &[(0, 100), (0, 0), (300, 0), (0, 200)]).unwrap(),
+            [(2, 0, 100), (2, 1, 0), (2, 3, 200)]
+        );
+        assert_eq!(
+            messages(3, &[(100, 0), (100, 400), (70, 0), (100, 0)]).unwrap(),
+            [(0, 1, 100), (2, 1, 70), (3, 1, 100)]
+        );
+        // Without the root's own bytes, it is the one that does not do what the others do.
+        assert_eq!(messages(0, &[(0, 8), (0, 8), (0, 0)]).unwrap(), [(2, 0, 8), (2, 1, 8)]);
+        assert_eq!(
+            messages(1, &[(8, 0), (8, 0), (0, 0), (8, 0)]).unwrap().iter().filter(|m| m.0 == 2).count(),
+            0
+        );
+        // Nothing tells who is the root of what has no bytes.
+        assert_eq!(messages(4, &[(0, 0); 3]).unwrap(), [(0, 1, 0), (0, 2, 0)]);
+        assert_eq!(messages(0, &[(0, 8)]).unwrap(), [], "one task alone has nobody to send to");
+    }
+
+    #[test]
+    fn records_that_name_no_root_or_several_are_refused() {
+        for (operation, sizes, name, help) in [
+            (0, [(8, 8); 3], "broadcast", "sends"),
+            (1, [(8, 8), (8, 8), (8, 0)], "reduction", "receives"),
+            (3, [(8, 8); 3], "gather", "receives"),
+            (4, [(0, 8), (0, 0), (0, 0)], "scatter", "sends"),
+        ] {
+            assert_eq!(
+                messages(operation, &sizes).unwrap_err(),
+                format!(
+                    "3: nothing tells which task is the root of this {name} (one task alone that {help}, and no other)"
+                )
+            );
+        }
+    }
 }

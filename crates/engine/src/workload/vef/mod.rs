@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 mod expand;
 mod resolve;
+mod shape;
 mod text;
 
 pub use text::{Mistake, Trace, read};
@@ -17,6 +18,10 @@ pub use text::{Mistake, Trace, read};
 /// or done. A message is sent when its time has come; its receive is posted from the beginning. Collective operations are cut into
 /// messages: broadcasts and reductions along binomial trees; gathers and scatters by one message for each task; barriers by
 /// dissemination; allreduces, allgathers and all-to-alls as `mpi` says.
+///
+/// The format names no root. It is the task that alone sends (of a broadcast or a scatter) or receives (of a reduction or a gather)
+/// in the operation's records, or that alone does not do what the others do; of an operation without any bytes, about which they
+/// tell nothing, the first task of the communicator. Other records are refused.
 ///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Format and source: VEF
 /// (Andújar and others, "An open-source family of tools to reproduce MPI-based workloads in interconnection network simulators",
