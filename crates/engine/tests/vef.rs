@@ -122,6 +122,16 @@ fn every_mistake_is_told_with_its_line() {
     }
 }
 
+#[test]
+fn an_all_to_all_in_vector_form_is_noted_for_it_does_not_tell_all() {
+    let text = "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 7 0 300 1 0 0 -1\nG0 0 7 1 200 1 0 0 -1\n";
+    let output = run(text, "");
+    assert_eq!(output.summary["jobs"]["trace"]["bytes"], 250);
+    let note = "job \"trace\": 1 of its all-to-alls, the first in line 3, tells only how much each task sends in all: \
+                it goes to all tasks in equal parts";
+    assert_eq!(output.summary["warnings"], serde_json::json!([note]));
+}
+
 /// Pieces of VEF files, right and wrong.
 const PIECES: &[&str] = &[
     "VEF",

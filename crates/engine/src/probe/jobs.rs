@@ -104,13 +104,14 @@ fn of_phases(measured: &Measured, class: usize, job: &BoundJob, outcome: &Outcom
     Some(phased)
 }
 
-/// Jobs that did not come to their end, or left messages unreceived.
+/// Jobs that did not come to their end, or left messages unreceived, and what their workloads do not tell.
 pub fn warnings(measured: &Measured) -> Vec<String> {
     let mut warnings = Vec::new();
     for (job, outcome) in jobs(measured) {
         let (name, ranks) = (&job.name, outcome.ranks.len());
         let unfinished = outcome.ranks.iter().filter(|rank| rank.end.is_none()).count();
         let unmatched = outcome.ranks.iter().filter(|rank| rank.unmatched != (0, 0)).count();
+        warnings.extend(job.application.notes().iter().map(|note| format!("job \"{name}\": {note}")));
         if unfinished > 0 {
             warnings.push(format!(
                 "job \"{name}\": {unfinished} of {ranks} ranks had not come to their end: run.duration is too short"

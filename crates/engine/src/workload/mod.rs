@@ -73,6 +73,11 @@ pub trait Application: Send + Sync + Debug {
         None
     }
 
+    /// What a user has to know of the workload's own gaps, as warnings of the results.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+
     /// The flows of its phases, if it has phases. The tag of a message is then the number of its phase.
     fn flows(&self) -> Option<&phases::Schedule> {
         None

@@ -172,18 +172,29 @@ pub(super) struct Recorded {
     /// Whether one of them receives any tag.
     any_tag: bool,
     costs: Costs,
+    /// What the trace does not tell.
+    notes: Vec<String>,
 }
 
 impl Recorded {
     pub(super) fn new(graphs: Arc<Vec<Graph>>, costs: Costs) -> Self {
         let any_tag = graphs.iter().any(Graph::receives_any_tag);
-        Self { graphs, any_tag, costs }
+        Self { graphs, any_tag, costs, notes: Vec::new() }
+    }
+
+    /// The same, of a trace that does not tell all.
+    pub(super) fn noting(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
     }
 }
 
 impl Application for Recorded {
     fn rank(&self, number: u32) -> Box<dyn Rank> {
         Box::new(Worker::new(self.graphs.clone(), number, self.any_tag, self.costs))
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
     }
 }
 

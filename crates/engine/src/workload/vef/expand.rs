@@ -1,8 +1,10 @@
 //! From a trace to what each task does: messages as they are, collective operations cut into messages.
-use super::shape::{ALLGATHER, ALLREDUCE, BARRIER, BROADCAST, GATHER, REDUCTION, SCATTER, root};
+use super::shape::{
+    self, ALL_TO_ALL, ALLGATHER, ALLREDUCE, BARRIER, BROADCAST, GATHER, REDUCTION, SCATTER, root,
+};
 use super::text::{After, Collective, Member, Message, Mistake, Trace, When};
 use crate::workload::mpi::Costs;
-use crate::workload::mpi::collective::{Call, Operation, Plan, Step};
+use crate::workload::mpi::collective::{Call, Operation, Part, Plan, Step};
 use crate::workload::mpi::graph::{Builder, Graph, Label, Node, What};
 use std::collections::HashMap;
 
@@ -118,7 +120,7 @@ impl Expansion<'_> {
         costs: &Costs,
         gates: &[(u32, u32)],
     ) -> Result<(), Mistake> {
-        let (members, line) = (&collective.members, collective.line);
+        let members = &collective.members;
         // Messages by sender, receiver and round: the end that comes first in the loop makes both.
         let mut made: HashMap<(u32, u32, u16), (u32, u32)> = HashMap::new();
         for (at, member) in members.iter().enumerate() {
@@ -126,12 +128,12 @@ impl Expansion<'_> {
             let mut before = gates[at].0;
             let mut open = Vec::new();
             for step in (0..).map_while(|number| plan.step(number)) {
-                for node in self.ends_of(at as u32, &plan, &step, members, &mut made, line)? {
+                for node in self.ends_of((at as u32, &plan), &step, collective, &mut made)? {
                     self.builders[member.task as usize].after(node, before);
                     open.push(node);
                 }
                 if step.waits {
-                    let join = self.add(member.task, Node::delay(0), line)?;
+                    let join = self.add(member.task, Node::delay(0), collective.line)?;
                     open.drain(..).for_each(|node| self.builders[member.task as usize].after(join, node));
                     before = join;
                 }
@@ -146,27 +148,31 @@ impl Expansion<'_> {
     /// A member's send and receive of a step.
     fn ends_of(
         &mut self,
-        own: u32,
-        plan: &Plan,
+        (own, plan): (u32, &Plan),
         step: &Step,
-        members: &[Member],
+        collective: &Collective,
         made: &mut HashMap<(u32, u32, u16), (u32, u32)>,
-        line: usize,
     ) -> Result<Vec<u32>, Mistake> {
+        let (members, line) = (&collective.members, collective.line);
         let mut nodes = Vec::new();
-        let mut message = |from: u32, to: u32, bytes: u64| {
+        let mut message = |from: u32, to: u32, part: Part| {
             if let Some(ends) = made.remove(&(from, to, step.round)) {
                 return Ok(ends);
             }
-            let ends = self.message(members[from as usize].task, members[to as usize].task, bytes, line)?;
+            let (sender, receiver) = (&members[from as usize], &members[to as usize]);
+            let bytes = match collective.operation {
+                ALL_TO_ALL => shape::part(sender, to, members.len() as u32),
+                _ => plan.bytes(&part),
+            };
+            let ends = self.message(sender.task, receiver.task, bytes, line)?;
             made.insert((from, to, step.round), ends);
             Ok(ends)
         };
         if let Some(part) = step.receive {
-            nodes.push(message(part.peer, own, plan.bytes(&part))?.1);
+            nodes.push(message(part.peer, own, part)?.1);
         }
         if let Some(part) = step.send {
-            nodes.push(message(own, part.peer, plan.bytes(&part))?.0);
+            nodes.push(message(own, part.peer, part)?.0);
         }
         Ok(nodes)
     }
@@ -212,7 +218,6 @@ impl Expansion<'_> {
 fn call(collective: &Collective) -> Result<Option<Call>, Mistake> {
     let members = &collective.members;
     let largest = |pick: fn(&Member) -> u64| members.iter().map(pick).max().unwrap_or(0);
-    let ranks = members.len() as u64;
     let (operation, root, bytes) = match collective.operation {
         BROADCAST => (Operation::Broadcast, root(collective)?, largest(|member| member.receive)),
         REDUCTION => (Operation::Reduce, root(collective)?, largest(|member| member.send)),
@@ -220,11 +225,11 @@ fn call(collective: &Collective) -> Result<Option<Call>, Mistake> {
         GATHER | SCATTER => return Ok(None),
         ALLGATHER => (Operation::Allgather, 0, largest(|member| member.send)),
         BARRIER => (Operation::Barrier, 0, 0),
-        // With the flag 1 what is sent is the sum for all.
-        _ if members.iter().any(|member| member.receive == 1) => {
-            (Operation::Alltoall, 0, largest(|member| member.send).div_ceil(ranks))
+        // Each member has sizes of its own.
+        _ => {
+            shape::check_forms(collective)?;
+            (Operation::Alltoall, 0, 0)
         }
-        _ => (Operation::Alltoall, 0, largest(|member| member.send)),
     };
     Ok(Some(Call { operation, root: root as u32, bytes }))
 }
@@ -298,5 +303,22 @@ mod tests {
                 )
             );
         }
+    }
+
+    #[test]
+    fn every_task_of_an_all_to_all_in_vector_form_sends_what_its_own_record_says() {
+        assert_eq!(
+            messages(7, &[(300, 1), (0, 1), (4, 1)]).unwrap(),
+            [(0, 1, 100), (0, 2, 100), (1, 0, 0), (1, 2, 0), (2, 0, 1), (2, 1, 1)]
+        );
+        // Parts differ by a byte at most, and come to the whole: what a task has for itself is not sent.
+        assert_eq!(messages(7, &[(5, 1), (5, 1)]).unwrap(), [(0, 1, 3), (1, 0, 2)]);
+        let plain = messages(7, &[(30, 0), (40, 0), (30, 0)]).unwrap();
+        assert_eq!(plain, [(0, 1, 30), (0, 2, 30), (1, 0, 40), (1, 2, 40), (2, 0, 30), (2, 1, 30)]);
+        let told = messages(7, &[(5, 1), (5, 5)]).unwrap_err();
+        assert_eq!(
+            told,
+            "4: an all-to-all of the form 5 (0, bytes for each task; or 1, bytes for all together)"
+        );
     }
 }

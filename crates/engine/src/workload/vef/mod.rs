@@ -23,6 +23,9 @@ pub use text::{Mistake, Trace, read};
 /// in the operation's records, or that alone does not do what the others do; of an operation without any bytes, about which they
 /// tell nothing, the first task of the communicator. Other records are refused.
 ///
+/// Of an all-to-all in vector form the format tells how many bytes a task sends in all, and not how many of them to whom: they go
+/// to all tasks of the communicator in equal parts, which a warning in the results says.
+///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Format and source: VEF
 /// (Andújar and others, "An open-source family of tools to reproduce MPI-based workloads in interconnection network simulators",
 /// J. Supercomputing 72, 2016). The reader follows the published format; no official file was at hand to check it by.
@@ -70,7 +73,9 @@ impl Bind for Vef {
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let costs = Costs::new(setting.mpi, setting.scale);
-        let graphs = expand::graphs(self.trace()?, &costs).map_err(|mistake| self.problems(&mistake))?;
-        Ok(Box::new(Recorded::new(Arc::new(graphs), costs)))
+        let trace = self.trace()?;
+        let graphs = expand::graphs(trace, &costs).map_err(|mistake| self.problems(&mistake))?;
+        let notes = shape::note(trace).into_iter().collect();
+        Ok(Box::new(Recorded::new(Arc::new(graphs), costs).noting(notes)))
     }
 }

@@ -1,5 +1,5 @@
-//! What the records of a collective operation say of its messages: from which root, or to which, they go.
-use super::text::{Collective, Member, Mistake};
+//! What the records of a collective operation say of its messages: from which root, or to which, they go, and their sizes.
+use super::text::{Collective, Member, Mistake, Trace};
 
 pub const BROADCAST: u8 = 0;
 pub const REDUCTION: u8 = 1;
@@ -8,6 +8,7 @@ pub const GATHER: u8 = 3;
 pub const SCATTER: u8 = 4;
 pub const ALLGATHER: u8 = 5;
 pub const BARRIER: u8 = 6;
+pub const ALL_TO_ALL: u8 = 7;
 
 /// The place of the root among the members: no record names it, but it alone sends (of a broadcast or a scatter) or receives (of a
 /// reduction or a gather), or else it alone does not do what the others do. Where there are no bytes at all nothing tells, and
@@ -34,4 +35,38 @@ pub fn root(collective: &Collective) -> Result<usize, Mistake> {
         let message = format!("nothing tells which task is the root of this {name}");
         Mistake::new(collective.line, message, format!("one task alone that {verb}, and no other"))
     })
+}
+
+/// What the field of the bytes received says of an all-to-all in vector form: the bytes sent are those for all together.
+const VECTOR: u64 = 1;
+
+/// Looks whether every member of an all-to-all says in one of the two ways what it sends.
+pub fn check_forms(collective: &Collective) -> Result<(), Mistake> {
+    let Some(wrong) = collective.members.iter().find(|member| member.receive > VECTOR) else { return Ok(()) };
+    let message = format!("an all-to-all of the form {}", wrong.receive);
+    Err(Mistake::new(wrong.when.line, message, "0, bytes for each task; or 1, bytes for all together"))
+}
+
+/// Bytes of an all-to-all that a member has for the one at the place `to` of `count`. In vector form its record tells only the sum
+/// for all, itself included, and each gets an equal part: parts differ by a byte at most and come to the sum.
+pub fn part(member: &Member, to: u32, count: u32) -> u64 {
+    if member.receive != VECTOR {
+        return member.send;
+    }
+    let before = |place: u32| u128::from(member.send) * u128::from(place) / u128::from(count);
+    (before(to + 1) - before(to)) as u64
+}
+
+/// That there are all-to-alls in vector form, whose records do not tell who gets how much; none if there are none.
+pub fn note(trace: &Trace) -> Option<String> {
+    let vector = |collective: &&Collective| {
+        let is = |member: &Member| member.receive == VECTOR && member.send > 0;
+        collective.operation == ALL_TO_ALL && collective.members.iter().any(is)
+    };
+    let first = trace.collectives.iter().find(vector)?.line;
+    let count = trace.collectives.iter().filter(vector).count();
+    Some(format!(
+        "{count} of its all-to-alls, the first in line {first}, tells only how much each task sends in all: it goes to all \
+         tasks in equal parts"
+    ))
 }
