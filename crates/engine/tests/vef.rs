@@ -132,6 +132,31 @@ fn an_all_to_all_in_vector_form_is_noted_for_it_does_not_tell_all() {
     assert_eq!(output.summary["warnings"], serde_json::json!([note]));
 }
 
+fn check(text: &str, changes: &str) -> Vec<String> {
+    let job =
+        format!("[[job]]\nname = \"it\"\nworkload = \"vef\"\ntext = {}\n{changes}\n", Scenario::quoted(text));
+    let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+    tailback_engine::run::check(&scenario(&file)).iter().map(|problem| problem.to_string()).collect()
+}
+
+#[test]
+fn a_message_that_cannot_be_sent_is_told_with_its_line_before_the_run() {
+    let told = |text: &str| check(text, "").join("\n");
+    let expected =
+        "a message of 300000000 B, but one of at most 19660800 B can be sent with packets of 24 flits";
+    let message = told("VEF 2 2 0 0 0 TRUE\n0 0 1 8 0 0 -1\n1 1 0 300000000 0 0 -1\n");
+    assert!(message.starts_with(&format!("job.it.text: line 3: {expected}")), "{message}");
+    // Of a collective operation, what it is cut into.
+    let text = "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 7 0 300000000 0 0 0 -1\nG0 0 7 1 300000000 0 0 0 -1\n";
+    assert!(told(text).starts_with(&format!("job.it.text: line 3: {expected}")), "{}", told(text));
+    // Sizes that no number holds once they are put together.
+    let most = u64::MAX;
+    let mut text = "VEF 4 0 1 1 4 TRUE\nC0 0 1 2 3\n".to_string();
+    (0..4).for_each(|task| text += &format!("G0 0 5 {task} {most} {most} 0 0 -1\n"));
+    let told = check(&text, "mpi = { allgather = \"bruck\" }").join("\n");
+    assert!(told.starts_with("job.it.text: line 3: a message of 18446744073709551615 B, but"), "{told}");
+}
+
 /// Pieces of VEF files, right and wrong.
 const PIECES: &[&str] = &[
     "VEF",

@@ -5,12 +5,27 @@ use crate::core::packet::Packet;
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
 use crate::nic::queue::MESSAGE_FLITS_MAX;
-use crate::units::Time;
+use crate::units::{Scale, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Most packets of a message: their number in the message has 16 bits.
-const MESSAGE_PACKETS_MAX: u64 = 1 << 16;
+pub(super) const MESSAGE_PACKETS_MAX: u64 = 1 << 16;
+
+/// Why a message of so many bytes cannot be sent, if it cannot.
+pub(super) fn too_long(bytes: u64, scale: &Scale) -> Option<String> {
+    let most = MESSAGE_PACKETS_MAX.saturating_mul(scale.packet_flits).min(MESSAGE_FLITS_MAX.into());
+    let largest = u128::from(most) * u128::from(scale.flit_bits) / 8;
+    (u128::from(bytes) > largest).then(|| {
+        format!(
+            "a message of {bytes} B, but one of at most {largest} B can be sent with packets of {} flits",
+            scale.packet_flits
+        )
+    })
+}
+
+/// What helps against messages that are too long.
+pub(super) const SHORTER: &str = "shorter messages, or larger packets";
 
 /// What a rank does, or is told, at a time.
 #[derive(Debug, Clone, Copy)]
@@ -230,20 +245,13 @@ impl Hosts {
 
     fn post(&mut self, slot: u32, born: Tick, (to, bytes, tag): (u32, u64, u32)) {
         let Slot { job, number, .. } = self.slots[slot as usize];
-        let flits = self.plan.scale.flits_of(bytes).max(1);
-        let most = MESSAGE_PACKETS_MAX.saturating_mul(self.plan.packet_flits as u64);
-        let most = most.min(MESSAGE_FLITS_MAX as u64);
-        if flits > most {
-            let largest = most * self.plan.scale.flit_bits / 8;
-            let why = format!(
-                "sends a message of {bytes} B, but one of at most {largest} B can be sent with packets of {} flits",
-                self.plan.packet_flits
-            );
+        if let Some(why) = too_long(bytes, &self.plan.scale) {
             if self.failure.as_ref().is_none_or(|(j, n, _)| (job, number) < (*j, *n)) {
-                self.failure = Some((job, number, why));
+                self.failure = Some((job, number, format!("sends {why}")));
             }
             return;
         }
+        let flits = self.plan.scale.flits_of(bytes).max(1);
         let ledger = &mut self.ledgers[job as usize];
         ledger.posted += 1;
         ledger.bytes += bytes;

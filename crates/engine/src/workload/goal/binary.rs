@@ -5,7 +5,7 @@
 //! their numbers (4 each), a record of 39 bytes for each operation, and an appendix of numbers of operations. A record: how many
 //! operations it waits for (4), 1 send, 2 receive or 3 calc (1), the other rank (4), bytes or time (8), tag (4), cpu (1), nic (1); how
 //! many wait for its end (4) and where their numbers begin in the appendix (4); the same of those that wait for its beginning.
-use super::{Mistake, Tags};
+use super::{By, Mistake, Tags};
 use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, What};
 
 const MAGIC: u64 = 4223;
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-pub fn read(data: &[u8], unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
+pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
     let mut header = Cursor { data, at: 0, origin: 0 };
     match header.u64()? {
         MAGIC => {}
@@ -82,7 +82,7 @@ pub fn read(data: &[u8], unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
             let message = format!("rank {rank} is said to stand from {first} to {last}");
             return Err(header.mistake(message, "a range within the file"));
         };
-        let part = Part { cursor: Cursor { data: part, at: 0, origin: first + ORIGIN }, ranks, unit_ps };
+        let part = Part { cursor: Cursor { data: part, at: 0, origin: first + ORIGIN }, ranks, by };
         graphs.push(part.read(rank, &mut tags)?);
     }
     Ok(graphs)
@@ -92,7 +92,7 @@ pub fn read(data: &[u8], unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
 struct Part<'a> {
     cursor: Cursor<'a>,
     ranks: u32,
-    unit_ps: u32,
+    by: By<'a>,
 }
 
 /// An operation with what its record says of others: how many it waits for; how many wait for its end and for its beginning, and
@@ -172,9 +172,14 @@ impl Part<'_> {
         let at_start = (self.cursor.u32()?, self.cursor.u32()?);
         let end = std::mem::replace(&mut self.cursor.at, begin);
         let what = match kind {
-            1 => What::Send { to: self.peer(peer, false)?, bytes: amount },
+            1 => {
+                if let Some((why, help)) = self.by.too_long(amount) {
+                    return Err(self.cursor.mistake(why, help));
+                }
+                What::Send { to: self.peer(peer, false)?, bytes: amount }
+            }
             2 => What::Receive { from: self.peer(peer, true)? },
-            3 => What::Compute(amount.saturating_mul(self.unit_ps.into())),
+            3 => What::Compute(amount.saturating_mul(self.by.unit_ps.into())),
             other => {
                 let message = format!("an operation of the type {other}");
                 return Err(self.cursor.mistake(message, "1 (send), 2 (receive) or 3 (calc)"));

@@ -1,8 +1,10 @@
 //! GOAL traces, as the tools of LogGOPSim and ATLAHS write them.
+use super::host::{SHORTER, too_long};
 use super::mpi::graph::{Graph, Worker};
 use super::mpi::{Costs, graph};
 use super::{Application, Bind, Rank, Setting};
 use crate::problem::Problem;
+use crate::units::Scale;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -92,13 +94,29 @@ impl Mistake {
     }
 }
 
+/// What a trace is read by.
+#[derive(Clone, Copy)]
+struct By<'a> {
+    /// The unit of its times.
+    unit_ps: u32,
+    /// What its messages are sent in, if those that are too long are to be told.
+    scale: Option<&'a Scale>,
+}
+
+impl By<'_> {
+    /// Why a message of so many bytes cannot be sent, and what would help.
+    fn too_long(self, bytes: u64) -> Option<(String, &'static str)> {
+        too_long(bytes, self.scale?).zip(Some(SHORTER))
+    }
+}
+
 /// Reads a trace as text; times are in units of `unit_ps`.
 ///
 /// # Errors
 ///
 /// The first mistake with its line and column.
 pub fn read_text(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
-    text::read(text, unit_ps)
+    text::read(text, By { unit_ps, scale: None })
 }
 
 /// Reads a trace in binary form; times are in units of `unit_ps`.
@@ -107,7 +125,7 @@ pub fn read_text(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
 ///
 /// The first mistake with its offset.
 pub fn read_binary(data: &[u8], unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
-    binary::read(data, unit_ps)
+    binary::read(data, By { unit_ps, scale: None })
 }
 
 impl Goal {
@@ -134,20 +152,25 @@ impl Goal {
     }
 
     fn graphs(&self) -> Result<&Arc<Vec<Graph>>, Vec<Problem>> {
-        let read = self.read.0.get_or_init(|| self.read().map(Arc::new));
-        read.as_ref().map_err(|mistake| vec![mistake.problem(&self.path, self.key())])
+        let read = self.read.0.get_or_init(|| self.read(None).map(Arc::new));
+        read.as_ref().map_err(|mistake| self.problems(mistake))
     }
 
-    fn read(&self) -> Result<Vec<Graph>, Mistake> {
+    fn problems(&self, mistake: &Mistake) -> Vec<Problem> {
+        vec![mistake.problem(&self.path, self.key())]
+    }
+
+    fn read(&self, scale: Option<&Scale>) -> Result<Vec<Graph>, Mistake> {
+        let by = By { unit_ps: self.unit_ps, scale };
         let empty = || Mistake::new("", "the trace is empty, or was not read", "a file with a GOAL trace");
         match self.format() {
             Format::Text if self.text.is_empty() => Err(empty()),
-            Format::Text => read_text(&self.text, self.unit_ps),
+            Format::Text => text::read(&self.text, by),
             Format::Binary if self.data.is_empty() => Err(empty()),
             Format::Binary => {
                 let data = base64::decode(&self.data)
                     .ok_or_else(|| Mistake::new("", "this is not base64", "the file's bytes in base64"))?;
-                read_binary(&data, self.unit_ps)
+                binary::read(&data, by)
             }
         }
     }
@@ -160,6 +183,11 @@ impl Bind for Goal {
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let graphs = self.graphs()?;
+        let longest = graphs.iter().map(Graph::longest).max().unwrap_or(0);
+        if too_long(longest, setting.scale).is_some() {
+            // Read once more, it tells where.
+            self.read(Some(setting.scale)).map_err(|mistake| self.problems(&mistake))?;
+        }
         let costs = Costs::new(setting.mpi, setting.scale);
         Ok(Box::new(Recorded::new(graphs.clone(), costs)))
     }

@@ -11,7 +11,7 @@
 //! }
 //! ```
 //! White space is free; comments are `// …` to the end of the line and `/* … */`.
-use super::{Mistake, Tags};
+use super::{By, Mistake, Tags};
 use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, What};
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ struct Reader<'a> {
     last: usize,
 }
 
-pub fn read(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
+pub fn read(text: &str, by: By) -> Result<Vec<Graph>, Mistake> {
     let mut reader = Reader { text, at: 0, last: 0 };
     reader.word("num_ranks", "a GOAL file begins with `num_ranks N`")?;
     let ranks: u32 = reader.number("a number of ranks from 1 on")?;
@@ -56,8 +56,7 @@ pub fn read(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
             return Err(reader.mistake(format!("unexpected rank {found}"), help));
         }
         reader.mark('{')?;
-        let block =
-            Block { reader: &mut reader, tags: &mut tags, rank, ranks, unit_ps, labels: HashMap::new() };
+        let block = Block { reader: &mut reader, tags: &mut tags, rank, ranks, by, labels: HashMap::new() };
         graphs.push(block.read()?);
     }
     match reader.next()? {
@@ -75,7 +74,7 @@ struct Block<'r, 'a> {
     tags: &'r mut Tags,
     rank: u32,
     ranks: u32,
-    unit_ps: u32,
+    by: By<'r>,
     labels: HashMap<&'a str, u32>,
 }
 
@@ -124,11 +123,14 @@ impl<'a> Block<'_, 'a> {
         match word {
             "calc" => {
                 let time: u64 = self.reader.number("a time")?;
-                node.what = What::Compute(time.saturating_mul(self.unit_ps.into()));
+                node.what = What::Compute(time.saturating_mul(self.by.unit_ps.into()));
                 node.label = Label::AnyTag;
             }
             "send" => {
                 let bytes = self.reader.size()?;
+                if let Some((why, help)) = self.by.too_long(bytes) {
+                    return Err(self.reader.mistake(why, help));
+                }
                 self.reader.word("to", "to, and a rank")?;
                 let to = self.peer(false)?;
                 node.what = What::Send { to, bytes };

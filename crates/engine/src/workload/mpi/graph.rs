@@ -165,6 +165,12 @@ impl Builder {
 }
 
 impl Graph {
+    /// Bytes of the longest message that the rank sends.
+    pub fn longest(&self) -> u64 {
+        let bytes = |node: &Node| if let What::Send { bytes, .. } = node.what { bytes } else { 0 };
+        self.nodes.iter().map(bytes).max().unwrap_or(0)
+    }
+
     /// The operations.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -1,4 +1,5 @@
 //! Phases of flows, one behind the other.
+use super::host::MESSAGE_PACKETS_MAX;
 use super::ledger::Kind;
 use super::{Actions, Application, Bind, Rank, Setting};
 use crate::nic::queue::MESSAGE_FLITS_MAX;
@@ -86,8 +87,6 @@ fn barrier() -> Duration {
 
 /// Most flows of all phases of a job.
 const FLOWS_MAX: u64 = 1 << 26;
-/// Most packets of a message: their number in the message has 16 bits.
-const PACKETS_MAX: u64 = 1 << 16;
 
 impl Phases {
     /// Sizes and numbers that cannot be.
@@ -119,7 +118,7 @@ impl Phases {
             let message = format!("the job would have {count} flows in each of {} phases", self.phases);
             refuse("phases", message, format!("at most {FLOWS_MAX} in all"));
         }
-        let most = (PACKETS_MAX * setting.scale.packet_flits).min(MESSAGE_FLITS_MAX.into());
+        let most = (MESSAGE_PACKETS_MAX * setting.scale.packet_flits).min(MESSAGE_FLITS_MAX.into());
         if self.size.flits(setting.scale) > most / u64::from(self.permutations.max(1)) {
             let message = format!("a flow of {} has too many packets", self.size);
             refuse("size", message, format!("at most {most} flits, or larger packets"));

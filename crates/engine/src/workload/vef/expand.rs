@@ -3,6 +3,8 @@ use super::shape::{
     self, ALL_TO_ALL, ALLGATHER, ALLREDUCE, BARRIER, BROADCAST, GATHER, REDUCTION, SCATTER, root,
 };
 use super::text::{After, Collective, Member, Message, Mistake, Trace, When};
+use crate::units::Scale;
+use crate::workload::host::{SHORTER, too_long};
 use crate::workload::mpi::Costs;
 use crate::workload::mpi::collective::{Call, Operation, Part, Plan, Step};
 use crate::workload::mpi::graph::{Builder, Graph, Label, Node, What};
@@ -16,6 +18,8 @@ const PAIR_MAX: u32 = 1 << 29;
 /// Operations by the tasks that do them.
 struct Expansion<'a> {
     trace: &'a Trace,
+    /// What messages are sent in.
+    scale: &'a Scale,
     builders: Vec<Builder>,
     /// How many messages there are from one task to another.
     pairs: HashMap<(u32, u32), u32>,
@@ -27,9 +31,10 @@ struct Expansion<'a> {
 }
 
 /// What each task does.
-pub fn graphs(trace: &Trace, costs: &Costs) -> Result<Vec<Graph>, Mistake> {
+pub fn graphs(trace: &Trace, costs: &Costs, scale: &Scale) -> Result<Vec<Graph>, Mistake> {
     let mut all = Expansion {
         trace,
+        scale,
         builders: (0..trace.tasks).map(|_| Builder::default()).collect(),
         pairs: HashMap::new(),
         ends: Vec::new(),
@@ -64,6 +69,9 @@ impl Expansion<'_> {
 
     /// A message: its send and its receive.
     fn message(&mut self, from: u32, to: u32, bytes: u64, line: usize) -> Result<(u32, u32), Mistake> {
+        if let Some(why) = too_long(bytes, self.scale) {
+            return Err(Mistake::new(line, why, SHORTER));
+        }
         let number = self.pairs.entry((from, to)).or_default();
         let label = Label::exact(*number);
         *number += 1;
@@ -238,7 +246,7 @@ fn call(collective: &Collective) -> Result<Option<Call>, Mistake> {
 mod tests {
     use super::super::text::read;
     use super::*;
-    use crate::units::{Rate, Scale};
+    use crate::units::Rate;
     use crate::workload::mpi::Mpi;
 
     const SCALE: Scale = Scale { flit_bits: 256, packet_flits: 64, host: Rate(100_000_000_000) };
@@ -253,7 +261,7 @@ mod tests {
         }
         let told = |mistake: Mistake| format!("{}: {} ({})", mistake.line, mistake.message, mistake.help);
         let trace = read(&text).map_err(told)?;
-        let graphs = graphs(&trace, &Costs::new(&Mpi::default(), &SCALE)).map_err(told)?;
+        let graphs = graphs(&trace, &Costs::new(&Mpi::default(), &SCALE), &SCALE).map_err(told)?;
         let mut sent = Vec::new();
         for (from, graph) in (0..).zip(&graphs) {
             for node in graph.nodes() {

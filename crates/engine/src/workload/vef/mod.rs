@@ -74,7 +74,8 @@ impl Bind for Vef {
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let costs = Costs::new(setting.mpi, setting.scale);
         let trace = self.trace()?;
-        let graphs = expand::graphs(trace, &costs).map_err(|mistake| self.problems(&mistake))?;
+        let graphs = expand::graphs(trace, &costs, setting.scale);
+        let graphs = graphs.map_err(|mistake| self.problems(&mistake))?;
         let notes = shape::note(trace).into_iter().collect();
         Ok(Box::new(Recorded::new(Arc::new(graphs), costs).noting(notes)))
     }

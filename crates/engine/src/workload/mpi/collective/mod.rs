@@ -228,7 +228,7 @@ impl Plan {
     /// Bytes of a part. Units that share a vector differ by a byte at most.
     pub fn bytes(&self, part: &Part) -> u64 {
         if matches!(self.algorithm, Algorithm::GatherRing | Algorithm::Bruck | Algorithm::Exchange(_)) {
-            return self.bytes * u64::from(part.count);
+            return self.bytes.saturating_mul(part.count.into());
         }
         let before = |unit: u32| (u128::from(self.bytes) * u128::from(unit) / u128::from(self.units)) as u64;
         let end = part.first + part.count;
