@@ -5,6 +5,11 @@ use std::collections::HashMap;
 /// A hash table by integers, or tuples of them. Its order means nothing.
 pub type Keyed<K, V> = HashMap<K, V, std::hash::BuildHasherDefault<Mixer>>;
 
+/// Bytes held by a table: its entries, and a byte for the place of each.
+pub fn memory<K, V>(table: &Keyed<K, V>) -> usize {
+    table.capacity() * (size_of::<(K, V)>() + 1)
+}
+
 /// Hashes integers by mixing.
 #[derive(Debug, Default)]
 pub struct Mixer(u64);

@@ -105,6 +105,11 @@ impl<T: Copy> Lists<T> {
         }
     }
 
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        self.nodes.capacity() * size_of::<(T, u32)>()
+    }
+
     /// Values in all lists.
     pub fn len(&self) -> usize {
         self.held

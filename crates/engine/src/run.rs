@@ -107,8 +107,7 @@ fn run_with<A: Architecture>(
     });
     let mut kernel = Kernel::new(plan.clone(), partitions.collect(), scenario.run.threads as usize);
     let mut failure = None;
-    let limit =
-        scenario.run.memory.map(|size| size.flits(&crate::units::Scale { flit_bits: 8, ..plan.scale }));
+    let limit = scenario.run.memory_bytes();
     let (mut end, mut seen) = (0, Instant::now());
     let mut search_at = 0;
     let ending = kernel.run(&mut |view: &mut View<A>| {
@@ -123,7 +122,7 @@ fn run_with<A: Architecture>(
             return true;
         }
         seen = Instant::now();
-        failure = failure.take().or_else(|| limit.and_then(|limit| over_memory(view, limit)));
+        failure = failure.take().or_else(|| limit.and_then(|limit| over_memory(plan, view, limit)));
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);
         if view.is_check {
@@ -222,23 +221,30 @@ fn conserved<A: Architecture>(partitions: &[Partition<A>]) -> Result<(), String>
 }
 
 /// A message if the run holds more memory than allowed, with what holds most.
-fn over_memory<A: Architecture>(view: &mut View<A>, limit: u64) -> Option<String> {
+fn over_memory<A: Architecture>(plan: &Plan, view: &View<A>, limit: u64) -> Option<String> {
     let (mut packets, mut queues) = (0, 0);
+    let mut jobs = plan.job_memory();
     for partition in view.partitions.iter() {
         packets += partition.fabric.memory();
         queues += partition.nics.memory();
+        jobs += partition.nics.hosts().map_or(0, Hosts::memory);
     }
-    if packets + queues <= limit {
+    let all = packets + queues + jobs;
+    if all <= limit {
         return None;
     }
     let mb = |bytes: u64| bytes as f64 / 1e6;
-    let what =
-        if queues > packets { "messages that wait at their sources" } else { "packets in the network" };
+    let (most, what, help) = [
+        (packets, "packets in the network", "lower the load"),
+        (queues, "messages that wait at their sources", "lower the load"),
+        (jobs, "what jobs hold, their traces included", "run smaller jobs"),
+    ]
+    .into_iter()
+    .max_by_key(|part| part.0)?;
     Some(format!(
-        "the run holds {:.0} MB, over the limit of {:.0} MB ([run] memory): {:.0} MB are {what}; lower the load, or \
-         raise the limit",
-        mb(packets + queues),
+        "the run holds {:.1} MB, over the limit of {:.1} MB ([run] memory): {:.1} MB are {what}; {help}, or raise the limit",
+        mb(all),
         mb(limit),
-        mb(packets.max(queues))
+        mb(most)
     ))
 }

@@ -218,7 +218,8 @@ pub struct Run {
     /// Partitions to cut the network into; the result is the same for any number; without it, chosen for speed.
     #[schemars(range(min = 1))]
     pub partitions: Option<u32>,
-    /// Memory at which the run stops with an error, in bytes; without it, unlimited.
+    /// Memory at which the run stops with an error, in bytes: of packets, of messages that wait, and of jobs with their traces;
+    /// without it, unlimited.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub memory: Option<Size>,
     /// Seed of all random streams.
@@ -228,6 +229,17 @@ pub struct Run {
     /// Names of the traffic and the jobs that run; the others keep their endpoints but do nothing. Without it, all run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
+}
+
+impl Run {
+    /// `memory` in bytes.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        match self.memory? {
+            Size::Bits(bits) => Some(bits.div_ceil(8)),
+            // Refused, since it is counted in neither.
+            Size::Flits(_) | Size::Packets(_) => None,
+        }
+    }
 }
 
 impl Default for Run {

@@ -157,6 +157,49 @@ fn a_message_that_cannot_be_sent_is_told_with_its_line_before_the_run() {
     assert!(told.starts_with("job.it.text: line 3: a message of 18446744073709551615 B, but"), "{told}");
 }
 
+/// A barrier, and an all-to-all of all tasks.
+fn all_to_all(tasks: usize) -> String {
+    let mut text = format!("VEF {tasks} 0 1 2 {} TRUE\nC0", 2 * tasks);
+    (0..tasks).for_each(|task| text += &format!(" {task}"));
+    for (id, operation) in [6, 7].into_iter().enumerate() {
+        (0..tasks).for_each(|task| text += &format!("\nG{id} 0 {operation} {task} 0 0 0 0 -1"));
+    }
+    text
+}
+
+#[test]
+fn a_trace_whose_messages_take_more_memory_than_the_run_may_is_told_before_they_are_made() {
+    let told = check(&all_to_all(300), "[run]\nmemory = \"4 MB\"");
+    let expected =
+        "job.it.text: line 303: the 2 collective operations of the trace are cut into 92400 messages";
+    assert!(told[0].starts_with(expected), "{told:?}");
+    assert!(told[0].contains("MB, over the limit of 4 MB ([run] memory)"), "{told:?}");
+    // Without a limit of the scenario's own, ours holds.
+    let told = check(&all_to_all(20_000), "");
+    assert!(told[0].contains("are cut into 400280000 messages"), "{told:?}");
+}
+
+#[test]
+fn a_run_counts_what_its_traces_hold() {
+    let mut text = "VEF 2 20000 0 0 0 TRUE\n".to_string();
+    (0..20_000).for_each(|id| text += &format!("{id} 0 1 8 0 0 -1\n"));
+    let job = format!("[[job]]\nname = \"it\"\nworkload = \"vef\"\ntext = {}\n", Scenario::quoted(&text));
+    let file = |memory: &str| {
+        let run = format!("{job}[run]\nmemory = \"{memory}\"\n");
+        scenario(&file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &run))
+    };
+    let told = tailback_engine::run::check(&file("2 MB"))[0].to_string();
+    assert!(told.starts_with("run.memory: the traces of the jobs hold"), "{told}");
+    assert!(tailback_engine::run::check(&file("5 MB")).is_empty());
+    // What ranks keep of their operations while they run comes on top.
+    let failed = tailback_engine::run::run(&file("5 MB"), &mut |_| true).unwrap_err();
+    let told = format!("{failed:?}");
+    assert!(
+        told.contains("over the limit of 5.0 MB ([run] memory)") && told.contains("MB are what jobs hold"),
+        "{told}"
+    );
+}
+
 /// Pieces of VEF files, right and wrong.
 const PIECES: &[&str] = &[
     "VEF",

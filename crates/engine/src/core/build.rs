@@ -1,6 +1,6 @@
 //! From a scenario to the plan of its run.
 use super::Tick;
-use super::limits::{no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long};
+use super::limits::{large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long};
 use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, cut, shares};
 use super::post::Post;
 use crate::problem::Problem;
@@ -104,6 +104,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .collect();
     problems.extend(small_buffers(scenario, &links, packet_flits));
     problems.extend(no_turns(scenario, &switch));
+    problems.extend(large_traces(scenario, &jobs));
     if router.bubbles() {
         problems.extend(no_bubbles(&traffic, &switch, output_buffer, &links, packet_flits));
         problems.extend(no_bubbles_for_jobs(&jobs));
@@ -269,7 +270,8 @@ fn bind_load(
 ) -> Result<(Vec<BoundClass>, Vec<BoundJob>), Vec<Problem>> {
     let mut jobs = Vec::new();
     let mut place = |used: &mut [Use]| {
-        let context = Context { seed: scenario.run.seed, scale, graph };
+        let memory = scenario.run.memory_bytes();
+        let context = Context { seed: scenario.run.seed, scale, graph, memory };
         jobs = workload::bind::bind_all(&scenario.job, context, used)?;
         jobs.iter_mut().for_each(|job: &mut BoundJob| job.idle = !runs(&scenario.run, &job.name));
         Ok(())

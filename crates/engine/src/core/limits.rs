@@ -159,6 +159,16 @@ pub(super) fn no_bubbles_for_jobs(jobs: &[BoundJob]) -> Option<Problem> {
     (!jobs.is_empty()).then(|| Problem::new("routing.deadlock", message, "deadlock = \"date-line\""))
 }
 
+/// Traces that alone hold more than the run may.
+pub(super) fn large_traces(scenario: &Scenario, jobs: &[BoundJob]) -> Option<Problem> {
+    let limit = scenario.run.memory_bytes()?;
+    let held: u64 = jobs.iter().map(|job| job.application.memory()).sum();
+    let mb = |bytes: u64| bytes as f64 / 1e6;
+    let message =
+        || format!("the traces of the jobs hold {:.1} MB, over the limit of {:.1} MB", mb(held), mb(limit));
+    (held > limit).then(|| Problem::new("run.memory", message(), "a larger limit, or smaller traces"))
+}
+
 /// Flits that take turns where there is no crossbar.
 pub(super) fn no_turns(scenario: &Scenario, switch: &Parameters) -> Option<Problem> {
     let message = "flits take turns on a crossbar, and this switch has none";

@@ -208,6 +208,11 @@ impl Plan {
         self.traffic.len() + self.jobs.len()
     }
 
+    /// Bytes held by the traces of the jobs, and what was made of them.
+    pub fn job_memory(&self) -> u64 {
+        self.jobs.iter().map(|job| job.application.memory()).sum()
+    }
+
     /// The traffic class of data that is not speculative, which set-up and tear-down packets travel in too.
     pub fn data_class(&self) -> u8 {
         self.channels.class(crate::protocol::DATA.name).expect("every scheme has data")

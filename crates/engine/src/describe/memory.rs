@@ -32,6 +32,8 @@ pub struct Memory {
     pub packets_bytes: u64,
     /// Counters, histograms and time series.
     pub results_bytes: u64,
+    /// Traces, and what was made of them.
+    pub jobs_bytes: u64,
     /// All of them.
     pub total_bytes: u64,
 }
@@ -49,8 +51,9 @@ pub fn estimate(plan: &Plan, ways: Option<&Ways>, acknowledge: bool) -> Memory {
     let packet = size_of::<Packet>() * SLACK + COMPANIONS;
     let packets_bytes = (in_network(plan, ways) * copies * packet as f64) as u64;
     let results_bytes = results(plan) as u64;
-    let total_bytes = network_bytes + packets_bytes + results_bytes;
-    Memory { network_bytes, packets_bytes, results_bytes, total_bytes }
+    let jobs_bytes = plan.job_memory();
+    let total_bytes = network_bytes + packets_bytes + results_bytes + jobs_bytes;
+    Memory { network_bytes, packets_bytes, results_bytes, jobs_bytes, total_bytes }
 }
 
 fn network(plan: &Plan) -> usize {

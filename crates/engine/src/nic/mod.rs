@@ -52,7 +52,7 @@ pub trait Nics: Send {
     fn count_offered(&mut self, fabric: &mut Fabric);
     /// Largest amount of data any endpoint kept because a switch might have dropped it, in flits.
     fn retained_peak(&self) -> u32;
-    /// Bytes held by messages and packets that wait.
+    /// Bytes held by messages and packets that wait; what ranks hold is not among them ([`Hosts::memory`]).
     fn memory(&self) -> u64;
     /// The ranks of jobs on these endpoints.
     fn hosts(&self) -> Option<&Hosts>;
@@ -390,7 +390,7 @@ impl<S: Source> Nics for NicSet<S> {
         });
         let messages = self.queues.iter().map(|queue| queue.memory());
         let waiting = control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue;
-        waiting as u64 + self.hosts.as_ref().map_or(0, |hosts| hosts.memory())
+        waiting as u64
     }
 
     fn hosts(&self) -> Option<&Hosts> {

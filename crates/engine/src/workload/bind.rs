@@ -47,6 +47,8 @@ pub struct Context<'a> {
     pub scale: &'a Scale,
     /// The network.
     pub graph: &'a Graph,
+    /// Bytes that the run may hold, if it has a limit.
+    pub memory: Option<u64>,
 }
 
 /// Binds all jobs, in the order of the scenario, or tells all that is wrong with them. `used` tells how traffic uses the
@@ -71,8 +73,8 @@ pub fn bind_all(jobs: &[Job], context: Context, used: &mut [Use]) -> Result<Vec<
 
 fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<Problem>> {
     let ranks = ranks(job)?;
-    let Context { seed, scale, graph } = context;
-    let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name };
+    let Context { seed, scale, graph, memory } = context;
+    let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name, memory };
     let application = job.workload.bind(&setting);
     let placed = place(job, ranks, context, used);
     let (application, endpoints) = match (application, placed) {

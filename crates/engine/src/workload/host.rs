@@ -317,9 +317,12 @@ impl Hosts {
         self.failure.as_ref()
     }
 
-    /// Bytes held by what the ranks are about to do.
+    /// Bytes held by the ranks and what they are about to do.
     pub fn memory(&self) -> u64 {
         let entries: usize = self.agendas.iter().map(|agenda| agenda.0.capacity()).sum();
-        (entries * std::mem::size_of::<Entry>()) as u64
+        let own = entries * size_of::<Entry>()
+            + self.slots.capacity() * size_of::<Slot>()
+            + self.arrived.capacity() * size_of::<Arrived>();
+        own as u64 + self.slots.iter().map(|slot| slot.rank.memory()).sum::<u64>()
     }
 }

@@ -48,6 +48,8 @@ pub struct Setting<'a> {
     pub seed: u64,
     /// Name of the job.
     pub name: &'a str,
+    /// Bytes that the run may hold, if it has a limit.
+    pub memory: Option<u64>,
 }
 
 /// What every workload provides.
@@ -71,6 +73,11 @@ pub trait Application: Send + Sync + Debug {
     /// Over 0.
     fn barrier(&self) -> Option<Time> {
         None
+    }
+
+    /// Bytes held by a trace and what was made of it, or by the like. What ranks hold is not among them.
+    fn memory(&self) -> u64 {
+        0
     }
 
     /// What a user has to know of the workload's own gaps, as warnings of the results.
@@ -101,6 +108,10 @@ pub trait Rank: Send {
     /// At its end: messages that it never received, and its sends and receives that are not complete.
     fn unmatched(&self) -> (usize, usize) {
         (0, 0)
+    }
+    /// Bytes held.
+    fn memory(&self) -> u64 {
+        0
     }
     /// What it waits for, for a person.
     fn waits_for(&self) -> String;

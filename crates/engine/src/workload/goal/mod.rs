@@ -189,7 +189,8 @@ impl Bind for Goal {
             self.read(Some(setting.scale)).map_err(|mistake| self.problems(&mistake))?;
         }
         let costs = Costs::new(setting.mpi, setting.scale);
-        Ok(Box::new(Recorded::new(graphs.clone(), costs)))
+        let source = (self.text.len() + self.data.len()) as u64;
+        Ok(Box::new(Recorded::new(graphs.clone(), costs, source)))
     }
 }
 
@@ -200,14 +201,16 @@ pub(super) struct Recorded {
     /// Whether one of them receives any tag.
     any_tag: bool,
     costs: Costs,
+    /// Bytes held by the file, and by what was read of it.
+    source: u64,
     /// What the trace does not tell.
     notes: Vec<String>,
 }
 
 impl Recorded {
-    pub(super) fn new(graphs: Arc<Vec<Graph>>, costs: Costs) -> Self {
+    pub(super) fn new(graphs: Arc<Vec<Graph>>, costs: Costs, source: u64) -> Self {
         let any_tag = graphs.iter().any(Graph::receives_any_tag);
-        Self { graphs, any_tag, costs, notes: Vec::new() }
+        Self { graphs, any_tag, costs, source, notes: Vec::new() }
     }
 
     /// The same, of a trace that does not tell all.
@@ -219,6 +222,10 @@ impl Recorded {
 impl Application for Recorded {
     fn rank(&self, number: u32) -> Box<dyn Rank> {
         Box::new(Worker::new(self.graphs.clone(), number, self.any_tag, self.costs))
+    }
+
+    fn memory(&self) -> u64 {
+        self.source + self.graphs.iter().map(Graph::memory).sum::<u64>()
     }
 
     fn notes(&self) -> &[String] {

@@ -94,6 +94,10 @@ impl Lists {
         Self { first, items }
     }
 
+    fn memory(&self) -> usize {
+        (self.first.capacity() + self.items.capacity()) * size_of::<u32>()
+    }
+
     fn of(&self, list: u32) -> &[u32] {
         &self.items[self.first[list as usize] as usize..self.first[list as usize + 1] as usize]
     }
@@ -148,7 +152,8 @@ impl Builder {
     /// # Errors
     ///
     /// The number of an operation that, through others, waits for itself.
-    pub fn build(self) -> Result<Graph, u32> {
+    pub fn build(mut self) -> Result<Graph, u32> {
+        self.nodes.shrink_to_fit();
         let count = self.nodes.len();
         let mut waits_for = vec![0; count];
         for &(_, later) in self.at_end.iter().chain(&self.at_start) {
@@ -165,6 +170,17 @@ impl Builder {
 }
 
 impl Graph {
+    /// Bytes that an operation takes with what is kept of it while it runs, and what it takes that one waits for another.
+    pub const NODE_BYTES: u64 = (size_of::<Node>() + 4 * size_of::<u32>()) as u64;
+    /// See [`Graph::NODE_BYTES`].
+    pub const EDGE_BYTES: u64 = size_of::<u32>() as u64;
+
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        let own = self.nodes.capacity() * size_of::<Node>() + self.waits_for.capacity() * size_of::<u32>();
+        (size_of::<Self>() + own + self.at_end.memory() + self.at_start.memory()) as u64
+    }
+
     /// Bytes of the longest message that the rank sends.
     pub fn longest(&self) -> u64 {
         let bytes = |node: &Node| if let What::Send { bytes, .. } = node.what { bytes } else { 0 };
@@ -391,6 +407,13 @@ impl Rank for Worker {
 
     fn unmatched(&self) -> (usize, usize) {
         self.mail.left_over()
+    }
+
+    fn memory(&self) -> u64 {
+        let own = self.left.capacity() * size_of::<u32>()
+            + self.free_at.capacity() * size_of::<Time>()
+            + self.under_way.len() * size_of::<(u32, Time)>();
+        (size_of::<Self>() + own) as u64 + self.mail.memory()
     }
 
     fn waits_for(&self) -> String {

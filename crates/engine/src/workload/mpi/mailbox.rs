@@ -6,7 +6,7 @@
 //! unless a rank of the job receives any tag.
 use super::Costs;
 use super::wire::{Kind, SEQUENCES, TAG_MAX, Wire};
-use crate::keyed::Keyed;
+use crate::keyed::{Keyed, memory};
 use crate::lists::{List, Lists};
 use crate::units::Time;
 use crate::workload::Actions;
@@ -306,6 +306,18 @@ impl Mailbox {
         let (_, slot) = firsts.min()?;
         let pair = self.pairs.get_mut(&slot)?;
         unexpected.pop(&mut pair.unexpected).map(|found| ((slot >> 32) as u32, found))
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        let Meeting { posted, open, unexpected, .. } = &self.meeting;
+        let tables = memory(&self.pairs) + memory(&self.expected) + memory(&self.early) + memory(&self.held);
+        let held: usize = self.held.values().map(VecDeque::capacity).sum();
+        let lists = self.sending.memory() + posted.memory() + unexpected.memory();
+        let others = open.capacity() * size_of::<(Wanted, Posted)>()
+            + self.done.capacity() * size_of::<(Request, Time)>()
+            + held * size_of::<(Letter, Request)>();
+        (tables + lists + others) as u64
     }
 
     /// Messages that nobody has received, and receives and sends that are not complete.

@@ -274,6 +274,12 @@ impl Rank for Process {
         self.mail.left_over()
     }
 
+    fn memory(&self) -> u64 {
+        let own =
+            self.ops.capacity() * size_of::<Op>() + self.requests.capacity() * size_of::<Option<Time>>();
+        (size_of::<Self>() + own) as u64 + self.mail.memory()
+    }
+
     fn waits_for(&self) -> String {
         let messages = |left: u32| if left == 1 { "1 message".into() } else { format!("{left} messages") };
         match self.state {

@@ -60,6 +60,13 @@ impl Schedule {
         &self.sets[phase as usize % self.sets.len()]
     }
 
+    /// Bytes held.
+    pub(super) fn memory(&self) -> u64 {
+        let of =
+            |set: &Set| set.flows.capacity() * size_of::<Flow>() + set.received.capacity() * size_of::<u32>();
+        self.sets.iter().map(of).sum::<usize>() as u64
+    }
+
     /// Number of phases.
     pub fn phases(&self) -> u32 {
         self.phases
@@ -178,7 +185,7 @@ mod tests {
     fn schedule(text: &str, ranks: u32) -> Result<Schedule, Vec<String>> {
         let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
         let mpi = Mpi::default();
-        let setting = Setting { ranks, scale: &scale, mpi: &mpi, seed: 1, name: "app" };
+        let setting = Setting { ranks, scale: &scale, mpi: &mpi, seed: 1, name: "app", memory: None };
         let phases: Phases = toml::from_str(text).unwrap();
         let told = |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
         let problems = phases.problems(&setting);

@@ -156,6 +156,10 @@ impl Application for Bound {
         Some(self.barrier)
     }
 
+    fn memory(&self) -> u64 {
+        self.schedule.memory()
+    }
+
     fn flows(&self) -> Option<&Schedule> {
         Some(&self.schedule)
     }

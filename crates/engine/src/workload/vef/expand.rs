@@ -4,14 +4,20 @@ use super::shape::{
 };
 use super::text::{After, Collective, Member, Message, Mistake, Trace, When};
 use crate::units::Scale;
+use crate::workload::Setting;
 use crate::workload::host::{SHORTER, too_long};
 use crate::workload::mpi::Costs;
 use crate::workload::mpi::collective::{Call, Operation, Part, Plan, Step};
 use crate::workload::mpi::graph::{Builder, Graph, Label, Node, What};
 use std::collections::HashMap;
 
-/// Most operations that a trace may be expanded to.
-const OPERATIONS_MAX: usize = 100_000_000;
+/// Most operations that a trace may be expanded to: they are numbered.
+const OPERATIONS_MAX: usize = 1 << 31;
+/// Bytes that a trace may be expanded to where the scenario sets no limit to its memory.
+const MEMORY_MAX: u64 = 4_000_000_000;
+/// Bytes of a message of a collective operation: its send, its receive, and the moment when both parties may go on; each of the
+/// first two waits for something, and something waits for it.
+const MESSAGE_BYTES: u64 = 3 * Graph::NODE_BYTES + 4 * Graph::EDGE_BYTES;
 /// Messages between two tasks are told apart by a number under this.
 const PAIR_MAX: u32 = 1 << 29;
 
@@ -31,10 +37,11 @@ struct Expansion<'a> {
 }
 
 /// What each task does.
-pub fn graphs(trace: &Trace, costs: &Costs, scale: &Scale) -> Result<Vec<Graph>, Mistake> {
+pub fn graphs(trace: &Trace, costs: &Costs, setting: &Setting) -> Result<Vec<Graph>, Mistake> {
+    fits(trace, costs, setting.memory)?;
     let mut all = Expansion {
         trace,
-        scale,
+        scale: setting.scale,
         builders: (0..trace.tasks).map(|_| Builder::default()).collect(),
         pairs: HashMap::new(),
         ends: Vec::new(),
@@ -57,10 +64,37 @@ pub fn graphs(trace: &Trace, costs: &Costs, scale: &Scale) -> Result<Vec<Graph>,
     all.builders.into_iter().enumerate().map(build).collect()
 }
 
+/// Refuses a trace whose collective operations would be cut into more messages than memory holds, before they are.
+fn fits(trace: &Trace, costs: &Costs, memory: Option<u64>) -> Result<(), Mistake> {
+    let messages = |collective: &Collective| {
+        let ranks = collective.members.len() as u32;
+        let star = u64::from(ranks) - 1;
+        call(collective).map(|call| call.map_or(star, |call| Plan::new(call, 0, ranks, costs).messages()))
+    };
+    let counts = trace.collectives.iter().map(messages).collect::<Result<Vec<u64>, _>>()?;
+    let (mut sum, limit) = (trace.messages.len() as u64, memory.unwrap_or(MEMORY_MAX));
+    let over = counts.iter().position(|&count| {
+        sum = sum.saturating_add(count);
+        sum > limit / MESSAGE_BYTES
+    });
+    let Some(over) = over else { return Ok(()) };
+    let all = counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
+    let mb = |bytes: f64| (bytes / 1e6).ceil();
+    let message = format!(
+        "the {} collective operations of the trace are cut into {all} messages, which take {} MB, over the limit of {} MB{}",
+        counts.len(),
+        mb(all as f64 * MESSAGE_BYTES as f64),
+        mb(limit as f64),
+        if memory.is_some() { " ([run] memory)" } else { ", as [run] memory sets none" },
+    );
+    let help = "a larger `[run] memory`, a smaller trace, or fewer messages for an operation (`mpi`)";
+    Err(Mistake::new(trace.collectives[over].line, message, help))
+}
+
 impl Expansion<'_> {
     fn add(&mut self, task: u32, node: Node, line: usize) -> Result<u32, Mistake> {
         self.count += 1;
-        if self.count > OPERATIONS_MAX {
+        if self.count >= OPERATIONS_MAX {
             let message = format!("the trace has more than {OPERATIONS_MAX} sends and receives");
             return Err(Mistake::new(line, message, "a smaller trace"));
         }
@@ -251,8 +285,8 @@ mod tests {
 
     const SCALE: Scale = Scale { flit_bits: 256, packet_flits: 64, host: Rate(100_000_000_000) };
 
-    /// The sender, the receiver and the bytes of every message of one operation, in which each task sends and receives so much.
-    fn messages(operation: u8, sizes: &[(u64, u64)]) -> Result<Vec<(u32, u32, u64)>, String> {
+    /// What tasks do in one operation, in which each sends and receives so much.
+    fn expanded(operation: u8, sizes: &[(u64, u64)]) -> Result<Vec<Graph>, String> {
         let tasks = sizes.len();
         let mut text = format!("VEF {tasks} 0 1 1 {tasks} FALSE\nC0");
         (0..tasks).for_each(|task| text += &format!(" {task}"));
@@ -261,7 +295,15 @@ mod tests {
         }
         let told = |mistake: Mistake| format!("{}: {} ({})", mistake.line, mistake.message, mistake.help);
         let trace = read(&text).map_err(told)?;
-        let graphs = graphs(&trace, &Costs::new(&Mpi::default(), &SCALE), &SCALE).map_err(told)?;
+        let mpi = Mpi::default();
+        let setting =
+            Setting { ranks: trace.tasks, scale: &SCALE, mpi: &mpi, seed: 1, name: "", memory: None };
+        graphs(&trace, &Costs::new(&mpi, &SCALE), &setting).map_err(told)
+    }
+
+    /// The sender, the receiver and the bytes of every message.
+    fn messages(operation: u8, sizes: &[(u64, u64)]) -> Result<Vec<(u32, u32, u64)>, String> {
+        let graphs = expanded(operation, sizes)?;
         let mut sent = Vec::new();
         for (from, graph) in (0..).zip(&graphs) {
             for node in graph.nodes() {
@@ -272,6 +314,22 @@ mod tests {
         }
         sent.sort_unstable();
         Ok(sent)
+    }
+
+    #[test]
+    fn a_message_takes_no_more_memory_than_it_is_refused_for() {
+        for operation in [2, 5, 6, 7] {
+            let sizes =
+                [(9000, 0); 128].map(|(send, receive)| if operation == 6 { (0, 0) } else { (send, receive) });
+            let graphs = expanded(operation, &sizes).unwrap();
+            let nodes: usize = graphs.iter().map(|graph| graph.nodes().len()).sum();
+            // What a rank keeps of each operation while it runs included.
+            let held = graphs.iter().map(Graph::memory).sum::<u64>() + 4 * nodes as u64;
+            let told = MESSAGE_BYTES * messages(operation, &sizes).unwrap().len() as u64;
+            // Each task has two operations more, and what holds all of its own.
+            let fixed = 128 * 600;
+            assert!(held <= told + fixed && held > told / 2, "{operation}: {held}, {told} were told");
+        }
     }
 
     #[test]

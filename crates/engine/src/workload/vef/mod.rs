@@ -26,6 +26,9 @@ pub use text::{Mistake, Trace, read};
 /// Of an all-to-all in vector form the format tells how many bytes a task sends in all, and not how many of them to whom: they go
 /// to all tasks of the communicator in equal parts, which a warning in the results says.
 ///
+/// What the collective operations are cut into is held from the beginning: a trace that would need more memory for it than `[run]
+/// memory`, or without that than 4 GB, is refused.
+///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Format and source: VEF
 /// (Andújar and others, "An open-source family of tools to reproduce MPI-based workloads in interconnection network simulators",
 /// J. Supercomputing 72, 2016). The reader follows the published format; no official file was at hand to check it by.
@@ -74,9 +77,10 @@ impl Bind for Vef {
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let costs = Costs::new(setting.mpi, setting.scale);
         let trace = self.trace()?;
-        let graphs = expand::graphs(trace, &costs, setting.scale);
+        let graphs = expand::graphs(trace, &costs, setting);
         let graphs = graphs.map_err(|mistake| self.problems(&mistake))?;
+        let source = self.text.len() as u64 + trace.memory();
         let notes = shape::note(trace).into_iter().collect();
-        Ok(Box::new(Recorded::new(Arc::new(graphs), costs).noting(notes)))
+        Ok(Box::new(Recorded::new(Arc::new(graphs), costs, source).noting(notes)))
     }
 }

@@ -105,6 +105,17 @@ pub struct Trace {
     pub collectives: Vec<Collective>,
 }
 
+impl Trace {
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        let members: usize = self.collectives.iter().map(|collective| collective.members.capacity()).sum();
+        let all = self.messages.capacity() * size_of::<Message>()
+            + self.collectives.capacity() * size_of::<Collective>()
+            + members * size_of::<Member>();
+        all as u64
+    }
+}
+
 /// What the header says.
 pub(super) struct Header {
     pub(super) tasks: u32,

@@ -207,6 +207,23 @@ impl Plan {
         Self { algorithm, me: Me { rank, ranks }, root: call.root, bytes: call.bytes, units }
     }
 
+    /// Messages of all ranks together.
+    pub fn messages(&self) -> u64 {
+        let ranks = u64::from(self.me.ranks);
+        let rounds = u64::from(ranks.next_power_of_two().ilog2());
+        // Of recursive doubling: those that take part, and in how many rounds; each of the others sends its data and is told.
+        let (core, halves) = (1 << ranks.ilog2(), u64::from(ranks.ilog2()));
+        let folded = 2 * (ranks - core);
+        match self.algorithm {
+            Algorithm::Dissemination | Algorithm::Bruck => ranks * rounds,
+            Algorithm::TreeDown | Algorithm::TreeUp => ranks - 1,
+            Algorithm::Doubling => core * halves + folded,
+            Algorithm::Halving => 2 * core * halves + folded,
+            Algorithm::ReduceRing => 2 * ranks * (ranks - 1),
+            Algorithm::GatherRing | Algorithm::Exchange(_) => ranks * (ranks - 1),
+        }
+    }
+
     /// What is done in a step; none after the last.
     pub fn step(&self, number: u32) -> Option<Step> {
         if self.me.ranks == 1 {

@@ -133,6 +133,36 @@ fn an_allreduce_gives_every_rank_the_sum_of_all() {
 }
 
 #[test]
+fn the_number_of_messages_is_that_of_all_steps() {
+    for (allreduce, allgather) in [
+        (AllreduceChoice::RecursiveDoubling, AllgatherChoice::Ring),
+        (AllreduceChoice::Ring, AllgatherChoice::Bruck),
+        (AllreduceChoice::ReduceScatterAllgather, AllgatherChoice::Bruck),
+    ] {
+        let costs = costs(|mpi| (mpi.allreduce, mpi.allgather) = (allreduce, allgather));
+        for operation in [
+            Operation::Barrier,
+            Operation::Broadcast,
+            Operation::Reduce,
+            Operation::Allreduce,
+            Operation::Allgather,
+            Operation::Alltoall,
+        ] {
+            for ranks in all_ranks() {
+                let call = Call { operation, root: ranks / 2, bytes: 100 };
+                let sends = |rank: u32| {
+                    let plan = Plan::new(call, rank, ranks, &costs);
+                    (0..).map_while(|number| plan.step(number)).filter(|step| step.send.is_some()).count()
+                };
+                let sum: usize = (0..ranks).map(sends).sum();
+                let told = Plan::new(call, 0, ranks, &costs).messages();
+                assert_eq!(told, sum as u64, "{operation:?} of {ranks}, {allreduce:?}, {allgather:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_broadcast_gives_every_rank_the_data_of_the_root() {
     for ranks in all_ranks() {
         for root in [0, ranks / 3, ranks - 1] {
