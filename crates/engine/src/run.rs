@@ -142,7 +142,7 @@ fn run_with<A: Architecture>(
     }
     conserved(&partitions).map_err(RunError::Failed)?;
     let retained_peak = partitions.iter().map(|partition| partition.nics.retained_peak()).max().unwrap_or(0);
-    let jobs = outcome::outcomes(&plan.jobs, &hosts(partitions.iter()));
+    let jobs = outcome::outcomes(&plan.jobs, &hosts(partitions.iter()), Time(end * plan.tick));
     if plan.traffic.is_empty()
         && let Some(last) = jobs.iter().map(Outcome::end).collect::<Option<Vec<_>>>()
     {

@@ -231,6 +231,30 @@ fn a_message_that_cannot_be_sent_is_told_with_its_place_before_the_run() {
 }
 
 #[test]
+fn ranks_that_do_not_come_to_their_end_communicated_until_then() {
+    // Rank 0 waits from the beginning; rank 1 computes for 50 us first; rank 2 computes beyond the end of the run.
+    let trace = "num_ranks 3 rank 0 { recv 8b from 2 tag 1 } \
+                 rank 1 { a: calc 50000000 b: recv 8b from 2 b requires a } \
+                 rank 2 { a: calc 900000000 b: send 8b to 0 tag 1 b requires a c: send 8b to 1 c requires a }";
+    let run = |start: &str| {
+        let job = format!(
+            "[[job]]\nname = \"it\"\nworkload = \"goal\"\nunit_ps = 1\nstart = \"{start}\"\ntext = {}\n\
+             [run]\nwarmup = \"0 ns\"\nduration = \"100 us\"\ndrain = \"0 ns\"\n",
+            Scenario::quoted(trace)
+        );
+        let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+        tailback_engine::run::run(&read(&text), &mut |_| true).unwrap()
+    };
+    let of = |output: &Output| common::reals(output, "ranks", "communication_ns").to_vec();
+    let output = run("10 us");
+    let job = &output.summary["jobs"]["it"];
+    assert_eq!((&job["unfinished_ranks"], &job["time_ns"]), (&3.into(), &Value::Null));
+    assert_eq!(of(&output), [90_000.0, 40_000.0, 0.0]);
+    assert_eq!(job["communication_ns"]["max"], 90_000.0);
+    assert_eq!(of(&run("200 us")), [0.0; 3], "it did not start");
+}
+
+#[test]
 fn every_mistake_in_a_text_is_told_with_its_place() {
     let block = |inside: &str| format!("num_ranks 2\nrank 0 {{\n{inside}\n}}\nrank 1 {{ }}");
     let table = [

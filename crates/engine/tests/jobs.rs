@@ -229,6 +229,28 @@ fn a_job_that_is_cut_short_is_told_as_unfinished() {
 }
 
 #[test]
+fn what_a_rank_is_in_the_middle_of_counts_as_its_communication_until_the_end_of_the_run() {
+    // The pairs of the lower half wait for messages that take longer than the run.
+    let pairs = "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nranks = 2\nmessage = \"10 MB\"\niterations = 1\n\
+                 mpi = { delay = \"1 ms\" }\n[run]\nwarmup = \"0 ns\"\nduration = \"50 us\"\ndrain = \"0 ns\"\n";
+    for partitions in ["1", "4"] {
+        let output = run_with(&network(pairs), &[("run.partitions", partitions)]);
+        let communication = &of(&output, "it")["communication_ns"];
+        assert_eq!((&communication["min"], &communication["max"]), (&50_000.0.into(), &50_000.0.into()));
+        assert_eq!(common::reals(&output, "ranks", "communication_ns"), [50_000.0; 2]);
+    }
+}
+
+#[test]
+fn the_phase_that_a_run_ends_in_counts_until_then() {
+    let phases = "[[job]]\nname = \"it\"\nworkload = \"phases\"\nranks = 4\nsize = \"1 MB\"\nphases = 9\n\
+                  [run]\nwarmup = \"0 ns\"\nduration = \"50 us\"\ndrain = \"0 ns\"\n";
+    let output = run(&network(phases));
+    assert_eq!(of(&output, "it")["unfinished_ranks"], 4);
+    assert_eq!(common::reals(&output, "ranks", "communication_ns"), [50_000.0; 4]);
+}
+
+#[test]
 fn a_message_that_no_packet_numbers_can_count_is_refused() {
     let text = network(&(job("huge", 2, "message = \"1 GB\"") + RUN));
     let Err(RunError::Failed(failure)) = tailback_engine::run::run(&read(&text), &mut |_| true) else {

@@ -91,7 +91,7 @@ pub struct RankResult {
     pub number: u32,
     /// When it came to its end.
     pub end: Option<Time>,
-    /// Time spent in communication.
+    /// Time spent in communication; of a rank that has not come to its end, until the end of the run.
     pub communicating: Time,
     /// Messages that it never received, and its sends and receives that are not complete.
     pub unmatched: (usize, usize),
@@ -282,12 +282,12 @@ impl Hosts {
         &self.ledgers
     }
 
-    /// The ranks here of a job.
-    pub fn ranks(&self, job: usize) -> impl Iterator<Item = RankResult> + '_ {
-        self.slots.iter().filter(move |slot| slot.job as usize == job).map(|slot| RankResult {
+    /// The ranks here of a job, when the run has come to `now`.
+    pub fn ranks(&self, job: usize, now: Time) -> impl Iterator<Item = RankResult> + '_ {
+        self.slots.iter().filter(move |slot| slot.job as usize == job).map(move |slot| RankResult {
             number: slot.number,
             end: slot.rank.end(),
-            communicating: Time(slot.communicating),
+            communicating: Time(slot.communicating + slot.rank.uncounted(now).0),
             unmatched: slot.rank.unmatched(),
         })
     }

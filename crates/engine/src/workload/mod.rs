@@ -105,6 +105,10 @@ pub trait Rank: Send {
     fn on_barrier(&mut self, _act: &mut Actions) {}
     /// When it came to its end, if it has.
     fn end(&self) -> Option<Time>;
+    /// Time until `now` that it has spent in communication it is in the middle of, which nobody has counted yet.
+    fn uncounted(&self, _now: Time) -> Time {
+        Time(0)
+    }
     /// At its end: messages that it never received, and its sends and receives that are not complete.
     fn unmatched(&self) -> (usize, usize) {
         (0, 0)

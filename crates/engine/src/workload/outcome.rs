@@ -12,7 +12,7 @@ const NAMED_MAX: usize = 8;
 pub struct Outcome {
     /// What was counted.
     pub ledger: Ledger,
-    /// Its ranks, by number.
+    /// Its ranks, by number; those that have not come to their end with what they did until then.
     pub ranks: Vec<RankResult>,
     /// The flows of its phases that arrived, by phase, source and destination.
     pub arrived: Vec<Arrived>,
@@ -28,13 +28,13 @@ impl Outcome {
     }
 }
 
-/// The outcomes of all jobs.
-pub fn outcomes(jobs: &[BoundJob], hosts: &[&Hosts]) -> Vec<Outcome> {
+/// The outcomes of all jobs of a run that has come to `now`.
+pub fn outcomes(jobs: &[BoundJob], hosts: &[&Hosts], now: Time) -> Vec<Outcome> {
     let mut outcomes: Vec<Outcome> = jobs.iter().map(|_| Outcome::default()).collect();
     for (at, outcome) in outcomes.iter_mut().enumerate() {
         for hosts in hosts {
             outcome.ledger.merge(&hosts.ledgers()[at]);
-            outcome.ranks.extend(hosts.ranks(at));
+            outcome.ranks.extend(hosts.ranks(at, now));
             outcome.arrived.extend(hosts.arrived().iter().filter(|flow| flow.job as usize == at));
             outcome.starts = hosts.starts(at).to_vec();
         }

@@ -228,7 +228,8 @@ pub struct Worker {
     /// When the operations under way became free to begin.
     under_way: BTreeMap<u32, Time>,
     undone: usize,
-    started: Time,
+    /// When the job started, if it has.
+    started: Option<Time>,
     /// Computing operations under way, since when there have been any, and for how long there were any before.
     computing: u32,
     computing_since: Time,
@@ -250,7 +251,7 @@ impl Worker {
             free_at: vec![Time(0); cpus],
             mail: Mailbox::new(any_tag),
             under_way: BTreeMap::new(),
-            started: Time(0),
+            started: None,
             computing: 0,
             computing_since: Time(0),
             computed: 0,
@@ -353,9 +354,16 @@ impl Worker {
         self.undone -= 1;
         self.latest = act.now;
         if self.undone == 0 {
-            act.ledger.communicating += act.now.0 - self.started.0 - self.computed;
+            act.ledger.communicating += self.communicated(act.now);
         }
         self.released(node, false, act);
+    }
+
+    /// Time until now in which it did not compute.
+    fn communicated(&self, now: Time) -> u64 {
+        let since = |from: Time| now.0.saturating_sub(from.0);
+        let computing = if self.computing > 0 { since(self.computing_since) } else { 0 };
+        self.started.map_or(0, since).saturating_sub(self.computed + computing)
     }
 
     /// Ends the operations whose messages have arrived or left: now, or when they are due.
@@ -375,7 +383,7 @@ impl Worker {
 
 impl Rank for Worker {
     fn on_start(&mut self, act: &mut Actions) {
-        (self.started, self.latest) = (act.now, act.now);
+        (self.started, self.latest) = (Some(act.now), act.now);
         let nodes = 0..self.left.len() as u32;
         let free: Vec<u32> = nodes.filter(|&node| self.left[node as usize] == 0).collect();
         self.free(&free, act);
@@ -403,6 +411,10 @@ impl Rank for Worker {
 
     fn end(&self) -> Option<Time> {
         (self.undone == 0).then_some(self.latest)
+    }
+
+    fn uncounted(&self, now: Time) -> Time {
+        Time(if self.undone > 0 { self.communicated(now) } else { 0 })
     }
 
     fn unmatched(&self) -> (usize, usize) {

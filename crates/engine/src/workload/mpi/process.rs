@@ -270,6 +270,16 @@ impl Rank for Process {
         matches!(self.state, State::Ended).then_some(self.clock)
     }
 
+    fn uncounted(&self, now: Time) -> Time {
+        match self.state {
+            State::Blocked | State::Waiting { .. } | State::Collective { .. } => {
+                // Its clock may be ahead of the network's.
+                Time(now.0.saturating_sub(self.entered.0))
+            }
+            State::Ready | State::Computing | State::Ended => Time(0),
+        }
+    }
+
     fn unmatched(&self) -> (usize, usize) {
         self.mail.left_over()
     }

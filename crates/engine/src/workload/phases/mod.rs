@@ -149,7 +149,7 @@ struct Bound {
 impl Application for Bound {
     fn rank(&self, number: u32) -> Box<dyn Rank> {
         let schedule = self.schedule.clone();
-        Box::new(Member { schedule, number, phase: 0, waiting: 0, since: Time::default(), end: None })
+        Box::new(Member { schedule, number, phase: 0, waiting: 0, since: None, end: None })
     }
 
     fn barrier(&self) -> Option<Time> {
@@ -172,8 +172,8 @@ struct Member {
     phase: u32,
     /// Flows of the phase that have not arrived.
     waiting: u32,
-    /// Since when it exchanges flows, or waits in the barrier.
-    since: Time,
+    /// Since when it exchanges flows, or waits in the barrier, if the job has started.
+    since: Option<Time>,
     end: Option<Time>,
 }
 
@@ -183,7 +183,7 @@ impl Member {
             act.send(act.now, flow.to, flow.bytes, self.phase);
         }
         self.waiting = self.schedule.received_by(self.phase, self.number);
-        self.since = act.now;
+        self.since = Some(act.now);
         self.come_to_barrier(act);
     }
 
@@ -196,8 +196,8 @@ impl Member {
     }
 
     fn spent(&mut self, on: Kind, act: &mut Actions) {
-        act.ledger.done(on, Time(act.now.0 - self.since.0));
-        self.since = act.now;
+        act.ledger.done(on, self.uncounted(act.now));
+        self.since = Some(act.now);
     }
 }
 
@@ -223,6 +223,11 @@ impl Rank for Member {
 
     fn end(&self) -> Option<Time> {
         self.end
+    }
+
+    fn uncounted(&self, now: Time) -> Time {
+        let since = self.since.filter(|_| self.end.is_none());
+        Time(since.map_or(0, |since| now.0.saturating_sub(since.0)))
     }
 
     fn waits_for(&self) -> String {
