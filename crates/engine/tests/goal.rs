@@ -3,7 +3,7 @@ mod common;
 use common::{FEW_NETWORKS, file, read, result, told};
 use proptest::prelude::*;
 use serde_json::Value;
-use tailback_engine::report::Output;
+use tailback_engine::report::{Output, RunError};
 use tailback_engine::scenario::Scenario;
 use tailback_engine::workload::goal::{base64, read_binary, read_text};
 use tailback_engine::workload::mpi::graph::{ANY, Graph, Label, What};
@@ -36,7 +36,7 @@ rank 2 {
   y requires x
 }";
 
-/// The trace in binary form, written from what was read. Tags are numbered, so that those of `ALL` become 0, 1, 2.
+/// The trace in binary form, written from what was read.
 fn binary(graphs: &[Graph]) -> Vec<u8> {
     let mut parts = Vec::new();
     for graph in graphs {
@@ -50,11 +50,12 @@ fn binary(graphs: &[Graph]) -> Vec<u8> {
         for (number, node) in nodes.iter().enumerate() {
             let (kind, peer, amount) = match node.what {
                 What::Send { to, bytes } => (1u8, to, bytes),
-                What::Receive { from } => (2, from, 0),
+                What::Receive { from, bytes } => (2, from, bytes),
                 What::Compute(time) | What::Delay(time) => (3, 0, time),
             };
+            let receiver = if let What::Send { to, .. } = node.what { &graphs[to as usize] } else { graph };
             let tag = match node.label {
-                Label::Tag(tag) => u32::from(tag),
+                Label::Tag(tag) => receiver.tags()[tag as usize],
                 _ => ANY,
             };
             records.extend(waits_for[number].to_le_bytes());
@@ -127,7 +128,7 @@ fn processors_wildcards_tags_and_both_kinds_of_dependency_are_read_and_run() {
     assert_eq!(first.nodes()[0].what, What::Compute(100_000));
     assert_eq!((first.nodes()[0].cpu, first.nodes()[1].cpu), (1, 0));
     assert_eq!((first.dependants(0), first.dependants(1)), ((&[][..], &[1][..]), (&[2][..], &[][..])));
-    assert_eq!(graphs[1].nodes()[0].what, What::Receive { from: ANY });
+    assert_eq!(graphs[1].nodes()[0].what, What::Receive { from: ANY, bytes: 10 });
     assert_eq!(graphs[1].nodes()[0].label, Label::AnyTag);
     let output = run("text", ALL, FEW_NETWORKS[0]);
     assert_eq!(output.summary["jobs"]["trace"]["unfinished_ranks"], 0);
@@ -205,7 +206,7 @@ fn a_trace_that_waits_for_a_message_nobody_sends_is_a_deadlock() {
     let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
     let error = tailback_engine::run::run(&read(&text), &mut |_| true).unwrap_err();
     let told = format!("{error:?}");
-    assert!(told.contains("rank 0: 2 of its operations, first receive from rank 1"), "{told}");
+    assert!(told.contains("rank 0: 2 of its operations: receive of 8 B from rank 1, tag 0"), "{told}");
 }
 
 #[test]
@@ -228,6 +229,28 @@ fn a_message_that_cannot_be_sent_is_told_with_its_place_before_the_run() {
     // Behind the header, two ranges, two numbers, two roots and a record.
     let record = 14 + 2 * 16 + 8 + 2 * 4 + 39;
     assert!(data.starts_with(&format!("job.it.data: byte {record}: {expected}")), "{data}");
+}
+
+/// What is told of the ranks of a job in a deadlock.
+fn deadlock(trace: &str) -> String {
+    let job = format!("[[job]]\nname = \"it\"\nworkload = \"goal\"\n{trace}\n");
+    let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+    match tailback_engine::run::run(&read(&text), &mut |_| true) {
+        Err(RunError::Failed(told)) => told.lines().skip(1).map(str::trim).collect::<Vec<_>>().join("\n"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn operations_that_wait_are_told_with_their_peers_tags_and_sizes() {
+    let trace = "num_ranks 3 rank 0 { recv 8b from 1 tag 77 recv 16b from -1 tag -1 } \
+                 rank 1 { a: send 20000b to 2 tag 4000000000 b: calc 5 b requires a } \
+                 rank 2 { recv 20000b from 1 tag 4000000001 recv 1b from 0 recv 2b from 0 recv 3b from 0 recv 4b from 0 }";
+    let expected = "rank 0: 2 of its operations: receive of 8 B from rank 1, tag 77; receive of 16 B from any rank, any tag\n\
+                    rank 1: 2 of its operations: send of 20000 B to rank 2, tag 4000000000\n\
+                    rank 2: 5 of its operations: receive of 20000 B from rank 1, tag 4000000001; receive of 1 B from rank 0, \
+                    tag 0; receive of 2 B from rank 0, tag 0; receive of 3 B from rank 0, tag 0; and 1 more";
+    assert_eq!(deadlock(&format!("text = {}", Scenario::quoted(trace))), expected);
 }
 
 #[test]

@@ -3,7 +3,7 @@ mod common;
 use common::{FEW_NETWORKS, file, read as scenario};
 use proptest::prelude::*;
 use serde_json::Value;
-use tailback_engine::report::Output;
+use tailback_engine::report::{Output, RunError};
 use tailback_engine::scenario::Scenario;
 use tailback_engine::workload::vef::read;
 
@@ -198,6 +198,20 @@ fn a_run_counts_what_its_traces_hold() {
         told.contains("over the limit of 5.0 MB ([run] memory)") && told.contains("MB are what jobs hold"),
         "{told}"
     );
+}
+
+#[test]
+fn messages_that_wait_are_told_with_their_peers_and_sizes() {
+    // The second waits for the first, and the first, through its receiver, for the second.
+    let text = "VEF 2 3 0 0 0 FALSE\n5 0 1 8 0 0 -1\n0 0 1 64 2 0 1\n1 1 0 20000 2 0 0\n";
+    let job = format!("[[job]]\nworkload = \"vef\"\ntext = {}\n", Scenario::quoted(text));
+    let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+    let Err(RunError::Failed(told)) = tailback_engine::run::run(&scenario(&file), &mut |_| true) else {
+        panic!("it ran")
+    };
+    let expected = "\n  rank 0: 2 of its operations: receive of 20000 B from rank 1, message 1 between the two\
+                    \n  rank 1: 2 of its operations: receive of 64 B from rank 0, message 2 between the two";
+    assert!(told.ends_with(expected), "{told}");
 }
 
 /// Pieces of VEF files, right and wrong.

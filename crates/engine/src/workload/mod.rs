@@ -151,6 +151,18 @@ impl Actions<'_> {
     }
 }
 
+/// Most of what a rank waits for that a message tells.
+const TOLD_MAX: usize = 4;
+
+/// The first few of some things, and how many more there are, for a person.
+fn first_few(all: impl Iterator<Item = String>) -> String {
+    let mut all = all;
+    let mut told: Vec<String> = all.by_ref().take(TOLD_MAX).collect();
+    let more = all.count();
+    told.extend((more > 0).then(|| format!("and {more} more")));
+    told.join("; ")
+}
+
 /// What is wrong at a place of a file's contents, which stand under `key`: it is told of the file, if it has a name.
 fn in_file(path: &str, key: &str, place: &str, message: &str, help: &str) -> Problem {
     let parts: Vec<&str> = [path, place].into_iter().filter(|part| !part.is_empty()).collect();

@@ -85,6 +85,7 @@ pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
         let part = Part { cursor: Cursor { data: part, at: 0, origin: first + ORIGIN }, ranks, by };
         graphs.push(part.read(rank, &mut tags)?);
     }
+    tags.name(&mut graphs);
     Ok(graphs)
 }
 
@@ -178,7 +179,7 @@ impl Part<'_> {
                 }
                 What::Send { to: self.peer(peer, false)?, bytes: amount }
             }
-            2 => What::Receive { from: self.peer(peer, true)? },
+            2 => What::Receive { from: self.peer(peer, true)?, bytes: amount },
             3 => What::Compute(amount.saturating_mul(self.by.unit_ps.into())),
             other => {
                 let message = format!("an operation of the type {other}");

@@ -259,6 +259,18 @@ impl Tags {
         Some(graph::Label::Tag(number))
     }
 
+    /// Lets the ranks know the tags of their messages.
+    fn name(self, graphs: &mut [Graph]) {
+        let mut names: Vec<Vec<u32>> = graphs.iter().map(|_| Vec::new()).collect();
+        for (&receiver, &count) in &self.counts {
+            names[receiver as usize].resize(count.into(), 0);
+        }
+        for ((receiver, tag), number) in self.numbers {
+            names[receiver as usize][number as usize] = tag;
+        }
+        graphs.iter_mut().zip(names).for_each(|(graph, names)| graph.name_tags(names));
+    }
+
     /// That there are too many.
     const TOO_MANY: &str = "too many different tags of messages to one rank";
 }

@@ -60,7 +60,10 @@ pub fn read(text: &str, by: By) -> Result<Vec<Graph>, Mistake> {
         graphs.push(block.read()?);
     }
     match reader.next()? {
-        Token::End => Ok(graphs),
+        Token::End => {
+            tags.name(&mut graphs);
+            Ok(graphs)
+        }
         other => {
             let help = format!("the end of the file: it has num_ranks {ranks}");
             Err(reader.mistake(format!("unexpected {}", shown(other)), help))
@@ -137,10 +140,10 @@ impl<'a> Block<'_, 'a> {
                 node.label = self.tag(to, false)?;
             }
             "recv" => {
-                self.reader.size()?;
+                let bytes = self.reader.size()?;
                 self.reader.word("from", "from, and a rank")?;
                 let from = self.peer(true)?;
-                node.what = What::Receive { from };
+                node.what = What::Receive { from, bytes };
                 node.label = self.tag(self.rank, true)?;
             }
             other => {

@@ -3,7 +3,7 @@ use super::Costs;
 use super::mailbox::{Letter, Mailbox, Wanted};
 use crate::units::Time;
 use crate::workload::ledger::Kind;
-use crate::workload::{Actions, Rank};
+use crate::workload::{Actions, Rank, first_few};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ pub const ANY: u32 = u32::MAX;
 pub enum What {
     /// Sends so many bytes to a rank.
     Send { to: u32, bytes: u64 },
-    /// Receives from a rank, or from [`ANY`].
-    Receive { from: u32 },
+    /// Receives from a rank, or from [`ANY`]. The bytes are what its own side says: a message is matched whatever its size.
+    Receive { from: u32, bytes: u64 },
     /// Occupies the processor for so many ps.
     Compute(u64),
     /// Lets so many ps pass.
@@ -48,6 +48,21 @@ impl Label {
             Label::Tag(tag) => (Some(tag), None),
             Label::AnyTag => (None, None),
             Label::Exact { tag, sequence } => (Some(tag), Some(sequence)),
+        }
+    }
+
+    /// For a person; `names` are the tags of messages to their receiver.
+    fn told(self, names: &[u32]) -> String {
+        match self {
+            Label::Tag(number) => {
+                let tag = names.get(number as usize).copied();
+                format!("tag {}", tag.unwrap_or(number.into()))
+            }
+            Label::AnyTag => "any tag".into(),
+            Label::Exact { tag, sequence } => {
+                let number = u32::from(tag - super::TAG_MAX - 1) << 14 | u32::from(sequence);
+                format!("message {} between the two", number + 1)
+            }
         }
     }
 }
@@ -112,9 +127,21 @@ pub struct Graph {
     /// Who waits for the end, and who for the beginning, of each.
     at_end: Lists,
     at_start: Lists,
+    /// The trace's own tags of messages to the rank, by the numbers that stand for them.
+    tags: Vec<u32>,
 }
 
 impl Graph {
+    /// Lets it know the trace's own tags of messages to the rank, by the numbers that stand for them.
+    pub fn name_tags(&mut self, tags: Vec<u32>) {
+        self.tags = tags;
+    }
+
+    /// The trace's own tags of messages to the rank, by the numbers that stand for them.
+    pub fn tags(&self) -> &[u32] {
+        &self.tags
+    }
+
     /// Whether the rank receives messages of any tag.
     pub fn receives_any_tag(&self) -> bool {
         let any = |node: &Node| matches!(node.what, What::Receive { .. }) && node.label == Label::AnyTag;
@@ -161,7 +188,7 @@ impl Builder {
         }
         let at_end = Lists::new(count, &self.at_end);
         let at_start = Lists::new(count, &self.at_start);
-        let graph = Graph { nodes: self.nodes, waits_for, at_end, at_start };
+        let graph = Graph { nodes: self.nodes, waits_for, at_end, at_start, tags: Vec::new() };
         match graph.on_a_cycle() {
             Some(node) => Err(node),
             None => Ok(graph),
@@ -177,7 +204,8 @@ impl Graph {
 
     /// Bytes held.
     pub fn memory(&self) -> u64 {
-        let own = self.nodes.capacity() * size_of::<Node>() + self.waits_for.capacity() * size_of::<u32>();
+        let own = self.nodes.capacity() * size_of::<Node>()
+            + (self.waits_for.capacity() + self.tags.capacity()) * size_of::<u32>();
         (size_of::<Self>() + own + self.at_end.memory() + self.at_start.memory()) as u64
     }
 
@@ -300,7 +328,7 @@ impl Worker {
                 let letter = Letter { to, bytes, tag: tag.unwrap_or(0), instance };
                 self.mail.send(ready, letter, node, &self.costs, act);
             }
-            What::Receive { from } => {
+            What::Receive { from, .. } => {
                 let from = (from != ANY).then_some(from);
                 let ready = if is_exact { act.now } else { ready };
                 self.mail.receive(ready, Wanted { from, tag, instance }, node, &self.costs, act);
@@ -429,14 +457,22 @@ impl Rank for Worker {
     }
 
     fn waits_for(&self) -> String {
-        let told = |node: &u32| match self.graph().nodes[*node as usize].what {
-            What::Send { to, bytes } => format!("send of {bytes} B to rank {to}"),
-            What::Receive { from: ANY } => "receive from any rank".into(),
-            What::Receive { from } => format!("receive from rank {from}"),
-            What::Compute(time) => format!("calc of {time} ps"),
-            What::Delay(time) => format!("delay of {time} ps"),
+        let own = self.graph();
+        let told = |node: &u32| {
+            let Node { what, label, .. } = own.nodes[*node as usize];
+            match what {
+                What::Send { to, bytes } => {
+                    format!("send of {bytes} B to rank {to}, {}", label.told(&self.graphs[to as usize].tags))
+                }
+                What::Receive { from, bytes } => {
+                    let from = if from == ANY { "any rank".into() } else { format!("rank {from}") };
+                    format!("receive of {bytes} B from {from}, {}", label.told(&own.tags))
+                }
+                What::Compute(time) => format!("calc of {time} ps"),
+                What::Delay(time) => format!("delay of {time} ps"),
+            }
         };
-        let first = self.under_way.keys().next().map(told).unwrap_or_default();
-        format!("{} of its operations, first {first}", self.undone)
+        let few = first_few(self.under_way.keys().map(told));
+        format!("{} of its operations: {few}", self.undone)
     }
 }

@@ -8,7 +8,7 @@ use super::wire::{SEQUENCES, TAG_MAX};
 use super::{Call, Costs, Op, Script};
 use crate::units::Time;
 use crate::workload::ledger::Kind;
-use crate::workload::{Actions, Rank};
+use crate::workload::{Actions, Rank, first_few};
 use std::sync::Arc;
 
 /// The request of messages of blocking and collective operations: they are waited for all together.
@@ -239,6 +239,13 @@ impl Process {
     }
 }
 
+impl Process {
+    /// The first few of some requests that are not complete, for a person.
+    fn incomplete(&self, of: impl Fn(Request) -> bool) -> String {
+        first_few(self.mail.incomplete(of).into_iter())
+    }
+}
+
 impl Rank for Process {
     fn on_start(&mut self, act: &mut Actions) {
         self.clock = act.now;
@@ -293,9 +300,13 @@ impl Rank for Process {
     fn waits_for(&self) -> String {
         let messages = |left: u32| if left == 1 { "1 message".into() } else { format!("{left} messages") };
         match self.state {
-            State::Waiting { count, left, .. } => format!("wait for {left} of {count} requests"),
+            State::Waiting { first, count, left } => {
+                let of = |request: Request| (first..first + count).contains(&request);
+                format!("wait for {left} of {count} requests: {}", self.incomplete(of))
+            }
             State::Collective { step, .. } => {
-                format!("{}, in step {step}, for {}", told(&self.op), messages(self.own_left))
+                let incomplete = self.incomplete(|request| request == OWN);
+                format!("{}, in step {step}, for {}: {incomplete}", told(&self.op), messages(self.own_left))
             }
             _ => told(&self.op),
         }
@@ -325,12 +336,64 @@ fn told(op: &Op) -> String {
         Op::Exchange { to, bytes, from, tag } => {
             format!("exchange, {bytes} B to rank {to}, from rank {from}, tag {tag}")
         }
-        Op::Isend { to, bytes, .. } => format!("isend of {bytes} B to rank {to}"),
-        Op::Irecv { from, .. } => format!("irecv from rank {from}"),
+        Op::Isend { to, bytes, tag, .. } => format!("isend of {bytes} B to rank {to}, tag {tag}"),
+        Op::Irecv { from, tag, .. } => format!("irecv from rank {from}, tag {tag}"),
         Op::Wait { count, .. } => format!("wait for {count} requests"),
         Op::Collective(Call { operation, bytes, .. }) => match operation {
             collective::Operation::Barrier => "barrier".into(),
             _ => format!("{} of {bytes} B", kind(op).name()),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::{Rate, Scale};
+    use crate::workload::host::Agenda;
+    use crate::workload::ledger::Ledger;
+    use crate::workload::mpi::Mpi;
+
+    /// One section of operations.
+    #[derive(Debug)]
+    struct Ops(Vec<Op>);
+
+    impl Script for Ops {
+        fn section(&self, _rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
+            ops.extend(&self.0);
+            number == 0
+        }
+    }
+
+    /// What the first of four ranks waits for that does some operations while nothing arrives.
+    fn waits_for(ops: &[Op]) -> String {
+        let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
+        let mut rank = Process::new(Arc::new(Ops(ops.to_vec())), 0, 4, Costs::new(&Mpi::default(), &scale));
+        let (mut agenda, mut ledger) = (Agenda::default(), Ledger::default());
+        rank.on_start(&mut Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger });
+        rank.waits_for()
+    }
+
+    #[test]
+    fn what_waits_is_told_with_its_peers_tags_and_sizes() {
+        let irecv = |from: u32, tag: u16, request: u32| Op::Irecv { from, tag, request };
+        let isend = Op::Isend { to: 2, bytes: 20_000, tag: 4, request: 0 };
+        assert_eq!(
+            waits_for(&[
+                irecv(1, 9, 2),
+                irecv(1, 3, 1),
+                isend,
+                irecv(3, 3, 3),
+                Op::Wait { first: 0, count: 3 }
+            ]),
+            "wait for 3 of 3 requests: send of 20000 B to rank 2, tag 4; receive from rank 1, tag 3; receive from rank 1, tag 9"
+        );
+        let many: Vec<Op> = (0..6).map(|request| irecv(1, request as u16, request)).collect();
+        let all = [many, vec![Op::Wait { first: 0, count: 6 }]].concat();
+        assert!(waits_for(&all).ends_with("rank 1, tag 2; receive from rank 1, tag 3; and 2 more"));
+        assert_eq!(
+            waits_for(&[Op::Collective(Call::allreduce(100))]),
+            "allreduce of 100 B, in step 1, for 2 messages: send of 100 B to rank 1, round 1; receive from rank 1, round 1"
+        );
     }
 }

@@ -114,7 +114,7 @@ impl Expansion<'_> {
             return Err(Mistake::new(line, message, "fewer"));
         }
         let send = self.add(from, Node { what: What::Send { to, bytes }, label, cpu: 0 }, line)?;
-        let receive = self.add(to, Node { what: What::Receive { from }, label, cpu: 0 }, line)?;
+        let receive = self.add(to, Node { what: What::Receive { from, bytes }, label, cpu: 0 }, line)?;
         Ok((send, receive))
     }
 
