@@ -231,6 +231,7 @@ const PIECES: &[&str] = &[
     "\n",
     "TRUE",
     "99999999999999999999",
+    "18446744073709551615",
     "é",
     "x",
 ];
@@ -245,12 +246,24 @@ proptest! {
     }
 
     #[test]
-    fn a_trace_with_pieces_changed_is_read_without_panic(changes in prop::collection::vec((0..1000usize, prop::sample::select(PIECES)), 1..6)) {
+    fn a_trace_with_pieces_changed_is_read_and_run_without_panic(changes in prop::collection::vec((0..1000usize, prop::sample::select(PIECES)), 1..6)) {
         let mut words: Vec<String> = every_operation().replace('\n', " \n ").split(' ').map(str::to_string).collect();
         for (at, piece) in changes {
             let at = at % words.len();
             words[at] = piece.to_string();
         }
-        let _ = read(&words.join(" "));
+        let text = words.join(" ");
+        let _ = read(&text);
+        // What is right, or is not and is told, is also cut into messages and run.
+        let job = format!(
+            "[[job]]\nworkload = \"vef\"\ntext = {}\nmpi = {{ allgather = \"bruck\", eager = \"1 GB\" }}\n\
+             [run]\nduration = \"100 us\"\n",
+            Scenario::quoted(&text)
+        );
+        let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+        let ran = tailback_engine::run::run(&scenario(&file), &mut |_| true);
+        if let Err(RunError::Failed(failure)) = ran {
+            prop_assert!(failure.contains("is deadlocked"), "{}", failure);
+        }
     }
 }

@@ -72,9 +72,9 @@ fn fits(trace: &Trace, costs: &Costs, memory: Option<u64>) -> Result<(), Mistake
         call(collective).map(|call| call.map_or(star, |call| Plan::new(call, 0, ranks, costs).messages()))
     };
     let counts = trace.collectives.iter().map(messages).collect::<Result<Vec<u64>, _>>()?;
-    let (mut sum, limit) = (trace.messages.len() as u64, memory.unwrap_or(MEMORY_MAX));
+    let (mut sum, limit) = (0, memory.unwrap_or(MEMORY_MAX));
     let over = counts.iter().position(|&count| {
-        sum = sum.saturating_add(count);
+        sum = count.saturating_add(sum);
         sum > limit / MESSAGE_BYTES
     });
     let Some(over) = over else { return Ok(()) };
