@@ -72,7 +72,9 @@ _RULES: dict[str, Mapping[str, Any]] = {
     "as above": {},
     "packets hold their channels to the end": {"packet.interleave": False},
     "reservations in turn with data": {"congestion_control.reserves": "in-turn"},
+    "latencies of the authors' public simulator": {"link.host": "16 ns", "switch.pipeline": "19 ns"},
 }
+"""The last: its injection channels have none, its switches 3 cycles; the way through a spine is as long."""
 
 
 def rules() -> list[Case]:
