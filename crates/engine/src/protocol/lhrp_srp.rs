@@ -62,6 +62,8 @@ pub struct LhrpSrp {
     /// reservation (only with `drop_small = "timeout"`).
     #[schemars(range(min = 1))]
     pub coalesce_after: u32,
+    /// What a refusal stops from being sent speculatively, of small messages.
+    pub stops: Stops,
 }
 
 /// How speculative packets are dropped.
@@ -83,6 +85,7 @@ impl Default for LhrpSrp {
             drop_small: Drop::Threshold,
             drop_large: Drop::Timeout,
             coalesce_after: 3,
+            stops: Stops::Growth,
         }
     }
 }
@@ -235,13 +238,8 @@ impl Scheme for LhrpSrp {
             packet: plan.packet_flits as u32,
             flit,
         };
-        let small = Speculate {
-            classes,
-            coalesce_after: self.coalesce_after,
-            flit,
-            stops: Stops::Message,
-            acknowledge,
-        };
+        let small =
+            Speculate { classes, coalesce_after: self.coalesce_after, flit, stops: self.stops, acknowledge };
         let small_below = plan.flits(self.threshold_message);
         Box::new(NicSet::new(Endpoint { small_below, small, large, acknowledge }, plan, share))
     }
