@@ -102,6 +102,19 @@ fn run(key: &str, contents: &str, network: &str) -> Output {
     tailback_engine::run::run(&read(&text), &mut |_| true).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
+#[test]
+fn ranks_of_a_binary_file_have_places_of_their_own() {
+    let rank = |rank: u32| format!("rank {rank} {{\nl1: calc 100\n}}\n");
+    let text = format!("num_ranks 3\n{}", (0..3).map(rank).collect::<String>());
+    let mut file = binary(&read_text(&text, 1).unwrap());
+    assert_eq!(read_binary(&file, 1).unwrap().len(), 3);
+    let first = file[14..30].to_vec();
+    file[30..46].copy_from_slice(&first);
+    file[46..62].copy_from_slice(&first);
+    file.truncate(62 + file[62..].len() / 3);
+    assert_eq!(read_binary(&file, 1).unwrap_err().message, "rank 2 stands where others do");
+}
+
 const NETWORK: &str = "kind = \"dragonfly\"\np = 2\na = 4\nh = 1\ngroups = 5";
 
 #[test]

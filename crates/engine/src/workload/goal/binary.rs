@@ -70,7 +70,7 @@ pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
         return Err(header.mistake("a trace of no ranks", "a number of ranks from 1 on"));
     }
     let mut tags = Tags::default();
-    let mut graphs = Vec::new();
+    let (mut graphs, mut room) = (Vec::new(), data.len());
     for rank in 0..ranks {
         let (first, last) = (header.u64()?, header.u64()?);
         let range = first.checked_add(ORIGIN).zip(last.checked_add(ORIGIN));
@@ -82,6 +82,10 @@ pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
             let message = format!("rank {rank} is said to stand from {first} to {last}");
             return Err(header.mistake(message, "a range within the file"));
         };
+        // Each has a place of its own, or a small file could hold any number of operations.
+        room = room.checked_sub(part.len()).ok_or_else(|| {
+            header.mistake(format!("rank {rank} stands where others do"), "ranges that do not overlap")
+        })?;
         let part = Part { cursor: Cursor { data: part, at: 0, origin: first + ORIGIN }, ranks, by };
         graphs.push(part.read(rank, &mut tags)?);
     }
