@@ -327,6 +327,8 @@ fn first_tries_keep_pace_with_arrivals_where_a_refusal_stops_growth() {
         ("kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"growth\"", true, 1.0, 1.0),
         ("kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"growth\"", false, 1.0, 1.0),
         ("kind = \"lhrp\"\nthreshold = \"20 flits\"\nstops = \"message\"", true, 4.0, 1.0),
+        ("kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\nstops = \"growth\"", true, 1.0, 1.0),
+        ("kind = \"lhrp+srp\"\nthreshold = \"20 flits\"\nstops = \"growth\"", false, 1.0, 1.0),
         ("kind = \"smsrp\"\ntime_to_wait = \"20 ns\"\nstops = \"growth\"", true, 1.0, 0.8),
     ];
     for (scheme, acknowledge, drops, rate) in table {

@@ -42,10 +42,10 @@ use std::sync::Arc;
 /// The paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say what else
 /// of a send queue a refusal stops, and all hangs on it: sources that go on with first tries as their messages are made
 /// send 7.5 times what a hot endpoint takes in the paper's figure 6, and jam the class that all others speculate in
-/// (`stops = "message"`: 411 thousand flits wait in the network, and ever more). Sources that stop until nothing of a queue
+/// (`stops = "message"`: 411 thousand flits wait in the network after 149 us, and ever more). Sources that stop until nothing of a queue
 /// waits for a granted time begin again all at once, with all that has heaped up (`stops = "queue"`: 123 thousand). By
-/// default first tries go on as packets of the queue arrive, so that what it has under way stays what it was when it was
-/// first refused (`stops = "growth"`: 14 thousand in the first round trip, 9 thousand later); the endpoint is as busy.
+/// default first tries go on as packets of the queue arrive, so that what it has under way does not exceed what it was at
+/// the first refusal (`stops = "growth"`: 14 thousand in the first 12 us, at most 9 thousand later); the endpoint is as busy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
@@ -218,7 +218,6 @@ impl Speculate {
 
 /// The source of [`Lhrp`].
 struct Sender {
-    acknowledge: bool,
     machine: Speculate,
 }
 
@@ -264,7 +263,7 @@ impl Source for Sender {
     }
 
     fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
-        replies.extend(received.acknowledge(self.acknowledge, CLASSES.control));
+        replies.extend(received.acknowledge(self.machine.acknowledge, CLASSES.control));
     }
 }
 
@@ -311,7 +310,7 @@ impl Scheme for Lhrp {
             stops: self.stops,
             acknowledge,
         };
-        Box::new(NicSet::new(Sender { acknowledge, machine }, plan, share))
+        Box::new(NicSet::new(Sender { machine }, plan, share))
     }
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {

@@ -108,7 +108,6 @@ struct Endpoint {
     small_below: u32,
     small: Speculate,
     large: Rules,
-    acknowledge: bool,
 }
 
 impl Source for Endpoint {
@@ -165,7 +164,7 @@ impl Source for Endpoint {
     }
 
     fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {
-        replies.extend(received.acknowledge(self.acknowledge, CONTROL_CLASS));
+        replies.extend(received.acknowledge(self.small.acknowledge, CONTROL_CLASS));
     }
 }
 
@@ -241,7 +240,7 @@ impl Scheme for LhrpSrp {
         let small =
             Speculate { classes, coalesce_after: self.coalesce_after, flit, stops: self.stops, acknowledge };
         let small_below = plan.flits(self.threshold_message);
-        Box::new(NicSet::new(Endpoint { small_below, small, large, acknowledge }, plan, share))
+        Box::new(NicSet::new(Endpoint { small_below, small, large }, plan, share))
     }
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {

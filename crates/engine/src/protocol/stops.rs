@@ -11,7 +11,8 @@ pub enum Stops {
     /// The send queue, while a packet of it waits for its granted time.
     Queue,
     /// The growth of what the queue has under way: while a packet of it waits for its granted time, a first try goes for
-    /// each packet of the queue that has arrived (conservation of packets: V. Jacobson, SIGCOMM 1988).
+    /// each packet of the queue that has arrived (conservation of packets: V. Jacobson, SIGCOMM 1988). Without
+    /// acknowledgements a packet sent at its time counts as it goes.
     Growth,
 }
 
