@@ -147,7 +147,7 @@ def _standing_queue(data: Data) -> str:
     low, high = _at(data, "lhrp", 0.75).mean, _at(data, "lhrp", 2).mean
     others = ", ".join(f"{latency}: {_over(data, latency)}" for latency in _GLOBAL)
     return (
-        f"At 2x the last-hop switches drop {100 * drops:.0f} % of the packets when first sent: what is "
+        f"At 2x the last-hop switches drop {200 * drops:.0f} packets for 100 that arrive: what is "
         f"delivered are granted packets. Their {high - low:.2f} us over the {low:.2f} us at 0.75x are a "
         "standing queue of data: the first grants name the present time but reach their sources one "
         "network latency later, and what was granted meanwhile arrives squeezed together; the schedule "
@@ -182,7 +182,8 @@ def _reservations(data: Data) -> list[Claim]:
     text = "SMSRP stays low and rises slowly"
     if data.has(protocol="smsrp"):
         first, last = _at(data, "smsrp", 2).mean, _at(data, "smsrp", 15).mean
-        held = first < _at(data, "none", 2).mean / 2 and last > first
+        low = all(_at(data, "smsrp", at).mean < _at(data, "none", at).mean / 2 for at in (2, 15))
+        held = low and last > first
         found.append(
             hard(text, _told(data, "smsrp", 0.9, 2, 15), held, cause="As below.", note=_smsrp_rules(data))
         )

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from tailback import arrivals, style
 from tailback.experiments.draw import LABELS, finish, look
 from tailback.experiments.lhrp_paper import (
-    ENDPOINTS,
     PAPER,
     Times,
     hotspot,
@@ -19,7 +18,7 @@ from tailback.experiments.lhrp_paper import (
     scenario,
     uniform_cost,
 )
-from tailback.experiments.measure import accepted_per_destination, ejection_share, mean_series, series
+from tailback.experiments.measure import accepted_per_destination, mean_series, series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, unjudged, value
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
@@ -49,7 +48,7 @@ message = "4 flits"
 
 
 _ALONE: dict[str, dict[str, str]] = {
-    "as above": {},
+    "growth beyond arrivals": {},
     "that of all behind it": {"stops": "queue"},
     "nothing else": {"stops": "message"},
 }
@@ -208,18 +207,6 @@ def _rules(data: Data) -> str:
     )
 
 
-def _why_smsrp(data: Data) -> str:
-    reserved = data.mean(ejection_share("reservation"), protocol="smsrp").mean * ENDPOINTS / 4
-    accepted = data.mean(accepted_per_destination("hot"), protocol="smsrp").mean
-    return (
-        "Every packet of the hot spot is dropped, and each drop makes a reservation, a flit for 4 of data: "
-        f"{_OVER} times the channel is {_OVER / _FLITS:.1f} times the channel in reservations alone, which "
-        f"go ahead of all. All that are received (few of them victims') are {100 * reserved:.0f} % of the "
-        f"four hot channels, data of the hot spot {100 * accepted:.1f} %; the rest stands in the network, "
-        "in the way of the victims."
-    )
-
-
 def _why_soon(data: Data) -> str:
     accepted = data.mean(accepted_per_destination("hot"), protocol="ecn").scaled(100)
     turn = _SOURCES * _FLITS
@@ -266,9 +253,8 @@ def claims(data: Data) -> list[Claim]:
             f"peaks {peaks['lhrp']} and {peaks['ecn']} ns",
             rises["lhrp"].mean < rises["ecn"].mean / 2,
             note=f"{_rules(data)} {_missing(data)}",
-            cause=_rules(data),
         ),
-        value("LHRP's rise", "below 50 ns", rises["lhrp"], (-math.inf, 50), "ns", cause="As above."),
+        value("LHRP's rise", "below 50 ns", rises["lhrp"], (-math.inf, 50), "ns"),
         value(
             "ECN is back to normal after",
             "several hundred us",
@@ -281,8 +267,7 @@ def claims(data: Data) -> list[Claim]:
     ]
     if "smsrp" not in rises:
         return [*found, unjudged("SMSRP's rise", "value", "below 50 ns", "this engine has no smsrp")]
-    why = _why_smsrp(data)
-    found.append(value("SMSRP's rise", "below 50 ns", rises["smsrp"], (-math.inf, 50), "ns", cause=why))
+    found.append(value("SMSRP's rise", "below 50 ns", rises["smsrp"], (-math.inf, 50), "ns"))
     ordered = rises["lhrp"].low <= rises["smsrp"].high and rises["smsrp"].mean < rises["ecn"].mean / 2
     told = ", ".join(f"{LABELS[p]} {rises[p]} (peak {peaks[p]})" for p in ("lhrp", "smsrp", "ecn"))
     text = "LHRP at most SMSRP, both far below ECN"

@@ -83,17 +83,18 @@ def why_smsrp_declines(data: Data) -> str:
     def shares(load: float) -> str:
         of = {"protocol": "smsrp", "load": load}
         reserved = data.mean(ejection_share("reservation"), **of).mean * ENDPOINTS / 4
+        dropped = 100 * data.mean(dropped_share("hot"), **of).mean
         return (
-            f"{load:g}x: {100 * data.mean(dropped_share('hot'), **of).mean:.1f} % of the packets dropped, "
+            f"{load:g}x: {dropped:.1f} % dropped of what is created, "
             f"reservations {100 * reserved:.1f} %, "
             f"data {100 * data.mean(accepted_per_destination('hot'), **of).mean:.1f} % of the channel"
         )
 
     return (
-        "Past saturation every first try is dropped, at any load: granted packets and reservations go first "
-        "at every switch, and each drop makes the next reservation. No balance lies in between: drops D "
-        "leave 1 - D - D/4 of the channel to first tries, so that the next drops are L - 1 + 5/4 D: they "
-        "grow at every L over 1 until all is dropped. A first try goes for each packet that arrives, and so "
+        "Past saturation first tries are dropped: granted packets and reservations go first at every switch, "
+        "and each drop makes the next reservation. While first tries come at the load L, drops D leave "
+        "1 - D - D/4 of the channel to them, so that the next drops are L - 1 + 5/4 D: they grow at every L "
+        "over 1 until all is dropped. Then a first try goes for each packet that arrives, and so "
         "does a reservation, a flit for 4 of data: data have 4/5 of the channel, as much as SRP has at best. "
         f"Measured: {'; '.join(map(shares, (1, 1.1, 1.5, 2)))}. At 1x, where a queue of random arrivals "
         f"grows too, but slowly, {_over_time(data)}."
