@@ -28,6 +28,9 @@ const WINDOW_PACKETS: u64 = 16;
 /// links between partitions for next to nothing. A tree of 4096 endpoints with windows of a thirtieth took 2.2 times the time.
 const WINDOWS_PER_PACKET: u64 = 8;
 
+/// What binds a scenario to its network: the routing, the traffic and the jobs.
+type Bound = (Box<dyn Router>, Vec<BoundClass>, Vec<BoundJob>);
+
 /// Bandwidth and latency of a link class.
 pub(super) struct Wire {
     pub name: String,
@@ -63,16 +66,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     }
     let scale = scale(scenario);
     let graph = scenario.topology.graph();
-    let router = scenario.routing.bind(&scenario.topology, &graph, &scale);
-    let load = bind_load(scenario, &scale, &graph);
-    let (router, (traffic, jobs)) = match (router, load) {
-        (Ok(router), Ok(load)) => (router, load),
-        (router, traffic) => {
-            problems.extend(router.err().map(|problems| prefixed("routing", problems)).into_iter().flatten());
-            problems.extend(traffic.err().into_iter().flatten());
-            return Err(problems);
-        }
-    };
+    let (router, traffic, jobs) = bind(scenario, &scale, &graph)?;
     let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
     let output_buffer = switch.output_buffer.map(|size| size.flits(&scale).min(u32::MAX as u64 / 4) as u32);
@@ -83,18 +77,10 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     }
     let circuits = router.route_cache().is_some() || scenario.congestion_control.scheme().told().is_some();
     let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
-    // Switches make packets where others may be dropped.
-    let made = if classes.iter().any(|class| class.droppable) { router.made_levels() } else { 0 };
-    let levels: Vec<u8> =
-        (0..wires.len()).map(|class| router.levels(class as u8) + if class > 0 { made } else { 0 }).collect();
-    let most = levels.iter().copied().max().unwrap_or(1);
-    let channels = channels(scenario, &graph, &*router, (classes, most)).map_err(|problem| vec![problem])?;
-    let queues = scenario.queueing.scheme().bind(&scenario.topology, &graph);
-    if matches!(queues, Assignment::Port(_)) && router.reserved_level().is_some() {
-        let message = "the routing reserves room ahead before the queue there is known";
-        let help = "another routing, or a queueing whose queues are chosen at the source";
-        return Err(vec![Problem::new("queueing.kind", message, help)]);
-    }
+    let levels = levels(&*router, wires.len() as u8, &classes);
+    let channels =
+        channels(scenario, &graph, &*router, (classes, &levels)).map_err(|problem| vec![problem])?;
+    let queues = queues(scenario, &graph, &*router).map_err(|problem| vec![problem])?;
     let packet_flits = scale.packet_flits as u16;
     let pipeline = switch.pipeline.time(&scale);
     let links: Vec<LinkPlan> = wires
@@ -118,9 +104,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
     let post = post(scenario, &graph, &scale, tick);
     let (parts, lookahead) = windows(scenario, &graph, &links, packet_flits, &post);
-    // In a window no barrier may be both entered and left.
-    let barriers = jobs.iter().filter_map(|job| job.application.barrier());
-    let lookahead = barriers.map(|latency| (latency.0 / tick).max(1)).fold(lookahead, Tick::min);
+    let lookahead = barriers(&jobs, tick).fold(lookahead, Tick::min);
     let (shares, home, endpoint_home) = shares(&graph, &parts);
     let ticks = |span: Duration| span.time(&scale).0 / tick;
     let run = &scenario.run;
@@ -156,6 +140,38 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         links,
         graph,
     })
+}
+
+/// The routing, the traffic and the jobs on the network, or all mistakes of all three.
+fn bind(scenario: &Scenario, scale: &Scale, graph: &Graph) -> Result<Bound, Vec<Problem>> {
+    let router = scenario.routing.bind(&scenario.topology, graph, scale);
+    match (router.map_err(|problems| prefixed("routing", problems)), bind_load(scenario, scale, graph)) {
+        (Ok(router), Ok((traffic, jobs))) => Ok((router, traffic, jobs)),
+        (router, load) => Err(router.err().into_iter().chain(load.err()).flatten().collect()),
+    }
+}
+
+/// The levels of each class of links. Where packets may be dropped switches make some, which need levels too.
+fn levels(router: &dyn Router, link_classes: u8, classes: &[TrafficClass]) -> Vec<u8> {
+    let made = if classes.iter().any(|class| class.droppable) { router.made_levels() } else { 0 };
+    (0..link_classes).map(|class| router.levels(class) + if class > 0 { made } else { 0 }).collect()
+}
+
+/// How queues are chosen.
+fn queues(scenario: &Scenario, graph: &Graph, router: &dyn Router) -> Result<Assignment, Problem> {
+    let queues = scenario.queueing.scheme().bind(&scenario.topology, graph);
+    if matches!(queues, Assignment::Port(_)) && router.reserved_level().is_some() {
+        let message = "the routing reserves room ahead before the queue there is known";
+        let help = "another routing, or a queueing whose queues are chosen at the source";
+        return Err(Problem::new("queueing.kind", message, help));
+    }
+    Ok(queues)
+}
+
+/// The longest windows in which no barrier is both entered and left.
+fn barriers(jobs: &[BoundJob], tick: u64) -> impl Iterator<Item = Tick> {
+    let latencies = jobs.iter().filter_map(|job| job.application.barrier());
+    latencies.map(move |latency| (latency.0 / tick).max(1))
 }
 
 fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
@@ -241,8 +257,9 @@ fn channels(
     scenario: &Scenario,
     graph: &Graph,
     router: &dyn Router,
-    (classes, levels): (Vec<TrafficClass>, u8),
+    (classes, levels): (Vec<TrafficClass>, &[u8]),
 ) -> Result<Channels, Problem> {
+    let levels = levels.iter().copied().max().unwrap_or(1);
     let (networks, queues) = (router.networks(), scenario.queueing.scheme().queues(graph));
     let count = classes.len() as u64 * u64::from(networks) * u64::from(queues) * u64::from(levels);
     if count > VCS_MAX {
