@@ -1,4 +1,5 @@
 //! A run: from a scenario to its output.
+use crate::core::Tick;
 use crate::core::build;
 use crate::core::fabric::Fabric;
 use crate::core::kernel::{Ending, Kernel, View};
@@ -96,16 +97,8 @@ fn run_with<A: Architecture>(
     plan: &Arc<Plan>,
     watch: Watcher,
 ) -> Result<Output, RunError> {
-    let switch = scenario.switch.design().parameters();
-    let scheme = scenario.congestion_control.scheme();
-    let partitions = (0..plan.shares.len() as u32).map(|number| {
-        let fabric = Fabric::new(plan.clone(), number);
-        let nics = scheme.nics(plan, &fabric.share, scenario.endpoint.acknowledge);
-        let agent = scheme.agent(plan, &fabric.share);
-        let switches = A::new(plan, &fabric.share, &switch);
-        Partition::new(fabric, nics, switches, agent, switch.arbitration == Arbitration::Age)
-    });
-    let mut kernel = Kernel::new(plan.clone(), partitions.collect(), scenario.run.threads as usize);
+    let mut kernel =
+        Kernel::new(plan.clone(), partitions::<A>(scenario, plan), scenario.run.threads as usize);
     let mut failure = None;
     let limit = scenario.run.memory_bytes();
     let (mut end, mut seen) = (0, Instant::now());
@@ -136,7 +129,31 @@ fn run_with<A: Architecture>(
     if let Some(failure) = failure {
         return Err(RunError::Failed(failure));
     }
-    let mut partitions = kernel.into_partitions();
+    measured(scenario, plan, kernel.into_partitions(), end, ending == Ending::Stopped)
+}
+
+/// The partitions of a run, at rest.
+fn partitions<A: Architecture>(scenario: &Scenario, plan: &Arc<Plan>) -> Vec<Partition<A>> {
+    let switch = scenario.switch.design().parameters();
+    let scheme = scenario.congestion_control.scheme();
+    let partition = |number| {
+        let fabric = Fabric::new(plan.clone(), number);
+        let nics = scheme.nics(plan, &fabric.share, scenario.endpoint.acknowledge);
+        let agent = scheme.agent(plan, &fabric.share);
+        let switches = A::new(plan, &fabric.share, &switch);
+        Partition::new(fabric, nics, switches, agent, switch.arbitration == Arbitration::Age)
+    };
+    (0..plan.shares.len() as u32).map(partition).collect()
+}
+
+/// What the partitions of a run that ended have measured.
+fn measured<A: Architecture>(
+    scenario: &Scenario,
+    plan: &Arc<Plan>,
+    mut partitions: Vec<Partition<A>>,
+    mut end: Tick,
+    interrupted: bool,
+) -> Result<Output, RunError> {
     for partition in &mut partitions {
         partition.nics.count_offered(&mut partition.fabric);
     }
@@ -162,7 +179,6 @@ fn run_with<A: Architecture>(
             probe
         })
         .collect();
-    let interrupted = ending == Ending::Stopped;
     Ok(Measured { scenario, plan, probes, jobs, end, retained_peak, held, circuits, interrupted }.output())
 }
 
