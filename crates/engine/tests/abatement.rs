@@ -1,6 +1,7 @@
 //! CODES_CC and SST_CM in whole runs: who is ordered to throttle, by how much, and for how long.
 mod common;
 use common::{column, number, reals, run, run_with};
+use std::collections::BTreeMap;
 use tailback_engine::report::{Column, Output};
 
 /// Twelve endpoints of a dragonfly send all they can to one of another group from 5 us to 105 us.
@@ -120,4 +121,17 @@ fn signals_may_take_any_passage_and_any_partitioning_gives_the_same_bytes() {
             assert!(reals(&one, "rates", "rate").iter().any(|&rate| rate < 0.2), "{protocol}, {signals}");
         }
     }
+}
+
+#[test]
+fn sst_cm_lets_all_sources_go_though_orders_in_band_overtake_each_other() {
+    let others = "[[traffic]]\nname = \"others\"\npattern = \"uniform\"\nload = 0.3\nmessage = \"64 flits\"\nstop = \"105 us\"\nshare = true";
+    let text = incast(&format!("{SST}\nsignals = \"in band\""), others);
+    let output = run_with(&text, &[("routing.kind", "valiant")]);
+    let ends = ints(&output, "rates", "endpoint").iter().zip(ints(&output, "rates", "destination"));
+    // The table has the changes of each pair in their order.
+    let last: BTreeMap<_, f64> = ends.zip(reals(&output, "rates", "rate").iter().copied()).collect();
+    assert!(last.len() > 20, "{} pairs were throttled", last.len());
+    let held: Vec<_> = last.iter().filter(|(_, rate)| **rate < 1.0).collect();
+    assert!(held.is_empty(), "{held:?}");
 }

@@ -3,7 +3,7 @@ use super::SstCm;
 use crate::core::Tick;
 use crate::core::packet::Kind;
 use crate::nic::queue::SendQueue;
-use crate::protocol::signal::{DIVISOR_ONE, News, Signal, Variant};
+use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Signal, Variant};
 use crate::protocol::{Concern, MILLION, Pull, Received, Reply, Sent, Source};
 
 /// The source of [`SstCm`].
@@ -13,13 +13,21 @@ pub struct Throttle {
     data: u8,
     /// Added to every divisor: the code's rate is 1/(N + 2).
     slower: u32,
+    /// Whether orders may overtake each other: then the number of the last one is kept when it lets the queue go.
+    overtaking: bool,
 }
 
 impl Throttle {
     /// The source of a plan.
     pub fn new(parameters: &SstCm, acknowledge: bool) -> Self {
         let slower = if parameters.variant == Variant::Coded { 2 * DIVISOR_ONE } else { 0 };
-        Self { acknowledge, control: 0, data: 1, slower }
+        let overtaking = parameters.signals == Passage::InBand;
+        Self { acknowledge, control: 0, data: 1, slower, overtaking }
+    }
+
+    /// The divisor of the rate under an order.
+    fn divisor(&self, limit: &Limit) -> u32 {
+        if limit.is_free() { DIVISOR_ONE } else { limit.divisor + self.slower }
     }
 }
 
@@ -35,6 +43,13 @@ struct Limit {
     divisor: u32,
     /// Nothing before.
     next: Tick,
+}
+
+impl Limit {
+    /// Whether the order has ended what was ordered before.
+    fn is_free(&self) -> bool {
+        self.divisor <= DIVISOR_ONE
+    }
 }
 
 impl Limits {
@@ -57,8 +72,9 @@ impl Source for Throttle {
 
     fn on_sent(&self, queue: &mut SendQueue<Limits>, sent: &Sent) {
         let dst = sent.packet.hot.dst;
-        if let Some(limit) = queue.state.0.iter_mut().find(|limit| limit.dst == dst) {
-            let divisor = u64::from(limit.divisor + self.slower);
+        let throttled = |limit: &&mut Limit| limit.dst == dst && !limit.is_free();
+        if let Some(limit) = queue.state.0.iter_mut().find(throttled) {
+            let divisor = u64::from(self.divisor(limit));
             limit.next = sent.now + (sent.end - sent.now) * divisor / u64::from(DIVISOR_ONE);
         }
     }
@@ -82,12 +98,14 @@ impl Source for Throttle {
         } else if divisor > DIVISOR_ONE {
             let next = before.map_or(now, |limit| limit.next).max(now + Tick::from(pause));
             limits.push(Limit { dst, number: signal.number, divisor, next });
+        } else if self.overtaking {
+            limits.push(Limit { dst, number: signal.number, divisor, next: now });
         }
     }
 
     fn allowed_towards(&self, queue: &SendQueue<Limits>, dst: u32) -> u32 {
         let full = u64::from(MILLION) * u64::from(DIVISOR_ONE);
-        queue.state.find(dst).map_or(MILLION, |limit| (full / u64::from(limit.divisor + self.slower)) as u32)
+        queue.state.find(dst).map_or(MILLION, |limit| (full / u64::from(self.divisor(limit))) as u32)
     }
 
     fn idle(&self, queue: &SendQueue<Limits>, _now: Tick) -> bool {
@@ -108,7 +126,7 @@ mod tests {
     use crate::nic::queue::Message;
 
     fn source(slower: u32) -> Throttle {
-        Throttle { acknowledge: false, control: 0, data: 1, slower }
+        Throttle { acknowledge: false, control: 0, data: 1, slower, overtaking: false }
     }
 
     fn order(source: &Throttle, queue: &mut SendQueue<Limits>, number: u32, divisor: u32, pause: u32) {
@@ -155,5 +173,19 @@ mod tests {
         assert_eq!(source.pull(&queue, 100), Pull::Next(1));
         sent(&source, &mut queue, 8);
         assert_eq!(source.allowed_towards(&queue, 7), 100_000);
+    }
+
+    #[test]
+    fn an_order_that_its_own_end_has_overtaken_does_not_come_back() {
+        let (source, mut queue) = (Throttle { overtaking: true, ..source(0) }, SendQueue::default());
+        queue.push(Message::new(0, 7, 64, 0));
+        order(&source, &mut queue, 3, 1, 0);
+        order(&source, &mut queue, 2, 10, 500);
+        assert_eq!((source.pull(&queue, 100), source.allowed_towards(&queue, 7)), (Pull::Next(1), MILLION));
+        sent(&source, &mut queue, 7);
+        assert_eq!(source.pull(&queue, 1064), Pull::Next(1));
+        assert!(!source.idle(&queue, 1064), "the number is not forgotten");
+        order(&source, &mut queue, 4, 10, 500);
+        assert_eq!(source.pull(&queue, 599), Pull::At(600));
     }
 }
