@@ -1,4 +1,5 @@
 import math
+import tomllib
 
 import pytest
 
@@ -20,6 +21,17 @@ def test_every_run_of_the_catalogue_is_a_right_scenario_and_no_two_have_the_same
         assert case.scenario.check() == []
     for search in experiments.experiment(name).searches(full):
         assert search.scenario.replace({search.key: search.high}).check() == []
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_longest_delays_of_saa_cca_leave_less_than_the_target_takes(full):
+    for case in experiments.experiment("saa-cca").cases(full):
+        scenario = tomllib.loads(case.scenario.text)
+        job, control = scenario["job"][0], scenario["congestion_control"]
+        if case.labels["traffic"] == "all-to-one" and control["kind"] == "ecn":
+            longest = max(float(delay.removesuffix(" ps")) for delay in control["table"])
+            packet = 2048 * 8 / 10 * 1000
+            assert (job["ranks"] - 1) * packet / (packet + longest) < 0.5, case.labels
 
 
 def test_a_name_s_beginning_finds_all_that_have_it():

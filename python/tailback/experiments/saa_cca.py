@@ -30,7 +30,9 @@ PACKET_NS = FLOW_NS / PACKETS
 RATES = (0, 7, 63)
 """Packets that are not marked between two that are."""
 STEPS = (1.05, 1.2, 1.5, 4.0)
-"""Growth from one delay of the table to the next, up to 256 packets: 5 marks away at the fastest."""
+"""Growth from one delay of the table to the next."""
+ROOM = 8
+"""Times the share of a flow of the all-to-one that the longest delay slows it below: else nothing drains."""
 MARKS = 5
 """Packets that a flow of the all-to-one gets through in a period of the longest timer, each with a mark."""
 SERVED = 1.2
@@ -43,20 +45,21 @@ def timers(k: int) -> list[str]:
     return ["10 us", "150 us", f"{MARKS * k**3 // 2 * PACKET_NS / 1e6:.1f} ms"]
 
 
-def table(step: float) -> list[str]:
-    """Delays that slow a source by the same factor per entry, up to 256."""
-    entries = int(np.ceil(np.log(256) / np.log(step))) + 1
+def table(step: float, k: int) -> list[str]:
+    """Delays that slow a source by the same factor per entry."""
+    most = ROOM * k**3 // 2
+    entries = int(np.ceil(np.log(most) / np.log(step))) + 1
     return [f"{round(1000 * PACKET_NS * (step**at - 1))} ps" for at in range(entries)]
 
 
-def control(rate: int, step: float, timer: str) -> dict[str, Any]:
+def control(rate: int, step: float, timer: str, k: int) -> dict[str, Any]:
     """A setting."""
     return {
         "kind": "ecn",
         "notify": "notification",
         "threshold": "4 packets",
         "marking_rate": rate,
-        "table": table(step),
+        "table": table(step, k),
         "timer": timer,
     }
 
@@ -67,7 +70,7 @@ def settings(k: int) -> list[tuple[str, dict[str, Any]]]:
     for rate in RATES:
         for step in STEPS:
             for timer in timers(k):
-                made.append((f"1 in {rate + 1}, step {step:g}, {timer}", control(rate, step, timer)))
+                made.append((f"1 in {rate + 1}, step {step:g}, {timer}", control(rate, step, timer, k)))
     return made
 
 
@@ -194,8 +197,9 @@ EXPERIMENT = Experiment(
     title="No setting of a reactive control serves two patterns",
     setup=(
         "ECN with a congestion control table, index and timer; 36 settings: marking every packet, one in 8, "
-        "one in 64; tables of steps 1.05, 1.2, 1.5 and 4; timers of 10 us, 150 us and one in which a flow "
-        "of the all-to-one gets up to five marks (2.1 ms, full 16.8 ms). Once a random permutation; once "
+        "one in 64; tables of steps 1.05, 1.2, 1.5 and 4, up to a delay that leaves a sender of the "
+        "all-to-one an eighth of its share; timers of 10 us, 150 us and one in which a flow of the "
+        "all-to-one gets up to five marks (2.1 ms, full 16.8 ms). Once a random permutation; once "
         "half of the endpoints send to one of them while the other half exchanges a permutation that begins "
         "at the same time. All flows have 128 packets. 16-ary 3-tree, reduced 8-ary."
     ),
