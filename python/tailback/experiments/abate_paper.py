@@ -117,6 +117,18 @@ def scenario(
     return Scenario.loads("\n".join(lines) + "\n")
 
 
+SHORT = "links of a fifth of the length, switches of a fifth of the latency"
+
+
+def shortened(scenario: Scenario) -> Scenario:
+    """With a fifth of all latencies, which the paper does not give.
+
+    So much less is under way when the first order comes.
+    """
+    short = {"link.host": "6 ns", "link.local": "6 ns", "link.global": "60 ns", "switch.pipeline": "20 ns"}
+    return scenario.replace(short)
+
+
 def only(*names: str) -> str:
     """The `[run]` keys of a run of some of the jobs."""
     return f'duration = "100 ms"\nonly = {json.dumps(names)}'
