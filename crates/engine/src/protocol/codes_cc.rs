@@ -72,6 +72,7 @@ pub struct CodesCc {
     #[schemars(range(min = 0.000001, max = 1.0))]
     pub floor: f64,
     /// With `variant = "as coded"`: part of a port's backlog that makes an application an aggressor. Source: code, 0.1.
+    #[schemars(range(min = 0.0))]
     pub aggressor_share: f64,
     /// With `variant = "drain margin"`: part of a port's rate that its sources share while its backlog drains.
     #[schemars(range(min = 0.01, max = 1.0))]
