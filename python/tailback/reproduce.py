@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
 
 from tailback import figures, points, report, sweeps
-from tailback.errors import InputError, Problem
-from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError
+from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, unjudged
 from tailback.result import Result, prepare
 from tailback.saturation import Saturation, saturation
 from tailback.sweeps import Point, Tally
@@ -97,16 +99,8 @@ def reproduce(
             ]
             for one in experiments
         }
-    done: list[Reproduced] = []
-    lacking: list[Problem] = []
-    for one in experiments:
-        try:
-            done.append(_finished(one, full, folder, found[one.id]))
-        except InputError as error:
-            lacking += error.problems
+    done = [_finished(one, full, folder, found[one.id]) for one in experiments]
     report.write(done, folder, full=full)
-    if lacking:
-        raise InputError(lacking)
     return done
 
 
@@ -118,31 +112,54 @@ def _writable(folder: Path) -> Path:
 
 
 def _finished(
-    experiment: Experiment, full: bool, folder: Path, found: Sequence[tuple[object, Saturation]]
+    experiment: Experiment, full: bool, folder: Path, found: Sequence[tuple[Mapping[str, Any], Saturation]]
 ) -> Reproduced:
     cases = experiment.cases(full)
     results: list[tuple[Case, Result]] = [
         (case, points.load(_point(case, folder).directory)) for case in cases
     ]
     labelled = [(case.labels, result) for case, result in results]
-    data = Data(labelled, found, left_out=experiment.left_out(full))  # type: ignore[arg-type]
-    try:
-        claims, figure = experiment.claims(data), experiment.draw(data)
-    except (LeftOutError, LookupError, ValueError) as lacking:
-        # A claim may look for the largest of runs none of which is there.
-        if not experiment.part:
-            raise
-        what = f"runs with {lacking}, which are" if isinstance(lacking, LeftOutError) else "runs that are"
-        lack = f"{experiment.id} needs {what} left out; what ran is kept"
-        raise InputError([Problem(lack, path="--only")]) from None
+    claims = _judged(experiment, Data(labelled, found, left_out=experiment.left_out(full)))
+    figure = _drawn(experiment, Data(labelled, found))
     summaries = [result.summary for _, result in results]
     return Reproduced(
         experiment,
         claims,
-        figures.save(figure, folder / FIGURES / experiment.id),
+        figures.save(figure, folder / FIGURES / experiment.id) if figure else [],
         sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries),
         len(results) + sum(saturation.runs for _, saturation in found),
         sorted({int(summary["seed"]) for summary in summaries}),
         sorted({str(summary.get("engine", summary.get("version"))) for summary in summaries}),
         results[0][1].scenario,
     )
+
+
+def _judged(experiment: Experiment, data: Data) -> list[Claim]:
+    """The claims; none of a part that lacks runs which they need."""
+    try:
+        with _in_part(experiment):
+            return experiment.claims(data)
+    except LeftOutError as lacking:
+        return [unjudged("all claims", "", "", str(lacking))]
+
+
+def _drawn(experiment: Experiment, data: Data) -> Figure | None:
+    """The figure; none of a part that lacks runs which it needs."""
+    try:
+        with _in_part(experiment):
+            return experiment.draw(data)
+    except LeftOutError:
+        return None
+
+
+@contextmanager
+def _in_part(experiment: Experiment) -> Iterator[None]:
+    """Takes every error over a part of an experiment for what is left out, such as the largest of no runs."""
+    try:
+        yield
+    except LeftOutError:
+        raise
+    except Exception as error:
+        if not experiment.part:
+            raise
+        raise LeftOutError from error

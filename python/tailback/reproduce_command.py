@@ -43,6 +43,6 @@ def _lines(done: Sequence[work.Reproduced], folder: Path) -> Iterator[str]:
         yield f"{one.experiment.id}: {one.experiment.title}"
         for claim in one.claims:
             limits = f" ({claim.tolerance})" if claim.tolerance else ""
-            measured = f": {claim.measured}{limits}" if claim.measured else ""
-            yield f"  {claim.verdict:10} {claim.kind:5} {claim.text}{measured}"
+            told = claim.note if claim.verdict == "not judged" else f"{claim.measured}{limits}"
+            yield f"  {claim.verdict:10} {claim.kind:5} {claim.text}{f': {told}' if told else ''}"
     yield f"report: {folder / 'report.html'} (and .md)"

@@ -1,5 +1,6 @@
 import math
 import tomllib
+from dataclasses import replace
 
 import pytest
 
@@ -125,7 +126,6 @@ def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        ("load=0.1", "x-fig1 needs runs with load=0.2"),
         ("load=7", "leaves no run of x-fig1 (load: 0.1, 0.2)"),
         ("lode=0.1", "no run has the label lode (labels: load, seed)"),
         ("load", "load names no runs"),
@@ -146,6 +146,30 @@ def test_a_part_that_lacks_nothing_is_the_whole():
     assert whole.part == ""
 
 
+def test_claims_that_lack_their_runs_are_not_judged_and_say_so(tmp_path, inline, command, monkeypatch):
+    monkeypatch.setattr(experiments, "find", lambda names: [experiment("x-fig1", held=True)])
+    status, out, err = command("reproduce", "x", "--only", "load=0.1", "-o", str(tmp_path))
+    assert status == 0, err
+    assert "not judged       all claims: needs runs with load=0.2, which are left out" in out
+    assert (tmp_path / "figures" / "x-fig1.png").exists()
+    html, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    assert "0 of 0 hard claims held, 0 of 0 values held, 1 not judged" in html
+    assert "**all claims.** needs runs with load=0.2, which are left out" in text
+
+
+def broken(data):
+    return next(load for load in (0.1, 0.2) if load > 1)
+
+
+def test_a_part_whose_claims_and_figure_fail_is_reported_without_them(tmp_path, inline):
+    one = replace(experiment("x-fig1", held=True), draw=broken, claims=broken)
+    with pytest.raises(StopIteration):
+        reproduce.reproduce([one], tmp_path)
+    reproduce.reproduce(part.only([one], ["load=0.2"], full=False), tmp_path)
+    assert "**all claims.** needs runs that are left out" in (tmp_path / "report.md").read_text()
+    assert "No figure: it needs runs that are left out." in (tmp_path / "report.html").read_text()
+
+
 def test_what_is_left_out_is_missed_by_whoever_asks_for_it():
     data = Data([({"load": 1}, None)], left_out=[{"load": 2}])
     assert data.has(load=1)
@@ -153,6 +177,14 @@ def test_what_is_left_out_is_missed_by_whoever_asks_for_it():
     for ask in (data.results, data.has, data.saturation, lambda **of: data.values("seed", **of)):
         with pytest.raises(LeftOutError, match="load=2"):
             ask(load=2)
+
+
+def test_a_claim_about_all_values_of_a_label_is_not_judged_by_some_but_by_fewer_seeds():
+    data = Data([({"load": 1, "seed": 1}, None)], left_out=[{"load": 1, "seed": 2}, {"load": 2, "seed": 1}])
+    assert data.values("seed", load=1) == [1]
+    assert data.values("load", load=1) == [1]
+    with pytest.raises(LeftOutError, match="load=2"):
+        data.values("load")
 
 
 def test_bars_in_a_cell_do_not_break_the_table():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,7 +14,8 @@ from tailback.saturation import Saturation
 from tailback.scenario import Scenario
 from tailback.stats import Interval, mean_interval
 
-Kind = Literal["hard", "value"]
+Kind = Literal["hard", "value", ""]
+"""Empty: not known, since what tells it cannot be judged."""
 Verdict = Literal["held", "missed", "not judged"]
 Measure = Callable[[Result], float]
 
@@ -94,7 +95,10 @@ def unjudged(text: str, kind: Kind, published: str, why: str) -> Claim:
 
 
 class LeftOutError(Exception):
-    """Nothing that was run has these labels, since only a part of the experiment was asked for."""
+    """What is asked for needs runs that are left out, since only a part of the experiment is wanted."""
+
+    def __init__(self, runs: str = "runs that") -> None:
+        super().__init__(f"needs {runs} are left out")
 
 
 class Data:
@@ -107,6 +111,7 @@ class Data:
         *,
         left_out: Sequence[Mapping[str, Any]] = (),
     ) -> None:
+        """To ask for what is `left_out`, or for values of a label some of which are, is a `LeftOutError`."""
         self._results = results
         self._saturations = saturations
         self._left_out = left_out
@@ -120,7 +125,8 @@ class Data:
 
     def _must_not_lack(self, labels: Mapping[str, Any]) -> None:
         if any(_matches(own, labels) for own in self._left_out):
-            raise LeftOutError(", ".join(f"{name}={label}" for name, label in labels.items()))
+            told = ", ".join(f"{name}={label}" for name, label in labels.items())
+            raise LeftOutError(f"runs with {told}, which")
 
     def has(self, **labels: Any) -> bool:
         """Whether there are such results."""
@@ -131,11 +137,13 @@ class Data:
 
     def values(self, label: str, **labels: Any) -> list[Any]:
         """The values of a label among the results with the others, in the order they were run."""
-        found = list(
-            dict.fromkeys(own[label] for own, _ in self._results if label in own and _matches(own, labels))
-        )
+        found = _values(label, labels, [own for own, _ in self._results])
         if not found:
             self._must_not_lack(labels)
+        lacking = [other for other in _values(label, labels, self._left_out) if other not in found]
+        # Fewer seeds only make what is measured less sure.
+        if lacking and label != "seed":
+            raise LeftOutError(f"runs with {label}={','.join(map(str, lacking))}, which")
         return found
 
     def mean(self, measure: Measure, **labels: Any) -> Interval:
@@ -154,9 +162,9 @@ class Data:
             self._must_not_lack(labels)
         return found[0] if found else None
 
-    def all_results(self) -> Iterator[Result]:
-        """Every result."""
-        return (result for _, result in self._results)
+
+def _values(label: str, wanted: Mapping[str, Any], among: Sequence[Mapping[str, Any]]) -> list[Any]:
+    return list(dict.fromkeys(own[label] for own in among if label in own and _matches(own, wanted)))
 
 
 def _matches(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
