@@ -63,7 +63,7 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
             _draw(axes, lines, places, factor, is_latency=is_latency)
             axes.set_ylabel(name)
             if len(members) > 1:
-                axes.set_title(member, loc="left", fontsize="medium")
+                axes.set_title(style.plain(member), loc="left", fontsize="medium")
         gone = [member for member in members if member not in known]
         notes = _notes(list(known.values()), gone, is_latency=is_latency)
         unit = f" [{places.unit}]" if places.unit else ""
@@ -192,7 +192,7 @@ def _draw(axes: Axes, lines: _Lines, places: _Places, factor: float, *, is_laten
             where,
             [mean.mean for mean in means],
             yerr=None if all(mean.values == 1 for mean in means) else [mean.half for mean in means],
-            label=", ".join(map(told, combination)) or None,
+            label=style.plain(", ".join(map(told, combination))) or None,
             marker=style.marker(number),
             capsize=2.5,
             **look,
@@ -207,7 +207,7 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
     """Every swept value is on the axis, whether or not something is known of it."""
     low, high = min(places.at.values()), max(places.at.values())
     if places.are_words:
-        axes.set_xticks(list(places.at.values()), [told(value) for value in places.at])
+        axes.set_xticks(list(places.at.values()), [style.plain(told(value)) for value in places.at])
         axes.set_xlim(low - 0.5, high + 0.5)
     elif places.are_logarithmic:
         axes.set_xscale("log")
@@ -229,7 +229,7 @@ def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) ->
     if not all(map(_is_known, points)):
         notes.append("no point: saturated, or no messages")
     if gone:
-        notes.append(f"no points at all: {', '.join(gone)}")
+        notes.append(f"no points at all: {', '.join(map(style.plain, gone))}")
     if is_latency and any(_is_known(point) and not point.is_stable for point in points):
         notes.append(style.UNSTABLE)
     return notes

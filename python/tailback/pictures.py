@@ -257,7 +257,7 @@ def job_times(results: Results) -> Figure:
                     marks = axes.plot(
                         [alone / 1e3] * 2, [place - width / 2, place + width / 2], color="black"
                     )
-        axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, names)
+        axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, list(map(style.plain, names)))
         axes.set_ylim(len(names), -width)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("communication time of the slowest rank [us]" + ("; black: alone" if marks else ""))

@@ -89,7 +89,13 @@ def latency_over_load(
         for number, (label, runs) in enumerate(lines.items()):
             points = sorted(_load_point(run, traffic, latency) for run in _runs(runs))
             offered, means, is_stable = np.array(points, dtype=float).reshape(-1, 3).T
-            axes.plot(100 * offered, means, label=label, marker=style.marker(number), **style.line(number))
+            axes.plot(
+                100 * offered,
+                means,
+                label=style.plain(label),
+                marker=style.marker(number),
+                **style.line(number),
+            )
             grows = (is_stable == 0) & np.isfinite(means)
             style.hollow(axes, number, 100 * offered[grows], means[grows])
             stable = stable and not grows.any()
@@ -222,7 +228,7 @@ def _finish_time(figure: Figure, axes: Axes) -> None:
 def finish_latency(axes: Axes, results: Results, traffic: str | None, latency: str) -> None:
     """Names the axis of latencies, and under it the drawn classes of which too much has not arrived."""
     saturated = [
-        _join(label, name)
+        _join(label, style.plain(name))
         for label, result in _labelled(results).items()
         for name, facts in result.summary.get("classes", {}).items()
         if traffic in (None, name) and (facts.get(f"{latency}_latency_ns") or {}).get("saturated")
@@ -264,10 +270,10 @@ def _runs(results: Result | Iterable[Result]) -> list[Result]:
 def _labelled(results: Results) -> dict[str, Result]:
     """Results by label; a single one needs none, unnamed ones take their titles, numbered if alike."""
     if isinstance(results, Mapping):
-        return dict(results)
+        return {style.plain(label): result for label, result in results.items()}
     if isinstance(results, Result):
         return {"": results}
-    titles = [result.title or f"run {number}" for number, result in enumerate(results, 1)]
+    titles = [style.plain(result.title) or f"run {number}" for number, result in enumerate(results, 1)]
     if len(set(titles)) < len(titles):
         titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
     return {"": results[0]} if len(results) == 1 else dict(zip(titles, results, strict=True))
@@ -283,7 +289,7 @@ def _by_class(results: Results, name: str, traffic: str | None, **also: str) -> 
         for member in _distinct(table, "class") if traffic is None else [traffic]:
             part = _only(table, "class", member)
             if part.num_rows:
-                found.append((label if traffic and label else _join(label, member), part))
+                found.append((label if traffic and label else _join(label, style.plain(member)), part))
     if not found:
         wanted = f"traffic class {traffic!r}" if traffic else "rows"
         raise mistake(

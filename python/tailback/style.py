@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +17,8 @@ DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 
+_LEGEND_WIDTH = 40
+"""Characters of a line, so that long names leave room for the data."""
 _SETTINGS: Any = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -106,4 +109,16 @@ def legend(made: Figure, axes: Axes, title: str = "") -> None:
     """The legend beside the data, where it hides nothing."""
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) > 1:
-        made.legend(handles, labels, loc="outside right upper", title=title or None)
+        folded = ["\n".join(_folded(label)) for label in labels]
+        made.legend(handles, folded, loc="outside right upper", title=title or None)
+
+
+def _folded(label: str) -> Iterator[str]:
+    for part in label.split("\n"):
+        yield from wrap(part, _LEGEND_WIDTH)
+
+
+def plain(name: object) -> str:
+    """A user's name, with no dollar that begins mathematics, nor a first "_", which legends leave out."""
+    text = str(name).replace("$", r"\$")
+    return f"\N{HAIR SPACE}{text}" if text.startswith("_") else text

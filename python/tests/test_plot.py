@@ -42,6 +42,30 @@ def test_lines_differ_without_colour(result):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_names_are_drawn_as_they_are(result, name, tmp_path):
+    table, draw = figures.FIGURES[name]
+    if table not in result.tables:
+        pytest.skip("the result has no such table")
+    figure = draw({"$\\no$": result, "_under": result})
+    figures.save_as(figure, tmp_path / "a.svg")  # as mathematics the first would be an error
+    for legend in figure.legends:
+        assert any("_under" in text.get_text() for text in legend.get_texts()) or name in BARS | {
+            "port_ternary"
+        }
+
+
+def test_a_label_may_be_a_number(result):
+    lines = plot.latency_over_time({0.5: result, 1: result}, traffic="victim").axes[0].get_lines()
+    assert [line.get_label() for line in lines] == ["0.5", "1"]
+
+
+def test_long_names_in_a_legend_are_folded(result):
+    figure = plot.latency_over_time({"n" * 90: result, "b": result}, traffic="victim")
+    long, short = (text.get_text() for text in figure.legends[0].get_texts())
+    assert (long.split("\n"), short) == (["n" * 40, "n" * 40, "n" * 10], "b")
+
+
 def unknown(created, messages):
     return list(plot._unknown(pa.table({"created": created, "messages": messages})))
 
