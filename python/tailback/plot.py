@@ -20,6 +20,7 @@ from tailback.errors import mistake
 from tailback.result import Result
 
 Results = Result | Sequence[Result] | Mapping[str, Result]
+_LATENCIES = ("message", "packet", "network")
 Numbers = NDArray[np.float64]
 
 _BINS_PER_DECADE = 20
@@ -36,6 +37,7 @@ def latency_over_time(results: Results, *, traffic: str | None = None, latency: 
 
     `latency` is "message", "packet" or "network". Table `series`.
     """
+    _check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
         cut = False
@@ -82,6 +84,7 @@ def latency_over_load(
 
     Latencies of runs that are not stable, which grow with the window, are hollow.
     """
+    _check_latency(latency)
     lines = results if isinstance(results, Mapping) else {"": results}
     with style.styled():
         figure, (axes,) = style.figure()
@@ -110,6 +113,7 @@ def latency_over_load(
 
 def latency_histogram(results: Results, *, traffic: str | None = None, latency: str = "message") -> Figure:
     """How latencies are distributed, in bins of equal width on a logarithmic axis. Table `histograms`."""
+    _check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
         for number, (label, table) in enumerate(_by_class(results, "histograms", traffic, latency=latency)):
@@ -263,20 +267,32 @@ def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
     return figure
 
 
-def _runs(results: Result | Iterable[Result]) -> list[Result]:
-    return [results] if isinstance(results, Result) else list(results)
+def _check_latency(latency: str) -> None:
+    if latency not in _LATENCIES:
+        raise mistake(f"there is no latency {latency!r}", f"one of: {', '.join(_LATENCIES)}")
+
+
+def _runs(results: Any) -> list[Result]:
+    """The results themselves: one, or some."""
+    listed = list(results) if isinstance(results, Iterable) else [results]
+    if not listed or not all(isinstance(result, Result) for result in listed):
+        raise mistake(
+            "there is no result to draw", "give a Result, a list of them, or a dict of them by label"
+        )
+    return listed
 
 
 def _labelled(results: Results) -> dict[str, Result]:
     """Results by label; a single one needs none, unnamed ones take their titles, numbered if alike."""
-    if isinstance(results, Mapping):
-        return {style.plain(label): result for label, result in results.items()}
     if isinstance(results, Result):
         return {"": results}
-    titles = [style.plain(result.title) or f"run {number}" for number, result in enumerate(results, 1)]
+    listed = _runs(results.values() if isinstance(results, Mapping) else results)
+    if isinstance(results, Mapping):
+        return dict(zip(map(style.plain, results), listed, strict=True))
+    titles = [style.plain(result.title) or f"run {number}" for number, result in enumerate(listed, 1)]
     if len(set(titles)) < len(titles):
         titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
-    return {"": results[0]} if len(results) == 1 else dict(zip(titles, results, strict=True))
+    return {"": listed[0]} if len(listed) == 1 else dict(zip(titles, listed, strict=True))
 
 
 def _by_class(results: Results, name: str, traffic: str | None, **also: str) -> list[tuple[str, Any]]:
@@ -322,7 +338,10 @@ def _join(label: str, name: str) -> str:
 
 def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, float, bool]:
     """What is offered, the mean latency, and whether it is stable."""
-    facts = result.summary["classes"][traffic]
+    classes = result.summary["classes"]
+    if traffic not in classes:
+        raise mistake(f"there is no traffic class {traffic!r}", f"one of: {', '.join(classes)}")
+    facts = classes[traffic]
     values = facts.get(f"{latency}_latency_ns")
     mean = values.get("mean") if isinstance(values, Mapping) else None
     known = float("nan") if mean is None else float(mean)

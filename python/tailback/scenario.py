@@ -54,6 +54,8 @@ class Scenario:
 
     def replace(self, changes: Mapping[str, Any]) -> Scenario:
         """The scenario with other values, by dotted key: `{"traffic.hot.load": 0.7, "run.seed": 2}`."""
+        if not isinstance(changes, Mapping) or not all(isinstance(key, str) for key in changes):
+            raise mistake("changes are not by dotted key", 'such as {"run.seed": 2}')
         added = tuple((key, _as_toml(value)) for key, value in changes.items())
         return replace(self, overrides=self.overrides + added)
 

@@ -136,6 +136,27 @@ def test_a_missing_table_is_named_with_the_remedy(result):
         plot.latency_over_time(bare)
 
 
+@pytest.mark.parametrize("nothing", [None, 3, "x", [], {}, [3], {"a": 3}])
+@pytest.mark.parametrize("name", figures.FIGURES)
+def test_what_is_no_result_is_a_mistake(nothing, name):
+    with pytest.raises(tailback.InputError, match="there is no result to draw"):
+        figures.FIGURES[name][1](nothing)
+
+
+@pytest.mark.parametrize("nothing", [None, [], {"a": 3}, {"a": []}])
+def test_a_curve_over_load_of_no_result_is_a_mistake(nothing):
+    with pytest.raises(tailback.InputError, match="there is no result to draw"):
+        plot.latency_over_load(nothing)
+
+
+def test_an_unknown_latency_or_class_is_answered_with_those_there_are(result):
+    for draw in (plot.latency_over_time, plot.latency_histogram, plot.latency_over_load):
+        with pytest.raises(tailback.InputError, match="one of: message, packet, network"):
+            draw(result, latency="slowest")
+    with pytest.raises(tailback.InputError, match="one of: hot, victim"):
+        plot.latency_over_load(result, traffic="cold")
+
+
 def test_an_unknown_class_is_a_mistake(result):
     with pytest.raises(tailback.InputError, match="nobody"):
         plot.throughput_over_time(result, traffic="nobody")

@@ -78,3 +78,9 @@ def test_a_network_that_cannot_be_read_is_a_mistake(scenario_file):
     scenario_file(b"a\0b", "none.txt")
     with pytest.raises(tailback.InputError, match="binary file, not a network"):
         scenario.run()
+
+
+@pytest.mark.parametrize("changes", [None, 3, "run.seed=2", {3: 4}])
+def test_changes_that_are_not_by_key_are_a_mistake(changes):
+    with pytest.raises(tailback.InputError, match="not by dotted key"):
+        tailback.Scenario.loads("").replace(changes)
