@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 /// "size"; `exclusiveMinimum` 0 on one says that it must be over 0.
 pub fn schema() -> Value {
     let mut schema = shape::schema().clone();
-    for (seam, kind) in default_kinds(&schema) {
+    let preset = ("Routing".to_string(), json!("dor"));
+    for (seam, kind) in default_kinds(&schema).into_iter().chain([preset]) {
         let branches = schema["$defs"][&seam]["oneOf"].as_array_mut();
         for branch in
             branches.into_iter().flatten().filter(|branch| branch["properties"]["kind"]["const"] == kind)
@@ -17,6 +18,13 @@ pub fn schema() -> Value {
             }
         }
     }
+    // What a preset fills in may be left out, but without one it may not.
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.retain(|key| key != "routing");
+    }
+    schema["if"] = json!({ "required": ["preset"] });
+    schema["else"] =
+        json!({ "required": ["routing"], "properties": { "routing": { "required": ["kind"] } } });
     // The sweep reads this table; a scenario itself has none.
     schema["properties"]["sweep"] = json!({
         "type": "object",
@@ -146,6 +154,23 @@ mod tests {
         assert!(lhrp["doc"].as_str().unwrap().starts_with("Last-hop reservation protocol"), "{lhrp}");
         let threshold = &lhrp["parameters"][0];
         assert_eq!((&threshold["name"], &threshold["default"]), (&json!("threshold"), &json!("1000 flits")));
+    }
+
+    #[test]
+    fn the_schema_asks_for_routing_and_its_kind_only_without_a_preset() {
+        let schema = schema();
+        assert_eq!(schema["required"], json!(["topology"]));
+        assert_eq!(schema["if"]["required"], json!(["preset"]));
+        assert_eq!(schema["else"]["required"], json!(["routing"]));
+        assert_eq!(schema["else"]["properties"]["routing"]["required"], json!(["kind"]));
+        for branch in schema["$defs"]["Routing"]["oneOf"].as_array().unwrap() {
+            let kind = &branch["properties"]["kind"]["const"];
+            assert_eq!(
+                branch["required"].as_array().unwrap().contains(&json!("kind")),
+                kind != "dor",
+                "{kind}"
+            );
+        }
     }
 
     #[test]
