@@ -85,12 +85,13 @@ def latency_over_load(
     Latencies of runs that are not stable, which grow with the window, are hollow.
     """
     _check_latency(latency)
-    lines = results if isinstance(results, Mapping) else {"": results}
+    given = results if isinstance(results, Mapping) else {"": results}
+    lines = {label: _runs(runs) for label, runs in given.items()} or {"": _runs(())}
     with style.styled():
         figure, (axes,) = style.figure()
         stable = True
         for number, (label, runs) in enumerate(lines.items()):
-            points = sorted(_load_point(run, traffic, latency) for run in _runs(runs))
+            points = sorted(_load_point(run, traffic, latency) for run in runs)
             offered, means, is_stable = np.array(points, dtype=float).reshape(-1, 3).T
             axes.plot(
                 100 * offered,
@@ -302,9 +303,9 @@ def _by_class(results: Results, name: str, traffic: str | None, **also: str) -> 
         table = _table(result, name)
         for column, value in also.items():
             table = _only(table, column, value)
-        for member in _distinct(table, "class") if traffic is None else [traffic]:
-            part = _only(table, "class", member)
-            if part.num_rows:
+        for member in _distinct(table, "class"):
+            if traffic in (None, member):
+                part = _only(table, "class", member)
                 found.append((label if traffic and label else _join(label, style.plain(member)), part))
     if not found:
         wanted = f"traffic class {traffic!r}" if traffic else "rows"

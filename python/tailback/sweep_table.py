@@ -148,11 +148,14 @@ def without_sweep(text: str) -> str:
     return kept
 
 
+_KEYS_HELP = 'such as "traffic.hot.load" = [0.1, 0.5]'
 _TABLE_HELP = "write it under [sweep], as a table of its own"
 
 
 def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) -> Space:
     """The space of a table by dotted key; raises all mistakes at once."""
+    if not isinstance(table, Mapping):
+        raise InputError([_problem("sweep", "this is no table of lists by dotted key", _KEYS_HELP)])
     problems: list[Problem] = []
     axes: list[Axis] = []
     seed_values = seeds
@@ -167,7 +170,7 @@ def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) ->
         axes.append(Axis((SEED,), tuple((seed,) for seed in _seeds(seed_values, problems))))
     problems += _repeated(axes)
     if not axes and not problems:
-        problems.append(_problem("sweep", "the sweep has no keys", 'such as "traffic.hot.load" = [0.1, 0.5]'))
+        problems.append(_problem("sweep", "the sweep has no keys", _KEYS_HELP))
     if problems:
         raise InputError(problems)
     return Space(tuple(axes))

@@ -143,7 +143,7 @@ def test_what_is_no_result_is_a_mistake(nothing, name):
         figures.FIGURES[name][1](nothing)
 
 
-@pytest.mark.parametrize("nothing", [None, [], {"a": 3}, {"a": []}])
+@pytest.mark.parametrize("nothing", [None, [], {}, {"a": 3}, {"a": []}])
 def test_a_curve_over_load_of_no_result_is_a_mistake(nothing):
     with pytest.raises(tailback.InputError, match="there is no result to draw"):
         plot.latency_over_load(nothing)
@@ -157,9 +157,10 @@ def test_an_unknown_latency_or_class_is_answered_with_those_there_are(result):
         plot.latency_over_load(result, traffic="cold")
 
 
-def test_an_unknown_class_is_a_mistake(result):
-    with pytest.raises(tailback.InputError, match="nobody"):
-        plot.throughput_over_time(result, traffic="nobody")
+@pytest.mark.parametrize("nobody", ["nobody", 3])
+def test_an_unknown_class_is_a_mistake(result, nobody):
+    with pytest.raises(tailback.InputError, match=str(nobody)):
+        plot.throughput_over_time(result, traffic=nobody)
 
 
 def test_a_saved_figure_is_the_same_bytes_every_time(result, tmp_path):

@@ -66,6 +66,7 @@ def test_any_part_of_a_large_space_is_made_without_the_rest():
     ("table", "path", "words"),
     [
         ({}, "sweep", "no keys"),
+        (3, "sweep", "no table of lists"),
         ({"a": []}, "sweep.a", "empty"),
         ({"a": 3}, "sweep.a", "a list or a range"),
         ({"a": [1, 1]}, "sweep.a", "twice"),
