@@ -243,7 +243,10 @@ def plot(
     folder: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="DIR", help="Where the figures go (default: plots inside the result)."
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where the figures go (default: plots inside the result, of several in this folder).",
         ),
     ] = None,
     over: Annotated[
