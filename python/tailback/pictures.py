@@ -16,6 +16,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from tailback import style
 from tailback.plot import (
@@ -185,6 +186,7 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
         above.set_yscale("log")
         above.set_ylabel("allowed rate\n[part of the channel]")
         below.set_ylabel("throttled endpoints")
+        below.yaxis.set_major_locator(MaxNLocator(integer=True))
         below.set_ylim(bottom=0)
         below.set_xlabel("simulated time [us]")
         if cut:

@@ -39,6 +39,12 @@ def test_all_senders_of_the_incast_are_throttled_at_some_time(throttled):
     assert min(line.get_ydata().min() for line in above.get_lines()) == pytest.approx(1 / 15, rel=0.1)
 
 
+def test_throttled_endpoints_are_counted_in_whole_numbers(throttled):
+    figure = pictures.allowed_rate(throttled)
+    figure.draw_without_rendering()  # ticks depend on the place that there is
+    assert all(tick == round(tick) for tick in figure.axes[1].get_yticks())
+
+
 def test_every_job_has_a_bar_for_every_run(throttled):
     (axes,) = pictures.job_times({"a": throttled, "b": throttled}).axes
     assert len(axes.patches) == 4
