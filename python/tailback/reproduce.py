@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import figures, points, report, sweeps
@@ -119,8 +120,8 @@ def _finished(
         (case, points.load(_point(case, folder).directory)) for case in cases
     ]
     labelled = [(case.labels, result) for case, result in results]
-    claims = _judged(experiment, Data(labelled, found, left_out=experiment.left_out(full)))
-    figure = _drawn(experiment, Data(labelled, found))
+    data, present = Data(labelled, found, left_out=experiment.left_out(full)), Data(labelled, found)
+    claims, figure = _judged(experiment, data, present), _drawn(experiment, present)
     summaries = [result.summary for _, result in results]
     return Reproduced(
         experiment,
@@ -134,13 +135,17 @@ def _finished(
     )
 
 
-def _judged(experiment: Experiment, data: Data) -> list[Claim]:
-    """The claims; none of a part that lacks runs which they need."""
+def _judged(experiment: Experiment, data: Data, present: Data) -> list[Claim]:
+    """The claims; none of a part that lacks runs which they need. `present` knows of no other runs."""
     try:
         with _in_part(experiment):
             return experiment.claims(data)
     except LeftOutError as lacking:
-        return [unjudged("all claims", "", "", str(lacking))]
+        why = f"claims are judged together, and one {lacking}"
+    with suppress(LeftOutError), _in_part(experiment), np.errstate(all="ignore"):
+        # What these claims measure is of no use, but they have their names.
+        return [unjudged(claim.text, claim.kind, "", why) for claim in experiment.claims(present)]
+    return [unjudged("all claims", "", "", why)]
 
 
 def _drawn(experiment: Experiment, data: Data) -> Figure | None:

@@ -150,11 +150,15 @@ def test_claims_that_lack_their_runs_are_not_judged_and_say_so(tmp_path, inline,
     monkeypatch.setattr(experiments, "find", lambda names: [experiment("x-fig1", held=True)])
     status, out, err = command("reproduce", "x", "--only", "load=0.1", "-o", str(tmp_path))
     assert status == 0, err
-    assert "not judged       all claims: needs runs with load=0.2, which are left out" in out
+    why = "claims are judged together, and one needs runs with load=0.2, which are left out"
+    assert f"not judged hard  it <holds>: {why}" in out
     assert (tmp_path / "figures" / "x-fig1.png").exists()
     html, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
-    assert "0 of 0 hard claims held, 0 of 0 values held, 1 not judged" in html
-    assert "**all claims.** needs runs with load=0.2, which are left out" in text
+    assert "0 of 0 hard claims held, 0 of 0 values held, 2 not judged" in html
+    assert (
+        "**it <holds>.** claims are judged together, and one needs runs with load=0.2, which are left out"
+        in text
+    )
 
 
 def broken(data):
@@ -166,7 +170,10 @@ def test_a_part_whose_claims_and_figure_fail_is_reported_without_them(tmp_path, 
     with pytest.raises(StopIteration):
         reproduce.reproduce([one], tmp_path)
     reproduce.reproduce(part.only([one], ["load=0.2"], full=False), tmp_path)
-    assert "**all claims.** needs runs that are left out" in (tmp_path / "report.md").read_text()
+    assert (
+        "**all claims.** claims are judged together, and one needs runs that are left out"
+        in (tmp_path / "report.md").read_text()
+    )
     assert "No figure: it needs runs that are left out." in (tmp_path / "report.html").read_text()
 
 
