@@ -99,6 +99,57 @@ fn who_comes_first_is_served_first_by_the_channel_too() {
 }
 
 #[test]
+fn packets_of_another_class_leave_the_turns_of_the_queues_of_a_channel_as_they_are() {
+    // Flows of two queues want all of the channel from b to a, and between any two of their packets goes an acknowledgement of the flows
+    // that come the other way.
+    for kind in ["cioq", "input-queued", "output-queued", "shared-buffer"] {
+        let flow = |name: &str, pairs: &str| {
+            format!(
+                "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = {pairs}\nload = 1.0\nmessage = \"24 flits\"\n\
+                 process = \"periodic\"\nshare = true\n"
+            )
+        };
+        let flows = flow("even", "[[2, 0]]") + &flow("odd", "[[3, 1]]") + &flow("back", "[[0, 2], [1, 3]]");
+        let rest = format!(
+            "[queueing]\nkind = \"dbbm\"\nqueues = 2\n[switch]\nkind = \"{kind}\"\narbitration = \"round-robin\"\n{flows}\
+             [run]\nwarmup = \"10 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+        );
+        let output = run(&file(TWO, "kind = \"shortest\"", "kind = \"none\"", &rest));
+        let [even, odd] = ["even", "odd"].map(|class| number(&output, class, "accepted"));
+        // Of each 25 flits one is an acknowledgement.
+        let expected = 24.0 / 25.0 / 2.0;
+        assert!((even - expected).abs() < 0.01 && (odd - expected).abs() < 0.01, "{kind}: {even} and {odd}");
+    }
+}
+
+#[test]
+fn packets_of_another_class_leave_the_turns_of_the_outputs_of_an_input_as_they_are() {
+    // Endpoint 0 sends all it can to 2 and 3, where others send too, and acknowledges what comes from 1.
+    let flow = |name: &str, pair: [u32; 2], load: f64| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [{pair:?}]\nload = {load:?}\nmessage = \"24 flits\"\n\
+             share = true\n"
+        )
+    };
+    let flows = flow("two", [0, 2], 0.8) + &flow("three", [0, 3], 0.8) + &flow("back", [1, 0], 1.0);
+    let others = flow("beside two", [4, 2], 0.3) + &flow("beside three", [5, 3], 0.3);
+    for kind in ["cioq", "input-queued"] {
+        let rest = format!(
+            "[queueing]\nkind = \"voqsw\"\n[switch]\nkind = \"{kind}\"\nspeedup = 1\n{flows}{others}\
+             [run]\nwarmup = \"20 us\"\nduration = \"100 us\"\ndrain = \"0 us\"\n"
+        );
+        let output = run(&file(
+            "kind = \"single-switch\"\nendpoints = 6",
+            "kind = \"minimal\"",
+            "kind = \"none\"",
+            &rest,
+        ));
+        let [two, three] = ["two", "three"].map(|class| number(&output, class, "accepted"));
+        assert!((two / three - 1.0).abs() < 0.05 && two + three > 0.85, "{kind}: {two} and {three}");
+    }
+}
+
+#[test]
 fn flows_in_different_queues_never_block_each_other_and_flows_in_one_do() {
     // The hot flow gets a quarter of endpoint 5. What shares its queue gets as much: they take turns at switch a.
     for voq in ["voq = false", "voq = true"] {

@@ -3,12 +3,26 @@ use super::bits::Set;
 use super::parameters::Arbitration;
 use crate::core::fabric::Fabric;
 
+/// Most traffic classes that a switch tells apart.
+pub const CLASSES_MAX: usize = 6;
+
+/// Where the round robin over the queues of a channel goes on: in each class by itself, so that packets of one class that go between those
+/// of another leave its order as it is.
+pub type ChannelTurns = [u8; CLASSES_MAX];
+
+/// The turns after a packet of this class from the queue of a virtual channel.
+#[inline(always)]
+pub fn advance(turns: &mut ChannelTurns, class: u8, vc: u8) {
+    // After the last of 256 comes the first.
+    turns[class as usize] = vc.wrapping_add(1);
+}
+
 /// The queues of an output that hold packets, by virtual channel, and the classes that these are of.
 pub struct Queues<'a, const V: usize> {
     /// Those that hold packets.
     pub queued: Set<V>,
     /// Where round robin goes on.
-    pub turn: usize,
+    pub turns: ChannelTurns,
     /// Class of every virtual channel; the lower the number, the better.
     pub class_of: &'a [u8; 256],
     /// Virtual channels of every class, numbered by class.
@@ -28,13 +42,15 @@ impl<const V: usize> Queues<'_, V> {
     ) -> Option<u8> {
         let mut rest = self.queued;
         while let Some(lowest) = rest.first() {
-            let class = &self.class_sets[self.class_of[lowest] as usize];
+            let number = self.class_of[lowest] as usize;
+            let class = &self.class_sets[number];
+            let turn = self.turns[number].into();
             let candidates = rest.and(class);
             rest = rest.without(class);
             let found = if arbitration == Arbitration::RoundRobin || candidates.is_single() {
-                self.around(&candidates).find(|&vc| affords(fabric, port, vc))
+                around(&candidates, turn).find(|&vc| affords(fabric, port, vc))
             } else {
-                self.least(&candidates, fabric, port, &rank)
+                least(around(&candidates, turn), fabric, port, &rank)
             };
             if found.is_some() {
                 return found;
@@ -42,35 +58,35 @@ impl<const V: usize> Queues<'_, V> {
         }
         None
     }
+}
 
-    /// The candidates, from the one whose turn it is on.
-    #[inline(always)]
-    fn around(&self, candidates: &Set<V>) -> impl Iterator<Item = u8> {
-        let candidates = *candidates;
-        let first = candidates.next_from(self.turn);
-        let after = move |&vc: &usize| candidates.next_from(vc + 1).filter(|next| Some(*next) != first);
-        std::iter::successors(first, after).map(|vc| vc as u8)
-    }
+/// The candidates, from the one whose turn it is on.
+#[inline(always)]
+fn around<const V: usize>(candidates: &Set<V>, turn: usize) -> impl Iterator<Item = u8> {
+    let candidates = *candidates;
+    let first = candidates.next_from(turn);
+    let after = move |&vc: &usize| candidates.next_from(vc + 1).filter(|next| Some(*next) != first);
+    std::iter::successors(first, after).map(|vc| vc as u8)
+}
 
-    #[inline(never)]
-    fn least<R: PartialOrd>(
-        &self,
-        candidates: &Set<V>,
-        fabric: &mut Fabric,
-        port: u32,
-        rank: &impl Fn(&Fabric, u32) -> R,
-    ) -> Option<u8> {
-        let mut best = None::<(R, u8)>;
-        for vc in self.around(candidates) {
-            if affords(fabric, port, vc) {
-                let rank = rank(fabric, fabric.head(port, vc));
-                if best.as_ref().is_none_or(|(least, _)| rank < *least) {
-                    best = Some((rank, vc));
-                }
+/// The candidate with credit of the least rank; of equals, the first.
+#[inline(never)]
+fn least<R: PartialOrd>(
+    candidates: impl Iterator<Item = u8>,
+    fabric: &mut Fabric,
+    port: u32,
+    rank: &impl Fn(&Fabric, u32) -> R,
+) -> Option<u8> {
+    let mut best = None::<(R, u8)>;
+    for vc in candidates {
+        if affords(fabric, port, vc) {
+            let rank = rank(fabric, fabric.head(port, vc));
+            if best.as_ref().is_none_or(|(least, _)| rank < *least) {
+                best = Some((rank, vc));
             }
         }
-        best.map(|(_, vc)| vc)
     }
+    best.map(|(_, vc)| vc)
 }
 
 /// Whether the first packet of a queue has credit.

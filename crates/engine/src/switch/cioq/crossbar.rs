@@ -97,23 +97,23 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
     }
 
-    /// Leaves one of two proposals to an input: that of the better class, then the next in round robin over the outputs.
+    /// Leaves one of two proposals to an input: that of the better class, then the next in the class's round robin over the outputs.
     #[inline(never)]
     fn contest(&mut self, all: &mut [Open], rivals: [u32; 2]) {
-        let open = &all[rivals[0] as usize];
-        let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
-        let (radix, base) = (output.radix as u32, output.base);
-        let input = &mut self.inputs[output.input(found.input)];
-        let turn = input.turn as u32;
-        let rank = |open: &Open| {
-            let number = open.port - base;
+        let rank = |at: u32| {
+            let open = &all[at as usize];
+            let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
+            let number = open.port - output.base;
+            let turn = self.inputs[output.input(found.input)].turns[found.class as usize] as u32;
             // The turn may be the number of ports: it is that of the first then.
-            (open.found.as_ref().map(|found| found.class), number + if number >= turn { 0 } else { radix })
+            (found.class, number + if number >= turn { 0 } else { output.radix as u32 })
         };
-        let first = rank(open) < rank(&all[rivals[1] as usize]);
-        let [winner, loser] = if first { rivals } else { [rivals[1], rivals[0]] };
-        input.by = winner;
-        (all[loser as usize].found, all[loser as usize].lost) = (None, true);
+        let [winner, loser] = if rank(rivals[0]) < rank(rivals[1]) { rivals } else { [rivals[1], rivals[0]] };
+        let open = &mut all[loser as usize];
+        let found = open.found.take().expect("it proposed");
+        open.lost = true;
+        let input = self.outputs[open.port].input(found.input);
+        self.inputs[input].by = winner;
     }
 
     /// Moves a packet out of where it waits and over the crossbar.
@@ -165,7 +165,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         output.crossbar_free = held;
         output.turns[class as usize] = (input + 1) as u16;
         let path = &mut self.inputs[output.input(input)];
-        path.turn = (port - output.base + 1) as u16;
+        path.turns[class as usize] = (port - output.base + 1) as u16;
         // With parallel reads the input is free for other outputs at once.
         path.free_at = if self.parallel_reads { fabric.now } else { held };
         if buffered {

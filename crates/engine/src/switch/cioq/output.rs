@@ -5,7 +5,7 @@ use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;
-use crate::switch::turns::Queues;
+use crate::switch::turns::{Queues, advance};
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
@@ -50,7 +50,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
         let output = &self.outputs[port];
         let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
-        let queues = Queues { queued: output.queued, turn: output.turn.into(), class_of, class_sets };
+        let queues = Queues { queued: output.queued, turns: output.channel_turns, class_of, class_sets };
         let rank = |fabric: &Fabric, id| self.rank(fabric, port, fabric.pool.hot[id].next_vc.into(), id);
         let Some(vc) = queues.next(fabric, port, self.arbitration, rank) else { return };
         let id = fabric.head(port, vc);
@@ -70,7 +70,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let output = &mut self.outputs[port];
         output.waiting -= flits;
         output.leaving = vc;
-        output.turn = vc + 1;
+        advance(&mut output.channel_turns, self.class_of[vc as usize], vc);
         fabric.transmit(port, id);
     }
 

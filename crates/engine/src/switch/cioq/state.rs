@@ -15,10 +15,8 @@ use crate::switch::arch::{Architecture, Waiting};
 use crate::switch::bits::Set;
 use crate::switch::deadlines::Deadlines;
 use crate::switch::parameters::{Parameters, Path, Voq};
+use crate::switch::turns::{CLASSES_MAX, ChannelTurns};
 use std::cell::Cell;
-
-/// Most traffic classes of a scheme.
-pub(super) const CLASSES_MAX: usize = 6;
 
 /// An input's path into the crossbar.
 #[derive(Clone, Default)]
@@ -30,8 +28,8 @@ pub(super) struct Input {
     pub by: u32,
     /// Packets that wait there.
     pub held: u32,
-    /// Output that its round robin starts from.
-    pub turn: u16,
+    /// Output that its round robin starts from, per class.
+    pub turns: [u16; CLASSES_MAX],
 }
 
 /// A packet that has come in for an output (a local port); its input is that of its switch.
@@ -83,8 +81,6 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub listed: bool,
     /// Virtual channel of the packet under way.
     pub leaving: u8,
-    /// Next virtual channel in the channel's round robin.
-    pub turn: u8,
     /// Classes that have requests, one bit each.
     pub classes: u8,
     /// Next input in round robin, per class.
@@ -96,6 +92,8 @@ pub(super) struct Output<const W: usize, const V: usize> {
     /// Packets that it has taken since it passed over a candidate whose input was busy, and that one's class and input (`late`).
     pub passed: u16,
     pub late: (u8, u16),
+    /// Next virtual channel in the channel's round robin, per class.
+    pub channel_turns: ChannelTurns,
 }
 
 /// All switches of a partition that have a crossbar; `W` words hold a switch's inputs, `V` the virtual channels of an output's
@@ -191,13 +189,13 @@ impl<const W: usize, const V: usize> Output<W, V> {
             crowded: false,
             listed: false,
             leaving: 0,
-            turn: 0,
             classes: 0,
             turns: [0; CLASSES_MAX],
             requests: [Set::default(); CLASSES_MAX],
             owing: Cell::new(0),
             passed: 0,
             late: (0, 0),
+            channel_turns: ChannelTurns::default(),
         }
     }
 

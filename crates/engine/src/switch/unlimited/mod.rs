@@ -10,6 +10,7 @@ use super::arch::{Architecture, Waiting};
 use super::bits::Set;
 use super::deadlines::Deadlines;
 use super::parameters::{Arbitration, Parameters};
+use super::turns::{CLASSES_MAX, ChannelTurns};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
@@ -26,9 +27,9 @@ struct Output<const V: usize> {
     waiting: u32,
     /// Local switch.
     switch: u32,
-    /// Virtual channel of the packet under way, and the next in round robin.
+    /// Virtual channel of the packet under way, and the next in round robin, per class.
     leaving: u8,
-    turn: u8,
+    turns: ChannelTurns,
     /// Whether it is to be looked at in this tick.
     listed: bool,
     /// Whether one packet for it arrived since outputs were settled, and whether others did.
@@ -87,8 +88,9 @@ impl<const V: usize> Unlimited<V> {
 impl<const V: usize> Architecture for Unlimited<V> {
     fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self {
         let vcs = plan.channels.count();
-        assert!(vcs <= V * 64, "a switch state too small for its plan");
-        let mut class_sets = vec![Set::default(); plan.channels.classes.len()];
+        let classes = plan.channels.classes.len();
+        assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
+        let mut class_sets = vec![Set::default(); classes];
         let mut class_of = Box::new([0; 256]);
         for (vc, &class) in plan.channels.class_of.iter().enumerate() {
             class_sets[class as usize].insert(vc);
@@ -100,7 +102,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
             waiting: 0,
             switch,
             leaving: 0,
-            turn: 0,
+            turns: ChannelTurns::default(),
             listed: false,
             fresh: false,
             crowded: false,

@@ -6,7 +6,7 @@ use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;
 use crate::rng::mix;
 use crate::switch::parameters::Arbitration;
-use crate::switch::turns::Queues;
+use crate::switch::turns::{Queues, advance};
 
 impl<const V: usize> Unlimited<V> {
     /// Settles an output: fills its queues, starts its channel, and arms its next wake.
@@ -37,7 +37,7 @@ impl<const V: usize> Unlimited<V> {
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
         let output = &self.outputs[port];
         let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
-        let queues = Queues { queued: output.queued, turn: output.turn.into(), class_of, class_sets };
+        let queues = Queues { queued: output.queued, turns: output.turns, class_of, class_sets };
         if let Some(vc) =
             queues.next(fabric, port, self.arbitration, |fabric, id| self.rank(fabric, port, id))
         {
@@ -84,7 +84,7 @@ impl<const V: usize> Unlimited<V> {
         let output = &mut self.outputs[port];
         output.waiting -= hot.flits();
         output.leaving = hot.next_vc;
-        output.turn = hot.next_vc + 1;
+        advance(&mut output.turns, self.class_of[hot.next_vc as usize], hot.next_vc);
         if self.output_buffer.is_some() {
             return fabric.transmit(port, id);
         }
