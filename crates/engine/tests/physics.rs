@@ -91,10 +91,10 @@ fn saturated(ports: u32, switch: &str) -> f64 {
     number(&minimal(&network, NONE, &rest), "u", "accepted")
 }
 
-/// Karol, Hluchyj and Morgan 1987: 2 − √2 = 0.586 for many ports, 0.655 for four (their Table I).
+/// Karol, Hluchyj and Morgan 1987: 2 − √2 = 0.586 for many ports, 0.75, 0.6825 and 0.655 for two, three and four (their Table I).
 #[test]
 fn one_first_in_first_out_queue_per_input_is_limited_by_its_head() {
-    for (ports, expected) in [(64, 0.586), (4, 0.655)] {
+    for (ports, expected) in [(64, 0.586), (4, 0.655), (3, 0.6825), (2, 0.75)] {
         let accepted = saturated(ports, "kind = \"input-queued\"\nvoq = false\narbitration = \"random\"");
         assert!((accepted - expected).abs() <= 0.01, "{ports} ports: accepted {accepted}");
     }
@@ -290,6 +290,34 @@ fn waits_as_it_must(rho: f64, micros: u32) {
             error <= 0.03,
             "{switch}, {inputs} inputs at {rho}: waited {waited} flit times, not {expected}"
         );
+    }
+}
+
+/// Packets of L flits from N Bernoulli sources are served one flit in a flit time: ρ (L − 1/N) / 2(1 − ρ), from the batches of a flit time (the
+/// work that a batch finds, and half of what comes with it). Where the sources are few, part of it is spent in them.
+#[test]
+fn packets_of_several_flits_wait_as_batches_of_work_do() {
+    for (inputs, rho, flits, micros, switch) in [
+        (60, 0.5, 4, 1000, "output-queued"),
+        (60, 0.7, 4, 2000, "shared-buffer"),
+        (8, 0.7, 10, 4000, "output-queued"),
+    ] {
+        let sources: Vec<u32> = (1..=inputs).collect();
+        let rest = format!(
+            "[switch]\nkind = \"{switch}\"\ninput_buffer = \"5000 flits\"\n[packet]\nmax = \"{flits} flits\"\n\
+             [endpoint]\nacknowledge = false\nqueues = \"fifo\"\n\
+             [run]\nwarmup = \"20 us\"\nduration = \"{micros} us\"\ndrain = \"20 us\"\n\
+             [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = {sources:?}\ndestinations = [0]\n\
+             load_per_destination = {rho}\nmessage = \"{flits} flits\"\n"
+        );
+        let network = format!("kind = \"single-switch\"\nendpoints = {}", inputs + 1);
+        let output = run_with(&file(&network, "kind = \"minimal\"", NONE, &rest), &[]);
+        let (n, length) = (f64::from(inputs), f64::from(flits));
+        let waited = number(&output, "hot", "packet_latency_ns.mean") - (10.0 + 1.0 + 10.0 + length);
+        let rho = number(&output, "hot", "accepted_per_destination");
+        let expected = rho * (length - 1.0 / n) / (2.0 * (1.0 - rho));
+        let error = (waited / expected - 1.0).abs();
+        assert!(error < 0.03, "{switch}, {inputs} inputs, {flits} flits: waited {waited}, not {expected}");
     }
 }
 
