@@ -149,6 +149,38 @@ fn packets_of_another_class_leave_the_turns_of_the_outputs_of_an_input_as_they_a
     }
 }
 
+/// When, in ns, a packet of endpoint 0 for `older` and one that came after it for `younger` are through a switch whose two outputs
+/// become free in the same moment.
+fn older_and_younger(switch: &str, older: u32, younger: u32) -> [f64; 2] {
+    let one = |name: &str, pair: [u32; 2], flits: u32, start: u32| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [{pair:?}]\nmessage = \"{flits} flits\"\nshare = true\n\
+             process = \"one-shot\"\nstart = \"{start} ns\"\n"
+        )
+    };
+    let first = one("first", [4, older], 24, 0) + &one("second", [5, younger], 24, 0);
+    let flows = one("older", [0, older], 4, 2) + &one("younger", [0, younger], 4, 3);
+    let rest = format!(
+        "[endpoint]\nacknowledge = false\n[switch]\narbitration = \"age\"\nspeedup = 1\n{switch}\n{first}{flows}\
+         [run]\nwarmup = \"0 us\"\nduration = \"1 us\"\n"
+    );
+    let output =
+        run(&file("kind = \"single-switch\"\nendpoints = 6", "kind = \"minimal\"", "kind = \"none\"", &rest));
+    let through = |class, start| start + number(&output, class, "packet_latency_ns.mean");
+    [through("older", 2.0), through("younger", 3.0)]
+}
+
+#[test]
+fn by_age_an_input_too_sends_the_older_of_two_packets_first() {
+    for switch in ["kind = \"cioq\"", "kind = \"input-queued\""] {
+        for (older, younger) in [(2, 3), (3, 2)] {
+            // The outputs are free at 10 + 1 + 24 ns; from there it takes 4 flits, and the channel's 10 ns.
+            let found = older_and_younger(switch, older, younger);
+            assert_eq!(found, [35.0 + 4.0 + 10.0, 39.0 + 4.0 + 10.0], "{switch}, to {older} first");
+        }
+    }
+}
+
 #[test]
 fn flows_in_different_queues_never_block_each_other_and_flows_in_one_do() {
     // The hot flow gets a quarter of endpoint 5. What shares its queue gets as much: they take turns at switch a.

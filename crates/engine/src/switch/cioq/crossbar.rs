@@ -1,4 +1,5 @@
 //! Arbitration for the crossbar: every output proposes one candidate to its input, every input takes one proposal.
+use super::Arbitration;
 use super::state::{Fresh, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
@@ -60,7 +61,7 @@ impl<const W: usize, const V: usize> State<W, V> {
                 continue;
             }
             all.push(open);
-            self.claim(&mut all);
+            self.claim(fabric, &mut all);
         }
         pending.clear();
         self.pending = pending;
@@ -83,7 +84,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Gives the last proposal to its input; of two proposals the better one stays, unless the input can take both.
     #[inline(always)]
-    fn claim(&mut self, all: &mut [Open]) {
+    fn claim(&mut self, fabric: &Fabric, all: &mut [Open]) {
         let at = all.len() - 1;
         let Some(found) = &all[at].found else { return };
         if self.parallel_reads {
@@ -93,20 +94,23 @@ impl<const W: usize, const V: usize> State<W, V> {
         let before =
             (std::mem::replace(&mut input.pass, self.pass), std::mem::replace(&mut input.by, at as u32));
         if before.0 == self.pass {
-            self.contest(all, [before.1, at as u32]);
+            self.contest(fabric, all, [before.1, at as u32]);
         }
     }
 
-    /// Leaves one of two proposals to an input: that of the better class, then the next in the class's round robin over the outputs.
+    /// Leaves one of two proposals to an input: that of the better class, then with arbitration by age the older, then the
+    /// next in the class's round robin over the outputs.
     #[inline(never)]
-    fn contest(&mut self, all: &mut [Open], rivals: [u32; 2]) {
+    fn contest(&mut self, fabric: &Fabric, all: &mut [Open], rivals: [u32; 2]) {
         let rank = |at: u32| {
             let open = &all[at as usize];
             let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
             let number = open.port - output.base;
             let turn = self.inputs[output.input(found.input)].turns[found.class as usize] as u32;
+            let age = self.arbitration == Arbitration::Age;
+            let arrived = if age { fabric.pool.notes[found.id].arrived } else { 0 };
             // The turn may be the number of ports: it is that of the first then.
-            (found.class, number + if number >= turn { 0 } else { output.radix as u32 })
+            (found.class, arrived, number + if number >= turn { 0 } else { output.radix as u32 })
         };
         let [winner, loser] = if rank(rivals[0]) < rank(rivals[1]) { rivals } else { [rivals[1], rivals[0]] };
         let open = &mut all[loser as usize];
