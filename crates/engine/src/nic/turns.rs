@@ -61,14 +61,15 @@ impl<S: Source> NicSet<S> {
                 }
                 let queue = self.queue(endpoint, message.dst);
                 self.queues[queue].push(message);
-                self.make_ready(endpoint, queue, fabric.now);
+                self.make_ready(endpoint, queue, at);
             }
         }
         self.nodes[endpoint].next_born = next_born;
     }
 
     /// What becomes ready by `until` joins the round robin in the order of its times, whenever the endpoint is looked at: messages as
-    /// they are created, queues that waited for a time.
+    /// they are created, queues that waited for a time. Whether one has a reservation to send ahead of all data is asked as of that
+    /// time too: it may have by now what it had not then.
     #[inline(always)]
     pub(super) fn catch_up(&mut self, fabric: &mut Fabric, endpoint: u32, until: Tick) {
         loop {
@@ -86,7 +87,7 @@ impl<S: Source> NicSet<S> {
             // It may have been looked at before, or be forgotten, and another's queue by now.
             if self.queues[queue].wake_at == NonZero::new(at) && self.find(endpoint, dst) == Some(queue) {
                 self.queues[queue].wake_at = None;
-                self.make_ready(endpoint, queue, fabric.now);
+                self.make_ready(endpoint, queue, at);
             }
         }
     }
