@@ -65,6 +65,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         } else {
             if output.lone != NIL {
                 self.enter_lone(fabric, port);
+                // In a cell it is owed the room that it lacks, from now on: not from when the output happens to be looked at.
+                self.look_at(fabric, port, false);
             }
             self.enter_cell(fabric, &seat, input, id, true);
         }
