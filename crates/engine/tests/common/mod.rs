@@ -72,7 +72,7 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"lhrp\"\nthreshold = \"48 flits\"\nfabric_drop = \"300 ns\"\ncoalesce_after = 2",
     "kind = \"srp\"\nn_min = \"8 flits\"\ntime_to_wait = \"100 ns\"",
     "kind = \"srp\"\nn_min = \"8 flits\"\ntime_to_wait = \"100 ns\"\nvariant = \"fast-resend\"\nsmall = \"coalesce\"",
-    "kind = \"smsrp\"\ntime_to_wait = \"100 ns\"",
+    "kind = \"smsrp\"\ntime_to_wait = \"60 ns\"",
     "kind = \"lhrp+srp\"\nthreshold_message = \"24 flits\"\nthreshold = \"48 flits\"\ntime_to_wait = \"100 ns\"",
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"",
     "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"drain margin\"\nsignals = \"in band\"",
