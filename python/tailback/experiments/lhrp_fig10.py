@@ -11,6 +11,7 @@ from tailback.experiments.draw import LABELS, curve, finish, look
 from tailback.experiments.lhrp_paper import (
     FULL,
     PAPER,
+    ROOMIER,
     ROOMY,
     SPANS,
     Times,
@@ -77,9 +78,8 @@ def _refusals(data: Data) -> str:
         f"LHRP refuses {100 * dropped:.1f} % of the packets at full load, so that it can lose little more; "
         "and refusals also relieve: a refused packet waits at its source, and not in buffers of a "
         "credit round trip in the way of others (lhrp-fig11 shows it by threshold). Accepted at full load: "
-        f"LHRP {got['lhrp', 'paper']} %, baseline {got['none', 'paper']} %. With input buffers of 2000 "
-        f"packets LHRP has less, as published: {got['lhrp', 'roomy']} and "
-        f"{got['none', 'roomy']} %."
+        f"LHRP {got['lhrp', 'paper']} %, baseline {got['none', 'paper']} %. {ROOMIER} it is "
+        f"{got['lhrp', 'roomy']} and {got['none', 'roomy']} %."
     )
 
 

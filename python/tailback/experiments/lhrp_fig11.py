@@ -11,6 +11,7 @@ from tailback import style
 from tailback.experiments.draw import curve
 from tailback.experiments.lhrp_paper import (
     PAPER,
+    ROOMIER,
     ROOMY,
     SPANS,
     hotspot,
@@ -141,8 +142,8 @@ def claims(data: Data) -> list[Claim]:
             note="Infinite over 250 flits by more than a point, and no neighbour lower by over 0.3.",
             cause="Refusals relieve as well as cost. Input buffers hold a credit round trip: 150 flits "
             "behind a local channel, 60 behind an endpoint's. Packets for an endpoint at which two messages "
-            "meet fill them, and others wait behind; a refused packet waits at its source instead. With "
-            f"input buffers of 2000 packets the order is the published one: {c}.",
+            "meet fill them, and others wait behind; a refused packet waits at its source instead. "
+            f"{ROOMIER}: {c}.",
         ),
         hard(
             "(a) infinite equals the baseline (within 1 point)", f"{100 * gap:.2f} points apart", gap <= 0.01

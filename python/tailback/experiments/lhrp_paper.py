@@ -108,8 +108,16 @@ def times(full: bool) -> Times:
     return FULL if full else REDUCED
 
 
-ROOMY = {"switch.input_buffer": "2000 packets"}
-"""Input buffers that hold a jam: they tell what refusals cost from what they relieve."""
+ROOMY = {"switch.input_buffer": "2050 flits"}
+"""Input buffers of one size, the round trip of the longest channel, as the first author's simulator has them.
+
+They hold a jam, and so tell what refusals cost from what they relieve.
+"""
+ROOMIER = (
+    "With input buffers of 2050 flits everywhere, the round trip of the longest channel (one size for all, "
+    "as in the first author's public simulator, BookSim2)"
+)
+"""The same in words."""
 
 
 def scenario(
