@@ -42,8 +42,8 @@ use std::sync::Arc;
 /// The paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say what else
 /// of a send queue a refusal stops, and all hangs on it: sources that go on with first tries as their messages are made
 /// send 7.5 times what a hot endpoint takes in the paper's figure 6, and jam the class that all others speculate in
-/// (`stops = "message"`: 411 thousand flits wait in the network after 149 us, and ever more). Sources that stop until nothing of a queue
-/// waits for a granted time begin again all at once, with all that has heaped up (`stops = "queue"`: 123 thousand). By
+/// (`stops = "message"`: 316 thousand flits wait in the network after 149 us, and ever more). Sources that stop until nothing of a queue
+/// waits for a granted time begin again all at once, with all that has heaped up (`stops = "queue"`: 96 thousand). By
 /// default first tries go on as packets of the queue arrive, so that what it has under way does not exceed what it was at
 /// the first refusal (`stops = "growth"`: 14 thousand in the first 12 us, at most 9 thousand later); the endpoint is as busy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

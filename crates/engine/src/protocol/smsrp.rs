@@ -46,7 +46,7 @@ use std::sync::Arc;
 /// alone, and no data arrives; in the paper what arrives falls at most to what SRP has. By default what a queue has under
 /// way does not grow while refused packets of it wait, as in LHRP, and a packet of 4 flits takes its channel for 5 flit
 /// times, its reservation's included. The `overhead` is ours too: without it the destination gives all of its time away to
-/// data, and what reservations take of that stands in the network (13 us a packet at twice the rate, 3 us with it). The
+/// data, and what reservations take of that stands in the network (14 us a packet at twice the rate, 3 us with it). The
 /// first author's public simulator (BookSim2, branch SRP_IAR) has such a setting, `reservation_control_overhead`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
