@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -79,7 +80,16 @@ def _refusals(data: Data) -> str:
         "and refusals also relieve: a refused packet waits at its source, and not in buffers of a "
         "credit round trip in the way of others (lhrp-fig11 shows it by threshold). Accepted at full load: "
         f"LHRP {got['lhrp', 'paper']} %, baseline {got['none', 'paper']} %. {ROOMIER} it is "
-        f"{got['lhrp', 'roomy']} and {got['none', 'roomy']} %."
+        f"{got['lhrp', 'roomy']} and {got['none', 'roomy']} %; saturation, of each protocol: "
+        f"{_roomy(data)}."
+    )
+
+
+def _roomy(data: Data) -> str:
+    return ", ".join(
+        f"{LABELS[p]} {Interval(100 * found.load, 100 * found.half, found.runs)} %"
+        for p in _chosen()
+        if (found := data.saturation(roomy=p))
     )
 
 
@@ -89,22 +99,27 @@ def _dropped(result: Result) -> float:
 
 
 def searches(full: bool) -> list[Search]:
-    """The saturation for each size and protocol."""
-    span = replace(FULL, drain=0) if full else Times(30, 50, 0)
+    """The saturation for each size and protocol, and for 512 flits with larger buffers."""
     return [
-        Search(
-            {"protocol": protocol, "flits": size},
-            scenario(f"uniform, {size} flits, {protocol}", protocol, uniform(0.5, f"{size} flits"), span, 1),
-            "traffic.uniform.load",
-            0.7,
-            1.0,
-            0.005 if full else 0.02,
-            2 if full else 1,
-            cost=6 * uniform_cost(0.85, size, span),
-        )
+        _search({"protocol": protocol, "flits": size}, protocol, size, full)
         for size in _SIZES
         for protocol in _chosen()
-    ]
+    ] + [_search({"roomy": protocol}, protocol, 512, full) for protocol in _chosen()]
+
+
+def _search(labels: dict[str, Any], protocol: str, size: int, full: bool) -> Search:
+    span = replace(FULL, drain=0) if full else Times(30, 50, 0)
+    made = scenario(f"uniform, {size} flits, {protocol}", protocol, uniform(0.5, f"{size} flits"), span, 1)
+    return Search(
+        labels,
+        made.replace(ROOMY) if "roomy" in labels else made,
+        "traffic.uniform.load",
+        0.6 if "roomy" in labels else 0.7,
+        1.0,
+        0.005 if full else 0.02,
+        2 if full else 1,
+        cost=6 * uniform_cost(0.85, size, span),
+    )
 
 
 def draw(data: Data) -> Figure:
