@@ -1,8 +1,11 @@
+import re
 from pathlib import Path
 
 import pytest
 
+import tailback
 from tailback import docs
+from tailback.result import TABLES
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,3 +31,32 @@ def test_a_documentation_is_split_at_its_headings():
         "Lead.",
         {"What it does": "It acts.", "Paper": "None."},
     )
+
+
+def recorded():
+    """Results that together hold every table and every key of a summary."""
+    spoken = tailback.Scenario.load(ROOT / "scenarios" / "trace.toml").replace(
+        {
+            "congestion_control": {"kind": "codes-cc"},
+            "record": {"series": "1 us", "ports": True, "sources": True, "packets": True, "control": True}
+            | {"occupancy": ["1 us"]},
+        }
+    )
+    phases = tailback.Scenario.load(ROOT / "scenarios" / "phases.toml")
+    fluid = phases.replace({"run.model": "fluid", "record.ports": True})
+    results = [spoken.run(), phases.run(), fluid.run()]
+    assert set(TABLES) == {name for result in results for name in result.tables}
+    return results
+
+
+@pytest.mark.engine
+def test_the_model_page_tells_what_every_number_of_a_result_is():
+    page = (ROOT / "docs" / "model.md").read_text("utf-8")
+    told = set(re.findall(r"`(\w+)`", page))
+    # A latency is told once for its mean, quantiles and largest.
+    each = re.compile(r"(\w+_latency)_(mean|p\d+|max)_ns")
+    for result in recorded():
+        columns = [column for table in result.tables.values() for column in table.column_names]
+        names = {each.sub(r"\1_ns", name) for name in [*columns, *result.tables]}
+        names |= {*result.summary, *result.summary["classes"].get("all", {})}
+        assert names - told == set()
