@@ -96,13 +96,13 @@ class Result:
             ) from None
         except (OSError, ValueError, pa.ArrowException) as error:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
-        if not isinstance(summary, dict):
-            raise mistake(f"{directory} holds no result: {_SUMMARY} is not an object")
+        if not _is_summary(summary):
+            raise mistake(f"{directory / _SUMMARY} is no summary", _RUN_AGAIN)
         for name, table in tables.items():
             missing = [column for column in TABLES.get(name, ()) if column not in table.column_names]
             if missing:
                 file = directory / f"{name}.parquet"
-                raise mistake(f"{file} has no column {missing[0]!r}", "it is damaged: run the scenario again")
+                raise mistake(f"{file} has no column {missing[0]!r}", _RUN_AGAIN)
         return cls(scenario, summary, tables)
 
     def __repr__(self) -> str:
@@ -142,6 +142,19 @@ class Result:
         (directory / _SUMMARY).write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
         for name, table in self.tables.items():
             write_parquet(table, directory / f"{name}.parquet")
+
+
+_RUN_AGAIN = "it is damaged: run the scenario again"
+
+
+def _is_summary(facts: object) -> bool:
+    """Whether it has the shape of a summary: what it tells of classes and of jobs is told by name."""
+    if not isinstance(facts, dict):
+        return False
+    named = [facts.get(key, {}) for key in ("classes", "jobs")]
+    return all(isinstance(all_of, dict) for all_of in named) and all(
+        isinstance(one, dict) for all_of in named for one in all_of.values()
+    )
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

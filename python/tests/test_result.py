@@ -51,6 +51,14 @@ def test_columns_come_over_exactly(values, words):
     assert results._array("text", json.dumps(words).encode()).to_pylist() == words
 
 
+@pytest.mark.parametrize("text", ["3", '{"classes": 3}', '{"classes": {"hot": 3}}', '{"jobs": []}'])
+def test_a_summary_that_is_none_is_a_mistake(result, tmp_path, text):
+    result.save(tmp_path / "here")
+    (tmp_path / "here" / "summary.json").write_text(text)
+    with pytest.raises(tailback.InputError, match=r"summary.json is no summary \(it is damaged"):
+        tailback.Result.load(tmp_path / "here")
+
+
 def test_a_missing_value_is_nan(result):
     assert math.isnan(result.tables["series"]["message_latency_ns"][0].as_py())
 
