@@ -15,7 +15,7 @@ import typer
 from tailback import __version__, _engine, catalogue, console, sweeps
 from tailback.alone import compared
 from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
-from tailback.result import PLOTS, Result, prepare, replace_text
+from tailback.result import PLOTS, VIEW, Result, prepare, replace_text
 from tailback.scenario import Scenario, Watch
 
 app = typer.Typer(
@@ -272,6 +272,32 @@ def plot(
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
     for file in files:
         console.output().print(console.printable(str(file)), soft_wrap=True)
+
+
+@app.command()
+def view(
+    directories: Annotated[
+        list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where the page goes (default: plots/view.html in the result, of several in this folder).",
+        ),
+    ] = None,
+) -> None:
+    """Makes a page for a browser: the queues of the network over time, and the curves of results."""
+    from tailback import view as work  # late: it loads plotly
+
+    with _reporting():
+        default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
+        results = {label: Result.load(path) for label, path in _labels(directories).items()}
+        target = Path(output) if output else default
+        replace_text(target, work.page(results if len(results) > 1 else next(iter(results.values()))))
+    console.output().print(console.printable(str(target)), soft_wrap=True)
 
 
 @app.command()

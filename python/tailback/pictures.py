@@ -6,7 +6,6 @@ As in `tailback.plot`, every function takes a result, or several by label, and r
 from __future__ import annotations
 
 import math
-import tomllib
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from tailback import style
+from tailback.network_map import NetworkMap
 from tailback.plot import (
     Numbers,
     Results,
@@ -29,8 +29,8 @@ from tailback.plot import (
     _only,
     _table,
     finish_latency,
+    looks,
 )
-from tailback.result import Result
 
 _ROOT3 = math.sqrt(3)
 _RATES_MAX = 6
@@ -92,16 +92,17 @@ def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
 def occupancy_map(results: Results) -> Figure:
     """What waits for every port of every switch at the recorded times: blocks are groups, cells are ports.
 
-    Within a block a row is a switch, a column a port. Table `queues`, and `[topology] a` for the blocks.
+    Within a block a row is a switch, a column a port. Table `queues`, and `[topology] a` for the blocks. Of
+    many times, six evenly spaced ones; `tailback view` shows all.
     """
     shots = [
         (
             _join(label, f"{time / 1e3:g} us"),
-            _network(result),
+            NetworkMap.of(result),
             _only(_table(result, "queues"), "time_ns", time),
         )
         for label, result in _labelled(results).items()
-        for time in _distinct(_table(result, "queues"), "time_ns")
+        for time in looks(_distinct(_table(result, "queues"), "time_ns"))
     ]
     most = max([2.0] + [float(pc.max(table["flits"]).as_py() or 0) for _, _, table in shots])
     with style.styled():
@@ -111,8 +112,10 @@ def occupancy_map(results: Results) -> Figure:
         panels = figure.subplots(rows, columns, squeeze=False).ravel()
         colours = colormaps["viridis_r"].with_extremes(under="#eeeeee")
         image = None
-        for axes, (label, size, table) in zip(panels, shots, strict=False):
-            image = axes.imshow(_cells(size, table), norm=LogNorm(1, most), cmap=colours, aspect="auto")
+        for axes, (label, network, table) in zip(panels, shots, strict=False):
+            image = axes.imshow(
+                np.ma.masked_invalid(network.cells(table)), norm=LogNorm(1, most), cmap=colours, aspect="auto"
+            )
             axes.set_title(label, fontsize=9)
             axes.grid(visible=False)
             axes.set_xticks([])
@@ -125,36 +128,6 @@ def occupancy_map(results: Results) -> Figure:
         if image is not None:
             figure.colorbar(image, ax=list(panels), label="queued flits", shrink=0.8)
     return figure
-
-
-def _network(result: Result) -> tuple[int, int, int]:
-    """Switches, ports of a switch, and switches of a block."""
-    topology = tomllib.loads(result.scenario).get("topology", {})
-    if topology.get("kind") == "dragonfly":
-        p, a, h, groups = (int(topology[key]) for key in ("p", "a", "h", "groups"))
-        return a * groups, p + a - 1 + h, a
-    tables = [result.tables[name] for name in ("occupancy", "queues") if name in result.tables]
-    switches = 1 + max(int(pc.max(table["switch"]).as_py() or 0) for table in tables)
-    ports = 1 + int(pc.max(result.tables["queues"]["port"]).as_py() or 0)
-    return switches, ports, max(1, math.isqrt(switches))
-
-
-def _cells(size: tuple[int, int, int], table: Any) -> Numbers:
-    """An image of the network: blocks side by side, with gaps of one cell."""
-    switches, ports, block = size
-    blocks = math.ceil(switches / block)
-    across = max(1, math.ceil(math.sqrt(blocks * block / ports)))
-    down = math.ceil(blocks / across)
-    image = np.full((down * (block + 1) - 1, across * (ports + 1) - 1), np.nan)
-    for number in range(blocks):
-        top, left = number // across * (block + 1), number % across * (ports + 1)
-        image[top : top + min(block, switches - number * block), left : left + ports] = 0.5
-    switch, port = table["switch"].to_numpy(), table["port"].to_numpy()
-    number, row = switch // block, switch % block
-    image[number // across * (block + 1) + row, number % across * (ports + 1) + port] = table[
-        "flits"
-    ].to_numpy()
-    return np.ma.masked_invalid(image)
 
 
 def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Figure:

@@ -28,6 +28,7 @@ _PORT_STATES = ("active", "stalled", "idle")
 MISSING_MAX = 0.01
 """Share of the messages that may be missing where a latency is known; the engine has the same."""
 _NOTE_WIDTH = 80
+_LOOKS_MAX = 6
 _TELLING = 100
 """Messages of which a share of 1 % can be told."""
 
@@ -168,13 +169,13 @@ def source_throughput(results: Results, *, traffic: str | None = None) -> Figure
 
 
 def switch_occupancy(results: Results) -> Figure:
-    """Flits held by every switch, fullest first, at the recorded times. Table `occupancy`."""
+    """Flits held by every switch, fullest first, at the recorded times, of many at six. Table `occupancy`."""
     with style.styled():
         figure, (axes,) = style.figure()
         lines = [
             (_join(label, f"{time / 1e3:g} us"), _only(table, "time_ns", time))
             for label, table in ((label, _table(r, "occupancy")) for label, r in _labelled(results).items())
-            for time in _distinct(table, "time_ns")
+            for time in looks(_distinct(table, "time_ns"))
         ]
         for number, (label, table) in enumerate(lines):
             flits = np.sort(_numbers(table, "flits"))[::-1]
@@ -184,6 +185,12 @@ def switch_occupancy(results: Results) -> Figure:
         style.from_zero(axes)
         style.legend(figure, axes)
     return figure
+
+
+def looks(times: Sequence[float], most: int = _LOOKS_MAX) -> list[float]:
+    """The times of snapshots that are shown: of more than `most`, evenly spaced ones to the last."""
+    turns = range(1, most + 1) if len(times) > most else range(1, len(times) + 1)
+    return [times[len(times) * turn // len(turns) - 1] for turn in turns]
 
 
 def draw_series(

@@ -23,6 +23,8 @@ _SCENARIO = "scenario.toml"
 _SUMMARY = "summary.json"
 PLOTS = "plots"
 """Folder of the figures inside a result."""
+VIEW = "view.html"
+"""The page of `tailback view` among them."""
 TABLES: Mapping[str, tuple[str, ...]] = {
     "classes": ("class",),
     "flows": (),
@@ -176,6 +178,7 @@ def replace_text(file: Path, text: str) -> None:
     try:
         if file.is_dir():
             raise mistake(f"{file} is a directory", "name a file")
+        file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_name(f".{file.name}.{os.getpid()}")
         fresh.write_text(text, "utf-8")
         fresh.replace(file)
@@ -255,6 +258,7 @@ def _files_of_a_result(directory: Path) -> set[Path]:
         from tailback.figures import FIGURES  # late: it loads matplotlib
 
         plots = {directory / PLOTS / f"{name}{kind}" for name in FIGURES for kind in (".png", ".svg")}
+        plots.add(directory / PLOTS / VIEW)
     return {directory / _SCENARIO, directory / _SUMMARY} | tables | plots
 
 

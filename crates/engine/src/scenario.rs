@@ -287,8 +287,24 @@ pub struct Record {
     /// What the congestion control orders (tables `signals` and `rates`): every signal of a switch to throttle an endpoint or
     /// to end it, and every change of the rate that an endpoint is allowed.
     pub control: bool,
-    /// Times at which the occupancy of every switch is recorded.
-    pub occupancy: Vec<Duration>,
+    /// Times at which the occupancy of every switch is recorded: a list of them, or one time, for each of its multiples.
+    pub occupancy: Snapshots,
+}
+
+/// When the occupancy of every switch is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Snapshots {
+    /// At every multiple of a time, until the end of the run.
+    Every(#[schemars(extend("exclusiveMinimum" = 0))] Duration),
+    /// At these times.
+    At(Vec<Duration>),
+}
+
+impl Default for Snapshots {
+    fn default() -> Self {
+        Self::At(Vec::new())
+    }
 }
 
 /// A whole scenario.

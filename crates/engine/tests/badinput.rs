@@ -90,6 +90,8 @@ fn the_scenario_of_these_tests_is_right() {
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("host = \"5 ns\"", "host = \"5 flits\"", "unit", "ns"),
     ("threshold = \"1000 flits\"", "threshold = \"1000 ns\"", "unit", "flits"),
+    ("occupancy = [\"1 us\"]", "occupancy = \"0 ns\"", "over 0", ""),
+    ("occupancy = [\"1 us\"]", "occupancy = \"1 ps\"", "5000000 times", "a longer time"),
     ("threshold = \"1000 flits\"", "treshold = \"1000 flits\"", "unknown key", "threshold"),
     ("groups = 5", "groups = 6", "6 groups", "at most"),
     ("load = 0.5", "load = 1.5", "0 to 1", ""),

@@ -96,6 +96,15 @@ fn threads_and_partitions_do_not_change_any_result() {
 }
 
 #[test]
+fn one_time_of_snapshots_stands_for_each_of_its_multiples() {
+    let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", PROTOCOLS[0], BUSY);
+    let [every, list] = ["\"600 ns\"", "[\"1200 ns\", \"600 ns\"]"]
+        .map(|times| run_with(&text, &[("record.occupancy", times)]));
+    assert_eq!(reals(&every, "occupancy", "time_ns").last(), Some(&1200.0));
+    assert_eq!(result(&every), result(&list));
+}
+
+#[test]
 fn the_scenario_of_these_tests_drops_marks_and_resends() {
     let text = |network, protocol| file(network, "kind = \"minimal\"", protocol, BUSY);
     for protocol in PROTOCOLS.iter().filter(|protocol| protocol.contains("lhrp\"")) {

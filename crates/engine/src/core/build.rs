@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::protocol::signal::Passage;
 use crate::queueing::Assignment;
 use crate::routing::Router;
-use crate::scenario::{Scenario, SendQueues};
+use crate::scenario::{Scenario, SendQueues, Snapshots};
 use crate::switch::parameters::Buffer;
 use crate::topology::Wiring;
 use crate::traffic::bind::{BoundClass, Use, bind_all};
@@ -125,7 +125,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         noting: scenario.congestion_control.scheme().words() || !jobs.is_empty() || circuits,
         circuits,
         told: scenario.congestion_control.scheme().told(),
-        record: record(scenario, &scale, tick),
+        record: record(scenario, &scale, tick, window.1 + drain),
         traffic: generators(scenario, traffic, &scale, tick),
         scale,
         jobs,
@@ -237,9 +237,14 @@ fn generators(
         .collect()
 }
 
-fn record(scenario: &Scenario, scale: &Scale, tick: u64) -> RecordPlan {
+fn record(scenario: &Scenario, scale: &Scale, tick: u64, end: Tick) -> RecordPlan {
     let (record, ticks) = (&scenario.record, |span: Duration| span.time(scale).0 / tick);
-    let mut occupancy: Vec<Tick> = record.occupancy.iter().map(|&at| ticks(at)).collect();
+    let mut occupancy: Vec<Tick> = match &record.occupancy {
+        Snapshots::Every(span) => {
+            (1..).map(|at| at * ticks(*span).max(1)).take_while(|&at| at <= end).collect()
+        }
+        Snapshots::At(times) => times.iter().map(|&at| ticks(at)).collect(),
+    };
     occupancy.sort_unstable();
     occupancy.dedup();
     RecordPlan {

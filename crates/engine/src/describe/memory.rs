@@ -89,6 +89,6 @@ fn results(plan: &Plan) -> usize {
     let class = size_of::<ClassProbe>() + 3 * HISTOGRAM + bins * size_of::<Bin>() + sources;
     let ports: usize = plan.graph.switches.iter().map(Vec::len).sum();
     let recorded = if plan.record.ports { ports * 40 } else { 0 };
-    let snapshots = plan.record.occupancy.len() * plan.graph.switches.len() * 8;
+    let snapshots = plan.record.occupancy.len() * (plan.graph.switches.len() * 8 + ports * 4);
     plan.shares.len() * plan.groups() * class + recorded + snapshots
 }

@@ -1,6 +1,6 @@
 //! Mistakes across keys: what no schema can tell, and needs only the scenario.
 use super::nearest::nearest;
-use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Traffic};
+use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Snapshots, Traffic};
 use crate::problem::Problem;
 use crate::protocol::CongestionControl;
 use crate::routing::Routing;
@@ -30,6 +30,8 @@ const PACKET_FLITS_MAX: u64 = 4095;
 const CLASSES_MAX: usize = 256;
 /// Most bins of the time series, of all classes together.
 const BINS_MAX: u64 = 10_000_000;
+/// Most snapshots of the switches.
+const SNAPSHOTS_MAX: u64 = 100_000;
 
 /// Tells all mistakes across keys.
 pub fn across(scenario: &Scenario, tell: Tell) {
@@ -345,6 +347,17 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
         if bins > u128::from(BINS_MAX) {
             let message = format!("the series of all classes would have {bins} bins");
             tell(Problem::new("record.series", message, format!("at most {BINS_MAX}: a longer bin")));
+        }
+    }
+    if let Snapshots::Every(span) = scenario.record.occupancy {
+        let snapshots = total / u128::from(span.time(scale).0.max(1));
+        if snapshots > u128::from(SNAPSHOTS_MAX) {
+            let message = format!("the occupancy would be recorded {snapshots} times");
+            tell(Problem::new(
+                "record.occupancy",
+                message,
+                format!("at most {SNAPSHOTS_MAX}: a longer time"),
+            ));
         }
     }
     if scenario.run.memory.is_some_and(|memory| !matches!(memory, Size::Bits(_))) {

@@ -1,0 +1,65 @@
+"""A picture of the ports of a network: a block per group, in it a row per switch, a column per port."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tailback.result import Result
+
+Cells = NDArray[np.float64]
+EMPTY = 0.5
+"""What a cell holds whose port has no flits; cells of no port hold NaN."""
+
+
+@dataclass(frozen=True)
+class NetworkMap:
+    """The picture of a network of so many switches of so many ports, in blocks of so many switches."""
+
+    switches: int
+    ports: int
+    block: int
+
+    @classmethod
+    def of(cls, result: Result) -> NetworkMap:
+        """That of a result with the table `queues`; the groups of a dragonfly are its blocks."""
+        topology = tomllib.loads(result.scenario).get("topology", {})
+        if topology.get("kind") == "dragonfly":
+            p, a, h, groups = (int(topology[key]) for key in ("p", "a", "h", "groups"))
+            return cls(a * groups, p + a - 1 + h, a)
+        tables = [result.tables[name] for name in ("occupancy", "queues") if name in result.tables]
+        switches = 1 + max(int(pc.max(table["switch"]).as_py() or 0) for table in tables)
+        ports = 1 + int(pc.max(result.tables["queues"]["port"]).as_py() or 0)
+        return cls(switches, ports, max(1, math.isqrt(switches)))
+
+    @property
+    def _across(self) -> int:
+        """Blocks side by side, so that the picture is about square."""
+        return max(1, math.ceil(math.sqrt(math.ceil(self.switches / self.block) * self.block / self.ports)))
+
+    def places(self, switch: Any, port: Any) -> tuple[Any, Any]:
+        """Row and column of a port, or of each of several; blocks are a cell apart."""
+        number, row = switch // self.block, switch % self.block
+        across = self._across
+        return number // across * (self.block + 1) + row, number % across * (self.ports + 1) + port
+
+    def blank(self) -> Cells:
+        """The picture of an empty network."""
+        rows, columns = self.places(
+            np.repeat(np.arange(self.switches), self.ports), np.tile(np.arange(self.ports), self.switches)
+        )
+        image = np.full((rows.max() + 1, columns.max() + 1), np.nan)
+        image[rows, columns] = EMPTY
+        return image
+
+    def cells(self, table: Any) -> Cells:
+        """The picture of rows of the table `queues`: the flits that wait for each port."""
+        image = self.blank()
+        image[self.places(table["switch"].to_numpy(), table["port"].to_numpy())] = table["flits"].to_numpy()
+        return image

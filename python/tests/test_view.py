@@ -1,0 +1,88 @@
+"""The page of `tailback view` shows what the tables of results hold."""
+
+import math
+
+import numpy as np
+import pytest
+
+import tailback
+from tailback import view
+
+pytestmark = pytest.mark.engine
+
+SMALL = """
+title = "small <b>"
+topology = { kind = "dragonfly", p = 2, a = 2, h = 1, groups = 3 }
+routing = { kind = "minimal" }
+run = { warmup = "0 us", duration = "4 us", drain = "1 us" }
+record = { series = "1 us", occupancy = "500 ns" }
+
+[[traffic]]
+name = "hot"
+pattern = "hotspot"
+sources = 5
+destinations = 1
+load = 0.8
+"""
+
+
+@pytest.fixture(scope="module")
+def run():
+    return tailback.Scenario.loads(SMALL).run()
+
+
+def queued(run):
+    """A time, a switch, a port and the flits that wait for it."""
+    table = run.tables["queues"].to_pylist()
+    row = max(table, key=lambda row: row["flits"])
+    return row["time_ns"], row["switch"], row["port"], row["flits"]
+
+
+def test_a_frame_shows_what_waits_for_every_port_then(run):
+    time, switch, port, flits = queued(run)
+    assert flits > 20
+    figure = view.figure(run)
+    frames = {frame.name: frame.data[0] for frame in figure.frames}
+    assert sorted(map(float, frames)) == [500.0 * turn for turn in range(1, 11)]
+    cells = frames[f"{time:g}"]
+    names = np.array(figure.data[0].hovertext)
+    ((row, column),) = np.argwhere(names == f"switch {switch}, port {port}")
+    assert cells.customdata[row][column] == flits
+    assert math.isclose(cells.z[row][column], math.log10(flits), rel_tol=1e-6)
+    empty = [cells.z[at] for at in np.ndindex(names.shape) if names[at] and not cells.customdata[at]]
+    assert empty
+    assert max(empty) < 0
+    assert np.isnan(cells.z[names == ""]).all()
+
+
+def test_the_curves_are_the_series(run):
+    line = next(line for line in view.figure(run).data if line.name == "hot")
+    series = run.tables["series"].to_pydict()
+    own = [at for at, name in enumerate(series["class"]) if name == "hot"]
+    assert np.allclose(line.x, [series["time_ns"][at] / 1e3 for at in own])
+    assert np.allclose(line.y, [100 * series["accepted_per_destination"][at] for at in own])
+
+
+def test_of_many_cells_fewer_times_are_shown(run, monkeypatch):
+    cells = np.array(view.figure(run).data[0].z).size
+    monkeypatch.setattr(view, "_CELLS_MAX", 4 * cells)
+    assert [float(frame.name) for frame in view.figure(run).frames] == [1000.0, 2500.0, 3500.0, 5000.0]
+
+
+def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(command, run, tmp_path):
+    run.save(tmp_path / "here")
+    assert command("view", "here") == (0, "here/plots/view.html\n", "")
+    text = (tmp_path / "here" / "plots" / "view.html").read_text("utf-8")
+    assert "small &lt;b&gt;" in text
+    assert "<b>" not in text.split("<body>")[1].split("<script")[0]
+    run.save(tmp_path / "here")
+    run.save(tmp_path / "there")
+    assert command("view", "here", "there")[:2] == (0, "plots/view.html\n")
+    assert command("view", "here", "-o", "a/page.html")[:2] == (0, "a/page.html\n")
+
+
+def test_a_result_without_times_is_a_mistake(command, tmp_path):
+    tailback.Scenario.loads(SMALL).replace({"record": {}}).run().save(tmp_path / "here")
+    status, _, told = command("view", "here")
+    assert status == 2
+    assert "occupancy" in told
