@@ -2,9 +2,9 @@
 use super::Arbitration;
 use super::crossbar::{Open, Proposal};
 use super::state::{Output, State};
-use crate::core::NEVER;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
+use crate::core::{NEVER, Tick};
 use crate::rng::mix;
 
 impl<const W: usize, const V: usize> State<W, V> {
@@ -186,7 +186,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         self.ready(fabric, output, place, open)
     }
 
-    /// The first queue of a cell whose head may cross.
+    /// The first queue of a cell whose head may cross; by age, that with the oldest.
     #[inline(always)]
     fn ready(
         &self,
@@ -198,6 +198,14 @@ impl<const W: usize, const V: usize> State<W, V> {
         let voq = self.is_voq(output.radix as u32, class, input);
         let queue = self.cells[output.cell_of(class, input)];
         let Hot { next, sibling, .. } = fabric.pool.hot[queue];
+        if sibling != NIL && self.arbitration == Arbitration::Age {
+            return self.oldest_ready(fabric, output, open, (queue, voq)).map(|(id, queue)| Proposal {
+                id,
+                queue,
+                input,
+                class,
+            });
+        }
         let id = if voq { next } else { queue };
         if self.may_cross(fabric, output, id, open) {
             return Some(Proposal { id, queue, input, class });
@@ -225,6 +233,36 @@ impl<const W: usize, const V: usize> State<W, V> {
             queue = sibling;
         }
         None
+    }
+
+    /// The oldest head that may cross of the queues of a cell, and its queue. Of those that lack room the oldest is noted.
+    #[inline(never)]
+    fn oldest_ready(
+        &self,
+        fabric: &mut Fabric,
+        output: &Output<W, V>,
+        open: &mut Open,
+        (mut queue, voq): (u32, bool),
+    ) -> Option<(u32, u32)> {
+        let (mut best, mut short) = (None::<(Tick, u32, u32)>, std::mem::replace(&mut open.short, NIL));
+        while queue != NIL {
+            let Hot { next, sibling, .. } = fabric.pool.hot[queue];
+            let id = if voq { next } else { queue };
+            let arrived = fabric.pool.notes[id].arrived;
+            if self.may_cross(fabric, output, id, open) {
+                if best.is_none_or(|(oldest, ..)| arrived < oldest) {
+                    best = Some((arrived, id, queue));
+                }
+            } else if open.short != NIL {
+                let lacking = std::mem::replace(&mut open.short, NIL);
+                if short == NIL || arrived < fabric.pool.notes[short].arrived {
+                    short = lacking;
+                }
+            }
+            queue = sibling;
+        }
+        open.short = short;
+        best.map(|(_, id, queue)| (id, queue))
     }
 
     /// Whether the head of a queue may cross: it fits in the room that is not owed to another. In round robin the first that does not is

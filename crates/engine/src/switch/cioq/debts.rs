@@ -1,8 +1,9 @@
 //! Room that outputs owe.
 //!
 //! Of the packets that wait for one virtual channel of an output, small ones would take what room there is before it is enough for a
-//! large one, and that would wait for as long as they come. So an output owes room to a packet that it finds without: smaller ones for
-//! the same virtual channel leave that much free.
+//! large one, and that would wait for as long as they come. Nor would one of the same size ever go if, whenever room comes free, the
+//! round robin over the inputs stood at another: as it does where a packet for a virtual channel with room takes every other turn. So an
+//! output owes room to a packet that it finds without: others for the same virtual channel leave that much free.
 use super::state::{Output, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
@@ -16,7 +17,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         &self.owed[port * self.vcs + vc as u32]
     }
 
-    /// Flits that a packet leaves free because they are owed to a larger one for the same virtual channel.
+    /// Flits that a packet leaves free because they are owed to another for the same virtual channel.
     #[inline(always)]
     pub(super) fn aside(&self, fabric: &Fabric, port: u32, id: u32) -> u32 {
         if self.outputs[port].owing.get() == 0 { 0 } else { self.aside_of(fabric, port, id) }
@@ -26,11 +27,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     fn aside_of(&self, fabric: &Fabric, port: u32, id: u32) -> u32 {
         let packets = &fabric.pool.hot;
         let creditor = self.creditor(port, packets[id].next_vc).get();
-        if creditor == NIL {
-            return 0;
-        }
-        let [needed, owed] = [id, creditor].map(|id| fabric.room_needed(&packets[id]));
-        if needed < owed { owed } else { 0 }
+        if creditor == NIL || creditor == id { 0 } else { fabric.room_needed(&packets[creditor]) }
     }
 
     /// Whether room can be owed to a packet. It cannot to one that needs a bubble, which waits for what packets in the ring leave: they go
