@@ -340,8 +340,8 @@ impl Fabric {
         let now = self.now;
         let record = &mut self.channels[channel];
         let flit = self.timing[record.row as u32].time(1);
-        // It waits for the end of the flit under way.
-        let start = if record.free_at > now { self.cut_free[channel].max(now + flit) } else { now };
+        // It waits for the end of the flit under way, which may be the last.
+        let start = self.cut_free[channel].max(now + flit).min(record.free_at.max(now));
         let (until, sending, starved) = (record.free_at, record.sending, record.starved);
         record.free_at = start;
         self.now = start;
@@ -351,7 +351,7 @@ impl Fabric {
         let end = record.free_at;
         self.cut_free[channel] = end;
         record.starved = starved;
-        if until > start {
+        if until > now {
             (record.free_at, record.sending) = (until + (end - start), sending);
         }
     }

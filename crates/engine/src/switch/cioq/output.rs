@@ -18,9 +18,11 @@ impl<const W: usize, const V: usize> State<W, V> {
         if !queued && !asking {
             return;
         }
+        let slips = self.interleave && output.classes & self.control != 0;
         if !Self::QUEUES && open.found.is_some() {
             // What crossed is on the channel.
-            return fabric.wake(port, output.crossbar_free);
+            let credit = if slips { credit_to_come(fabric, port) } else { NEVER };
+            return fabric.wake(port, credit.min(self.outputs[port].crossbar_free));
         }
         if queued && fabric.channels[port].free_at <= now {
             self.start_channel(fabric, port, agent);
@@ -30,6 +32,10 @@ impl<const W: usize, const V: usize> State<W, V> {
         if channel_free > now {
             if queued || open.full {
                 wake = channel_free;
+            }
+            if slips {
+                // A control packet need not wait for the channel.
+                wake = wake.min(credit_to_come(fabric, port));
             }
         } else if queued || open.full && !Self::QUEUES {
             wake = fabric.next_credit(port);
@@ -132,10 +138,19 @@ impl<const W: usize, const V: usize> State<W, V> {
         let output = &mut self.outputs[port];
         output.turns[class as usize] = (input + 1) as u16;
         output.waiting -= flits;
+        if fabric.channels[port].free_at <= fabric.now {
+            output.leaving = fabric.pool.hot[id].next_vc;
+        }
         self.inputs[output.input(input)].held -= 1;
         fabric.cut_in(port, id);
         if !Self::QUEUES {
             output.crossbar_free = fabric.channels[port].free_at;
         }
     }
+}
+
+/// When the next credit comes, if none has that was not needed yet.
+fn credit_to_come(fabric: &mut Fabric, port: u32) -> Tick {
+    let at = fabric.next_credit(port);
+    if at > fabric.now { at } else { NEVER }
 }
