@@ -129,7 +129,9 @@ impl<A: Architecture> Partition<A> {
         }
         let (flits, now) = (packet.hot.flits(), fabric.now);
         // Flits that are in the buffer are credited now, the others as they arrive.
-        let flit = fabric.plan.links[0].time[1] as Tick;
+        let inlet = &fabric.inlets[input];
+        let port = fabric.plan.graph.switches[inlet.switch as usize][(input - inlet.base) as usize];
+        let flit = fabric.plan.links[port.class as usize].time[1] as Tick;
         for behind in (0..flits).rev() {
             let at = packet.hot.tail.saturating_sub(behind as Tick * flit).max(now);
             fabric.release(input, packet.hot.vc, 1, at);
