@@ -29,8 +29,8 @@ impl<S: Source> NicSet<S> {
                 packet.notes.tag = record.tag();
                 packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
             }
-            Pull::Again(_) => {
-                let again = record.due().expect("a packet was due");
+            Pull::Again(class) => {
+                let again = record.to_repeat(class).expect("a packet was due");
                 let flits = again.flits.min(self.plan.packet_flits as u32);
                 packet.hot.set_size(Kind::Data, flits as u16);
                 packet.cold.born = again.born;
@@ -83,8 +83,9 @@ impl<S: Source> NicSet<S> {
                 }
             }
             Pull::Control(_, kind, words) => record.circuit.on_sent(kind, words[0]),
-            Pull::Again(_) => {
-                let again = record.take_due(self.plan.packet_flits as u32).expect("a packet was due");
+            Pull::Again(class) => {
+                let again =
+                    record.take_again(class, self.plan.packet_flits as u32).expect("a packet was due");
                 first = again.first;
                 if first {
                     fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
@@ -145,7 +146,7 @@ impl<S: Source> NicSet<S> {
         }
         let id = fabric.pool.insert(packet);
         let channel = fabric.ports + endpoint;
-        if fabric.channels[channel].free_at > fabric.now {
+        if fabric.interleaves(packet.hot.next_vc) {
             fabric.cut_in(channel, id);
         } else {
             fabric.transmit(channel, id);

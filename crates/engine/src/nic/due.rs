@@ -14,11 +14,10 @@ pub struct Due {
 }
 
 impl Due {
-    /// Something was added to a queue's packets to send again, or taken from them. Packets that may be dropped again are
-    /// in no hurry: bit n of `droppable` is class n.
-    pub fn note<Q>(&mut self, number: u32, queue: &mut SendQueue<Q>, droppable: u64) {
+    /// Something was added to a queue's packets to send again, or taken from them. Those that may be dropped again are in no hurry.
+    pub fn note<Q>(&mut self, number: u32, queue: &mut SendQueue<Q>) {
         let Some(due) = queue.due() else { return };
-        if droppable >> due.class & 1 == 0 && queue.noted.is_none_or(|noted| due.at < noted.get()) {
+        if queue.noted.is_none_or(|noted| due.at < noted.get()) {
             let at = due.at;
             queue.noted = Some(NonZero::new(at).expect("law broken: a packet is due before the first"));
             self.times.push(Reverse((at, queue.dst, number)));

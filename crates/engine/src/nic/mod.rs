@@ -327,7 +327,7 @@ impl<S: Source> Nics for NicSet<S> {
             "law broken: a packet reached an endpoint it was not for"
         );
         fabric.probe.arrived(&packet, fabric.now);
-        let mut told = false;
+        let (mut told, mut heard) = (false, false);
         if packet.hot.kind() == Kind::Data {
             if self.source.accept(&mut self.sinks[endpoint], &packet) {
                 let whole = self.receive(fabric, &packet);
@@ -340,14 +340,14 @@ impl<S: Source> Nics for NicSet<S> {
         } else if matches!(packet.hot.kind(), Kind::SetUp | Kind::Probe | Kind::TearDown) {
             self.turn_round(fabric, endpoint, &packet);
         } else {
-            self.hear(fabric, endpoint, &packet);
+            heard = self.hear(fabric, endpoint, &packet);
         }
         self.answer(fabric, endpoint, &packet);
         if told {
             self.job_delivered(fabric, endpoint, &packet);
         }
         // What it sent may have taken the place of a packet that waits for credit: the channel no longer knows that one does.
-        if told || self.nodes[endpoint].is_waiting(fabric.now) {
+        if told || heard || self.nodes[endpoint].is_waiting(fabric.now) {
             self.serve(fabric, endpoint);
         }
     }

@@ -184,8 +184,10 @@ pub struct SendQueue<Q> {
 struct Extra {
     /// The workload's tags of the messages, in their order; none while all are 0.
     tags: VecDeque<u32>,
-    /// Packets to be sent again.
+    /// Packets to be sent again, at their times, in a class that is never dropped.
     again: BinaryHeap<Reverse<Again>>,
+    /// Packets to be tried again, in a class that may be dropped, in order.
+    retries: VecDeque<Again>,
 }
 
 impl<Q> SendQueue<Q> {
@@ -280,9 +282,19 @@ impl<Q> SendQueue<Q> {
         runs
     }
 
-    /// The packet that is due first to be sent again.
+    /// The packet that is due first to be sent again, in a class that is never dropped.
     pub fn due(&self) -> Option<&Again> {
         self.extra.as_ref()?.again.peek().map(|Reverse(again)| again)
+    }
+
+    /// The packet that is to be tried again first, in a class that may be dropped.
+    pub fn retry(&self) -> Option<&Again> {
+        self.extra.as_ref()?.retries.front()
+    }
+
+    /// The packet that goes if one is sent again in this class.
+    pub(super) fn to_repeat(&self, class: u8) -> Option<&Again> {
+        self.retry().filter(|retry| retry.class == class).or_else(|| self.due())
     }
 
     /// Has a packet sent again at its time.
@@ -290,16 +302,26 @@ impl<Q> SendQueue<Q> {
         self.extra.get_or_insert_default().again.push(Reverse(packet));
     }
 
+    /// Has a packet tried again, which waits for no time, behind others.
+    pub fn try_again(&mut self, packet: Again) {
+        self.extra.get_or_insert_default().retries.push_back(packet);
+    }
+
     /// Does not send a packet again after all.
     pub fn cancel(&mut self, key: u64) {
         if let Some(extra) = &mut self.extra {
             extra.again.retain(|Reverse(again)| again.key() != key);
+            // What is due first may be another now.
+            self.noted = None;
         }
     }
 
-    /// Takes the first packet of what is due first.
-    pub fn take_due(&mut self, packet_flits: u32) -> Option<Again> {
-        let again = &mut self.extra.as_mut()?.again;
+    /// Takes the first packet of what goes if one is sent again in this class.
+    pub fn take_again(&mut self, class: u8, packet_flits: u32) -> Option<Again> {
+        let Extra { again, retries, .. } = &mut **self.extra.as_mut()?;
+        if retries.front().is_some_and(|retry| retry.class == class) {
+            return retries.pop_front();
+        }
         let Reverse(run) = again.pop()?;
         if run.flits > packet_flits {
             let (flits, sequence) = (run.flits - packet_flits, run.sequence + 1);
@@ -312,7 +334,7 @@ impl<Q> SendQueue<Q> {
     pub(super) fn memory(&self) -> usize {
         let extra = self.extra.as_ref().map_or(0, |extra| {
             size_of::<Extra>()
-                + extra.again.capacity() * size_of::<Again>()
+                + (extra.again.capacity() + extra.retries.capacity()) * size_of::<Again>()
                 + extra.tags.capacity() * size_of::<u32>()
         });
         self.messages.memory() + extra
@@ -320,7 +342,7 @@ impl<Q> SendQueue<Q> {
 
     /// Whether nothing waits in it.
     pub fn is_empty(&self) -> bool {
-        self.messages.is_empty() && self.due().is_none()
+        self.messages.is_empty() && self.due().is_none() && self.retry().is_none()
     }
 }
 
@@ -356,6 +378,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_tried_again_hides_nothing_that_was_granted() {
+        let mut queue = SendQueue::<()>::default();
+        let packet = |class, at| Again { class, at, flits: 4, ..Again::sent(&Packet::default()) };
+        queue.try_again(packet(2, 5));
+        queue.again(packet(1, 7));
+        assert_eq!(queue.due().map(|due| due.at), Some(7));
+        assert_eq!(queue.to_repeat(1).map(|packet| packet.at), Some(7));
+        assert_eq!(queue.take_again(2, 24).map(|packet| packet.at), Some(5));
+        assert!(queue.retry().is_none() && !queue.is_empty());
+        assert_eq!(queue.take_again(1, 24).map(|packet| packet.at), Some(7));
+        assert!(queue.is_empty());
+    }
+
+    #[test]
     fn what_is_put_off_is_cut_by_message_and_then_by_packet() {
         let mut queue = SendQueue::<()>::default();
         queue.push(Message::new(0, 3, 50, 0));
@@ -369,7 +405,8 @@ mod tests {
         assert_eq!(parts, [(7, 1, 26), (8, 0, 10)]);
         assert!(!queue.has_message());
         runs.into_iter().for_each(|run| queue.again(run));
-        let packets: Vec<_> = std::iter::from_fn(|| queue.take_due(24)).map(|p| (p.key(), p.flits)).collect();
+        let packets: Vec<_> =
+            std::iter::from_fn(|| queue.take_again(0, 24)).map(|p| (p.key(), p.flits)).collect();
         assert_eq!(packets, [(key(7, 1), 24), (key(7, 2), 2), (key(8, 0), 10)]);
     }
 }

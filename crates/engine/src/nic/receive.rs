@@ -48,7 +48,7 @@ impl<S: Source> NicSet<S> {
         self.replies = replies;
     }
 
-    /// Sends a control packet at once if the channel is free and has credit, else behind those that wait.
+    /// Sends a control packet at once if the channel is free and has credit, else behind those of its class and better ones.
     #[inline]
     pub(super) fn send_control(&mut self, fabric: &mut Fabric, endpoint: u32, mut packet: Packet) {
         let channel = fabric.ports + endpoint;
@@ -60,7 +60,10 @@ impl<S: Source> NicSet<S> {
                 return;
             }
         }
-        self.nodes[endpoint].control.push_back(packet);
+        let class = |packet: &Packet| self.plan.channels.class_of[packet.hot.next_vc as usize];
+        let (control, own) = (&mut self.nodes[endpoint].control, class(&packet));
+        let at = control.partition_point(|other| class(other) <= own);
+        control.insert(at, packet);
     }
 
     /// Answers a packet out of band.
@@ -104,12 +107,13 @@ impl<S: Source> NicSet<S> {
             let rate = self.source.allowed_towards(record, signal.about);
             fabric.probe.allowed(signal.to, Some(signal.about), rate, now);
         }
-        self.make_ready(endpoint, queue, now);
+        self.line_up(endpoint, queue, now);
         let channel = fabric.ports + endpoint;
         fabric.wake(channel, now.max(fabric.channels[channel].free_at));
     }
 
-    pub(super) fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
+    /// Tells a send queue what a control packet says; returns whether the endpoint is to be looked at.
+    pub(super) fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) -> bool {
         let kind = packet.hot.kind();
         if kind == Kind::Nack || kind == Kind::Ack && packet.cold.marked {
             let before = packet.cold.sequence as u32 * self.plan.packet_flits as u32;
@@ -117,28 +121,30 @@ impl<S: Source> NicSet<S> {
             self.nodes[endpoint].retained -= flits;
         }
         if !self.source.hears(kind) {
-            return;
+            return false;
         }
         if let Some(signal) = self.signal_in(packet, fabric.now) {
-            return self.obey(fabric, endpoint, &signal);
+            self.obey(fabric, endpoint, &signal);
+            return false;
         }
         // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
         let plain = kind == Kind::Ack && packet.notes.words == [0; 2];
         if plain && self.find(endpoint, packet.cold.src).is_none() {
-            return;
+            return false;
         }
         self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
         let queue = self.queue(endpoint, packet.cold.src);
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
-        self.nodes[endpoint].due.note(queue, record, self.droppable);
+        self.nodes[endpoint].due.note(queue, record);
         self.go_on(fabric, endpoint, queue);
         let record = &self.queues[queue];
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);
-        } else {
-            self.make_ready(endpoint, queue, fabric.now);
+            return false;
         }
+        self.line_up(endpoint, queue, fabric.now);
+        true
     }
 }
 

@@ -137,14 +137,14 @@ impl<S: Source> NicSet<S> {
         let channel = fabric.ports + endpoint;
         fabric.take_credits(channel);
         let mut starved = false;
-        if let Some(packet) = self.nodes[endpoint].control.front() {
-            if fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits() {
-                let mut packet = self.nodes[endpoint].control.pop_front().expect("seen");
-                self.inject(fabric, endpoint, &mut packet);
-                return false;
-            }
-            starved = true;
+        let has_credit = |packet: &Packet| fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits();
+        let control = &mut self.nodes[endpoint].control;
+        if let Some(at) = control.iter().position(has_credit) {
+            let mut packet = control.remove(at).expect("seen");
+            self.inject(fabric, endpoint, &mut packet);
+            return false;
         }
+        starved |= !control.is_empty();
         if self.nodes[endpoint].hold > fabric.now {
             return starved;
         }
@@ -171,8 +171,8 @@ impl<S: Source> NicSet<S> {
             }
             let due = &mut self.nodes[endpoint].due;
             due.take(&mut self.queues);
-            due.note(queue, &mut self.queues[queue], self.droppable);
-            self.make_ready(endpoint, queue, fabric.now);
+            due.note(queue, &mut self.queues[queue]);
+            self.line_up(endpoint, queue, fabric.now);
             if again {
                 return false;
             }
@@ -219,15 +219,12 @@ impl<S: Source> NicSet<S> {
                 }
                 Pull::At(at) => {
                     self.nodes[endpoint].parked.leave(queue);
-                    let record = &mut self.queues[queue];
-                    record.ready = false;
-                    record.wake_at =
-                        Some(NonZero::new(at).expect("law broken: a queue waits for the beginning"));
-                    let dst = record.dst;
-                    self.nodes[endpoint].asleep.push(Reverse((at, dst, queue)));
+                    self.put_to_sleep(endpoint, queue, at);
                 }
                 pull => {
                     if self.try_send(fabric, endpoint, queue, pull, lacking) {
+                        // Those that lacked credit stay ahead, or what comes after would take it every time.
+                        self.nodes[endpoint].ready.rotate_right(back);
                         self.requeue(endpoint, queue, pull, fabric.now);
                         return None;
                     }
@@ -245,6 +242,7 @@ impl<S: Source> NicSet<S> {
     pub(super) fn is_plain(&self, queue: u32, now: Tick) -> bool {
         let record = &self.queues[queue];
         let is = record.due().is_none()
+            && record.retry().is_none()
             && record.has_message()
             && !self.plan.circuits
             && self.source.idle(record, now);
@@ -330,7 +328,7 @@ impl<S: Source> NicSet<S> {
         }
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
-        self.nodes[endpoint].due.note(queue, record, self.droppable);
+        self.nodes[endpoint].due.note(queue, record);
         self.go_on(fabric, endpoint, queue);
         true
     }
@@ -369,16 +367,37 @@ impl<S: Source> NicSet<S> {
 
     /// A queue that has sent goes to the end of the round robin.
     pub(super) fn requeue(&mut self, endpoint: u32, queue: u32, pull: Pull, now: Tick) {
-        if self.queues[queue].is_empty() && self.pull(queue, now) == Pull::Wait {
-            let record = &mut self.queues[queue];
-            record.ready = false;
-            self.forget(endpoint, queue, now);
+        if self.queues[queue].is_empty() {
+            self.queues[queue].ready = false;
+            self.line_up(endpoint, queue, now);
         } else if matches!(pull, Pull::Reserve(Reserve { then: Some(_), .. })) {
             // The first packet takes its turn together with the reservation.
             self.nodes[endpoint].ready.push_front(queue);
         } else {
             self.nodes[endpoint].ready.push_back(queue);
             self.hurry(endpoint, queue, now);
+        }
+    }
+
+    /// A queue that may have something to send joins the round robin if it has; one that has nothing holds no place there.
+    pub(super) fn line_up(&mut self, endpoint: u32, queue: u32, now: Tick) {
+        if self.queues[queue].ready {
+            return self.make_ready(endpoint, queue, now);
+        }
+        match self.pull(queue, now) {
+            Pull::Wait => self.forget(endpoint, queue, now),
+            Pull::At(at) => self.put_to_sleep(endpoint, queue, at),
+            _ => self.make_ready(endpoint, queue, now),
+        }
+    }
+
+    /// A queue has nothing to send before a time.
+    fn put_to_sleep(&mut self, endpoint: u32, queue: u32, at: Tick) {
+        let record = &mut self.queues[queue];
+        record.ready = false;
+        let wakes = Some(NonZero::new(at).expect("law broken: a queue waits for the beginning"));
+        if std::mem::replace(&mut record.wake_at, wakes) != wakes {
+            self.nodes[endpoint].asleep.push(Reverse((at, record.dst, queue)));
         }
     }
 

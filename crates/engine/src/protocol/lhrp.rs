@@ -191,7 +191,7 @@ impl Speculate {
         if state.in_a_row >= self.coalesce_after || state.reserved.is_some() {
             state.packets.push(Again::refused(packet, self.classes.data, now));
         } else {
-            queue.again(Again::refused(packet, self.classes.speculative, now));
+            queue.try_again(Again::refused(packet, self.classes.speculative, now));
         }
     }
 
@@ -230,6 +230,9 @@ impl Source for Sender {
             && due.at <= now
         {
             return Pull::Again(due.class);
+        }
+        if let Some(retry) = queue.retry() {
+            return Pull::Again(retry.class);
         }
         let next = || queue.has_message().then(|| self.machine.next(&queue.state)).flatten();
         let pull = self.machine.reservation(&queue.state).or_else(next);

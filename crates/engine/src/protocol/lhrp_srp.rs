@@ -120,6 +120,9 @@ impl Source for Endpoint {
         {
             return Pull::Again(due.class);
         }
+        if let Some(retry) = queue.retry() {
+            return Pull::Again(retry.class);
+        }
         let Both { small, large } = &queue.state;
         let next = || match queue.messages().next()?.flits() {
             flits if flits < self.small_below => self.small.next(small),

@@ -64,7 +64,7 @@ impl Bench {
                 (flits, class)
             }
             Pull::Again(class) => {
-                let again = self.queue.take_due(self.rules.packet).unwrap();
+                let again = self.queue.take_again(self.rules.data, self.rules.packet).unwrap();
                 (packet.cold.message, packet.cold.sequence) = (again.message, again.sequence);
                 (again.flits, class)
             }
