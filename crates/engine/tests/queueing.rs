@@ -181,6 +181,102 @@ fn by_age_an_input_too_sends_the_older_of_two_packets_first() {
     }
 }
 
+/// A class of one pair that sends all it can from the beginning, or one message at a time in ns.
+fn pair(name: &str, [from, to]: [u32; 2], flits: u32, once: Option<u32>) -> String {
+    let when =
+        once.map_or("load = 1.0".to_string(), |ns| format!("process = \"one-shot\"\nstart = \"{ns} ns\""));
+    format!(
+        "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [[{from}, {to}]]\nmessage = \"{flits} flits\"\nshare = true\n{when}\n"
+    )
+}
+
+#[test]
+fn inputs_that_wait_for_one_queue_take_turns_whoever_waits_for_another() {
+    // 0 and 1 send to 4 in one queue of the link, 2 to 5 in the other; 6 sends to 4 too, so that the first queue waits for credit.
+    let flows: String = [("zero", [0, 4]), ("one", [1, 4]), ("two", [2, 5]), ("hot", [6, 4])]
+        .map(|(name, ends)| pair(name, ends, 24, None))
+        .concat();
+    let network = "kind = \"file\"\nformat = \"edges\"\ntext = '''\n0 a\n1 a\n2 a\n3 a\n4 b\n5 b\n6 b\n7 b\na, b, 100 Gb/s, 50 ns\n'''";
+    let switches = [
+        "kind = \"cioq\"",
+        "kind = \"cioq\"\narbitration = \"age\"",
+        "kind = \"cioq\"\narbitration = \"random\"",
+        "kind = \"input-queued\"\nspeedup = 2",
+        "kind = \"output-queued\"",
+    ];
+    for switch in switches {
+        let rest = format!(
+            "[queueing]\nkind = \"dbbm\"\nqueues = 2\n[endpoint]\nacknowledge = false\n[switch]\n{switch}\n{flows}\
+             [run]\nwarmup = \"20 us\"\nduration = \"60 us\"\ndrain = \"0 us\"\n"
+        );
+        let output =
+            run(&file(network, "kind = \"shortest\"\ndeadlock = \"up-down\"", "kind = \"none\"", &rest));
+        let [zero, one] = ["zero", "one"].map(|class| number(&output, class, "accepted"));
+        // In turns all of the link is shared out evenly; by chance as much of it as the queues' credit lets through.
+        let least = if switch.contains("random") { 0.15 } else { 0.23 };
+        assert!((zero - one).abs() < 0.02 && zero > least, "{switch}: {zero} and {one}");
+    }
+}
+
+#[test]
+fn flows_of_a_source_that_share_a_queue_take_turns_whoever_has_another() {
+    // 0 sends to 2 and 4 in one queue of its channel, and to 1 in another.
+    let flows = pair("hot", [1, 2], 4, None)
+        + &pair("small", [0, 2], 4, None)
+        + &pair("large", [0, 4], 24, None)
+        + &pair("third", [0, 1], 4, None);
+    let go = |queueing: &str, protocol: &str, switch: &str| {
+        let rest = format!(
+            "[queueing]\n{queueing}\n[endpoint]\nacknowledge = {}\n[switch]\n{switch}\n{flows}\
+             [run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n",
+            protocol != "none"
+        );
+        let output = run(&file(TWO, "kind = \"shortest\"", &format!("kind = \"{protocol}\""), &rest));
+        ["small", "large"].map(|class| number(&output, class, "accepted"))
+    };
+    let small_buffers = "kind = \"input-queued\"\ninput_buffer = \"2 packets\"";
+    let [small, large] = go("kind = \"voqsw\"", "none", small_buffers);
+    assert!((large / small - 6.0).abs() < 0.1, "{small} {large}");
+    for protocol in ["ecn", "lhrp", "smsrp"] {
+        let [small, large] = go("kind = \"dbbm\"\nqueues = 2", protocol, small_buffers);
+        assert!(small > 0.01 && large > 0.01, "{protocol}: {small} {large}");
+    }
+}
+
+#[test]
+fn by_age_an_input_sends_its_oldest_packet_first_whatever_its_queue() {
+    // Two packets for 0 in one queue, and one for 1 that came last; the output is busy until all have come.
+    let flows = pair("hog", [3, 0], 24, Some(0))
+        + &pair("first", [2, 0], 8, Some(1))
+        + &pair("second", [2, 0], 8, Some(1))
+        + &pair("last", [2, 1], 8, Some(17));
+    for kind in ["cioq", "input-queued", "output-queued", "shared-buffer"] {
+        let rest = format!(
+            "[queueing]\nkind = \"dbbm\"\nqueues = 2\n[endpoint]\nacknowledge = false\n[switch]\nkind = \"{kind}\"\narbitration = \"age\"\n\
+             {flows}[run]\nwarmup = \"0 us\"\nduration = \"1 us\"\n"
+        );
+        let output = run(&file(TWO, "kind = \"shortest\"", "kind = \"none\"", &rest));
+        let through = |class, start| start + number(&output, class, "packet_latency_ns.max");
+        let [first, second, last] = [through("first", 1.0), through("second", 1.0), through("last", 17.0)];
+        assert!(first < second && second + 8.0 <= last, "{kind}: {first} {second} {last}");
+    }
+}
+
+#[test]
+fn an_empty_queue_that_counts_a_delay_holds_no_place() {
+    let flows = pair("early", [0, 1], 24, Some(0))
+        + &pair("other", [0, 2], 24, Some(10))
+        + &pair("late", [0, 1], 24, Some(20));
+    let latencies = |protocol: &str| {
+        let rest = format!("{flows}[run]\nwarmup = \"0 us\"\nduration = \"1 us\"\n");
+        let output = run(&file(TWO, "kind = \"shortest\"", &format!("kind = \"{protocol}\""), &rest));
+        ["early", "other", "late"].map(|class| number(&output, class, "packet_latency_ns.mean"))
+    };
+    for protocol in ["ecn", "lhrp", "smsrp", "srp"] {
+        assert_eq!(latencies(protocol), latencies("none"), "{protocol}");
+    }
+}
+
 #[test]
 fn flows_in_different_queues_never_block_each_other_and_flows_in_one_do() {
     // The hot flow gets a quarter of endpoint 5. What shares its queue gets as much: they take turns at switch a.
@@ -443,4 +539,23 @@ fn queues_that_a_network_cannot_have_are_refused() {
     assert!(problem(OTHERS[1], "kind = \"vftree\"").contains("made for trees"));
     assert!(problem(OTHERS[0], "kind = \"damq\"").contains("shared = true"));
     assert!(problem(OTHERS[0], "kind = \"bbq\"\nqueues = 0").contains("1"));
+}
+
+#[test]
+fn control_packets_between_flits_keep_no_channel_idle() {
+    // One-flit data and one-flit acknowledgements: a control packet waits for the end of what is under way at most.
+    let latency = |interleave: bool| {
+        let rest = format!(
+            "[packet]\nmax = \"1 flit\"\ninterleave = {interleave}\n[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.45\n\
+             message = \"1 flit\"\n[run]\nwarmup = \"10 us\"\nduration = \"40 us\"\n"
+        );
+        let network = "kind = \"single-switch\"\nendpoints = 8";
+        number(
+            &run(&file(network, "kind = \"minimal\"", "kind = \"none\"", &rest)),
+            "t",
+            "network_latency_ns.mean",
+        )
+    };
+    let [without, with] = [latency(false), latency(true)];
+    assert!((with / without - 1.0).abs() < 0.02, "{with} instead of {without}");
 }

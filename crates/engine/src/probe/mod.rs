@@ -80,6 +80,8 @@ pub struct ClassProbe {
     pub halves: [[u64; 2]; 3],
     /// Messages created in the window.
     pub messages: u64,
+    /// Sum of the squares of their flits.
+    pub squares: u64,
     /// Flits that arrived in the window.
     pub accepted: u64,
     /// Packets that arrived in the window, and the hops they made.
@@ -110,6 +112,7 @@ impl ClassProbe {
             offered: 0,
             halves: [[0; 2]; 3],
             messages: 0,
+            squares: 0,
             accepted: 0,
             arrived: 0,
             hops: 0,
@@ -128,6 +131,7 @@ impl ClassProbe {
     pub fn merge(&mut self, other: &ClassProbe) {
         self.offered += other.offered;
         self.messages += other.messages;
+        self.squares += other.squares;
         self.accepted += other.accepted;
         self.arrived += other.arrived;
         self.hops += other.hops;
@@ -266,6 +270,7 @@ impl Probe {
             class.offered += flits;
             class.halves[0][half] += flits;
             class.messages += 1;
+            class.squares += flits * flits;
             class.latency[0].due += packets;
             class.latency[2].due += 1;
         }

@@ -216,11 +216,12 @@ impl Measured<'_> {
     fn stable(&self, probe: &ClassProbe) -> bool {
         let [offered, injected, accepted] = probe.halves;
         let total = (offered[0] + offered[1]) as f64;
-        let error = total / (probe.messages.max(1) as f64).sqrt();
+        // Of a sum of messages that come at random, the square root of the sum of their squared sizes.
+        let error = (probe.squares as f64).sqrt();
         let taken = (accepted[0] + accepted[1]) as f64 >= 0.99 * total - 3.0 * error;
-        let half_error = 3.0 * offered[1] as f64 / (probe.messages as f64 / 2.0).max(1.0).sqrt();
+        let half_error = (probe.squares as f64 / 2.0).sqrt();
         let growth = offered[1] as f64 - injected[1] as f64;
-        taken && growth <= 0.01 * offered[1] as f64 + half_error
+        taken && growth <= 0.01 * offered[1] as f64 + 3.0 * half_error
     }
 
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
@@ -246,7 +247,8 @@ impl Measured<'_> {
                 continue;
             }
             let [_, _, accepted] = class.probe.halves;
-            let size = class.probe.offered as f64 / class.probe.messages.max(1) as f64;
+            // Each flit counts as many times as its message has flits.
+            let size = class.probe.squares as f64 / class.probe.offered.max(1) as f64;
             let error = ((accepted[0] + accepted[1]) as f64 * size).sqrt();
             if (accepted[0] as f64 - accepted[1] as f64).abs() > 3.0 * error {
                 warnings.push(format!(
