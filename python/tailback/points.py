@@ -136,7 +136,25 @@ def _digest(file: Path) -> str:
 
 
 def class_rows(result: Result) -> list[Mapping[str, Any]]:
-    """The table `classes` of a result as rows, with what the summary adds."""
-    classes = result.summary.get("classes", {})
-    rows: list[Mapping[str, Any]] = result.tables["classes"].to_pylist()
-    return [{**row, "stable": classes.get(row["class"], {}).get("stable")} for row in rows]
+    """The table `classes` of a result as rows, and what the summary adds; jobs without packets have rows too."""
+    classes, jobs = (result.summary.get(key, {}) for key in ("classes", "jobs"))
+    rows: list[dict[str, Any]] = [
+        {**row, "stable": classes.get(row["class"], {}).get("stable")}
+        for row in result.tables["classes"].to_pylist()
+    ]
+    rows += [{"class": name} for name in jobs if name not in classes]
+    return [row | _times(jobs[row["class"]]) if row["class"] in jobs else row for row in rows]
+
+
+def _times(job: Mapping[str, Any]) -> dict[str, Any]:
+    """The times of a job, and of its phases if it has some, in the mean over ranks and over phases."""
+    communication, phases = job["communication_ns"], job.get("phases", {})
+    times = {"time_ns": job["time_ns"]}
+    times |= {f"communication_{which}_ns": communication[which] for which in ("mean", "max")}
+    for name, key in (
+        ("phase_time_mean_ns", "phase_time_ns"),
+        ("bound_mean_ns", "bound_ns"),
+        ("time_over_bound_mean", "time_over_bound"),
+    ):
+        times |= {name: phases[key]["mean"]} if key in phases else {}
+    return times

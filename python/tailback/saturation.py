@@ -55,10 +55,14 @@ class Saturation:
         """Both definitions in words."""
         confidence = f"{100 * self.confidence:.0f} % confidence"
         how_sure = confidence if self.sure else f"with fewer seeds than {confidence} takes"
+        where = f"{self.load:.3f} ± {self.half:.3f}"
+        if self.half == 0.0:
+            where = f"{self.load:.3f} at least, the largest that was tried,"
+        elif self.accepted_load == 0.0:
+            where = f"less than {self.refused_load:.3f}, the least that was tried,"
         return (
             f"accepts at least {100 * (1 - LOSS_MAX):.0f} % of what is offered up to a load of "
-            f"{self.load:.3f} ± {self.half:.3f} of the injection bandwidth ({how_sure}), "
-            f"and {self.at_full_load} at full load"
+            f"{where} of the injection bandwidth ({how_sure}), and {self.at_full_load} at full load"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
@@ -102,7 +103,8 @@ def bar(number: int) -> dict[str, Any]:
 
 def from_zero(axes: Axes) -> None:
     """A vertical axis from 0 with room for the markers at its top."""
-    axes.set_ylim(0, 1.05 * max(axes.dataLim.ymax, 0.0) or 1.0)
+    highest = axes.dataLim.ymax
+    axes.set_ylim(0, 1.05 * max(highest, 0.0) if math.isfinite(highest) and highest > 0 else 1.0)
 
 
 def legend(made: Figure, axes: Axes, title: str = "") -> None:

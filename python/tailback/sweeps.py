@@ -74,7 +74,7 @@ class Sweep:
 
     @property
     def table(self) -> pa.Table:
-        """A row per point and traffic class: the changed keys, what was measured, the result's directory."""
+        """A row per point and class or job: the changed keys, what was measured, the result's directory."""
         return merged(self.points)
 
     def results(self) -> Iterator[Result]:

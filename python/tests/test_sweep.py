@@ -11,7 +11,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 import pytest
 
 import tailback
-from tailback import points, sweeps
+from tailback import figures, points, sweeps
 
 TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
 TRAFFIC = """
@@ -397,3 +397,34 @@ def test_a_sweep_of_forty_points_killed_three_times_gives_the_same_bytes(tmp_pat
 
 def _kept(folder):
     return [path.name for path in folder.glob("[!.]*")]
+
+
+@pytest.mark.engine
+def test_a_sweep_of_jobs_tells_their_times_packets_or_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scenario = tailback.Scenario.loads(
+        """
+        topology = { kind = "k-ary-n-tree", k = 2, n = 2 }
+        link = { bandwidth = "10 Gb/s" }
+        routing = { kind = "nca", up = "deterministic" }
+        switch = { kind = "shared-buffer" }
+
+        [[job]]
+        name = "app"
+        workload = "phases"
+        ranks = 4
+        flows = "permutations"
+        permutations = 1
+        size = "4 packets"
+        phases = 2
+        """
+    )
+    table = tailback.sweep(scenario, {"run.model": ["packets", "fluid"]}, Inline()).table.to_pylist()
+    own = {row["run.model"]: row for row in table if row["class"] == "app"}
+    assert set(own) == {"packets", "fluid"}
+    assert own["fluid"]["accepted"] is None
+    for row in own.values():
+        assert row["time_ns"] > row["phase_time_mean_ns"] > 0
+        assert row["time_over_bound_mean"] >= 1
+    files = figures.draw_sweep(sweeps.table_of(["results/sweep"]), tmp_path / "plots")
+    assert {"time.png", "phase_time_mean.png"} <= {file.name for file in files}
