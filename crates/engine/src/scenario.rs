@@ -266,7 +266,8 @@ pub enum Model {
     /// Every packet.
     #[default]
     Packets,
-    /// The same flows on the same routes, as fluids without packets, buffers and control packets: of jobs in phases only. With
+    /// The same flows on the same routes, as fluids without packets, buffers and control packets: of jobs in phases only, to the end of
+    /// their last, whatever `duration` says. With
     /// congestion control "saa" a flow has the rate that the algorithm gives it; else flows share links max-min fairly.
     Fluid,
 }

@@ -92,6 +92,12 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("threshold = \"1000 flits\"", "threshold = \"1000 ns\"", "unit", "flits"),
     ("occupancy = [\"1 us\"]", "occupancy = \"0 ns\"", "over 0", ""),
     ("occupancy = [\"1 us\"]", "occupancy = \"1 ps\"", "5000000 times", "a longer time"),
+    (
+        "output_buffer = \"16 packets\"",
+        "voq = [\"dta\", \"data\"]",
+        "no traffic class \"dta\"",
+        "did you mean data?",
+    ),
     ("threshold = \"1000 flits\"", "treshold = \"1000 flits\"", "unknown key", "threshold"),
     ("groups = 5", "groups = 6", "6 groups", "at most"),
     ("load = 0.5", "load = 1.5", "0 to 1", ""),

@@ -2,8 +2,8 @@
 use crate::core::Tick;
 use crate::core::plan::Plan;
 use crate::graph::Peer;
-use crate::rng::{mix, scale};
-use crate::routing::{Bind, Route, Router, Senses, minimal::Minimal};
+use crate::outcomes::{Script, every_outcome};
+use crate::routing::{Bind, Route, Router, minimal::Minimal};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 
@@ -11,13 +11,16 @@ use std::collections::BTreeMap;
 const SOURCES_MAX: usize = 500;
 /// No minimal way is longer.
 const CHANNELS_MAX: usize = 64;
+/// Ways of a pair that are all followed; of more, as in large trees, where all are alike, one stands for all.
+const WAYS_MAX: f64 = 64.0;
 /// Packets of a message that are followed singly; those between follow each other at the pace of the slowest channel.
 const PACKETS_MAX: u32 = 256;
 
 /// The minimal ways between different endpoints, by the link classes of their channels.
 pub struct Ways {
-    /// Link classes in order, injection and ejection included, and the number of pairs whose way has them.
-    pairs: BTreeMap<Vec<u8>, u64>,
+    /// Link classes in order, injection and ejection included, and the number of pairs whose way has them: of a pair that has several
+    /// ways, the probability.
+    pairs: BTreeMap<Vec<u8>, f64>,
     /// Whether ways were followed from a sample of the switches only.
     pub sampled: bool,
 }
@@ -33,23 +36,9 @@ pub struct Spread {
     pub max: f64,
 }
 
-/// An empty network: chance only, keyed by the pair.
-struct Empty(u64);
-
-impl Senses for Empty {
-    fn below(&mut self, n: u32) -> u32 {
-        self.0 = mix(self.0, 1);
-        scale(self.0, n)
-    }
-
-    fn occupancy(&mut self, _port: u16) -> u32 {
-        0
-    }
-}
-
 impl Ways {
-    /// Follows the minimal routing between all pairs of switches with endpoints; where it draws (parallel links), one
-    /// draw stands for all. None if no two endpoints are joined by it.
+    /// Follows the minimal routing between all pairs of switches with endpoints, and all that it may draw (parallel links). None
+    /// if no two endpoints are joined by it.
     pub fn new(plan: &Plan, topology: &Topology) -> Option<Self> {
         let router = Minimal {}.router(topology, &plan.graph, &plan.scale)?;
         let mut attached = vec![0u64; plan.graph.switches.len()];
@@ -66,8 +55,9 @@ impl Ways {
             for &to in &ends {
                 let weight = attached[from] * (attached[to] - u64::from(from == to));
                 if weight > 0 {
-                    let way = follow(plan, &*router, endpoint_of[from], endpoint_of[to])?;
-                    *pairs.entry(way).or_insert(0) += weight;
+                    for (way, part) in ways(plan, &*router, [from, to].map(|switch| endpoint_of[switch]))? {
+                        *pairs.entry(way).or_insert(0.0) += part * weight as f64;
+                    }
                 }
             }
         }
@@ -87,29 +77,44 @@ impl Ways {
 
     fn spread(&self, value: impl Fn(&[u8]) -> f64) -> Spread {
         let mut spread = Spread { min: f64::INFINITY, mean: 0.0, max: 0.0 };
-        let mut all = 0;
-        for (way, &pairs) in &self.pairs {
+        let mut all = 0.0;
+        for (way, pairs) in &self.pairs {
             let value = value(way);
             spread.min = spread.min.min(value);
             spread.max = spread.max.max(value);
-            spread.mean += value * pairs as f64;
+            spread.mean += value * pairs;
             all += pairs;
         }
-        spread.mean /= all as f64;
+        spread.mean /= all;
         spread
     }
 }
 
+/// The ways between two endpoints, with their probabilities.
+fn ways(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Vec<u8>, f64)>> {
+    let mut senses = Script::default();
+    let first = follow(plan, router, ends, &mut senses)?;
+    let part = senses.probability()?;
+    if part == 1.0 || part * WAYS_MAX < 1.0 {
+        return Some(vec![(first, 1.0)]);
+    }
+    let (mut all, mut known) = (Vec::new(), true);
+    every_outcome(|senses| match follow(plan, router, ends, senses).zip(senses.probability()) {
+        Some(way) => all.push(way),
+        None => known = false,
+    });
+    known.then_some(all)
+}
+
 /// The link classes of the channels that a packet takes.
-fn follow(plan: &Plan, router: &dyn Router, from: u32, to: u32) -> Option<Vec<u8>> {
-    let mut senses = Empty(mix(u64::from(from), u64::from(to)));
+fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut Script) -> Option<Vec<u8>> {
     let mut route = Route::default();
-    router.inject(from, to, &mut route, &mut senses);
+    router.inject(from, to, &mut route, senses);
     let (mut switch, port) = plan.graph.endpoints[from as usize];
     let mut input = Some(port);
     let mut way = vec![0];
     while way.len() < CHANNELS_MAX {
-        let hop = router.route(switch, input, to, &mut route, &mut senses);
+        let hop = router.route(switch, input, to, &mut route, senses);
         route.hops += 1;
         let port = plan.graph.switches[switch as usize][hop.port as usize];
         way.push(port.class);

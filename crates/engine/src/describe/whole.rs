@@ -102,7 +102,8 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             "flit_ns": ns(plan, f64::from(link.time[1])),
             "vcs": vcs,
             "input_flits_per_vc": used.clone().max(),
-            "input_flits_per_port": used.map(|&flits| u64::from(flits)).sum::<u64>(),
+            "input_flits_shared": link.pool,
+            "input_flits_per_port": used.map(|&flits| u64::from(flits)).sum::<u64>() + u64::from(link.pool),
             "output_flits_per_vc": plan.output_buffer,
             "output_flits_per_port": vcs * u64::from(plan.output_buffer.unwrap_or(0)),
         })

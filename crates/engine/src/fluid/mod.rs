@@ -15,7 +15,7 @@ use crate::report::{Column, Output, Progress, Table};
 use crate::rng::{Stream, mix};
 use crate::routing::Route;
 use crate::run::Watcher;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Snapshots};
 use crate::units::Time;
 use crate::workload::bind::BoundJob;
 use allocation::{Flow, max_min, max_min_times, saa_times, weights};
@@ -92,6 +92,18 @@ pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, V
     }
     if plan.jobs.iter().any(|job| job.application.flows().is_none()) {
         return Err(refuse("ranks, only phases of flows"));
+    }
+    let record = &scenario.record;
+    let unknown = [
+        ("series", record.series.is_some()),
+        ("sources", record.sources),
+        ("packets", record.packets),
+        ("control", record.control),
+        ("occupancy", record.occupancy != Snapshots::default()),
+    ];
+    if let Some((key, _)) = unknown.iter().find(|(_, asked)| *asked) {
+        let help = "record.ports alone, or model = \"packets\"";
+        return Err(vec![Problem::new(format!("record.{key}"), "the fluid model has no packets", help)]);
     }
     let network = Network::new(plan);
     let (mut phased, mut links, mut interrupted) = (Vec::new(), Links::default(), false);

@@ -92,6 +92,9 @@ impl Default for LhrpSrp {
 
 const RESERVATION_CLASS: u8 = 0;
 const CONTROL_CLASS: u8 = 1;
+/// Name of the class in which small messages are sent first.
+pub const SPECULATIVE_SMALL: &str = "speculative small";
+
 const DATA_CLASS: u8 = 2;
 const SMALL_CLASS: u8 = 3;
 const LARGE_CLASS: u8 = 4;
@@ -210,7 +213,7 @@ impl Agent for Switches {
 impl Scheme for LhrpSrp {
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         let small = TrafficClass {
-            name: "speculative small",
+            name: SPECULATIVE_SMALL,
             times_out: self.drop_small == Drop::Timeout,
             ..SPECULATIVE
         };

@@ -43,6 +43,10 @@ pub const DATA: TrafficClass = class("data", false, false, false);
 /// Data that may be dropped.
 pub const SPECULATIVE: TrafficClass = class("speculative", false, true, true);
 
+/// The names that traffic classes of any scheme have.
+pub const CLASS_NAMES: [&str; 6] =
+    [RESERVATION.name, GRANT.name, CONTROL.name, DATA.name, SPECULATIVE.name, lhrp_srp::SPECULATIVE_SMALL];
+
 /// What a source wants to do next for a send queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pull {

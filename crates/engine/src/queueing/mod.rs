@@ -84,9 +84,14 @@ fn leaves(graph: &Graph) -> Vec<u32> {
 /// The problem of a scheme that is made for trees on another network, if it is one.
 fn no_tree(kind: &str, topology: &Topology) -> Vec<Problem> {
     let message = format!("\"{kind}\" is made for trees, and a {} is none", topology.kind());
-    let problem =
-        || Problem::new("kind", message, "fat-tree or xgft; on any network: dbbm, bbq, voqsw, voqnet");
-    let is_tree = matches!(topology, Topology::FatTree(_) | Topology::Xgft(_));
+    let problem = || {
+        Problem::new(
+            "kind",
+            message,
+            "fat-tree, xgft or k-ary-n-tree; on any network: dbbm, bbq, voqsw, voqnet",
+        )
+    };
+    let is_tree = matches!(topology, Topology::FatTree(_) | Topology::Xgft(_) | Topology::KAryNTree(_));
     (!is_tree).then(problem).into_iter().collect()
 }
 

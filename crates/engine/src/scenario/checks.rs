@@ -2,9 +2,10 @@
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Snapshots, Traffic};
 use crate::problem::Problem;
-use crate::protocol::CongestionControl;
+use crate::protocol::ecn::Notify;
+use crate::protocol::{CLASS_NAMES, CongestionControl};
 use crate::routing::Routing;
-use crate::switch::parameters::Buffer;
+use crate::switch::parameters::{Buffer, Parameters, Path, Voq};
 use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::{BTreeSet, HashSet};
 
@@ -55,6 +56,8 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     combination(scenario, tell);
     flow_routes(scenario, tell);
     window(scenario, tell);
+    marks(scenario, tell);
+    virtual_output_queues(&switch_parameters, tell);
     if let Some(scale) = packet(scenario, tell) {
         switch(scenario, &scale, tell);
         run(scenario, &scale, tell);
@@ -153,6 +156,26 @@ fn window(scenario: &Scenario, tell: Tell) {
     if scenario.endpoint.queues != SendQueues::PerDestination {
         let message = "a window needs a send queue per destination";
         tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
+    }
+}
+
+/// Marks that would never reach their sources.
+fn marks(scenario: &Scenario, tell: Tell) {
+    let CongestionControl::Ecn(ecn) = &scenario.congestion_control else { return };
+    if ecn.notify == Notify::Acknowledgement && !scenario.endpoint.acknowledge {
+        let message = "marks return in acknowledgements, and there are none";
+        let help = "acknowledge = true, or congestion_control.notify = \"notification\"";
+        tell(Problem::new("endpoint.acknowledge", message, help));
+    }
+}
+
+/// Names of traffic classes that no scheme has. One that another has is left as it is, so that schemes can be compared on one switch.
+fn virtual_output_queues(switch: &Parameters, tell: Tell) {
+    let Path::Crossbar { voq: Voq::Classes(names), .. } = &switch.fabric else { return };
+    for name in names.iter().filter(|name| !CLASS_NAMES.contains(&name.as_str())) {
+        let meant = nearest(name, CLASS_NAMES).map(|name| format!("did you mean {name}? "));
+        let help = format!("{}one of: {}", meant.unwrap_or_default(), CLASS_NAMES.join(", "));
+        tell(Problem::new("switch.voq", format!("there is no traffic class \"{name}\""), help));
     }
 }
 
