@@ -296,7 +296,8 @@ def view(
         default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
         results = {label: Result.load(path) for label, path in _labels(directories).items()}
         target = Path(output) if output else default
-        replace_text(target, work.page(results if len(results) > 1 else next(iter(results.values()))))
+        text = work.page(results if len(results) > 1 else next(iter(results.values())))
+        replace_text(target, text, folders=True)
     console.output().print(console.printable(str(target)), soft_wrap=True)
 
 

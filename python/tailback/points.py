@@ -136,7 +136,7 @@ def _digest(file: Path) -> str:
 
 
 def class_rows(result: Result) -> list[Mapping[str, Any]]:
-    """The table `classes` of a result as rows, and what the summary adds; jobs without packets have rows too."""
+    """The table `classes` of a result as rows, and what the summary adds; jobs without packets have rows."""
     classes, jobs = (result.summary.get(key, {}) for key in ("classes", "jobs"))
     rows: list[dict[str, Any]] = [
         {**row, "stable": classes.get(row["class"], {}).get("stable")}

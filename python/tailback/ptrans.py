@@ -15,6 +15,9 @@ from math import gcd
 
 from tailback.errors import mistake
 
+TASKS_MAX = 1 << 20
+"""Tasks of a VEF trace; the engine has the same limit."""
+
 
 @dataclass(frozen=True)
 class Ptrans:
@@ -33,6 +36,9 @@ class Ptrans:
         wrong = [name for name, value in vars(self).items() if value < (0 if name == "compute_ns" else 1)]
         if wrong:
             raise mistake(f"{wrong[0]} is {getattr(self, wrong[0])}", "at least 1")
+        if self.rows * self.columns > TASKS_MAX:
+            told = f"{self.rows} rows of {self.columns} columns are {self.rows * self.columns:,} tasks"
+            raise mistake(told, f"at most {TASKS_MAX:,}, which is what a trace may have")
 
     def volume(self, task: int) -> dict[int, int]:
         """Bytes of a task's part of the matrix by the tasks that they are for, itself left out."""

@@ -50,8 +50,8 @@ def _what_ran(one: Reproduced) -> str:
     part = f"In part: only {one.experiment.part}. " if one.experiment.part else ""
     return (
         f"{part}{one.runs} runs, seeds {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
-        f"{', '.join(one.engines)}. ± is a 95 % confidence interval over the seeds, or over what the text says; "
-        "of a saturation half of the bracket that was searched."
+        f"{', '.join(one.engines)}. ± is a 95 % confidence interval over the seeds, or what the text says; "
+        "of a saturation it is half of the bracket that was searched."
     )
 
 

@@ -173,12 +173,13 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     )
 
 
-def replace_text(file: Path, text: str) -> None:
-    """Writes a text file, all or nothing."""
+def replace_text(file: Path, text: str, *, folders: bool = False) -> None:
+    """Writes a text file, all or nothing; with `folders`, makes those that it is to be in."""
     try:
         if file.is_dir():
             raise mistake(f"{file} is a directory", "name a file")
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if folders:
+            file.parent.mkdir(parents=True, exist_ok=True)
         fresh = file.with_name(f".{file.name}.{os.getpid()}")
         fresh.write_text(text, "utf-8")
         fresh.replace(file)

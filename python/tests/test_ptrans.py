@@ -79,3 +79,9 @@ def test_a_trace_of_576_tasks_is_written_read_and_run(command, scenario_file, tm
     job = tailback.Scenario.load(path).run().summary["jobs"]["ptrans"]
     assert (job["ranks"], job["unfinished_ranks"]) == (576, 0)
     assert job["messages"] == job["delivered_messages"]
+
+
+def test_more_tasks_than_a_trace_has_are_a_mistake(command):
+    status, _, told = command("ptrans", "x.vef", "--rows", "70000", "--columns", "70000")
+    assert status == 2
+    assert "at most 1,048,576" in told

@@ -16,8 +16,8 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// A switch counts, for every port to an endpoint, the flits inside it by their source. Over `congested` of the port's
-/// `buffer` the port is congested: every endpoint with packets there is ordered to throttle, and so is every one whose packet
+/// A switch counts, for every port to an endpoint, the flits inside it by their source. From `congested` of the port's
+/// `buffer` on the port is congested: every endpoint with packets there is ordered to throttle, and so is every one whose packet
 /// arrives while it lasts. It is over when the count is below `decongested`, but not before the backlog would have
 /// drained; every packet that arrives prolongs that. An endpoint with an order over it sends all its data, whatever the
 /// destination, at the rate at which its own packets were acknowledged in the last `windows` periods, but at
@@ -54,7 +54,7 @@ pub struct CodesCc {
     pub variant: Variant,
     /// How orders and acknowledgements travel: a latency, "path" or "in band". Source: paper, section IV-C, at once.
     pub signals: Passage,
-    /// Part of a port's buffer over which it is congested. Source: paper, section IV-C.
+    /// Part of a port's buffer from which on it is congested. Source: paper, section IV-C.
     #[schemars(range(min = 0.0))]
     pub congested: f64,
     /// Part of a port's buffer under which it is congested no more. Source: paper, section IV-C.

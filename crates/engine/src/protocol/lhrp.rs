@@ -55,8 +55,8 @@ pub struct Lhrp {
     /// Queueing time after which a speculative packet is dropped anywhere in the network; without it, never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric_drop: Option<Duration>,
-    /// Refusals without a time in a row, to one destination, after which waiting small messages are coalesced into one
-    /// reservation (only with `fabric_drop`).
+    /// Refusals without a time in a row, to one destination, after which refused packets are coalesced into one reservation, for
+    /// which messages that have not been sent wait (only with `fabric_drop`).
     #[schemars(range(min = 1))]
     pub coalesce_after: u32,
     /// What a refusal stops from being sent speculatively.

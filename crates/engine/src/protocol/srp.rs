@@ -49,8 +49,11 @@ use std::sync::Arc;
 /// a packet holds its channel to its end, reservations and grants wait for packets under way, more is sent before the
 /// grant comes, and four times as much is dropped. The paper speaks of the time that a packet has queued in the network,
 /// and of a time stamp that it gets at a router's input and that is checked at the head of the input buffer: what counts
-/// here is the time in input buffers; that in output queues does not. A block of a message ends when all of it has been
-/// sent, known drops included, not when it is known to have arrived. Messages that bypass do not wait behind a reserved one of the same queue. Where second copies are made,
+/// here is the time in input buffers; that in output queues does not. A block of a message ends when its granted time has come and
+/// all of it has been sent, known drops included, not when it is known to have arrived. Messages that bypass do not wait behind what
+/// is reserved of one before them in their queue, but for what of it is not reserved yet: of a message longer than `n_max`, all but
+/// `max_outstanding` blocks, each of which waits for its grant. So such a message takes a round trip more for each block but the
+/// first, in an empty network too. Where second copies are made,
 /// all data are acknowledged, and a later packet may still overtake one that was dropped before it. For small
 /// messages HPCA 2012, section 6.3, gives ideas only. Ours are `small_hold`, what is coalesced, and with `small =
 /// "ecn"` two rules: a granted time that lies ahead says that the destination is busy, and prolongs the reserving;
