@@ -226,12 +226,6 @@ impl Measured<'_> {
 
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
         let mut warnings = jobs::warnings(self);
-        let (threads, parts) = (self.scenario.run.threads, self.plan.shares.len());
-        if threads as usize > parts {
-            warnings.push(format!(
-                "run.threads is {threads}, but the network is in {parts} partitions: no more threads than those run"
-            ));
-        }
         if self.interrupted {
             return warnings;
         }
