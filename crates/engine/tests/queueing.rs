@@ -55,7 +55,8 @@ fn large_over_small(queueing: &str, protocol: &str) -> f64 {
 #[test]
 fn messages_of_a_source_take_turns_whatever_their_size() {
     // 2 and 4 share a queue, of one or two. ECN here never marks, but asks send queues in another way.
-    let [none, ecn] = ["kind = \"none\"", "kind = \"ecn\"\nthreshold = \"10000 flits\""];
+    let [none, ecn] =
+        ["kind = \"none\"", "kind = \"ecn\"\nnotify = \"notification\"\nthreshold = \"10000 flits\""];
     for (queueing, protocol) in [
         ("kind = \"single\"", none),
         ("kind = \"dbbm\"\nqueues = 2", none),
