@@ -54,6 +54,21 @@ fn the_latency_of_the_empty_network_is_what_single_messages_take() {
 }
 
 #[test]
+fn the_mean_of_minimal_hops_is_that_of_all_parallel_links() {
+    // Two links between every two groups, one of which a packet is given at random.
+    let text = "topology = { kind = 'dragonfly', p = 2, a = 3, h = 2, groups = 4 }\n\
+                routing = { kind = 'minimal' }\n\
+                run = { warmup = '1 us', duration = '400 us', drain = '5 us' }\n\
+                [[traffic]]\nname = 'all'\npattern = 'uniform'\nload = 0.1\nmessage = '4 flits'\n";
+    let scenario = Scenario::parse(text, &[]).unwrap();
+    let said = describe(&scenario).unwrap()["minimal_hops_mean"].as_f64().unwrap();
+    let output = run(&scenario, &mut |_| true).unwrap();
+    let measured = output.summary["classes"]["all"]["hops_mean"].as_f64().unwrap();
+    assert!((said - 3.0).abs() < 1e-9, "{said}");
+    assert!((said / measured - 1.0).abs() < 0.01, "{said} {measured}");
+}
+
+#[test]
 fn every_list_of_a_description_has_its_rows() {
     let text = "
         topology = { kind = 'dragonfly', p = 2, a = 4, h = 2, groups = 9 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const SOURCES_MAX: usize = 500;
 /// No minimal way is longer.
 const CHANNELS_MAX: usize = 64;
-/// Ways of a pair that are all followed; of more, as in large trees, where all are alike, one stands for all.
+/// Ways of a pair that are all followed. Of more one stands for all: in large trees, where all are alike, and in networks from files.
 const WAYS_MAX: f64 = 64.0;
 /// Packets of a message that are followed singly; those between follow each other at the pace of the slowest channel.
 const PACKETS_MAX: u32 = 256;

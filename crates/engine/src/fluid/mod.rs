@@ -101,9 +101,11 @@ pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, V
         ("control", record.control),
         ("occupancy", record.occupancy != Snapshots::default()),
     ];
-    if let Some((key, _)) = unknown.iter().find(|(_, asked)| *asked) {
-        let help = "record.ports alone, or model = \"packets\"";
-        return Err(vec![Problem::new(format!("record.{key}"), "the fluid model has no packets", help)]);
+    let help = "record.ports alone, or model = \"packets\"";
+    let none = |key: &str| Problem::new(format!("record.{key}"), "the fluid model has no packets", help);
+    let problems: Vec<_> = unknown.iter().filter(|(_, asked)| *asked).map(|(key, _)| none(key)).collect();
+    if !problems.is_empty() {
+        return Err(problems);
     }
     let network = Network::new(plan);
     let (mut phased, mut links, mut interrupted) = (Vec::new(), Links::default(), false);
