@@ -187,26 +187,33 @@ fn inputs_that_wait_for_one_queue_take_turns_whoever_waits_for_another() {
 
 #[test]
 fn flows_of_a_source_that_share_a_queue_take_turns_whoever_has_another() {
-    // 0 sends to 2 and 4 in one queue of its channel, and to 1 in another.
+    // 0 sends to 2 and, from later on, to 4 in one queue of its channel, and to 1 in another.
     let flows = pair("hot", [1, 2], 4, None)
         + &pair("small", [0, 2], 4, None)
         + &pair("large", [0, 4], 24, None)
+        + "start = \"5 us\"\n"
         + &pair("third", [0, 1], 4, None);
-    let go = |queueing: &str, protocol: &str, switch: &str| {
+    let go = |queueing: &str, protocol: &str| {
         let rest = format!(
-            "[queueing]\n{queueing}\n[endpoint]\nacknowledge = {}\n[switch]\n{switch}\n{flows}\
+            "[queueing]\n{queueing}\n[endpoint]\nacknowledge = {}\n\
+             [switch]\nkind = \"input-queued\"\ninput_buffer = \"2 packets\"\n{flows}\
              [run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n",
             protocol != "none"
         );
-        let output = run(&file(TWO, "kind = \"shortest\"", &format!("kind = \"{protocol}\""), &rest));
+        let output = run(&format!(
+            "[topology]\n{TWO}\n[link]\nlatency = \"50 ns\"\nhost = \"5 ns\"\n\
+             [routing]\nkind = \"shortest\"\ndeadlock = \"up-down\"\n[congestion_control]\nkind = \"{protocol}\"\n{rest}"
+        ));
         ["small", "large"].map(|class| number(&output, class, "accepted"))
     };
-    let small_buffers = "kind = \"input-queued\"\ninput_buffer = \"2 packets\"";
-    let [small, large] = go("kind = \"voqsw\"", "none", small_buffers);
-    assert!((large / small - 6.0).abs() < 0.1, "{small} {large}");
-    for protocol in ["ecn", "lhrp", "smsrp"] {
-        let [small, large] = go("kind = \"dbbm\"\nqueues = 2", protocol, small_buffers);
-        assert!(small > 0.01 && large > 0.01, "{protocol}: {small} {large}");
+    for (queueing, protocol) in [
+        ("kind = \"voqsw\"", "none"),
+        ("kind = \"dbbm\"\nqueues = 2", "ecn"),
+        ("kind = \"dbbm\"\nqueues = 2", "lhrp"),
+        ("kind = \"dbbm\"\nqueues = 2", "smsrp"),
+    ] {
+        let [small, large] = go(queueing, protocol);
+        assert!((large / small - 6.0).abs() < 0.1, "{protocol}: {small} {large}");
     }
 }
 
