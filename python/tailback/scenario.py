@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback import _engine
-from tailback.errors import Interrupted, Problem, engine_errors, mistake, problems_from_json
+from tailback.errors import InputError, Interrupted, Problem, engine_errors, mistake, problems_from_json
 from tailback.result import Result
 from tailback.usage import Meter
 
@@ -61,8 +61,12 @@ class Scenario:
 
     def check(self) -> list[Problem]:
         """Every mistake, each with its place; empty if the scenario can run."""
+        try:
+            text, overrides = self._input()
+        except InputError as error:
+            return list(error.problems)
         with engine_errors():
-            return problems_from_json(_engine.check(*self._input()))
+            return problems_from_json(_engine.check(text, overrides, []))
 
     def describe(self) -> dict[str, Any]:
         """What the scenario builds: endpoints, switches, links, diameter, zero-load latency, VCs, memory."""
@@ -125,8 +129,15 @@ class Scenario:
             raise mistake("the scenario is not valid text", "write it in UTF-8")
         overrides = list(self.overrides)
         # The engine reads no files: what the scenario names is handed in.
+        unread = []
         for key, path in self.files():
-            overrides.append((key, _as_text(_contents(key, Path(self.source).parent / path))))
+            try:
+                contents = _contents(key, Path(self.source).parent / path)
+                overrides.append((key, _as_text(contents)))
+            except InputError as error:
+                unread += [(key, problem.message, problem.help) for problem in error.problems]
+        if unread:
+            raise InputError(problems_from_json(_engine.check(self.text, overrides, unread)))
         return self.text, overrides
 
 

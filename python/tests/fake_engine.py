@@ -32,8 +32,10 @@ def problems(text):
     ]
 
 
-def check(text, overrides):
+def check(text, overrides, unread):
     found = problems(text)
+    for key, message, remedy in unread:
+        found.append({"path": key, "line": None, "column": None, "message": message, "help": remedy})
     if any(value == "wrong" for _, value in overrides):
         key = next(key for key, value in overrides if value == "wrong")
         found.append({"path": key, "line": None, "column": None, "message": "not so", "help": "otherwise"})
@@ -41,7 +43,7 @@ def check(text, overrides):
 
 
 def _demand_right(text, overrides):
-    found = check(text, overrides)
+    found = check(text, overrides, [])
     if found != "[]":
         raise EngineError("input", found)
 

@@ -29,6 +29,15 @@ pub type Watcher<'a> = &'a mut (dyn FnMut(Progress) -> bool + Send);
 /// Largest network, in switches and in endpoints, of which the check follows every way of every packet.
 const PROVEN_MAX: usize = 32;
 
+/// Reads a scenario as [`Scenario::parse`] does, and tells besides its mistakes those that only show on the network.
+///
+/// # Errors
+///
+/// All mistakes at once; of the network's none if topology, sizes, traffic or jobs contradict themselves.
+pub fn read(text: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
+    Scenario::parse_with(text, overrides, build::beyond)
+}
+
 /// All that is wrong with a scenario, the network's part included. Of a small network that is also whether its routing may
 /// deadlock ([`crate::deadlock`]), unless the routing says that it may.
 pub fn check(scenario: &Scenario) -> Vec<Problem> {

@@ -64,7 +64,7 @@ occupancy = ["1 us"]
 
 /// All that is wrong with a file, that of the network included.
 fn problems(text: &str) -> Vec<Problem> {
-    match Scenario::parse(text, &[]) {
+    match run::read(text, &[]) {
         Err(problems) => problems,
         Ok(scenario) => Scenario::located(text, &[], run::check(&scenario)),
     }
@@ -78,6 +78,49 @@ fn spoilt(line: &str, by: &str) -> String {
 
 fn line_of(text: &str, part: &str) -> usize {
     1 + text.lines().position(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in\n{text}"))
+}
+
+/// A wrong unit, an unknown key, a load over 1, a hot spot of more endpoints than there are, buffers smaller than a packet and
+/// too few levels for the routing's hops: what each needs to be seen (the file, its keys together, the network) hides no other.
+#[test]
+fn mistakes_of_every_kind_are_told_at_once() {
+    let text = r#"
+[topology]
+kind = "dragonfly"
+p = 2
+a = 4
+h = 2
+groups = 9
+[link]
+latency = "5 nanos"
+[routing]
+kind = "par"
+[switch]
+kind = "cioq"
+input_buffer = "2 flits"
+[[traffic]]
+name = "hot"
+pattern = "hotspot"
+sources = 600
+destinations = 4
+load = 1.5
+[queueing]
+kind = "flow2sl"
+[record]
+lamps = true
+"#;
+    let told: Vec<(String, Option<usize>)> =
+        problems(text).into_iter().map(|problem| (problem.path, problem.line)).collect();
+    let at = |path: &str, part| (path.to_string(), Some(line_of(text, part)));
+    let expected = [
+        at("link.latency", "latency"),
+        at("switch.input_buffer", "input_buffer"),
+        at("traffic.hot.sources", "sources"),
+        at("traffic.hot.load", "load"),
+        at("queueing.kind", "flow2sl"),
+        at("record.lamps", "lamps"),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]
@@ -396,7 +439,7 @@ proptest! {
 
     #[test]
     fn a_damaged_scenario_that_is_right_runs_without_panic(text in mutated()) {
-        if let Ok(scenario) = Scenario::parse(&text, &[])
+        if let Ok(scenario) = run::read(&text, &[])
             && run::check(&scenario).is_empty()
             && is_short(&scenario)
         {

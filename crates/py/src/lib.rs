@@ -60,7 +60,7 @@ fn free<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T>
 
 /// Every mistake in a scenario: the reader's, else the values', else those that only the built network shows.
 fn mistakes(text: &str, overrides: &Overrides) -> Vec<Problem> {
-    match Scenario::parse(text, overrides) {
+    match engine::read(text, overrides) {
         Err(problems) => problems,
         Ok(scenario) => {
             let problems = scenario.problems();
@@ -71,13 +71,27 @@ fn mistakes(text: &str, overrides: &Overrides) -> Vec<Problem> {
 }
 
 fn parse(text: &str, overrides: &Overrides) -> Result<Scenario, RunError> {
-    Scenario::parse(text, overrides).map_err(RunError::Problems)
+    engine::read(text, overrides).map_err(RunError::Problems)
 }
 
-/// All mistakes of a scenario, as a JSON list; empty if it can run.
+/// A file that a scenario names and that could not be read: the key of its contents, why, and what would help.
+type Unread = (String, String, String);
+
+/// All mistakes of a scenario, as a JSON list; empty if it can run. Files that could not be read are mistakes at their `path`.
 #[pyfunction]
-fn check(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
-    free(py, || json(&mistakes(text, &overrides)))
+fn check(py: Python<'_>, text: &str, overrides: Overrides, unread: Vec<Unread>) -> PyResult<String> {
+    let at_path = |(key, message, help): Unread| {
+        let table = key.rsplit_once('.').map_or("", |(table, _)| table);
+        Problem::new(format!("{table}.path"), message, help)
+    };
+    let unread: Vec<Problem> = unread.into_iter().map(at_path).collect();
+    free(py, || {
+        let mut found = mistakes(text, &overrides);
+        found.retain(|problem| unread.iter().all(|file| file.path != problem.path));
+        found.extend(Scenario::located(text, &overrides, unread));
+        found.sort_by_key(|problem| (problem.line.is_none(), problem.line, problem.column));
+        json(&found)
+    })
 }
 
 /// What a scenario builds (endpoints, links, zero-load latency, …), as JSON.

@@ -66,21 +66,21 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     }
     let scale = scale(scenario);
     let graph = scenario.topology.graph();
-    let (router, traffic, jobs) = bind(scenario, &scale, &graph)?;
     let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
     let output_buffer = switch.output_buffer.map(|size| size.flits(&scale).min(u32::MAX as u64 / 4) as u32);
     let tick = tick(scenario, &wires, &scale);
     problems.extend(too_long(scenario, &wires, &scale, tick));
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let bound = bind(scenario, &scale, &graph).map_err(|found| problems.extend(found));
+    let Some((router, traffic, jobs)) = bound.ok().filter(|_| problems.is_empty()) else { return Err(problems) };
     let circuits = router.route_cache().is_some() || scenario.congestion_control.scheme().told().is_some();
     let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
     let levels = levels(&*router, wires.len() as u8, &classes);
-    let channels =
-        channels(scenario, &graph, &*router, (classes, &levels)).map_err(|problem| vec![problem])?;
-    let queues = queues(scenario, &graph, &*router).map_err(|problem| vec![problem])?;
+    let channels = channels(scenario, &graph, &*router, (classes, &levels));
+    let (channels, queues) = match (channels, queues(scenario, &graph, &*router)) {
+        (Ok(channels), Ok(queues)) => (channels, queues),
+        (channels, queues) => return Err(channels.err().into_iter().chain(queues.err()).collect()),
+    };
     let packet_flits = scale.packet_flits as u16;
     let pipeline = switch.pipeline.time(&scale);
     let links: Vec<LinkPlan> = wires
@@ -140,6 +140,22 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         links,
         graph,
     })
+}
+
+/// The tables whose mistakes across keys, here or further in, leave no network to place traffic and jobs on, or none of these.
+const FOUNDATIONS: &[&str] = &["topology", "packet", "link", "run", "traffic", "job"];
+
+/// What shows on the network of a scenario that has mistakes, of which those across keys are `across`: all if there are
+/// none of these, else what is wrong with how traffic and jobs are placed, if they and the network are sound.
+pub fn beyond(scenario: &Scenario, across: &[Problem]) -> Vec<Problem> {
+    let table = |problem: &Problem| problem.path.split('.').next().unwrap_or("").to_string();
+    if across.is_empty() {
+        return plan(scenario).err().unwrap_or_default();
+    }
+    if across.iter().any(|problem| FOUNDATIONS.contains(&table(problem).as_str())) {
+        return Vec::new();
+    }
+    bind_load(scenario, &scale(scenario), &scenario.topology.graph()).err().unwrap_or_default()
 }
 
 /// The routing, the traffic and the jobs on the network, or all mistakes of all three.

@@ -12,6 +12,7 @@ use crate::units::{Duration, Size};
 use crate::workload::goal::{self, Goal};
 use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 impl Scenario {
@@ -22,14 +23,34 @@ impl Scenario {
     ///
     /// All mistakes at once, in the order of the file, up to a hundred and a note of how many more there are.
     pub fn parse(text: &str, overrides: &[(String, String)]) -> Result<Scenario, Vec<Problem>> {
+        Self::parse_with(text, overrides, |_, _| Vec::new())
+    }
+
+    /// As [`Scenario::parse`], with all that `beyond` tells of a scenario that has mistakes and can be read nevertheless: it is
+    /// given what is left without them, and its mistakes across keys that are new.
+    pub fn parse_with(
+        text: &str,
+        overrides: &[(String, String)],
+        beyond: impl FnOnce(&Scenario, &[Problem]) -> Vec<Problem>,
+    ) -> Result<Scenario, Vec<Problem>> {
         let mut found = Found::default();
         // What a broken file means is guesswork: its other mistakes might not be any.
         let Some(mut root) = tree_of(text, overrides, &mut found) else { return Err(placed(text, found)) };
         let original = root.clone();
         let readable = Walk::new(&mut found).check(shape::scenario(), &mut root, &Some(0..0));
         let scenario = if readable { deserialise(root, &original, &mut found) } else { None };
-        if let Some(scenario) = &scenario {
-            add_checks(scenario, &original, &mut found);
+        if let Some(scenario) = scenario.as_ref().filter(|_| measurable(&found)) {
+            let mut across = Vec::new();
+            let told = |path: &String| found.problems.iter().any(|(_, problem)| problem.path == *path);
+            checks::across(scenario, &mut |problem| {
+                if !told(&problem.path) {
+                    across.push(problem);
+                }
+            });
+            add(&across, &original, &mut found);
+            if !found.problems.is_empty() {
+                add(&beyond(scenario, &across), &original, &mut found);
+            }
         }
         match scenario {
             Some(scenario) if found.problems.is_empty() => Ok(scenario),
@@ -123,10 +144,15 @@ fn traces(root: &Node) -> Vec<(String, String)> {
         let key = if is_goal { Goal::key_of(path, word("format")) } else { "text" };
         (!is_there).then(|| (format!("{name}.{key}"), path.to_string()))
     };
+    let name_of = |job: &Node| match job.get("name").map(|node| &node.value) {
+        Some(Value::Text(name)) => Some(name.clone()),
+        _ => None,
+    };
     let of_job = |(index, job): (usize, &Node)| {
-        let placement =
-            job.get("placement").and_then(|table| missing(table, format!("job.{index}.placement")));
-        [missing(job, format!("job.{index}")), placement]
+        let alone = |name: &String| jobs.iter().filter(|job| name_of(job).as_ref() == Some(name)).count() == 1;
+        let path = format!("job.{}", name_of(job).filter(alone).unwrap_or_else(|| index.to_string()));
+        let placement = job.get("placement").and_then(|table| missing(table, format!("{path}.placement")));
+        [missing(job, path), placement]
     };
     jobs.iter().enumerate().flat_map(of_job).flatten().collect()
 }
@@ -230,25 +256,27 @@ fn unreadable(json: &serde_json::Value) -> Option<String> {
     seam.or_else(class).or_else(job)
 }
 
-/// Adds the mistakes across keys, but for those in tables that have other mistakes, which may be their cause.
-fn add_checks(scenario: &Scenario, original: &Node, found: &mut Found) {
-    let table = |path: &str| path.rsplit_once('.').map_or("", |(table, _)| table).to_string();
-    let doubted: Vec<String> = found.problems.iter().map(|(_, problem)| table(&problem.path)).collect();
-    // Sizes and rates are measured by these tables.
-    if ["packet", "link", "topology"].iter().any(|table| doubted.iter().any(|doubt| doubt == table)) {
-        return;
-    }
-    checks::across(scenario, &mut |problem| {
-        if !doubted.contains(&table(&problem.path)) {
-            let span = original.locate(&problem.path);
-            found.add(span, || problem);
+/// Whether sizes, rates and endpoints are known, by which the rest is measured.
+fn measurable(found: &Found) -> bool {
+    let base = ["packet", "topology", "link.bandwidth"];
+    let within = |path: &str, table: &&str| path.strip_prefix(*table).is_some_and(|rest| !rest.starts_with(|c| c != '.'));
+    found.problems.iter().all(|(_, problem)| !base.iter().any(|table| within(&problem.path, table)))
+}
+
+/// Adds problems of keys that have none yet, in tables that are not in doubt.
+fn add(problems: &[Problem], original: &Node, found: &mut Found) {
+    let told: BTreeSet<String> = found.problems.iter().map(|(_, problem)| problem.path.clone()).collect();
+    for problem in problems {
+        let table = problem.path.rsplit_once('.').map_or("", |(table, _)| table);
+        if !told.contains(&problem.path) && !found.doubted.contains(table) {
+            found.add(original.locate(&problem.path), || problem.clone());
         }
-    });
+    }
 }
 
 /// The problems in the order of the file, with their lines.
 fn placed(text: &str, found: Found) -> Vec<Problem> {
-    let Found { mut problems, untold } = found;
+    let Found { mut problems, untold, .. } = found;
     problems.sort_by_key(|(span, _)| span.as_ref().map_or(usize::MAX, |span| span.start));
     let lines = Lines::of(text);
     let place = |(span, problem): (Span, Problem)| match span {

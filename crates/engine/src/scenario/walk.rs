@@ -6,6 +6,7 @@ use crate::scenario::nearest::nearest;
 use crate::scenario::shape::{Kind, Kinds, Shape, Table, Word, join_or};
 use crate::scenario::tree::{Entry, Node, Span, Value};
 use crate::units::{Dimension, shorten};
+use std::collections::BTreeSet;
 
 /// The most problems that are told; the rest are only counted.
 pub const PROBLEMS_MAX: usize = 100;
@@ -17,6 +18,8 @@ pub struct Found {
     pub problems: Vec<(Span, Problem)>,
     /// How many more there were.
     pub untold: usize,
+    /// Tables with a key that is missing or that none knows: what else they say may not be what was meant.
+    pub doubted: BTreeSet<String>,
 }
 
 impl Found {
@@ -129,6 +132,7 @@ impl<'a> Walk<'a> {
         for field in table.fields.iter().filter(|field| field.required) {
             if !entries.iter().any(|entry| entry.key == field.name) {
                 let (message, help) = ("this key is missing".to_string(), field.shape.described());
+                self.doubt();
                 whole = self.report_at(&field.name, place, message, format!("expected {help}"));
             }
         }
@@ -154,7 +158,14 @@ impl<'a> Walk<'a> {
         whole
     }
 
+    fn doubt(&mut self) {
+        if self.found.doubted.len() < PROBLEMS_MAX {
+            self.found.doubted.insert(self.path.join("."));
+        }
+    }
+
     fn unknown_key(&mut self, table: &Table, tag: Option<&str>, entry: &Entry) -> bool {
+        self.doubt();
         if self.found.problems.len() >= PROBLEMS_MAX {
             self.found.untold += 1;
             return false;

@@ -63,13 +63,13 @@ occupancy = ["30 us", "50 us"]
 "#;
 
 pub fn parse(text: &str) -> Result<Scenario, Vec<Problem>> {
-    Scenario::parse(text, &[])
+    tailback_engine::run::read(text, &[])
 }
 
 pub fn with(overrides: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>> {
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    Scenario::parse(FULL, &overrides)
+    tailback_engine::run::read(FULL, &overrides)
 }
 
 pub fn value(scenario: &Scenario) -> serde_json::Value {
