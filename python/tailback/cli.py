@@ -53,6 +53,9 @@ def run(
     alone: Annotated[
         bool, typer.Option("--alone", help="Runs each job alone too, and tells how much slower it is.")
     ] = False,
+    with_optimum: Annotated[
+        bool, typer.Option("--optimum", help="Solves for the least time of each phase over any routes too.")
+    ] = False,
 ) -> None:
     """Simulates a scenario, prints its tables and keeps the result (with --json: only if -o is given)."""
     scenario = None
@@ -62,9 +65,14 @@ def run(
         if folder is None and not as_json:
             folder = str(_unused(Path("results"), Path(file).stem or "run"))
         target = _checked(scenario, folder)
+        best = _optima(scenario) if with_optimum else {}
         result = _run_with_bar(scenario, Path(file).stem)
         if alone and not result.interrupted:
             result = _compared(scenario, result)
+        if best:
+            from tailback.optimum import beside  # late: it loads SciPy
+
+            result = beside(result, best)
         if target is not None:
             result.save(target)
     if as_json:
@@ -200,12 +208,10 @@ def describe(
 @app.command()
 def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
     """Solves for the shortest time of each phase of a job over any routes, on small networks."""
-    from tailback import optimum as work  # late: it loads SciPy
-
     with _reporting():
         scenario = _load(file, changes)
     with _reporting(scenario):
-        found = work.optima(scenario)
+        found = _optima(scenario)
     if as_json:
         _print_json(found)
         return
@@ -443,6 +449,12 @@ def _run_with_bar(scenario: Scenario, name: str) -> Result:
             return scenario.run(lambda progress: bars.show(bar, progress))
         except Interrupted as stop:
             return stop.result
+
+
+def _optima(scenario: Scenario) -> dict[str, list[float]]:
+    from tailback import optimum  # late: it loads SciPy
+
+    return optimum.optima(scenario)
 
 
 def _compared(scenario: Scenario, result: Result) -> Result:

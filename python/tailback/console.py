@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -142,7 +142,9 @@ def _job_table(jobs: Mapping[str, Mapping[str, Any]]) -> Table:
     has_alone = any("slowdown" in facts for facts in jobs.values())
     alone = ("alone", "slowdown") if has_alone else ()
     has_phases = any("phases" in facts for facts in jobs.values())
-    phases = ("phases", "mean phase", "mean bound") if has_phases else ()
+    has_optimum = any("optimum_ns" in facts.get("phases", {}) for facts in jobs.values())
+    optimum = ("optimum",) if has_optimum else ()
+    phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
     names = ("job", "workload", "ranks", "unfinished", "time", *alone, *phases, "communication", "messages")
     for name in names:
         table.add_column(name, justify="left" if name in ("job", "workload") else "right")
@@ -152,15 +154,16 @@ def _job_table(jobs: Mapping[str, Mapping[str, Any]]) -> Table:
         if has_alone:
             cells += [duration(facts.get("alone_ns"), "#.4g"), _number(facts.get("slowdown"), ".2f")]
         if has_phases:
-            cells += _phase_cells(facts.get("phases", {}))
+            cells += _phase_cells(facts.get("phases", {}), optimum)
         communication = facts.get("communication_ns", {})
         cells += [duration(communication.get("mean"), "#.4g"), _number(facts.get("messages"))]
         table.add_row(name, str(facts.get("workload", "-")), *cells)
     return table
 
 
-def _phase_cells(phases: Mapping[str, Any]) -> list[str]:
-    means = [phases.get(key, {}).get("mean") for key in ("phase_time_ns", "bound_ns")]
+def _phase_cells(phases: Mapping[str, Any], optimum: Sequence[str]) -> list[str]:
+    keys = ("phase_time_ns", "bound_ns", *(f"{name}_ns" for name in optimum))
+    means = [phases.get(key, {}).get("mean") for key in keys]
     return [_number(phases.get("phases")), *(duration(mean, "#.4g") for mean in means)]
 
 

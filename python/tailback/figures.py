@@ -27,6 +27,7 @@ FIGURES: dict[str, tuple[str, Callable[[Mapping[str, Result]], Figure]]] = {
     "occupancy_map": ("queues", pictures.occupancy_map),
     "allowed_rate": ("rates", pictures.allowed_rate),
     "job_times": ("ranks", pictures.job_times),
+    "phase_times": ("phases", pictures.phase_times),
     "latency_distribution": ("histograms", pictures.latency_distribution),
 }
 """By file name: the table a figure needs, and the function that draws it."""

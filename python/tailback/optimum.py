@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from tailback.errors import mistake
+from tailback.result import Result
 from tailback.scenario import Scenario
 
 VARIABLES_MAX = 300_000
@@ -121,3 +124,20 @@ def optima(scenario: Scenario) -> dict[str, list[float]]:
     if not told["jobs"]:
         raise mistake("the scenario has no job in phases", 'workload = "phases"')
     return {job["job"]: [phase_optimum(network, flows) for flows in job["phases"]] for job in told["jobs"]}
+
+
+def beside(result: Result, best: Mapping[str, Sequence[float]]) -> Result:
+    """The result with what `optima` found: `optimum_ns` in the table `phases` and of each job's phases.
+
+    The summary has `min`, `mean` and `max` of the phases that have ended, as of their times and bounds.
+    """
+    rows = result.tables["phases"].select(["job", "phase", "time_ns"]).to_pylist()
+    column = [best[row["job"]][row["phase"]] for row in rows]
+    jobs = dict(result.summary["jobs"])
+    for name in best:
+        ended = [best[name][row["phase"]] for row in rows if row["job"] == name and row["time_ns"]]
+        spread = {"min": min(ended), "mean": fmean(ended), "max": max(ended)} if ended else {}
+        jobs[name] = jobs[name] | {"phases": jobs[name]["phases"] | {"optimum_ns": spread}}
+    phases = result.tables["phases"].append_column("optimum_ns", pa.array(column, pa.float64()))
+    summary = result.summary | {"jobs": jobs}
+    return replace(result, summary=summary, tables={**result.tables, "phases": phases})

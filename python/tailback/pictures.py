@@ -240,6 +240,38 @@ def job_times(results: Results) -> Figure:
     return figure
 
 
+def phase_times(results: Results) -> Figure:
+    """How long every phase of a job took, the bound for the routes taken, and the least over any routes.
+
+    Table `phases`; the last, of the first run that has it, after `tailback run --optimum`.
+    """
+    with style.styled():
+        figure, (axes,) = style.figure()
+        best: dict[str, tuple[Numbers, Numbers]] = {}
+        lines = 0
+        for label, result in _labelled(results).items():
+            table = _table(result, "phases")
+            for job in _distinct(table, "job"):
+                rows = _only(table, "job", job)
+                numbers, times = _numbers(rows, "phase"), _numbers(rows, "time_ns")
+                name, look = _join(label, style.plain(job)), style.line(lines)
+                marker = {"marker": style.marker(lines), "linestyle": ""}
+                axes.plot(numbers, times / 1e3, label=name, **look | marker)
+                axes.plot(numbers, _numbers(rows, "bound_ns") / 1e3, **look | {"linestyle": "-"})
+                if "optimum_ns" in rows.column_names:
+                    best.setdefault(job, (numbers, _numbers(rows, "optimum_ns") / 1e3))
+                lines += 1
+        for numbers, least in best.values():
+            axes.plot(numbers, least, color="black", linestyle=":")
+        dotted = "; dotted: the least over any routes" if best else ""
+        axes.set_xlabel(f"phase\nlines: the bound for the routes taken{dotted}")
+        axes.set_ylabel("time [us]")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        style.from_zero(axes)
+        style.legend(figure, axes)
+    return figure
+
+
 def _communication(job: dict[str, Any] | None) -> float:
     longest = (job or {}).get("communication_ns", {}).get("max")
     return float("nan") if longest is None else float(longest) / 1e3

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import tailback
-from tailback import optimum
+from tailback import optimum, pictures
 from tailback.optimum import Network, phase_optimum
 
 TREE = """
@@ -55,6 +55,24 @@ def test_no_routes_of_the_engine_are_faster_than_the_optimum():
     reached = np.asarray(scenario.run().tables["phases"]["bound_ns"].to_numpy())
     assert len(best) == len(reached) == 3
     assert all(low <= high + 1e-6 for low, high in zip(best, reached, strict=True))
+
+
+@pytest.mark.engine
+def test_the_optimum_stands_beside_what_was_measured():
+    scenario = tailback.Scenario.loads(TREE)
+    best = optimum.optima(scenario)
+    result = optimum.beside(scenario.run(), best)
+    assert result.tables["phases"]["optimum_ns"].to_pylist() == best["app"]
+    told = result.summary["jobs"]["app"]["phases"]["optimum_ns"]
+    assert told == {
+        "min": min(best["app"]),
+        "mean": pytest.approx(np.mean(best["app"])),
+        "max": max(best["app"]),
+    }
+    (axes,) = pictures.phase_times(result).axes
+    times, bound, least = (list(line.get_ydata()) for line in axes.get_lines())
+    assert least == pytest.approx([time / 1e3 for time in best["app"]])
+    assert all(a <= b + 1e-9 <= c + 2e-9 for a, b, c in zip(least, bound, times, strict=True))
 
 
 @pytest.mark.engine
