@@ -43,7 +43,12 @@ def scenario(
     return paper.scenario(title, paper.LARGE, load(counts, full), control=control, run=run, **changes)
 
 
-def slowest(result: Result, kind: str) -> float:
+def kind(job: str) -> str:
+    """The kind of a job, by its name."""
+    return job.rstrip("0123456789")
+
+
+def slowest(result: Result, wanted: str) -> float:
     """The longest time of the jobs of a kind, in us."""
-    names = [name for name in result.summary["jobs"] if name.rstrip("0123456789") == kind]
+    names = [name for name in result.summary["jobs"] if kind(name) == wanted]
     return max(paper.time_us(result, name) for name in names)
