@@ -41,7 +41,7 @@ impl Bind for FixedPairs {
             let message = format!("{ranks} ranks are no pairs");
             return Err(vec![Problem::new("ranks", message, "an even number")]);
         }
-        let (bytes, iterations) = (setting.scale.bytes(self.message), self.iterations);
+        let (bytes, iterations) = (setting.message(self.message)?, self.iterations);
         Ok(mpi::program(Pairs { half: ranks / 2, bytes, iterations, synchronise: self.synchronise }, setting))
     }
 }

@@ -75,6 +75,8 @@ impl Bind for Halo3d26 {
         let compute = compute.unwrap_or(count.saturating_mul(OPERATIONS * OPERATION_PS));
         let (iterations, allreduce) = (self.iterations, self.allreduce);
         let script = Halo { grid, directions: directions(), cells, value, compute, iterations, allreduce };
+        let longest = script.directions.iter().map(|direction| script.bytes(direction)).max();
+        setting.sendable("cells", longest.unwrap_or(0))?;
         Ok(mpi::program(script, setting))
     }
 }

@@ -52,7 +52,7 @@ impl Bind for Incast {
         let script = ManyToOne {
             senders: setting.ranks,
             target,
-            bytes: setting.scale.bytes(self.message),
+            bytes: setting.message(self.message)?,
             iterations: self.iterations,
             compute: self.compute.time(setting.scale).0,
         };

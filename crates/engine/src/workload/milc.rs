@@ -55,7 +55,7 @@ impl Bind for Milc {
         };
         let script = Lattice {
             grid,
-            bytes: setting.scale.bytes(self.message),
+            bytes: setting.message(self.message)?,
             iterations: self.iterations,
             compute: self.compute.time(setting.scale).0,
         };

@@ -6,7 +6,7 @@
 //! whose latency bounds the kernel's windows: nothing else crosses from one to another, so any partitioning gives the same
 //! run. Open-loop traffic stands beside ([`crate::traffic`]).
 use crate::problem::Problem;
-use crate::units::{Scale, Time};
+use crate::units::{Scale, Size, Time};
 use std::fmt::Debug;
 
 mod allreduce;
@@ -50,6 +50,24 @@ pub struct Setting<'a> {
     pub name: &'a str,
     /// Bytes that the run may hold, if it has a limit.
     pub memory: Option<u64>,
+}
+
+impl Setting<'_> {
+    /// The bytes of the parameter `message`.
+    ///
+    /// # Errors
+    ///
+    /// If no message is as long.
+    fn message(&self, message: Size) -> Result<u64, Vec<Problem>> {
+        let bytes = self.scale.bytes(message);
+        self.sendable("message", bytes).map(|()| bytes)
+    }
+
+    /// Whether a message of so many bytes can be sent; if not, it is a mistake at `path`.
+    fn sendable(&self, path: &str, bytes: u64) -> Result<(), Vec<Problem>> {
+        let refused = host::too_long(bytes, self.scale);
+        refused.map_or(Ok(()), |why| Err(vec![Problem::new(path, why, host::SHORTER)]))
+    }
 }
 
 /// What every workload provides.

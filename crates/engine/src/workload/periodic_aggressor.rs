@@ -60,7 +60,7 @@ impl Bind for PeriodicAggressor {
         let incast = ManyToOne {
             senders: self.incast,
             target: self.incast - 1,
-            bytes: setting.scale.bytes(self.message),
+            bytes: setting.message(self.message)?,
             iterations: self.iterations,
             compute: 0,
         };

@@ -35,7 +35,7 @@ impl Bind for Random {
         let script = Permutations {
             ranks: setting.ranks,
             key: Stream::new(setting.seed, "partners", setting.name, 0).next(),
-            bytes: setting.scale.bytes(self.message),
+            bytes: setting.message(self.message)?,
             iterations: self.iterations,
             compute: self.compute.time(setting.scale).0,
         };

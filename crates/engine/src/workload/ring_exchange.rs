@@ -37,7 +37,7 @@ impl Bind for RingExchange {
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let script = Ring {
             ranks: setting.ranks,
-            bytes: setting.scale.bytes(self.message),
+            bytes: setting.message(self.message)?,
             iterations: self.iterations,
             compute: self.compute.time(setting.scale).0,
             send_first: self.send_first,

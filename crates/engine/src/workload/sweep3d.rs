@@ -63,7 +63,7 @@ impl Bind for Sweep3d {
         };
         let script = Sweeps {
             grid,
-            bytes: setting.scale.bytes(self.message),
+            bytes: setting.message(self.message)?,
             blocks: self.blocks,
             compute: self.compute.time(setting.scale).0,
             iterations: self.iterations,
