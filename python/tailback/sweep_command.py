@@ -29,6 +29,7 @@ def begin(
             "there is no [sweep] table", help='such as "traffic.hot.load" = [0.1, 0.5] under [sweep]'
         )
         raise InputError(scenario.check() or [none])
+    text = scenario.text
     scenario, space = sweeps.split(scenario)
     if len(space) > sweeps.POINTS_MAX and not yes:
         raise mistake(
@@ -36,7 +37,7 @@ def begin(
             f"--yes runs more than {sweeps.POINTS_MAX:,}; --slurm K spreads them over a cluster",
         )
     wanted = _part(part, len(space))
-    sweeps.check(scenario, space)
+    sweeps.check(scenario, space, text)
     refuse_result(folder)
     if not resume and (folder / sweeps.FOLDER).exists():
         raise mistake(

@@ -104,11 +104,13 @@ def from_text(text: str) -> Space | None:
     try:
         return space(table)
     except InputError as error:
-        raise InputError(_placed(problem, text) for problem in error.problems) from None
+        raise InputError(placed(problem, text) for problem in error.problems) from None
 
 
-def _placed(problem: Problem, text: str) -> Problem:
-    """The problem with the line of its key, if that stands in the table under its own name."""
+def placed(problem: Problem, text: str) -> Problem:
+    """The problem with the line of its key, if the key stands in the table under its own name."""
+    if problem.line is not None:
+        return problem
     key = re.escape(problem.path.removeprefix("sweep."))
     found = re.compile(rf"\s*[\"']?{key}[\"']?\s*=").match
     for number, (line, of_sweep) in enumerate(_lines(text), 1):

@@ -28,7 +28,7 @@ from tailback import points
 from tailback.errors import InputError, Problem, RunFailed, mistake
 from tailback.result import Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
-from tailback.sweep_table import Changes, Space, from_text, space, told, without_sweep
+from tailback.sweep_table import Changes, Space, from_text, placed, space, told, without_sweep
 from tailback.workers import pool, work
 
 MANIFEST = "sweep.json"
@@ -143,21 +143,24 @@ def _refuse_replaced(scenario: Scenario, table: Space) -> None:
         raise InputError(replaced)
 
 
-def check(scenario: Scenario, whole: Space) -> None:
-    """Raises every mistake of the scenario under each value of the sweep, once each."""
-    found = _mistakes(scenario, whole)
+def check(scenario: Scenario, whole: Space, text: str = "") -> None:
+    """Raises every mistake of the scenario under each value of the sweep, once each.
+
+    With `text`, the file with the `[sweep]` table, those of the table have their lines.
+    """
+    found = _mistakes(scenario, whole, text)
     if found:
         raise InputError(found)
 
 
-def _mistakes(scenario: Scenario, whole: Space) -> list[Problem]:
+def _mistakes(scenario: Scenario, whole: Space, text: str) -> list[Problem]:
     """Every mistake once; one that only some values of the sweep make tells which."""
     samples = list(whole.samples())
     found: dict[Problem, list[int]] = {}
     for number, changes in enumerate(samples):
         for problem in scenario.replace(changes).check():
             found.setdefault(problem, []).append(number)
-    return [_blaming(problem, samples, makers) for problem, makers in found.items()]
+    return [placed(_blaming(problem, samples, makers), text) for problem, makers in found.items()]
 
 
 def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]) -> Problem:
@@ -173,8 +176,9 @@ def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]
 
 def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
     """Every mistake of a scenario and of its `[sweep]` table; how many points that has, if there is one."""
+    text = scenario.text
     try:
-        if from_text(scenario.text) is None:
+        if from_text(text) is None:
             return scenario.check(), None
         scenario, whole = split(scenario)
     except InputError as error:
@@ -184,7 +188,7 @@ def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
             *(problem for problem in error.problems if problem.path not in {w.path for w in wrong}),
         ], None
     # As the sweep does: what the file lacks may be what the sweep gives.
-    return _mistakes(scenario, whole), len(whole)
+    return _mistakes(scenario, whole, text), len(whole)
 
 
 def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> Iterator[Point]:

@@ -130,6 +130,9 @@ def test_a_mistake_of_some_values_tells_which(tmp_path):
         ["a = wrong"],
         ["b = wrong"],
     ]
+    scenario = tailback.Scenario.loads('title = "x"\n[sweep]\na = ["right", "wrong"]\n')
+    problems, _ = sweeps.examine(scenario)
+    assert [(problem.path, problem.line) for problem in problems] == [("a", 3)]
     with pytest.raises(tailback.InputError) as raised:
         run(tmp_path, over={"a": ["wrong"], "b": [1, 2]})
     assert "sweep" not in str(raised.value), "all points have it"
