@@ -25,11 +25,12 @@ fn main() {
         let contents = Scenario::contents(&key, read(&path));
         overrides.push((key, contents.unwrap_or_else(|| leave(&path, "this is not text".into()))));
     }
-    let outcome = tailback_engine::run::read(&text, &overrides).map_err(RunError::Problems).and_then(|scenario| {
-        let start = Instant::now();
-        let output = tailback_engine::run::run(&scenario, &mut |_| true)?;
-        Ok((output, start.elapsed().as_secs_f64()))
-    });
+    let outcome =
+        tailback_engine::run::read(&text, &overrides).map_err(RunError::Problems).and_then(|scenario| {
+            let start = Instant::now();
+            let output = tailback_engine::run::run(&scenario, &mut |_| true)?;
+            Ok((output, start.elapsed().as_secs_f64()))
+        });
     match outcome {
         Ok((output, seconds)) => {
             println!("{:#}", output.summary);

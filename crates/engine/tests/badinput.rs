@@ -123,6 +123,23 @@ lamps = true
     assert_eq!(told, expected);
 }
 
+/// Parameters of a scheme that contradict each other.
+#[test]
+fn parameters_of_a_scheme_that_contradict_each_other_are_refused() {
+    let (before, rest) = RIGHT.split_once("kind = \"lhrp\"").unwrap();
+    let (_, after) = rest.split_once("fabric_drop").unwrap();
+    let (_, after) = after.split_once('\n').unwrap();
+    let told = |scheme: &str| -> Vec<String> {
+        let found = problems(&format!("{before}{scheme}\n{after}"));
+        found.into_iter().map(|problem| problem.path.replace("congestion_control.", "")).collect()
+    };
+    assert_eq!(told("kind = \"codes-cc\"\ndecongested = 0.4"), ["decongested"]);
+    assert!(told("kind = \"codes-cc\"\ndecongested = 0.3").is_empty());
+    assert_eq!(told("kind = \"ecn\"\ntable = [\"0 ns\"]\nincrement = \"9 ns\""), ["increment"]);
+    assert_eq!(told("kind = \"ecn\"\nindex_increase = 2"), ["index_increase"]);
+    assert!(told("kind = \"ecn\"\ntable = [\"0 ns\", \"9 ns\"]\nindex_increase = 2").is_empty());
+}
+
 #[test]
 fn the_scenario_of_these_tests_is_right() {
     assert_eq!(problems(RIGHT), []);
@@ -135,6 +152,13 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("threshold = \"1000 flits\"", "threshold = \"1000 ns\"", "unit", "flits"),
     ("occupancy = [\"1 us\"]", "occupancy = \"0 ns\"", "over 0", ""),
     ("occupancy = [\"1 us\"]", "occupancy = \"1 ps\"", "5000000 times", "a longer time"),
+    ("occupancy = [\"1 us\"]", "occupancy = [\"1 us\", \"6 us\"]", "over before 6 us", "at most"),
+    (
+        "input_buffer = \"credit round trip\"",
+        "input_buffer = { per = \"vc\", size = \"48 flits\", shared = true }",
+        "the buffer of a port",
+        "tailback list",
+    ),
     (
         "output_buffer = \"16 packets\"",
         "voq = [\"dta\", \"data\"]",

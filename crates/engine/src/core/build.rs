@@ -72,7 +72,9 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let tick = tick(scenario, &wires, &scale);
     problems.extend(too_long(scenario, &wires, &scale, tick));
     let bound = bind(scenario, &scale, &graph).map_err(|found| problems.extend(found));
-    let Some((router, traffic, jobs)) = bound.ok().filter(|_| problems.is_empty()) else { return Err(problems) };
+    let Some((router, traffic, jobs)) = bound.ok().filter(|_| problems.is_empty()) else {
+        return Err(problems);
+    };
     let circuits = router.route_cache().is_some() || scenario.congestion_control.scheme().told().is_some();
     let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
     let levels = levels(&*router, wires.len() as u8, &classes);

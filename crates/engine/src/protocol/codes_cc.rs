@@ -6,6 +6,7 @@ use super::signal::{Passage, Variant};
 use super::{Agent, Scheme};
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
+use crate::problem::Problem;
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,17 @@ impl CodesCc {
 }
 
 impl Scheme for CodesCc {
+    fn problems(&self) -> Vec<Problem> {
+        if self.decongested <= self.congested {
+            return Vec::new();
+        }
+        let message = format!(
+            "a port would be free again under {} and congested from {} on",
+            self.decongested, self.congested
+        );
+        vec![Problem::new("decongested", message, "at most `congested`")]
+    }
+
     fn passage(&self) -> Option<Passage> {
         Some(self.signals)
     }

@@ -5,6 +5,7 @@ use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
+use crate::problem::Problem;
 use crate::rng::{mix, scale};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
@@ -236,6 +237,21 @@ impl Agent for Marker {
 }
 
 impl Scheme for Ecn {
+    fn problems(&self) -> Vec<Problem> {
+        let usual = Self::default();
+        let unused = [
+            ("increment", self.increment != usual.increment && !self.table.is_empty()),
+            ("decrement", self.decrement != usual.decrement && !self.table.is_empty()),
+            ("index_increase", self.index_increase != usual.index_increase && self.table.is_empty()),
+        ];
+        let told = |(key, _): (&str, bool)| {
+            let message =
+                if self.table.is_empty() { "there is no `table`" } else { "the delays stand in `table`" };
+            Problem::new(key, message, "`table` with `index_increase`, or `increment` and `decrement`")
+        };
+        unused.into_iter().filter(|(_, unused)| *unused).map(told).collect()
+    }
+
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let by_index = !self.table.is_empty();
         let source = Throttle {

@@ -26,6 +26,7 @@ use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::nic::injection::{Injection, Paced};
 use crate::nic::queue::SendQueue;
+use crate::problem::Problem;
 use signal::{Outbox, Passage, Signal};
 
 const fn class(name: &'static str, control: bool, droppable: bool, times_out: bool) -> TrafficClass {
@@ -374,6 +375,10 @@ impl Default for CongestionControl {
 
 /// What every scheme provides: what the engine needs to build its endpoints and agents.
 pub trait Scheme {
+    /// Mistakes across its parameters; paths are relative to its table.
+    fn problems(&self) -> Vec<Problem> {
+        Vec::new()
+    }
     /// Its traffic classes, the highest priority first.
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA]

@@ -52,6 +52,9 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     for problem in scenario.queueing.scheme().problems(&scenario.topology, &switch_parameters) {
         tell(Problem { path: format!("queueing.{}", problem.path), ..problem });
     }
+    for problem in scenario.congestion_control.scheme().problems() {
+        tell(Problem { path: format!("congestion_control.{}", problem.path), ..problem });
+    }
     link(scenario, tell);
     combination(scenario, tell);
     flow_routes(scenario, tell);
@@ -372,18 +375,28 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
             tell(Problem::new("record.series", message, format!("at most {BINS_MAX}: a longer bin")));
         }
     }
-    if let Snapshots::Every(span) = scenario.record.occupancy {
-        let snapshots = total / u128::from(span.time(scale).0.max(1));
-        if snapshots > u128::from(SNAPSHOTS_MAX) {
-            let message = format!("the occupancy would be recorded {snapshots} times");
-            tell(Problem::new(
-                "record.occupancy",
-                message,
-                format!("at most {SNAPSHOTS_MAX}: a longer time"),
-            ));
-        }
-    }
+    occupancy(&scenario.record.occupancy, total, scale, tell);
     if scenario.run.memory.is_some_and(|memory| !matches!(memory, Size::Bits(_))) {
         tell(Problem::new("run.memory", "memory is not counted in flits or packets", "such as \"4 GB\""));
+    }
+}
+
+/// Snapshots of a run of `total` ps.
+fn occupancy(wanted: &Snapshots, total: u128, scale: &Scale, tell: Tell) {
+    match wanted {
+        Snapshots::Every(span) => {
+            let snapshots = total / u128::from(span.time(scale).0.max(1));
+            if snapshots > u128::from(SNAPSHOTS_MAX) {
+                let message = format!("the occupancy would be recorded {snapshots} times");
+                let help = format!("at most {SNAPSHOTS_MAX}: a longer time");
+                tell(Problem::new("record.occupancy", message, help));
+            }
+        }
+        Snapshots::At(times) => {
+            if let Some(late) = times.iter().find(|time| u128::from(time.time(scale).0) > total) {
+                let help = "at most warmup, duration and drain together";
+                tell(Problem::new("record.occupancy", format!("the run is over before {late}"), help));
+            }
+        }
     }
 }

@@ -149,7 +149,8 @@ fn traces(root: &Node) -> Vec<(String, String)> {
         _ => None,
     };
     let of_job = |(index, job): (usize, &Node)| {
-        let alone = |name: &String| jobs.iter().filter(|job| name_of(job).as_ref() == Some(name)).count() == 1;
+        let alone =
+            |name: &String| jobs.iter().filter(|job| name_of(job).as_ref() == Some(name)).count() == 1;
         let path = format!("job.{}", name_of(job).filter(alone).unwrap_or_else(|| index.to_string()));
         let placement = job.get("placement").and_then(|table| missing(table, format!("{path}.placement")));
         [missing(job, path), placement]
@@ -226,13 +227,14 @@ fn deserialise(root: Node, original: &Node, found: &mut Found) -> Option<Scenari
         // The walk has found what the schema can tell: this is for a kind whose reader is stricter than that.
         Err(error) => {
             let path = unreadable(&json).unwrap_or_default();
-            found.add(original.locate(&path), || Problem::new(path, error.to_string(), ""));
+            let help = "`tailback list` tells what each table takes";
+            found.add(original.locate(&path), || Problem::new(path, error.to_string(), help));
             None
         }
     }
 }
 
-/// The path of the first table of a seam that cannot be read on its own.
+/// The path of the first table of a seam that cannot be read on its own, or of the key in it without which it can.
 fn unreadable(json: &serde_json::Value) -> Option<String> {
     fn fails<T: DeserializeOwned>(value: &serde_json::Value) -> bool {
         !value.is_null() && T::deserialize(value).is_err()
@@ -244,7 +246,16 @@ fn unreadable(json: &serde_json::Value) -> Option<String> {
         ("queueing", fails::<Queueing>),
         ("congestion_control", fails::<CongestionControl>),
     ];
-    let seam = seams.iter().find(|(key, fails)| fails(&json[*key])).map(|(key, _)| key.to_string());
+    let culprit = |key: &str, fails: fn(&serde_json::Value) -> bool| {
+        let table = json[key].as_object()?;
+        let without = |culprit: &str| {
+            let rest = table.iter().filter(|(inner, _)| *inner != culprit);
+            rest.map(|(inner, value)| (inner.clone(), value.clone())).collect()
+        };
+        table.keys().find(|inner| !fails(&without(inner))).map(|inner| format!("{key}.{inner}"))
+    };
+    let seam = seams.iter().find(|(key, fails)| fails(&json[*key]));
+    let seam = seam.map(|(key, fails)| culprit(key, *fails).unwrap_or_else(|| key.to_string()));
     let class = || {
         let classes = json["traffic"].as_array()?;
         classes.iter().position(fails::<Traffic>).map(|index| format!("traffic.{index}"))
@@ -259,7 +270,9 @@ fn unreadable(json: &serde_json::Value) -> Option<String> {
 /// Whether sizes, rates and endpoints are known, by which the rest is measured.
 fn measurable(found: &Found) -> bool {
     let base = ["packet", "topology", "link.bandwidth"];
-    let within = |path: &str, table: &&str| path.strip_prefix(*table).is_some_and(|rest| !rest.starts_with(|c| c != '.'));
+    let within = |path: &str, table: &&str| {
+        path.strip_prefix(*table).is_some_and(|rest| !rest.starts_with(|c| c != '.'))
+    };
     found.problems.iter().all(|(_, problem)| !base.iter().any(|table| within(&problem.path, table)))
 }
 

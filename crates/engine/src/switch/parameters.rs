@@ -69,7 +69,7 @@ pub enum Speedup {
 
 /// Size of an input buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "BufferText", into = "BufferText")]
+#[serde(try_from = "BufferText", into = "BufferText")]
 pub enum Buffer {
     /// "credit round trip", per virtual channel: 2·(latency + flit time + pipeline)/flit time + 2 largest packets.
     RoundTrip,
@@ -116,14 +116,22 @@ enum BufferOwner {
     Port,
 }
 
-impl From<BufferText> for Buffer {
-    fn from(text: BufferText) -> Self {
-        match text {
-            BufferText::RoundTrip => Buffer::RoundTrip,
-            BufferText::Size(size) => Buffer::PerVc(size),
-            BufferText::Table(BufferTable { per: BufferOwner::Vc, size, .. }) => Buffer::PerVc(size),
-            BufferText::Table(BufferTable { size, shared: true, .. }) => Buffer::Shared(size),
-            BufferText::Table(BufferTable { size, .. }) => Buffer::PerPort(size),
+impl TryFrom<BufferText> for Buffer {
+    type Error = &'static str;
+
+    fn try_from(text: BufferText) -> Result<Self, Self::Error> {
+        let table = match text {
+            BufferText::RoundTrip => return Ok(Buffer::RoundTrip),
+            BufferText::Size(size) => return Ok(Buffer::PerVc(size)),
+            BufferText::Table(table) => table,
+        };
+        match (table.per, table.shared) {
+            (BufferOwner::Vc, false) => Ok(Buffer::PerVc(table.size)),
+            (BufferOwner::Port, false) => Ok(Buffer::PerPort(table.size)),
+            (BufferOwner::Port, true) => Ok(Buffer::Shared(table.size)),
+            (BufferOwner::Vc, true) => {
+                Err("what is shared is the buffer of a port: per = \"port\", or shared = false")
+            }
         }
     }
 }
