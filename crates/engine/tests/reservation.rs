@@ -361,3 +361,39 @@ fn a_scheme_that_needs_send_queues_per_destination_says_so() {
         assert_eq!(problems[0].path, "endpoint.queues");
     }
 }
+
+/// Messages to a source's only destination wait where they can be seen together, as those to one of several do.
+#[test]
+fn small_messages_coalesce_though_their_source_has_one_destination() {
+    let traffic = "[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 1], [3, 1]]\nload = 0.5\n\
+                   message = \"4 flits\"\nstop = \"5 us\"\n";
+    let scheme = "kind = \"srp\"\nn_min = \"16 flits\"\nsmall = \"coalesce\"";
+    let found = summary(&scenario(NETWORKS[0], scheme, traffic, false, 1), &[]);
+    all_arrived(&found).unwrap();
+    let share = |kind: &str| found["ejection_shares"][kind].as_f64().unwrap();
+    assert!(share("reservation") < share("data") / 16.0, "{}", found["ejection_shares"]);
+}
+
+/// The copy that the in-order variant sends too much counts when it arrives, at 1.5 us.
+#[test]
+fn a_second_copy_counts_in_the_window_that_it_arrives_in() {
+    let traffic = "[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 1]]\nprocess = \"one-shot\"\n\
+                   message = \"8 flits\"\n";
+    let scheme = "kind = \"srp\"\nn_min = \"0 flits\"\nvariant = \"in-order\"";
+    let text = scenario(NETWORKS[0], scheme, traffic, true, 1);
+    let copies = |duration| {
+        let overrides = [("link.host", "\"250 ns\""), ("run.duration", duration)];
+        summary(&text, &overrides)["classes"]["t"]["duplicate_packets"].as_u64().unwrap()
+    };
+    assert_eq!([copies("\"1200 ns\""), copies("\"3 us\"")], [0, 1]);
+}
+
+/// What begins in the first tick of a run without warm-up is in the window.
+#[test]
+fn what_starts_with_the_run_is_counted_where_it_enters_as_where_it_leaves() {
+    let traffic = "[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 1]]\nprocess = \"one-shot\"\n\
+                   message = \"8 flits\"\n";
+    let found = summary(&scenario(NETWORKS[0], "kind = \"none\"", traffic, false, 1), &[]);
+    assert!(found["ejection_shares"]["data"].as_f64().unwrap() > 0.0);
+    assert_eq!(found["injection_shares"], found["ejection_shares"]);
+}

@@ -82,7 +82,8 @@ impl Fabric {
         let vcs = plan.channels.count();
         let mut fabric = Self {
             now: 0,
-            measuring: false,
+            // The endpoints begin before the first tick is looked at.
+            measuring: plan.window.0 == 0,
             wheel: Wheel::new(wheel_span(&plan)),
             pool: Pool::default(),
             channels: Table::default(),

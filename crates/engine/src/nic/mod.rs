@@ -156,7 +156,8 @@ impl<S: Source> NicSet<S> {
                     continue;
                 }
                 let generator = Generator::new(traffic, endpoint);
-                let (born, only) = (born(&generator, traffic), destinations.only(endpoint));
+                let only = if source.looks_ahead() { None } else { destinations.only(endpoint) };
+                let born = born(&generator, traffic);
                 feeds.push(Feed { generator, born, class: class as u8, only, counted: 0 });
             }
             nodes.push(Node {
@@ -333,7 +334,7 @@ impl<S: Source> Nics for NicSet<S> {
                 let whole = self.receive(fabric, &packet);
                 told = whole && packet.cold.class as usize >= self.first_job;
             } else {
-                fabric.probe.discarded(&packet);
+                fabric.probe.discarded(&packet, fabric.now);
             }
         } else if packet.hot.kind() == Kind::Return {
             self.returned(fabric, endpoint, &packet);

@@ -94,7 +94,7 @@ pub struct ClassProbe {
     pub resent: u64,
     /// Packets injected speculatively in the window.
     pub speculative: u64,
-    /// Second copies, injected in the window, that arrived.
+    /// Second copies that arrived in the window.
     pub duplicates: u64,
     /// Packets that arrived in the window behind a later one of their message.
     pub reordered: u64,
@@ -309,12 +309,12 @@ impl Probe {
     }
 
     /// An endpoint discarded a packet of which it has another copy.
-    pub fn discarded(&mut self, packet: &Packet) {
-        let inside = self.in_window(packet.cold.injected);
+    pub fn discarded(&mut self, packet: &Packet, now: Tick) {
+        let inside = (self.in_window(now), self.in_window(packet.cold.injected));
         let class = &mut self.classes[packet.cold.class as usize];
-        class.duplicates += inside as u64;
+        class.duplicates += inside.0 as u64;
         // As for a dropped copy.
-        class.latency[1].due = class.latency[1].due.wrapping_sub(inside as u64);
+        class.latency[1].due = class.latency[1].due.wrapping_sub(inside.1 as u64);
     }
 
     /// A packet was sent in a class that may be dropped.

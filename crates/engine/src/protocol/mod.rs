@@ -184,6 +184,11 @@ pub trait Source: Send + Sync + 'static {
         false
     }
 
+    /// Whether what a queue sends depends on the messages behind its first one: then they wait in it, never in their generator.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
     /// A packet was sent.
     fn on_sent(&self, _queue: &mut SendQueue<Self::Queue>, _sent: &Sent) {}
 

@@ -175,6 +175,10 @@ impl Source for Endpoint {
         self.rules.reserves == Reserves::AtOnce
     }
 
+    fn looks_ahead(&self) -> bool {
+        self.rules.small == Small::Coalesce
+    }
+
     fn on_sent(&self, queue: &mut SendQueue<Reservations>, sent: &Sent) {
         self.rules.on_sent(&mut queue.state, sent);
     }
