@@ -72,6 +72,7 @@ impl Fabric {
     }
 
     /// Takes the packet that arrives over a line now; returns its arrival as an event.
+    #[inline(always)]
     pub fn take_packet(&mut self, at: u32) -> u64 {
         let line = &mut self.lines[at];
         debug_assert_eq!(line.incoming.first(), Some(self.now));

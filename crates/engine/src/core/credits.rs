@@ -96,6 +96,23 @@ impl Returns {
         }
     }
 
+    /// Takes all that are back.
+    #[inline]
+    pub(super) fn take_all(&mut self, now: Tick, mut back: impl FnMut(Credit)) {
+        if let Self::Many { credits, taken, spilled: false } = self {
+            let due = credits[*taken as usize..].iter().take_while(|credit| credit.at() <= now);
+            *taken += due.map(|&credit| back(credit)).count() as u32;
+            if *taken as usize == credits.len() {
+                credits.clear();
+                *taken = 0;
+            }
+            return;
+        }
+        while let Some(credit) = self.take(now) {
+            back(credit);
+        }
+    }
+
     /// Whether another credit needs more memory, or in a list the place of one that was taken.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
@@ -105,20 +122,37 @@ impl Returns {
         }
     }
 
-    /// Adds a credit. Returns whether it is the first.
-    #[inline]
-    pub(super) fn add(&mut self, credit: Credit) -> bool {
+    /// Adds a credit where there is memory for it, and to a list whose others come back by then. Returns whether it is the first; none if
+    /// it was not added.
+    #[inline(always)]
+    pub(super) fn append(&mut self, credit: Credit) -> Option<bool> {
         match self {
             Self::Few([first, second, third]) if *third == NONE => {
                 let is_first = credit < *first;
                 // They come in order but where packets were dropped, or leave an input side by side.
                 (*first, *second, *third) =
                     ((*first).min(credit), (*first).max((*second).min(credit)), (*second).max(credit));
-                is_first
+                Some(is_first)
             }
             Self::Many { credits, taken, .. }
-                if credits.last().is_none_or(|last| *last <= credit)
-                    && (*taken < 16 || credits.len() < credits.capacity()) =>
+                if credits.len() < credits.capacity()
+                    && credits.last().is_none_or(|last| *last <= credit) =>
+            {
+                credits.push(credit);
+                Some(credits.len() as u32 == *taken + 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds a credit. Returns whether it is the first.
+    pub(super) fn add(&mut self, credit: Credit) -> bool {
+        if let Some(is_first) = self.append(credit) {
+            return is_first;
+        }
+        match self {
+            Self::Many { credits, taken, .. }
+                if *taken < 16 && credits.last().is_none_or(|last| *last <= credit) =>
             {
                 credits.push(credit);
                 credits.len() as u32 == *taken + 1
@@ -199,7 +233,13 @@ mod tests {
                 let credit = Credit::new(at, (step % 2) as u8, 1 + step % 7);
                 let place = model.partition_point(|other| *other <= credit);
                 model.insert(place, credit);
-                assert_eq!(returns.add(credit), place == 0);
+                let is_first = returns.append(credit).unwrap_or_else(|| returns.add(credit));
+                assert_eq!(is_first, place == 0);
+            } else if stream.below(4) == 0 {
+                let due = model.partition_point(|credit| credit.at() <= now);
+                let mut back = Vec::new();
+                returns.take_all(now, |credit| back.push(credit));
+                assert_eq!(back, model.drain(..due).collect::<Vec<_>>());
             } else {
                 let back = model.first().copied().filter(|credit| credit.at() <= now);
                 model.drain(..back.iter().len());

@@ -291,6 +291,7 @@ impl Fabric {
     }
 
     /// Starts a packet on a free channel; its tail has the time `hot.tail` here, its virtual channel is `hot.next_vc`.
+    #[inline]
     pub fn transmit(&mut self, channel: u32, id: u32) {
         if self.unusual {
             self.account(channel, id);
@@ -298,21 +299,27 @@ impl Fabric {
         if channel < self.ports {
             self.wake_idly(channel);
         }
+        self.start(channel, id);
+    }
+
+    /// Starts a packet of which accounts know. It calls nothing but at its end, so that it need not keep what others have in registers.
+    #[inline(never)]
+    fn start(&mut self, channel: u32, id: u32) {
         let record = &mut self.channels[channel];
         let hot = &mut self.pool.hot[id];
         let (flits, vc, now) = (hot.flits(), hot.next_vc, self.now);
         debug_assert!(record.free_at <= now);
-        let timing = &self.timing[record.row as u32];
-        let end = (now + timing.time(flits)).max(hot.tail);
-        let (head, tail) = (now + timing.head as Tick, end + timing.tail as Tick);
-        record.free_at = end;
-        record.sending = flits as u16;
-        record.starved = false;
-        hot.vc = vc;
         if self.measuring {
             self.probe.sent(record.row as usize, hot.kind(), flits);
         }
         self.probe.packet_hops += (channel < self.ports) as u64;
+        let timing = &self.timing[record.row as u32];
+        let end = (now + timing.time(flits)).max(hot.tail);
+        record.free_at = end;
+        record.sending = flits as u16;
+        record.starved = false;
+        hot.vc = vc;
+        let tail = end + timing.tail as Tick;
         let far = record.far;
         if let Far::Endpoint(endpoint) = far {
             self.wheel.push(tail, Kind::Delivery, (endpoint as u64) << 32 | id as u64);
@@ -322,11 +329,18 @@ impl Fabric {
         let credits = &mut self.credits[channel * self.vcs + vc as u32];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
+        let head = now + timing.head as Tick;
         match far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
-            Far::Line(line) => self.lines[line].out.push(&mut self.pool, id, head),
+            Far::Line(line) => self.leave(line, id, head),
             Far::Endpoint(_) | Far::Nowhere => unreachable!("routing chose a port that leads nowhere"),
         }
+    }
+
+    /// Moves a packet to a line to another partition.
+    #[inline(never)]
+    fn leave(&mut self, line: u32, id: u32, head: Tick) {
+        self.lines[line].out.push(&mut self.pool, id, head);
     }
 
     /// Whether a packet may start on a channel that is busy: a control packet, between the flits of what is under way.

@@ -43,6 +43,12 @@ impl Line {
         std::mem::swap(&mut far.out_credits, &mut self.in_credits);
     }
 
+    /// Sends a credit to the other end.
+    #[inline(never)]
+    pub(super) fn return_credit(&mut self, credit: Credit) {
+        self.out_credits.push(credit);
+    }
+
     /// Packets in both directions.
     pub fn held(&self) -> usize {
         self.out.len() + self.incoming.len()
@@ -84,7 +90,7 @@ impl Convoy {
     }
 
     /// Moves the first packet into the pool.
-    #[inline]
+    #[inline(always)]
     pub fn take_first(&mut self, pool: &mut Pool) -> u32 {
         let (hot, cold) = self.packets[self.taken];
         let id = pool.admit(hot, cold);

@@ -191,6 +191,7 @@ impl Pool {
     }
 
     /// Takes a packet in but for its notes.
+    #[inline]
     pub fn admit(&mut self, hot: Hot, cold: Cold) -> u32 {
         if let Some(id) = self.free.pop() {
             self.hot[id] = hot;

@@ -38,11 +38,15 @@ impl Fabric {
     /// Takes in the credits that have come back by now.
     #[inline]
     pub fn take_credits(&mut self, channel: u32) {
+        let first = channel * self.vcs;
+        if self.pools.is_empty() {
+            let credits = &mut self.credits;
+            let back = |credit: Credit| credits[first + credit.vc()] += credit.flits();
+            return self.channels[channel].returns.take_all(self.now, back);
+        }
         while let Some(credit) = self.channels[channel].returns.take(self.now) {
-            self.credits[channel * self.vcs + credit.vc()] += credit.flits();
-            if !self.pools.is_empty() {
-                self.repay(channel, credit.vc(), credit.flits());
-            }
+            self.credits[first + credit.vc()] += credit.flits();
+            self.repay(channel, credit.vc(), credit.flits());
         }
     }
 
@@ -60,7 +64,7 @@ impl Fabric {
     }
 
     /// Releases buffer space of an input at `at` (now or later): the credit travels upstream.
-    #[inline(never)]
+    #[inline]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
         let credit = Credit::new(at, vc, flits);
         if self.is_large() {
@@ -70,13 +74,14 @@ impl Fabric {
         }
     }
 
-    #[inline(always)]
+    /// It calls nothing but at its end, so that it need not keep what others have in registers.
+    #[inline(never)]
     fn send_upstream(&mut self, input: u32, credit: Credit) {
         let Inlet { upstream, delay, .. } = self.inlets[input];
         let credit = credit.later(delay);
         match upstream {
             Upstream::Channel(channel) => self.return_credit(channel, credit),
-            Upstream::Line(line) => self.lines[line].out_credits.push(credit),
+            Upstream::Line(line) => self.lines[line].return_credit(credit),
             Upstream::Nowhere => {}
         }
     }
@@ -98,8 +103,20 @@ impl Fabric {
         self.released = released;
     }
 
+    /// A credit comes back to a channel: as a rule in the order of their times, and there is memory for it.
     #[inline(always)]
     pub(super) fn return_credit(&mut self, channel: u32, credit: Credit) {
+        let record = &mut self.channels[channel];
+        match record.returns.append(credit) {
+            Some(false) => {}
+            Some(true) if !record.starved => {}
+            Some(true) => self.wake(channel, credit.at()),
+            None => self.insert_credit(channel, credit),
+        }
+    }
+
+    #[inline(never)]
+    fn insert_credit(&mut self, channel: u32, credit: Credit) {
         if self.channels[channel].returns.is_full() && self.pools.is_empty() {
             // Those that have come make room, so that the list is no longer than what is on its way.
             self.take_credits(channel);
