@@ -1,5 +1,5 @@
 //! What a protocol does in switches: it looks at packets on their way, answers those that it takes out, and sends signals.
-use super::packet::Packet;
+use super::packet::{NIL, Packet};
 use super::partition::{Here, NO_ENDPOINT, Partition, identity};
 use super::post::Post;
 use super::wheel::Kind;
@@ -8,7 +8,7 @@ use crate::nic::respond;
 use crate::protocol::signal::Signal;
 use crate::protocol::{Arrival, Reply, Verdict};
 use crate::rng::mix;
-use crate::switch::arch::Architecture;
+use crate::switch::arch::{Architecture, Routed};
 
 impl<A: Architecture> Partition<A> {
     /// Tells the agent of the times that it asked for, and sends what it has to say.
@@ -73,16 +73,15 @@ impl<A: Architecture> Partition<A> {
         }
     }
 
-    pub(super) fn is_inspected(&self, local: u32, id: u32) -> bool {
-        let hot = &self.fabric.pool.hot[id];
-        let port = self.fabric.share.ports[local as usize] + hot.out as u32;
-        self.endpoints[port] != NO_ENDPOINT && hot.kind() != packet::Kind::Ack
+    pub(super) fn is_inspected(&self, routed: Routed) -> bool {
+        let hot = &self.fabric.pool.hot[routed.id];
+        self.endpoints[routed.port] != NO_ENDPOINT && hot.kind() != packet::Kind::Ack
     }
 
-    pub(super) fn inspect(&mut self, input: u32, id: u32) {
+    pub(super) fn inspect(&mut self, routed: Routed) {
+        let Routed { port, input, id } = routed;
         let local = self.fabric.inlets[input].local;
         let packet = self.fabric.pool.get(id);
-        let port = self.fabric.share.ports[local as usize] + packet.hot.out as u32;
         let channel = &self.fabric.channels[port];
         let under_way = if channel.free_at > self.fabric.now { channel.sending as u32 } else { 0 };
         let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
@@ -93,7 +92,7 @@ impl<A: Architecture> Partition<A> {
             droppable: self.fabric.plan.channels.classes[class as usize].droppable,
         };
         match self.agent.on_arrive(&arrival, &packet) {
-            Verdict::Keep => self.switches.accept(&mut self.fabric, &mut *self.agent, local, Some(input), id),
+            Verdict::Keep => self.take_in(routed),
             Verdict::Drop(reply) => self.remove(local, input, &packet, id, &reply, true),
             Verdict::Consume(reply) => self.remove(local, input, &packet, id, &reply, false),
         }
@@ -172,8 +171,9 @@ impl<A: Architecture> Partition<A> {
         packet.hot.vc = packet.hot.next_vc;
         packet.notes.arrived = self.fabric.now;
         self.fabric.probe.made += 1;
-        self.fabric.note_bound(base + hop.port as u32, packet.hot.next_vc, packet.hot.flits());
+        let port = base + hop.port as u32;
+        self.fabric.note_bound(port, packet.hot.next_vc, packet.hot.flits());
         let id = self.fabric.pool.insert(&packet);
-        self.switches.accept(&mut self.fabric, &mut *self.agent, local, None, id);
+        self.take_in(Routed { port, input: NIL, id });
     }
 }

@@ -12,7 +12,7 @@ use crate::protocol::Agent;
 use crate::queueing::Assignment;
 use crate::rng::{mix, scale};
 use crate::routing::Senses;
-use crate::switch::arch::Architecture;
+use crate::switch::arch::{Architecture, Routed};
 use std::sync::Arc;
 
 /// A partition with switches of the architecture `A`.
@@ -36,7 +36,7 @@ pub struct Partition<A: Architecture> {
     channels: Box<[Channel; 256]>,
     pub(super) events: Vec<u64>,
     arrivals: Vec<u64>,
-    inspected: Vec<u64>,
+    inspected: Vec<Routed>,
 }
 
 /// What an arriving packet's virtual channel tells of it.
@@ -278,10 +278,9 @@ impl<A: Architecture> Partition<A> {
     #[inline(never)]
     fn expect_fetched(&mut self, arrivals: &[u64]) {
         for &event in arrivals {
-            let (input, id) = ((event >> 32) as u32, event as u32);
-            let Inlet { local, base, .. } = self.fabric.inlets[input];
-            self.switches.expect(base + self.fabric.pool.hot[id].out as u32, self.fabric.now);
-            self.switches.fetch_place(&self.fabric, local, input, id);
+            let routed = self.routed(event);
+            self.switches.expect(routed.port, self.fabric.now);
+            self.switches.fetch_place(&self.fabric, routed);
         }
     }
 
@@ -362,7 +361,7 @@ impl<A: Architecture> Partition<A> {
         let Inlet { switch, base, .. } = self.fabric.inlets[input];
         let (plan, now) = (&*self.plan, self.fabric.now);
         let hot = &self.fabric.pool.hot[id];
-        let (dst, channel) = (hot.dst, self.channels[hot.vc as usize]);
+        let (dst, channel) = (hot.dst, &self.channels[hot.vc as usize]);
         let mut route = hot.route(channel.network);
         let port = (input - base) as u16;
         // A head arrives at an input at most once a tick: that is the key of its chance.
@@ -404,16 +403,30 @@ impl<A: Architecture> Partition<A> {
         }
     }
 
+    /// The packet of an arrival that was routed.
+    #[inline(always)]
+    fn routed(&self, event: u64) -> Routed {
+        let (input, id) = ((event >> 32) as u32, event as u32);
+        let port = self.fabric.inlets[input].base + self.fabric.pool.hot[id].out as u32;
+        Routed { port, input, id }
+    }
+
+    /// Takes a routed packet in beside the others.
+    #[inline(never)]
+    pub(super) fn take_in(&mut self, routed: Routed) {
+        self.switches.accept(&mut self.fabric, &mut *self.agent, routed);
+    }
+
     /// Takes the routed packets in; those that the protocol looks at in order of their ports, after all others.
+    #[inline(never)]
     fn accept(&mut self) {
         let arrivals = std::mem::take(&mut self.arrivals);
         for &event in &arrivals {
-            let (input, id) = ((event >> 32) as u32, event as u32);
-            let local = self.fabric.inlets[input].local;
-            if self.last_hop && self.is_inspected(local, id) {
-                self.inspected.push(event);
+            let routed = self.routed(event);
+            if self.last_hop && self.is_inspected(routed) {
+                self.inspected.push(routed);
             } else {
-                self.switches.accept(&mut self.fabric, &mut *self.agent, local, Some(input), id);
+                self.switches.accept(&mut self.fabric, &mut *self.agent, routed);
             }
         }
         self.arrivals = arrivals;
@@ -421,9 +434,9 @@ impl<A: Architecture> Partition<A> {
             return;
         }
         let mut inspected = std::mem::take(&mut self.inspected);
-        inspected.sort_unstable();
-        for &event in &inspected {
-            self.inspect((event >> 32) as u32, event as u32);
+        inspected.sort_unstable_by_key(|routed| routed.input);
+        for &routed in &inspected {
+            self.inspect(routed);
         }
         inspected.clear();
         self.inspected = inspected;

@@ -192,6 +192,7 @@ impl Geometry {
 
     /// Compares the link that the packet heads for with a Valiant one, in the switch `(group, index)` of its source
     /// group, and heads for that if it looks faster. The other port is looked at only if it can change the decision.
+    #[inline(always)]
     pub(super) fn reconsider(
         &self,
         (group, index): (u32, u32),

@@ -18,6 +18,17 @@ pub struct Waiting {
     pub blocked: bool,
 }
 
+/// A packet that was routed (`hot.out`, `hot.next_vc`) and has yet to be taken in.
+#[derive(Debug, Clone, Copy)]
+pub struct Routed {
+    /// The output that it is for: a local port.
+    pub port: u32,
+    /// The input that it came by: a local port, or `NIL` for the virtual input of the switch, from which that sends packets of its own.
+    pub input: u32,
+    /// Its number in the pool.
+    pub id: u32,
+}
+
 /// All switches of a partition. Ports are local port numbers of the partition.
 pub trait Architecture: Send {
     /// The switches of a partition, empty.
@@ -32,19 +43,11 @@ pub trait Architecture: Send {
     /// Starts to bring an output into the cache.
     fn fetch(&self, _port: u32) {}
 
-    /// Starts to bring into the cache where a packet that was routed may wait: its switch and its input (both local).
-    fn fetch_place(&self, _fabric: &Fabric, _switch: u32, _input: u32, _id: u32) {}
+    /// Starts to bring into the cache where a packet that was routed may wait.
+    fn fetch_place(&self, _fabric: &Fabric, _routed: Routed) {}
 
-    /// Takes a routed packet (`hot.out`, `hot.next_vc`) in at an input: a local port, or none for the virtual input of
-    /// the switch, from which it sends packets of its own. `switch` is local.
-    fn accept(
-        &mut self,
-        fabric: &mut Fabric,
-        agent: &mut dyn Agent,
-        switch: u32,
-        input: Option<u32>,
-        id: u32,
-    );
+    /// Takes a routed packet in.
+    fn accept(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent, routed: Routed);
 
     /// Notes that an output port may be able to do something in this tick.
     fn wake(&mut self, port: u32);

@@ -11,7 +11,7 @@ use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
 use crate::protocol::{Agent, Interest};
-use crate::switch::arch::{Architecture, Waiting};
+use crate::switch::arch::{Architecture, Routed, Waiting};
 use crate::switch::bits::Set;
 use crate::switch::deadlines::Deadlines;
 use crate::switch::parameters::{Parameters, Path, Voq};
@@ -299,34 +299,26 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     }
 
     #[inline(always)]
-    fn fetch_place(&self, fabric: &Fabric, switch: u32, input: u32, id: u32) {
-        let seat = self.seats[switch];
-        let hot = &fabric.pool.hot[id];
-        let output = &self.outputs[seat.port + hot.out as u32];
-        self.inputs.fetch(seat.input + input - seat.port);
-        self.cells.fetch(output.cell_of(self.class_of[hot.next_vc as usize], input - seat.port));
+    fn fetch_place(&self, fabric: &Fabric, Routed { port, input, id }: Routed) {
+        let output = &self.outputs[port];
+        let (class, input) = (self.class_of[fabric.pool.hot[id].next_vc as usize], input - output.base);
+        self.inputs.fetch(output.input(input));
+        self.cells.fetch(output.cell_of(class, input));
     }
 
-    #[inline]
-    fn accept(
-        &mut self,
-        fabric: &mut Fabric,
-        agent: &mut dyn Agent,
-        switch: u32,
-        input: Option<u32>,
-        id: u32,
-    ) {
-        let seat = self.seats[switch];
-        let hot = &fabric.pool.hot[id];
-        let port = seat.port + hot.out as u32;
-        self.outputs[port].waiting += hot.flits();
-        let fresh = Fresh { port, input: input.map_or(seat.radix, |input| input - seat.port), id };
+    #[inline(always)]
+    fn accept(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent, Routed { port, input, id }: Routed) {
+        let output = &mut self.outputs[port];
+        output.waiting += fabric.pool.hot[id].flits();
+        let made_here = input == NIL;
+        let input = if made_here { output.radix as u32 } else { input - output.base };
+        let fresh = Fresh { port, input, id };
         if self.prompt {
             if !self.pass(fabric, fresh, agent) {
                 self.enter(fabric, fresh);
             }
         } else {
-            self.accept_late(fabric, fresh, input.is_none());
+            self.accept_late(fabric, fresh, made_here);
         }
     }
 

@@ -1,10 +1,10 @@
 //! How packets come in: on at once, or to where they wait.
-use super::{Fresh, Unlimited};
+use super::Unlimited;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::protocol::Agent;
 use crate::rng::mix;
-use crate::switch::arch::Architecture;
+use crate::switch::arch::{Architecture, Routed};
 use crate::switch::parameters::Arbitration;
 
 impl<const V: usize> Unlimited<V> {
@@ -28,7 +28,12 @@ impl<const V: usize> Unlimited<V> {
 
     /// Sends a packet that arrived alone for an output where nothing waits, if it can go at once: without a place in a queue.
     #[inline(always)]
-    fn pass(&mut self, fabric: &mut Fabric, Fresh { port, input, id }: Fresh, agent: &mut dyn Agent) -> bool {
+    fn pass(
+        &mut self,
+        fabric: &mut Fabric,
+        Routed { port, input, id }: Routed,
+        agent: &mut dyn Agent,
+    ) -> bool {
         let output = &self.outputs[port];
         let waits = !output.queued.is_empty() || !output.blocked.is_empty();
         if waits || fabric.channels[port].free_at > fabric.now || self.deadlines.exist() {
@@ -59,7 +64,7 @@ impl<const V: usize> Unlimited<V> {
     }
 
     /// The chance of a packet among those that arrive at once, if the arbiter draws one.
-    fn chance(&self, fabric: &Fabric, &Fresh { port, input, .. }: &Fresh) -> u32 {
+    fn chance(&self, fabric: &Fabric, &Routed { port, input, .. }: &Routed) -> u32 {
         if self.arbitration != Arbitration::Random || input == NIL {
             return 0;
         }
@@ -71,7 +76,7 @@ impl<const V: usize> Unlimited<V> {
 
     /// Puts a packet where it waits.
     #[inline]
-    fn enter(&mut self, fabric: &mut Fabric, Fresh { port, input, id }: Fresh) {
+    fn enter(&mut self, fabric: &mut Fabric, Routed { port, input, id }: Routed) {
         let hot = &mut fabric.pool.hot[id];
         // What came from the virtual input holds no buffer.
         hot.sibling = input;

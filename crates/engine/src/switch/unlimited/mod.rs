@@ -6,7 +6,7 @@
 mod entry;
 mod output;
 
-use super::arch::{Architecture, Waiting};
+use super::arch::{Architecture, Routed, Waiting};
 use super::bits::Set;
 use super::deadlines::Deadlines;
 use super::parameters::{Arbitration, Parameters};
@@ -44,15 +44,6 @@ struct Blocked {
     tail: u32,
 }
 
-/// A packet that arrived since outputs were settled.
-#[derive(Clone, Copy)]
-struct Fresh {
-    port: u32,
-    /// Local port of its input; `NIL` is the virtual input.
-    input: u32,
-    id: u32,
-}
-
 /// All switches of a partition.
 pub struct Unlimited<const V: usize> {
     outputs: Table<Output<V>>,
@@ -62,8 +53,8 @@ pub struct Unlimited<const V: usize> {
     bases: Table<u32>,
     pending: Vec<u32>,
     /// Packets that arrived since outputs were settled, and those of them for one output with others.
-    fresh: Vec<Fresh>,
-    crowd: Vec<Fresh>,
+    fresh: Vec<Routed>,
+    crowd: Vec<Routed>,
     class_sets: Vec<Set<V>>,
     class_of: Box<[u8; 256]>,
     /// Flits of an output queue; none if packets stay at the inputs.
@@ -134,14 +125,12 @@ impl<const V: usize> Architecture for Unlimited<V> {
         self.outputs[port].waiting
     }
 
-    fn accept(&mut self, fabric: &mut Fabric, _: &mut dyn Agent, switch: u32, input: Option<u32>, id: u32) {
-        let hot = &fabric.pool.hot[id];
-        let port = self.bases[switch] + hot.out as u32;
-        let output = &mut self.outputs[port];
-        output.waiting += hot.flits();
+    fn accept(&mut self, fabric: &mut Fabric, _: &mut dyn Agent, routed: Routed) {
+        let output = &mut self.outputs[routed.port];
+        output.waiting += fabric.pool.hot[routed.id].flits();
         output.crowded |= output.fresh;
         output.fresh = true;
-        self.fresh.push(Fresh { port, input: input.unwrap_or(NIL), id });
+        self.fresh.push(routed);
     }
 
     fn wake(&mut self, port: u32) {
