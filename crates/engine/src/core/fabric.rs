@@ -215,17 +215,19 @@ impl Fabric {
         self.pool.hot[id].next = NIL;
     }
 
-    /// Takes the first packet out of a queue that has one, whether there is credit or not. Returns whether others
+    /// Takes the first packet out of a queue that has one, whether there is credit or not. Returns it, its flits, and whether others
     /// remain.
-    pub fn discard(&mut self, channel: u32, vc: u8) -> bool {
+    #[inline]
+    pub fn dequeue(&mut self, channel: u32, vc: u8) -> (u32, u32, bool) {
         let lane = &mut self.lanes[channel * self.vcs + vc as u32];
-        let hot = &self.pool.hot[lane.head];
-        lane.used -= hot.flits();
+        let (id, hot) = (lane.head, &self.pool.hot[lane.head]);
+        let flits = hot.flits();
+        lane.used -= flits;
         lane.head = hot.next;
         if lane.head == NIL {
             lane.tail = NIL;
         }
-        lane.head != NIL
+        (id, flits, lane.head != NIL)
     }
 
     /// The first packet of a queue in front of a channel; `NIL` if it is empty.

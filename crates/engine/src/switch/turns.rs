@@ -22,7 +22,7 @@ pub struct Queues<'a, const V: usize> {
     /// Those that hold packets.
     pub queued: Set<V>,
     /// Where round robin goes on.
-    pub turns: ChannelTurns,
+    pub turns: &'a ChannelTurns,
     /// Class of every virtual channel; the lower the number, the better.
     pub class_of: &'a [u8; 256],
     /// Virtual channels of every class, numbered by class.
@@ -40,6 +40,9 @@ impl<const V: usize> Queues<'_, V> {
         arbitration: Arbitration,
         rank: impl Fn(&Fabric, u32) -> R,
     ) -> Option<u8> {
+        if self.queued.is_single() {
+            return self.queued.first().map(|vc| vc as u8).filter(|&vc| affords(fabric, port, vc));
+        }
         let mut rest = self.queued;
         while let Some(lowest) = rest.first() {
             let number = self.class_of[lowest] as usize;

@@ -1,7 +1,7 @@
 //! What an output proposes to an input: the candidates for the crossbar.
 use super::Arbitration;
 use super::crossbar::{Open, Proposal};
-use super::state::{Output, State};
+use super::state::{Output, Rules, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
 use crate::core::{NEVER, Tick};
@@ -34,11 +34,11 @@ impl<const W: usize, const V: usize> State<W, V> {
             return None;
         }
         open.input_free = NEVER;
-        if !self.fits(fabric, open.port, output, id, 0) {
+        if !self.rules.fits(fabric, open.port, output, id, 0) {
             open.full = true;
             return None;
         }
-        let class = self.class_of[fabric.pool.hot[id].next_vc as usize];
+        let class = self.rules.class_of[fabric.pool.hot[id].next_vc as usize];
         Some(Proposal { id, queue: NIL, input, class })
     }
 
@@ -53,7 +53,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let mut classes = output.classes;
         loop {
             let class = classes.trailing_zeros() as u8;
-            let found = match self.arbitration {
+            let found = match self.rules.arbitration {
                 Arbitration::RoundRobin => self.pick_next(fabric, output, class, open),
                 Arbitration::Age | Arbitration::Random => self.pick_best(fabric, output, class, open),
             };
@@ -122,7 +122,8 @@ impl<const W: usize, const V: usize> State<W, V> {
             loop {
                 open.short = NIL;
                 let found = self.candidate(fabric, output, (class, input as u32), open);
-                let rank = |fabric: &Fabric, id: u32| self.rank(fabric, open.port, input as u32, id);
+                let rank =
+                    |fabric: &Fabric, id: u32| self.rules.rank(fabric, (output, open.port), input as u32, id);
                 if let Some(found) = found {
                     let rank = rank(fabric, found.id);
                     if best.is_none_or(|(least, _)| rank < least) {
@@ -147,23 +148,6 @@ impl<const W: usize, const V: usize> State<W, V> {
                 _ => return best.map(|(_, found)| found),
             }
         }
-    }
-
-    /// The order of packets where they do not go by turns; `who` is their input, or at a channel their virtual channel.
-    pub(super) fn rank(&self, fabric: &Fabric, port: u32, who: u32, id: u32) -> u64 {
-        match self.arbitration {
-            Arbitration::Random => self.chance(fabric, port, who),
-            Arbitration::Age | Arbitration::RoundRobin => fabric.pool.notes[id].arrived,
-        }
-    }
-
-    /// The chance of an input, or a virtual channel, in random arbitration: a hash of who meets where and when.
-    #[inline(never)]
-    fn chance(&self, fabric: &Fabric, port: u32, input: u32) -> u64 {
-        let output = &self.outputs[port];
-        let switch = fabric.share.switches[output.switch as usize];
-        let key = (switch as u64) << 32 | ((port - output.base) as u64) << 16 | input as u64;
-        mix(mix(self.seed, key), fabric.now)
     }
 
     /// The candidate of an input, if the input is free.
@@ -198,7 +182,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let voq = self.is_voq(output.radix as u32, class, input);
         let queue = self.cells[output.cell_of(class, input)];
         let Hot { next, sibling, .. } = fabric.pool.hot[queue];
-        if sibling != NIL && self.arbitration == Arbitration::Age {
+        if sibling != NIL && self.rules.arbitration == Arbitration::Age {
             return self.oldest_ready(fabric, output, open, (queue, voq)).map(|(id, queue)| Proposal {
                 id,
                 queue,
@@ -269,22 +253,43 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// owed room at once; where the best is looked for, it is noted.
     #[inline(always)]
     fn may_cross(&self, fabric: &mut Fabric, output: &Output<W, V>, id: u32, open: &mut Open) -> bool {
-        let aside = self.aside(fabric, open.port, id);
-        if self.fits(fabric, open.port, output, id, aside) {
+        let aside = self.aside(fabric, (output, open.port), id);
+        if self.rules.fits(fabric, open.port, output, id, aside) {
             return true;
         }
         open.full = true;
-        if self.arbitration == Arbitration::RoundRobin {
+        if self.rules.arbitration == Arbitration::RoundRobin {
             self.owe(fabric, open.port, id);
         } else if open.short == NIL && self.could_owe(fabric, open.port, id) {
             open.short = id;
         }
         false
     }
+}
+
+impl<const V: usize> Rules<V> {
+    /// The order of packets where they do not go by turns; `who` is their input, or at a channel their virtual channel.
+    pub(super) fn rank<const W: usize>(
+        &self,
+        fabric: &Fabric,
+        (output, port): (&Output<W, V>, u32),
+        who: u32,
+        id: u32,
+    ) -> u64 {
+        match self.arbitration {
+            Arbitration::Random => {
+                // A hash of who meets where and when.
+                let switch = fabric.share.switches[output.switch as usize];
+                let key = (switch as u64) << 32 | ((port - output.base) as u64) << 16 | who as u64;
+                mix(mix(self.seed, key), fabric.now)
+            }
+            Arbitration::Age | Arbitration::RoundRobin => fabric.pool.notes[id].arrived,
+        }
+    }
 
     /// Whether a packet fits in its output queue, and `aside` flits more. The packet under way keeps its space until its tail has left.
     #[inline(always)]
-    pub(super) fn fits(
+    pub(super) fn fits<const W: usize>(
         &self,
         fabric: &mut Fabric,
         port: u32,

@@ -16,7 +16,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (id, input) = (std::mem::replace(&mut output.lone, NIL), output.lone_input);
         let hot = &mut fabric.pool.hot[id];
         (hot.next, hot.sibling) = (id, NIL);
-        let class = self.class_of[hot.next_vc as usize];
+        let class = self.rules.class_of[hot.next_vc as usize];
         let cell = output.ask(class, input as u32);
         self.cells[cell] = id;
     }
@@ -77,7 +77,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(never)]
     fn line_up(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
         let hot = &fabric.pool.hot[id];
-        if self.is_voq(seat.radix, self.class_of[hot.next_vc as usize], input) {
+        if self.is_voq(seat.radix, self.rules.class_of[hot.next_vc as usize], input) {
             self.enter_cell(fabric, seat, input, id, true);
             return;
         }
@@ -94,7 +94,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     pub(super) fn enter_cell(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32, voq: bool) {
         let packets = &mut fabric.pool.hot;
         let hot = &mut packets[id];
-        let (number, vc, class) = (hot.out as u32, hot.vc, self.class_of[hot.next_vc as usize]);
+        let (number, vc, class) = (hot.out as u32, hot.vc, self.rules.class_of[hot.next_vc as usize]);
         let output = &mut self.outputs[seat.port + number];
         let more = output.classes != 0;
         let cell = &mut self.cells[output.cell_of(class, input)];
@@ -121,7 +121,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     pub(super) fn look_at(&mut self, fabric: &mut Fabric, port: u32, more: bool) {
         let crossbar_free = self.outputs[port].crossbar_free;
-        if crossbar_free <= fabric.now || self.interleave {
+        if crossbar_free <= fabric.now || self.rules.interleave {
             self.activate(port);
         } else if !more {
             fabric.wake(port, crossbar_free);

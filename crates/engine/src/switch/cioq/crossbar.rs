@@ -1,6 +1,6 @@
 //! Arbitration for the crossbar: every output proposes one candidate to its input, every input takes one proposal.
 use super::Arbitration;
-use super::state::{Fresh, State};
+use super::state::{Fresh, Input, Output, Rules, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
@@ -46,7 +46,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// pass, when all winners have crossed.
     #[inline]
     pub(super) fn settle_pass(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
-        if self.interleave {
+        if self.rules.interleave {
             self.slip(fabric);
         }
         let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
@@ -55,13 +55,15 @@ impl<const W: usize, const V: usize> State<W, V> {
             self.outputs[port].listed = false;
             let mut open = Open::new(port);
             self.propose(fabric, &mut open);
-            if !Self::QUEUES && open.found.is_none() {
+            let Some(found) = open.found else {
                 // What it waits for does not depend on others.
                 self.finish(fabric, &open, agent);
                 continue;
-            }
+            };
             all.push(open);
-            self.claim(fabric, &mut all);
+            if !self.rules.parallel_reads {
+                self.claim(fabric, &mut all, self.outputs[port].input(found.input));
+            }
         }
         pending.clear();
         self.pending = pending;
@@ -82,19 +84,13 @@ impl<const W: usize, const V: usize> State<W, V> {
         self.open = all;
     }
 
-    /// Gives the last proposal to its input; of two proposals the better one stays, unless the input can take both.
+    /// Gives the last proposal to its input, which can take one; of two proposals the better one stays.
     #[inline(always)]
-    fn claim(&mut self, fabric: &Fabric, all: &mut [Open]) {
-        let at = all.len() - 1;
-        let Some(found) = &all[at].found else { return };
-        if self.parallel_reads {
-            return;
-        }
-        let input = &mut self.inputs[self.outputs[all[at].port].input(found.input)];
-        let before =
-            (std::mem::replace(&mut input.pass, self.pass), std::mem::replace(&mut input.by, at as u32));
+    fn claim(&mut self, fabric: &Fabric, all: &mut [Open], input: u32) {
+        let (input, at) = (&mut self.inputs[input], all.len() as u32 - 1);
+        let before = (std::mem::replace(&mut input.pass, self.pass), std::mem::replace(&mut input.by, at));
         if before.0 == self.pass {
-            self.contest(fabric, all, [before.1, at as u32]);
+            self.contest(fabric, all, [before.1, at]);
         }
     }
 
@@ -107,7 +103,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             let (output, found) = (&self.outputs[open.port], open.found.as_ref().expect("it proposed"));
             let number = open.port - output.base;
             let turn = self.inputs[output.input(found.input)].turns[found.class as usize] as u32;
-            let age = self.arbitration == Arbitration::Age;
+            let age = self.rules.arbitration == Arbitration::Age;
             let arrived = if age { fabric.pool.notes[found.id].arrived } else { 0 };
             // The turn may be the number of ports: it is that of the first then.
             (found.class, arrived, number + if number >= turn { 0 } else { output.radix as u32 })
@@ -124,58 +120,29 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     fn cross(&mut self, fabric: &mut Fabric, port: u32, found: Proposal, agent: &mut dyn Agent) {
         let Proposal { id, queue, input, class } = found;
-        let output = &mut self.outputs[port];
-        let (idle, radix) = (output.queued.is_empty(), output.radix as u32);
         if queue == NIL {
-            output.lone = NIL;
+            self.outputs[port].lone = NIL;
         } else {
             self.leave_cell(fabric, port, (class, input), queue);
         }
-        let (flits, next_vc) = self.carry(fabric, port, (class, input, input != radix), id);
-        self.inputs[self.outputs[port].input(input)].held -= 1;
+        let output = &mut self.outputs[port];
+        let path = &mut self.inputs[output.input(input)];
+        path.held -= 1;
+        self.deadlines.leave(fabric, id);
+        let (flits, vc) = self.rules.carry(fabric, (output, path, port), (class, input), id);
         if !Self::QUEUES {
             // It was proposed because its channel is free and has credit; no more can cross before the channel is free again.
-            self.send(fabric, port, id, next_vc, agent);
-            self.outputs[port].crossbar_free = fabric.channels[port].free_at;
-            return;
+            self.rules.send(fabric, (output, port), (id, vc, flits), agent);
+            output.crossbar_free = fabric.channels[port].free_at;
+        } else if output.queued.is_empty()
+            && fabric.channels[port].free_at <= fabric.now
+            && fabric.affords(port, vc, flits)
+        {
+            self.rules.send(fabric, (output, port), (id, vc, flits), agent);
+        } else {
+            output.queued.insert(vc as usize);
+            fabric.enqueue(port, vc, id, flits);
         }
-        if idle && fabric.channels[port].free_at <= fabric.now && fabric.affords(port, next_vc, flits) {
-            self.send(fabric, port, id, next_vc, agent);
-            return;
-        }
-        self.outputs[port].queued.insert(next_vc as usize);
-        fabric.enqueue(port, next_vc, id, flits);
-    }
-
-    /// Takes a packet over the crossbar: it and both its ends are held, and the packet's buffer is released if it has one. Returns its
-    /// flits and its virtual channel behind the crossbar.
-    #[inline(always)]
-    fn carry(
-        &mut self,
-        fabric: &mut Fabric,
-        port: u32,
-        (class, input, buffered): (u8, u32, bool),
-        id: u32,
-    ) -> (u32, u8) {
-        fabric.leave_input(id);
-        self.deadlines.leave(fabric, id);
-        let hot = &mut fabric.pool.hot[id];
-        let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
-        let alone = fabric.now + self.crossbar[flits] as Tick;
-        let end = alone.max(hot.tail);
-        let held = if self.interleave { alone } else { end };
-        hot.tail = end;
-        let output = &mut self.outputs[port];
-        output.crossbar_free = held;
-        output.turns[class as usize] = (input + 1) as u16;
-        let path = &mut self.inputs[output.input(input)];
-        path.turns[class as usize] = (port - output.base + 1) as u16;
-        // With parallel reads the input is free for other outputs at once.
-        path.free_at = if self.parallel_reads { fabric.now } else { held };
-        if buffered {
-            fabric.release(output.base + input, vc, flits, end);
-        }
-        (flits, next_vc)
     }
 
     /// Takes a packet that has just come in over the crossbar, and on if its channel is free, if it meets nothing: none other came in
@@ -189,38 +156,69 @@ impl<const W: usize, const V: usize> State<W, V> {
         agent: &mut dyn Agent,
     ) -> bool {
         let now = fabric.now;
-        let output = &self.outputs[port];
+        let output = &mut self.outputs[port];
         if output.crowded || output.lone != NIL || output.classes != 0 || output.crossbar_free > now {
             return false;
         }
-        let path = &self.inputs[output.input(input)];
+        let path = &mut self.inputs[output.input(input)];
         if path.held > 0 || path.free_at > now || input == output.radix as u32 || fabric.declines(port) {
             return false;
         }
         let channel_free = fabric.channels[port].free_at;
         let busy = Self::QUEUES && channel_free > now;
         let hot = &fabric.pool.hot[id];
-        let (class, next_vc) = (self.class_of[hot.next_vc as usize], hot.next_vc);
+        let (class, vc) = (self.rules.class_of[hot.next_vc as usize], hot.next_vc);
         let needed = if Self::QUEUES { hot.flits() } else { fabric.room_needed(hot) };
         let goes = if busy {
-            self.fits(fabric, port, output, id, 0)
+            self.rules.fits(fabric, port, output, id, 0)
         } else {
-            output.queued.is_empty() && fabric.affords(port, next_vc, needed)
+            output.queued.is_empty() && fabric.affords(port, vc, needed)
         };
         if !goes {
             return false;
         }
-        let (flits, _) = self.carry(fabric, port, (class, input, true), id);
+        self.deadlines.leave(fabric, id);
+        let (flits, _) = self.rules.carry(fabric, (output, path, port), (class, input), id);
         if busy {
-            self.outputs[port].queued.insert(next_vc as usize);
-            fabric.enqueue(port, next_vc, id, flits);
+            output.queued.insert(vc as usize);
+            fabric.enqueue(port, vc, id, flits);
             fabric.wake(port, channel_free);
             return true;
         }
-        self.send(fabric, port, id, next_vc, agent);
+        self.rules.send(fabric, (output, port), (id, vc, flits), agent);
         if !Self::QUEUES {
-            self.outputs[port].crossbar_free = fabric.channels[port].free_at;
+            output.crossbar_free = fabric.channels[port].free_at;
         }
         true
+    }
+}
+
+impl<const V: usize> Rules<V> {
+    /// Takes a packet over the crossbar: it and both its ends are held, and the packet's buffer is released if it has one. Returns its
+    /// flits and its virtual channel behind the crossbar.
+    #[inline(always)]
+    fn carry<const W: usize>(
+        &self,
+        fabric: &mut Fabric,
+        (output, path, port): (&mut Output<W, V>, &mut Input, u32),
+        (class, input): (u8, u32),
+        id: u32,
+    ) -> (u32, u8) {
+        fabric.leave_input(id);
+        let hot = &mut fabric.pool.hot[id];
+        let (flits, vc, next_vc) = (hot.flits(), hot.vc, hot.next_vc);
+        let alone = fabric.now + self.crossbar[flits] as Tick;
+        let end = alone.max(hot.tail);
+        let held = if self.interleave { alone } else { end };
+        hot.tail = end;
+        output.crossbar_free = held;
+        output.turns[class as usize] = (input + 1) as u16;
+        path.turns[class as usize] = (port - output.base + 1) as u16;
+        // With parallel reads the input is free for other outputs at once.
+        path.free_at = if self.parallel_reads { fabric.now } else { held };
+        if input != output.radix as u32 {
+            fabric.release(output.base + input, vc, flits, end);
+        }
+        (flits, next_vc)
     }
 }

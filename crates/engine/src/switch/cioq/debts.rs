@@ -19,8 +19,8 @@ impl<const W: usize, const V: usize> State<W, V> {
 
     /// Flits that a packet leaves free because they are owed to another for the same virtual channel.
     #[inline(always)]
-    pub(super) fn aside(&self, fabric: &Fabric, port: u32, id: u32) -> u32 {
-        if self.outputs[port].owing.get() == 0 { 0 } else { self.aside_of(fabric, port, id) }
+    pub(super) fn aside(&self, fabric: &Fabric, (output, port): (&Output<W, V>, u32), id: u32) -> u32 {
+        if output.owing.get() == 0 { 0 } else { self.aside_of(fabric, port, id) }
     }
 
     #[inline(never)]

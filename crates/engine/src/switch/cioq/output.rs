@@ -1,6 +1,6 @@
 //! Output queues and the channels behind them.
 use super::crossbar::Open;
-use super::state::State;
+use super::state::{Output, Rules, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
@@ -12,23 +12,24 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(always)]
     pub(super) fn finish(&mut self, fabric: &mut Fabric, open: &Open, agent: &mut dyn Agent) {
         let (port, now) = (open.port, fabric.now);
-        let output = &self.outputs[port];
+        let output = &mut self.outputs[port];
         let (mut queued, asking) =
             (Self::QUEUES && !output.queued.is_empty(), output.classes != 0 || output.lone != NIL);
         if !queued && !asking {
             return;
         }
-        let slips = self.interleave && output.classes & self.control != 0;
+        let slips = self.rules.interleave && output.classes & self.rules.control != 0;
         if !Self::QUEUES && open.found.is_some() {
             // What crossed is on the channel.
             let credit = if slips { credit_to_come(fabric, port) } else { NEVER };
-            return fabric.wake(port, credit.min(self.outputs[port].crossbar_free));
+            return fabric.wake(port, credit.min(output.crossbar_free));
         }
-        if queued && fabric.channels[port].free_at <= now {
-            self.start_channel(fabric, port, agent);
-            queued = !self.outputs[port].queued.is_empty();
+        let (mut wake, mut channel_free) = (NEVER, fabric.channels[port].free_at);
+        if queued && channel_free <= now {
+            self.rules.start_channel(fabric, output, port, agent);
+            queued = !output.queued.is_empty();
+            channel_free = fabric.channels[port].free_at;
         }
-        let (mut wake, channel_free) = (NEVER, fabric.channels[port].free_at);
         if channel_free > now {
             if queued || open.full {
                 wake = channel_free;
@@ -44,40 +45,11 @@ impl<const W: usize, const V: usize> State<W, V> {
             }
         }
         if asking {
-            let crossbar_free = self.outputs[port].crossbar_free;
-            wake = wake.min(if crossbar_free > now { crossbar_free } else { open.input_free });
+            wake = wake.min(if output.crossbar_free > now { output.crossbar_free } else { open.input_free });
         }
         if wake != NEVER {
             fabric.wake(port, wake);
         }
-    }
-
-    /// Starts a packet on a free channel, if one has credit.
-    fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
-        let output = &self.outputs[port];
-        let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
-        let queues = Queues { queued: output.queued, turns: output.channel_turns, class_of, class_sets };
-        let rank = |fabric: &Fabric, id| self.rank(fabric, port, fabric.pool.hot[id].next_vc.into(), id);
-        let Some(vc) = queues.next(fabric, port, self.arbitration, rank) else { return };
-        let id = fabric.head(port, vc);
-        if !fabric.discard(port, vc) {
-            self.outputs[port].queued.remove(vc as usize);
-        }
-        self.send(fabric, port, id, vc, agent);
-    }
-
-    /// Sends a packet on the free channel of a port.
-    #[inline(always)]
-    pub(super) fn send(&mut self, fabric: &mut Fabric, port: u32, id: u32, vc: u8, agent: &mut dyn Agent) {
-        let flits = fabric.pool.hot[id].flits();
-        if self.departures {
-            fabric.depart(port, id, self.outputs[port].waiting, agent);
-        }
-        let output = &mut self.outputs[port];
-        output.waiting -= flits;
-        output.leaving = vc;
-        advance(&mut output.channel_turns, self.class_of[vc as usize], vc);
-        fabric.transmit(port, id);
     }
 
     /// Sends control packets between the flits of other packets, past the crossbar's arbitration: in rounds, one per output
@@ -99,7 +71,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// The class and input of the control packet of an output that can go next.
     fn slipping(&self, fabric: &mut Fabric, port: u32) -> Option<(u8, u32)> {
         let output = &self.outputs[port];
-        let mut classes = output.classes & self.control;
+        let mut classes = output.classes & self.rules.control;
         while classes != 0 {
             let class = classes.trailing_zeros() as u8;
             classes &= classes - 1;
@@ -129,7 +101,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         let seat = self.seats[self.outputs[port].switch];
         let hot = &mut fabric.pool.hot[id];
         let (flits, vc) = (hot.flits(), hot.vc);
-        let end = (fabric.now + self.crossbar[flits] as Tick).max(hot.tail);
+        let end = (fabric.now + self.rules.crossbar[flits] as Tick).max(hot.tail);
         hot.tail = end;
         self.leave_cell(fabric, port, (class, input), queue);
         if input != seat.radix {
@@ -146,6 +118,47 @@ impl<const W: usize, const V: usize> State<W, V> {
         if !Self::QUEUES {
             output.crossbar_free = fabric.channels[port].free_at;
         }
+    }
+}
+
+impl<const V: usize> Rules<V> {
+    /// Starts a packet on a free channel, if one has credit.
+    #[inline(always)]
+    fn start_channel<const W: usize>(
+        &self,
+        fabric: &mut Fabric,
+        output: &mut Output<W, V>,
+        port: u32,
+        agent: &mut dyn Agent,
+    ) {
+        let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
+        let queues = Queues { queued: output.queued, turns: &output.channel_turns, class_of, class_sets };
+        let rank =
+            |fabric: &Fabric, id| self.rank(fabric, (output, port), fabric.pool.hot[id].next_vc.into(), id);
+        let Some(vc) = queues.next(fabric, port, self.arbitration, rank) else { return };
+        let (id, flits, more) = fabric.dequeue(port, vc);
+        if !more {
+            output.queued.remove(vc as usize);
+        }
+        self.send(fabric, (output, port), (id, vc, flits), agent);
+    }
+
+    /// Sends a packet on the free channel of a port.
+    #[inline(always)]
+    pub(super) fn send<const W: usize>(
+        &self,
+        fabric: &mut Fabric,
+        (output, port): (&mut Output<W, V>, u32),
+        (id, vc, flits): (u32, u8, u32),
+        agent: &mut dyn Agent,
+    ) {
+        if self.departures {
+            fabric.depart(port, id, output.waiting, agent);
+        }
+        output.waiting -= flits;
+        output.leaving = vc;
+        advance(&mut output.channel_turns, self.class_of[vc as usize], vc);
+        fabric.transmit(port, id);
     }
 }
 

@@ -115,34 +115,44 @@ pub struct State<const W: usize, const V: usize> {
     /// Last packet of each (input, virtual channel) of the classes without virtual output queues.
     pub(super) fifos: Table<u32>,
     pub(super) voq: [bool; CLASSES_MAX],
+    pub(super) deadlines: Deadlines,
+    /// A packet that is alone at its output stays out of the cells: all classes have virtual output queues.
+    pub(super) bypass: bool,
+    /// Switches have nothing to say themselves, so that a packet that meets nothing can go before all have come in.
+    prompt: bool,
+    pub(super) vcs: u32,
+    pub(super) rules: Rules<V>,
+    pub(super) open: Vec<super::crossbar::Open>,
+}
+
+/// What all outputs of a partition go by: it stands apart from their records, so that one of these can be held while it is asked.
+pub(super) struct Rules<const V: usize> {
     pub(super) class_sets: [Set<V>; CLASSES_MAX],
     /// The traffic class of each virtual channel.
     pub(super) class_of: Box<[u8; 256]>,
     /// An input may send to several outputs at a time.
     pub(super) parallel_reads: bool,
     pub(super) arbitration: Arbitration,
-    pub(super) deadlines: Deadlines,
     pub(super) departures: bool,
     /// Flits of several packets take turns.
     pub(super) interleave: bool,
     /// Classes of control packets, one bit each.
     pub(super) control: u8,
-    /// A packet that is alone at its output stays out of the cells: all classes have virtual output queues.
-    pub(super) bypass: bool,
-    /// Switches have nothing to say themselves, so that a packet that meets nothing can go before all have come in.
-    prompt: bool,
-    pub(super) vcs: u32,
     pub(super) seed: u64,
     /// Time of a packet over the crossbar, by its flits.
     pub(super) crossbar: Table<u32>,
     /// Flits of an output queue, if there are any.
     pub(super) output_buffer: u32,
-    pub(super) open: Vec<super::crossbar::Open>,
+}
+
+impl<const V: usize> Rules<V> {
+    /// Whether packets wait behind the crossbar too.
+    pub(super) const QUEUES: bool = V > 0;
 }
 
 impl<const W: usize, const V: usize> State<W, V> {
     /// Whether packets wait behind the crossbar too.
-    pub(super) const QUEUES: bool = V > 0;
+    pub(super) const QUEUES: bool = Rules::<V>::QUEUES;
 
     /// Has an output looked at in this tick.
     #[inline(always)]
@@ -264,20 +274,22 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             pass: 0,
             fifos: vec![NIL; fifos].into(),
             voq,
-            class_sets,
-            class_of,
-            parallel_reads,
-            arbitration: switch.arbitration,
             deadlines: Deadlines::default(),
-            departures: false,
-            interleave: plan.interleave,
-            control: (0..).zip(&plan.channels.classes).map(|(at, class)| (class.control as u8) << at).sum(),
             bypass: false,
             prompt: false,
             vcs: vcs as u32,
-            seed: plan.seed,
-            crossbar: plan.crossbar.clone().into(),
-            output_buffer: plan.output_buffer.unwrap_or(0),
+            rules: Rules {
+                class_sets,
+                class_of,
+                parallel_reads,
+                arbitration: switch.arbitration,
+                departures: false,
+                interleave: plan.interleave,
+                control: (0..).zip(&plan.channels.classes).map(|(at, of)| (of.control as u8) << at).sum(),
+                seed: plan.seed,
+                crossbar: plan.crossbar.clone().into(),
+                output_buffer: plan.output_buffer.unwrap_or(0),
+            },
             open: Vec::new(),
         }
     }
@@ -301,7 +313,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     #[inline(always)]
     fn fetch_place(&self, fabric: &Fabric, Routed { port, input, id }: Routed) {
         let output = &self.outputs[port];
-        let (class, input) = (self.class_of[fabric.pool.hot[id].next_vc as usize], input - output.base);
+        let (class, input) = (self.rules.class_of[fabric.pool.hot[id].next_vc as usize], input - output.base);
         self.inputs.fetch(output.input(input));
         self.cells.fetch(output.cell_of(class, input));
     }
@@ -330,7 +342,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
         let seat = self.seats[self.outputs[input].switch];
         let (input, hot) = (input - seat.port, fabric.pool.hot[id]);
-        let class = self.class_of[hot.next_vc as usize];
+        let class = self.rules.class_of[hot.next_vc as usize];
         // The packet went on, and its number may belong to another by now.
         if hot.out as u32 >= seat.radix || !self.deadlines.has_passed(fabric, id) {
             return;
@@ -384,7 +396,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
                 let hot = &fabric.pool.hot[waiting.id];
                 if waiting.first {
                     let port = fabric.inlets[waiting.input].base + hot.out as u32;
-                    let needed = fabric.room_needed(hot) + self.aside(fabric, port, waiting.id);
+                    let needed =
+                        fabric.room_needed(hot) + self.aside(fabric, (&self.outputs[port], port), waiting.id);
                     visit(port, hot.next_vc, needed);
                 }
             });
@@ -402,8 +415,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
 
     fn prepare(&mut self, interest: &Interest) {
         self.deadlines = Deadlines::new(interest.time_to_wait);
-        self.departures = interest.departures;
-        self.bypass = self.voq == [true; CLASSES_MAX] && !self.interleave;
+        self.rules.departures = interest.departures;
+        self.bypass = self.voq == [true; CLASSES_MAX] && !self.rules.interleave;
         self.prompt = self.bypass && !interest.last_hop && interest.time_to_wait.is_none();
     }
 }

@@ -60,8 +60,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         // The packet under way leaves: what it takes up does not block for ever.
         let used = fabric.queued(port, hot.next_vc);
         // Without an output queue it waits for room in the buffer ahead.
-        let needed = fabric.room_needed(hot) + self.aside(fabric, port, id);
-        let blocked = !Self::QUEUES || used + needed > self.output_buffer;
+        let needed = fabric.room_needed(hot) + self.aside(fabric, (&self.outputs[port], port), id);
+        let blocked = !Self::QUEUES || used + needed > self.rules.output_buffer;
         Waiting { id, input, first, blocked }
     }
 }

@@ -155,7 +155,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
         }
         if self.output_buffer.is_some() {
             self.unblock(fabric, port, vc);
-        } else if fabric.discard(port, vc) {
+        } else if fabric.dequeue(port, vc).2 {
             let next = fabric.head(port, vc);
             self.on_head(fabric, next);
         } else {

@@ -37,7 +37,7 @@ impl<const V: usize> Unlimited<V> {
     fn start_channel(&mut self, fabric: &mut Fabric, port: u32, agent: &mut dyn Agent) {
         let output = &self.outputs[port];
         let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
-        let queues = Queues { queued: output.queued, turns: output.turns, class_of, class_sets };
+        let queues = Queues { queued: output.queued, turns: &output.turns, class_of, class_sets };
         if let Some(vc) =
             queues.next(fabric, port, self.arbitration, |fabric, id| self.rank(fabric, port, id))
         {
@@ -62,8 +62,7 @@ impl<const V: usize> Unlimited<V> {
 
     /// Sends the first packet of a queue on the free channel of its port.
     fn send(&mut self, fabric: &mut Fabric, port: u32, vc: u8, agent: &mut dyn Agent) {
-        let id = fabric.head(port, vc);
-        let more = fabric.discard(port, vc);
+        let (id, _, more) = fabric.dequeue(port, vc);
         if !more {
             self.outputs[port].queued.remove(vc as usize);
         }
