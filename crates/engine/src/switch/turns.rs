@@ -38,7 +38,7 @@ impl<const V: usize> Queues<'_, V> {
         fabric: &mut Fabric,
         port: u32,
         arbitration: Arbitration,
-        rank: impl Fn(&Fabric, u32) -> R,
+        rank: impl Fn(&Fabric, u32) -> R + Copy,
     ) -> Option<u8> {
         if self.queued.is_single() {
             return self.queued.first().map(|vc| vc as u8).filter(|&vc| affords(fabric, port, vc));
@@ -53,7 +53,7 @@ impl<const V: usize> Queues<'_, V> {
             let found = if arbitration == Arbitration::RoundRobin || candidates.is_single() {
                 around(&candidates, turn).find(|&vc| affords(fabric, port, vc))
             } else {
-                least(around(&candidates, turn), fabric, port, &rank)
+                least(around(&candidates, turn), fabric, port, rank)
             };
             if found.is_some() {
                 return found;
@@ -78,7 +78,7 @@ fn least<R: PartialOrd>(
     candidates: impl Iterator<Item = u8>,
     fabric: &mut Fabric,
     port: u32,
-    rank: &impl Fn(&Fabric, u32) -> R,
+    rank: impl Fn(&Fabric, u32) -> R,
 ) -> Option<u8> {
     let mut best = None::<(R, u8)>;
     for vc in candidates {

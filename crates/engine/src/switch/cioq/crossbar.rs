@@ -52,12 +52,15 @@ impl<const W: usize, const V: usize> State<W, V> {
         let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
         self.pass = self.pass.wrapping_add(1);
         for &port in &pending {
-            self.outputs[port].listed = false;
+            let output = &mut self.outputs[port];
+            output.listed = false;
             let mut open = Open::new(port);
-            self.propose(fabric, &mut open);
+            if output.asks() {
+                self.propose(fabric, &mut open);
+            }
             let Some(found) = open.found else {
                 // What it waits for does not depend on others.
-                self.finish(fabric, &open, agent);
+                self.rules.finish(fabric, &mut self.outputs[port], &open, agent);
                 continue;
             };
             all.push(open);
@@ -77,7 +80,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             if open.lost {
                 self.activate(open.port);
             } else {
-                self.finish(fabric, open, agent);
+                self.rules.finish(fabric, &mut self.outputs[open.port], open, agent);
             }
         }
         all.clear();

@@ -2,56 +2,11 @@
 use super::crossbar::Open;
 use super::state::{Output, Rules, State};
 use crate::core::fabric::Fabric;
-use crate::core::packet::NIL;
 use crate::core::{NEVER, Tick};
 use crate::protocol::Agent;
 use crate::switch::turns::{Queues, advance};
 
 impl<const W: usize, const V: usize> State<W, V> {
-    /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
-    #[inline(always)]
-    pub(super) fn finish(&mut self, fabric: &mut Fabric, open: &Open, agent: &mut dyn Agent) {
-        let (port, now) = (open.port, fabric.now);
-        let output = &mut self.outputs[port];
-        let (mut queued, asking) =
-            (Self::QUEUES && !output.queued.is_empty(), output.classes != 0 || output.lone != NIL);
-        if !queued && !asking {
-            return;
-        }
-        let slips = self.rules.interleave && output.classes & self.rules.control != 0;
-        if !Self::QUEUES && open.found.is_some() {
-            // What crossed is on the channel.
-            let credit = if slips { credit_to_come(fabric, port) } else { NEVER };
-            return fabric.wake(port, credit.min(output.crossbar_free));
-        }
-        let (mut wake, mut channel_free) = (NEVER, fabric.channels[port].free_at);
-        if queued && channel_free <= now {
-            self.rules.start_channel(fabric, output, port, agent);
-            queued = !output.queued.is_empty();
-            channel_free = fabric.channels[port].free_at;
-        }
-        if channel_free > now {
-            if queued || open.full {
-                wake = channel_free;
-            }
-            if slips {
-                // A control packet need not wait for the channel.
-                wake = wake.min(credit_to_come(fabric, port));
-            }
-        } else if queued || open.full && !Self::QUEUES {
-            wake = fabric.next_credit(port);
-            if fabric.probe.ports_recorded() {
-                fabric.probe.stalled(port, now);
-            }
-        }
-        if asking {
-            wake = wake.min(if output.crossbar_free > now { output.crossbar_free } else { open.input_free });
-        }
-        if wake != NEVER {
-            fabric.wake(port, wake);
-        }
-    }
-
     /// Sends control packets between the flits of other packets, past the crossbar's arbitration: in rounds, one per output
     /// and round, so that the order of outputs does not matter.
     #[inline(never)]
@@ -122,6 +77,59 @@ impl<const W: usize, const V: usize> State<W, V> {
 }
 
 impl<const V: usize> Rules<V> {
+    /// Starts the channel of an output if it can, and arms the output's wake if it has more to do.
+    #[inline(always)]
+    pub(super) fn finish<const W: usize>(
+        &self,
+        fabric: &mut Fabric,
+        output: &mut Output<W, V>,
+        open: &Open,
+        agent: &mut dyn Agent,
+    ) {
+        let (port, now) = (open.port, fabric.now);
+        let mut queued = Self::QUEUES && !output.queued.is_empty();
+        if !queued && !output.asks() {
+            return;
+        }
+        if !Self::QUEUES && open.found.is_some() {
+            // What crossed is on the channel.
+            let credit = if self.slips(output) { credit_to_come(fabric, port) } else { NEVER };
+            return fabric.wake(port, credit.min(output.crossbar_free));
+        }
+        let (mut wake, mut channel_free) = (NEVER, fabric.channels[port].free_at);
+        if queued && channel_free <= now {
+            self.start_channel(fabric, output, port, agent);
+            queued = !output.queued.is_empty();
+            channel_free = fabric.channels[port].free_at;
+        }
+        if channel_free > now {
+            if queued || open.full {
+                wake = channel_free;
+            }
+            if self.slips(output) {
+                // A control packet need not wait for the channel.
+                wake = wake.min(credit_to_come(fabric, port));
+            }
+        } else if queued || open.full && !Self::QUEUES {
+            wake = fabric.next_credit(port);
+            if fabric.probe.ports_recorded() {
+                fabric.probe.stalled(port, now);
+            }
+        }
+        if output.asks() {
+            wake = wake.min(if output.crossbar_free > now { output.crossbar_free } else { open.input_free });
+        }
+        if wake != NEVER {
+            fabric.wake(port, wake);
+        }
+    }
+
+    /// Whether control packets wait for an output that can go between the flits of others.
+    #[inline(always)]
+    fn slips<const W: usize>(&self, output: &Output<W, V>) -> bool {
+        self.interleave && output.classes & self.control != 0
+    }
+
     /// Starts a packet on a free channel, if one has credit.
     #[inline(always)]
     fn start_channel<const W: usize>(
@@ -131,10 +139,10 @@ impl<const V: usize> Rules<V> {
         port: u32,
         agent: &mut dyn Agent,
     ) {
-        let (class_of, class_sets) = (&*self.class_of, &self.class_sets[..]);
-        let queues = Queues { queued: output.queued, turns: &output.channel_turns, class_of, class_sets };
+        let (of, class_of, class_sets) = (&*output, &*self.class_of, &self.class_sets[..]);
+        let queues = Queues { queued: of.queued, turns: &of.channel_turns, class_of, class_sets };
         let rank =
-            |fabric: &Fabric, id| self.rank(fabric, (output, port), fabric.pool.hot[id].next_vc.into(), id);
+            move |fabric: &Fabric, id| self.rank(fabric, (of, port), fabric.pool.hot[id].next_vc.into(), id);
         let Some(vc) = queues.next(fabric, port, self.arbitration, rank) else { return };
         let (id, flits, more) = fabric.dequeue(port, vc);
         if !more {

@@ -209,6 +209,12 @@ impl<const W: usize, const V: usize> Output<W, V> {
         }
     }
 
+    /// Whether packets wait at the inputs for it.
+    #[inline(always)]
+    pub(super) fn asks(&self) -> bool {
+        self.classes != 0 || self.lone != NIL
+    }
+
     /// The number of an input of its switch in the table of all inputs.
     #[inline(always)]
     pub(super) fn input(&self, input: u32) -> u32 {
