@@ -144,16 +144,10 @@ fn traces(root: &Node) -> Vec<(String, String)> {
         let key = if is_goal { Goal::key_of(path, word("format")) } else { "text" };
         (!is_there).then(|| (format!("{name}.{key}"), path.to_string()))
     };
-    let name_of = |job: &Node| match job.get("name").map(|node| &node.value) {
-        Some(Value::Text(name)) => Some(name.clone()),
-        _ => None,
-    };
     let of_job = |(index, job): (usize, &Node)| {
-        let alone =
-            |name: &String| jobs.iter().filter(|job| name_of(job).as_ref() == Some(name)).count() == 1;
-        let path = format!("job.{}", name_of(job).filter(alone).unwrap_or_else(|| index.to_string()));
-        let placement = job.get("placement").and_then(|table| missing(table, format!("{path}.placement")));
-        [missing(job, path), placement]
+        let placement =
+            job.get("placement").and_then(|table| missing(table, format!("job.{index}.placement")));
+        [missing(job, format!("job.{index}")), placement]
     };
     jobs.iter().enumerate().flat_map(of_job).flatten().collect()
 }
