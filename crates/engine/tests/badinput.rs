@@ -152,7 +152,6 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("threshold = \"1000 flits\"", "threshold = \"1000 ns\"", "unit", "flits"),
     ("occupancy = [\"1 us\"]", "occupancy = \"0 ns\"", "over 0", ""),
     ("occupancy = [\"1 us\"]", "occupancy = \"1 ps\"", "5000000 times", "a longer time"),
-    ("occupancy = [\"1 us\"]", "occupancy = [\"1 us\", \"6 us\"]", "over before 6 us", "at most"),
     (
         "input_buffer = \"credit round trip\"",
         "input_buffer = { per = \"vc\", size = \"48 flits\", shared = true }",

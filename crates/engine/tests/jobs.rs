@@ -261,7 +261,7 @@ fn a_message_that_no_packet_numbers_can_count_is_refused() {
         panic!("it ran")
     };
     let expected =
-        "job \"huge\": rank 0 sends a message of 1000000000 B, but one of at most 19660800 B can be sent";
+        "job \"huge\": rank 0 sends a message of 500000000 B, but one of at most 19660800 B can be sent";
     assert!(failure.starts_with(expected), "{failure}");
 }
 

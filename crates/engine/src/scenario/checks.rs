@@ -375,28 +375,15 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
             tell(Problem::new("record.series", message, format!("at most {BINS_MAX}: a longer bin")));
         }
     }
-    occupancy(&scenario.record.occupancy, total, scale, tell);
+    if let Snapshots::Every(span) = scenario.record.occupancy {
+        let snapshots = total / u128::from(span.time(scale).0.max(1));
+        if snapshots > u128::from(SNAPSHOTS_MAX) {
+            let message = format!("the occupancy would be recorded {snapshots} times");
+            let help = format!("at most {SNAPSHOTS_MAX}: a longer time");
+            tell(Problem::new("record.occupancy", message, help));
+        }
+    }
     if scenario.run.memory.is_some_and(|memory| !matches!(memory, Size::Bits(_))) {
         tell(Problem::new("run.memory", "memory is not counted in flits or packets", "such as \"4 GB\""));
-    }
-}
-
-/// Snapshots of a run of `total` ps.
-fn occupancy(wanted: &Snapshots, total: u128, scale: &Scale, tell: Tell) {
-    match wanted {
-        Snapshots::Every(span) => {
-            let snapshots = total / u128::from(span.time(scale).0.max(1));
-            if snapshots > u128::from(SNAPSHOTS_MAX) {
-                let message = format!("the occupancy would be recorded {snapshots} times");
-                let help = format!("at most {SNAPSHOTS_MAX}: a longer time");
-                tell(Problem::new("record.occupancy", message, help));
-            }
-        }
-        Snapshots::At(times) => {
-            if let Some(late) = times.iter().find(|time| u128::from(time.time(scale).0) > total) {
-                let help = "at most warmup, duration and drain together";
-                tell(Problem::new("record.occupancy", format!("the run is over before {late}"), help));
-            }
-        }
     }
 }
