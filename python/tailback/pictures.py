@@ -207,10 +207,11 @@ def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
     return np.array([*times, end]), np.array([*counts, counts[-1]])
 
 
-def job_times(results: Results) -> Figure:
+def job_times(results: Results, *, mark: str = "alone") -> Figure:
     """Communication time of every job, its slowest rank, a bar per run; a line where the job alone would end.
 
-    From the summaries; the line, of the slowest rank too, where a result has it (`tailback run --alone`).
+    From the summaries; the line, of the slowest rank too, where a result has it (`tailback run --alone`);
+    `mark` says what it is.
     """
     labelled = _labelled(results)
     names = list(
@@ -235,7 +236,7 @@ def job_times(results: Results) -> Figure:
         axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, list(map(style.plain, names)))
         axes.set_ylim(len(names), -width)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel("communication time of the slowest rank [us]" + ("; black: alone" if marks else ""))
+        axes.set_xlabel("communication time of the slowest rank [us]" + (f"; black: {mark}" if marks else ""))
         style.legend(figure, axes)
     return figure
 

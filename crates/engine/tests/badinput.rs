@@ -81,7 +81,7 @@ fn line_of(text: &str, part: &str) -> usize {
 }
 
 /// A wrong unit, an unknown key, a load over 1, a hot spot of more endpoints than there are, buffers smaller than a packet and
-/// too few levels for the routing's hops: what each needs to be seen (the file, its keys together, the network) hides no other.
+/// a queueing scheme of other networks: what each needs to be seen (the file, its keys together, the network) hides no other.
 #[test]
 fn mistakes_of_every_kind_are_told_at_once() {
     let text = r#"

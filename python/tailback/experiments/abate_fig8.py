@@ -42,7 +42,8 @@ def draw(counts: Mapping[str, int], data: Data) -> Figure:
     """Bars per job, with lines where it ends in its baseline."""
     base = {kind: paper.one(data, control="baseline", kind=kind) for kind in counts}
     runs = {control: paper.one(data, control=control) for control in paper.CONTROLS}
-    return pictures.job_times({control: _beside(run, base) for control, run in runs.items()})
+    marked = {control: _beside(run, base) for control, run in runs.items()}
+    return pictures.job_times(marked, mark="without jobs of other kinds")
 
 
 def _beside(result: Result, base: Mapping[str, Result]) -> Result:

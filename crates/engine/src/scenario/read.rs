@@ -265,7 +265,7 @@ fn unreadable(json: &serde_json::Value) -> Option<String> {
 fn measurable(found: &Found) -> bool {
     let base = ["packet", "topology", "link.bandwidth"];
     let within = |path: &str, table: &&str| {
-        path.strip_prefix(*table).is_some_and(|rest| !rest.starts_with(|c| c != '.'))
+        path.strip_prefix(*table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     found.problems.iter().all(|(_, problem)| !base.iter().any(|table| within(&problem.path, table)))
 }
