@@ -129,12 +129,15 @@ def optima(scenario: Scenario) -> dict[str, list[float]]:
 def beside(result: Result, best: Mapping[str, Sequence[float]]) -> Result:
     """The result with what `optima` found: `optimum_ns` in the table `phases` and of each job's phases.
 
-    The summary has `min`, `mean` and `max` of the phases that have ended, as of their times and bounds.
+    The summary has `min`, `mean` and `max` of the phases that have ended, as of their times and bounds. Jobs
+    that `run.only` leaves out are in neither.
     """
+    if "phases" not in result.tables:
+        return result
     rows = result.tables["phases"].select(["job", "phase", "time_ns"]).to_pylist()
     column = [best[row["job"]][row["phase"]] for row in rows]
     jobs = dict(result.summary["jobs"])
-    for name in best:
+    for name in [name for name in best if name in jobs]:
         ended = [best[name][row["phase"]] for row in rows if row["job"] == name and row["time_ns"]]
         spread = {"min": min(ended), "mean": fmean(ended), "max": max(ended)} if ended else {}
         jobs[name] = jobs[name] | {"phases": jobs[name]["phases"] | {"optimum_ns": spread}}

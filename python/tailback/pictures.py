@@ -258,7 +258,7 @@ def phase_times(results: Results) -> Figure:
                 name, look = _join(label, style.plain(job)), style.line(lines)
                 marker = {"marker": style.marker(lines), "linestyle": ""}
                 axes.plot(numbers, times / 1e3, label=name, **look | marker)
-                axes.plot(numbers, _numbers(rows, "bound_ns") / 1e3, **look | {"linestyle": "-"})
+                axes.plot(numbers, _numbers(rows, "bound_ns") / 1e3, **look)
                 if "optimum_ns" in rows.column_names:
                     best.setdefault(job, (numbers, _numbers(rows, "optimum_ns") / 1e3))
                 lines += 1

@@ -76,6 +76,15 @@ def test_the_optimum_stands_beside_what_was_measured():
 
 
 @pytest.mark.engine
+def test_a_job_that_does_not_run_has_no_optimum_beside_it():
+    other = '[[job]]\nname = "other"\nworkload = "phases"\nranks = 2\nsize = "24 flits"\nplacement = [6, 7]\n'
+    scenario = tailback.Scenario.loads(TREE.replace("ranks = 8", "ranks = 4") + 'only = ["other"]\n' + other)
+    result = optimum.beside(scenario.run(), optimum.optima(scenario))
+    assert "optimum_ns" in result.summary["jobs"]["other"]["phases"]
+    assert "app" not in result.summary["jobs"]
+
+
+@pytest.mark.engine
 def test_a_network_that_is_too_large_is_refused():
     large = tailback.Scenario.loads(TREE).replace({"topology.k": 16, "job.app.ranks": 4096})
     with pytest.raises(tailback.errors.InputError, match="variables"):
