@@ -12,11 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from tailback import __version__, _engine, catalogue, console, sweeps
-from tailback.alone import compared
-from tailback.errors import InputError, Interrupted, Problem, RunFailed, engine_errors, mistake
-from tailback.result import PLOTS, VIEW, Result, prepare, replace_text
-from tailback.scenario import Scenario, Watch
+from tailback import __version__, _engine, catalogue, console, run_command, sweeps
+from tailback.errors import InputError, Problem, RunFailed, engine_errors, mistake
+from tailback.result import PLOTS, VIEW, Result, replace_text
+from tailback.scenario import Scenario
 
 app = typer.Typer(
     help="Simulates lossless HPC and AI interconnects, and what keeps congestion from spreading in them.",
@@ -59,26 +58,17 @@ def run(
 ) -> None:
     """Simulates a scenario, prints its tables and keeps the result (with --json: only if -o is given)."""
     scenario = None
+    name = Path(file).stem
     with _reporting():
         scenario = _load(file, changes)
     with _reporting(scenario):
         if folder is None and not as_json:
-            folder = str(_unused(Path("results"), Path(file).stem or "run"))
-        target = _checked(scenario, folder)
-        best = _optima(scenario) if with_optimum else {}
-        result = _run_with_bar(scenario, Path(file).stem)
-        if alone and not result.interrupted:
-            result = _compared(scenario, result)
-        if best:
-            from tailback.optimum import beside  # late: it loads SciPy
-
-            result = beside(result, best)
-        if target is not None:
-            result.save(target)
+            folder = str(run_command.unused(Path("results"), name or "run"))
+        result = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
     if as_json:
         _print_json(result.summary)
     else:
-        _print_result(result, folder)
+        run_command.show(result, folder)
     if result.interrupted:
         console.errors().print("interrupted: the result is partial")
         raise typer.Exit(FAILED)
@@ -208,10 +198,12 @@ def describe(
 @app.command()
 def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
     """Solves for the shortest time of each phase of a job over any routes, on small networks."""
+    from tailback import optimum as work  # late: it loads SciPy
+
     with _reporting():
         scenario = _load(file, changes)
     with _reporting(scenario):
-        found = _optima(scenario)
+        found = work.optima(scenario)
     if as_json:
         _print_json(found)
         return
@@ -272,8 +264,7 @@ def plot(
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
         else:
-            results = {label: Result.load(path) for label, path in _labels(directories).items()}
-            files = figures.draw_all(results, target)
+            files = figures.draw_all(_results(directories), target)
     if not files:
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
     for file in files:
@@ -300,7 +291,7 @@ def view(
 
     with _reporting():
         default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
-        results = {label: Result.load(path) for label, path in _labels(directories).items()}
+        results = _results(directories)
         target = Path(output) if output else default
         text = work.page(results if len(results) > 1 else next(iter(results.values())))
         replace_text(target, text, folders=True)
@@ -429,48 +420,16 @@ def _load(file: str, changes: Sequence[str] | None) -> Scenario:
     return scenario.replace(pairs)
 
 
-def _checked(scenario: Scenario, folder: str | None) -> Path | None:
-    """Where the result goes; all mistakes of the scenario and of that folder at once, before the run."""
-    problems = scenario.check()
-    target = None
-    try:
-        target = prepare(folder) if folder is not None else None
-    except InputError as error:
-        problems += error.problems
-    if problems:
-        raise InputError(problems)
-    return target
-
-
-def _run_with_bar(scenario: Scenario, name: str) -> Result:
-    with console.Bars() as bars:
-        bar = bars.add(name)
-        try:
-            return scenario.run(lambda progress: bars.show(bar, progress))
-        except Interrupted as stop:
-            return stop.result
-
-
-def _optima(scenario: Scenario) -> dict[str, list[float]]:
-    from tailback import optimum  # late: it loads SciPy
-
-    return optimum.optima(scenario)
-
-
-def _compared(scenario: Scenario, result: Result) -> Result:
-    with console.Bars() as bars:
-
-        def watch(name: str) -> Watch:
-            bar = bars.add(f"{name} alone")
-            return lambda progress: bars.show(bar, progress)
-
-        return compared(scenario, result, watch)
-
-
-def _unused(parent: Path, name: str) -> Path:
-    """A folder that does not exist yet, so that nothing is replaced unasked."""
-    candidates = (parent / (f"{name}-{number}" if number else name) for number in (0, *range(2, 1_000_000)))
-    return next(path for path in candidates if not path.exists())
+def _results(directories: Sequence[str]) -> dict[str, Result]:
+    """Results by the names of `_labels`; says which of them another version has made."""
+    results = {label: Result.load(path) for label, path in _labels(directories).items()}
+    ours = _engine.version()
+    for label, result in results.items():
+        theirs = result.summary.get("version")
+        if theirs != ours:
+            told = f"{label} is of Tailback {theirs}, this is {ours}: its numbers may mean other things"
+            console.errors().print(console.printable(told), soft_wrap=True)
+    return results
 
 
 def _labels(directories: Sequence[str]) -> dict[str, str]:
@@ -478,15 +437,6 @@ def _labels(directories: Sequence[str]) -> dict[str, str]:
     names = [Path(directory).resolve().name for directory in directories]
     unique = len(set(names)) == len(names)
     return dict(zip(names if unique else directories, directories, strict=True))
-
-
-def _print_result(result: Result, folder: str | None) -> None:
-    out = console.output()
-    for table in console.results_tables(result.summary):
-        out.print(table)
-    for remark in console.run_remarks(result.summary):
-        out.print(console.printable(remark), soft_wrap=True)
-    out.print(f"result in {console.printable(str(folder))}", soft_wrap=True)
 
 
 def _print_all(parts: Iterable[Any]) -> None:

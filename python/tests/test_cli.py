@@ -236,6 +236,19 @@ def test_plot_compares_results(command, scenario_file, tmp_path):
     assert (tmp_path / "both" / "port_activity.png").exists()
 
 
+def test_a_result_of_another_version_is_drawn_and_named(command, scenario_file, tmp_path):
+    for folder in ("ours", "theirs"):
+        command("run", scenario_file(GOOD), "-o", folder)
+    summary = tmp_path / "theirs" / "summary.json"
+    summary.write_text(json.dumps(json.loads(summary.read_text()) | {"version": "0.0.9"}))
+    status, _, err = command("plot", "ours", "theirs", "-o", "drawn")
+    assert status == 0
+    assert (tmp_path / "drawn" / "port_activity.png").exists()
+    told = [line for line in err.splitlines() if "of Tailback" in line]
+    assert len(told) == 1
+    assert told[0].startswith("theirs is of Tailback 0.0.9, this is ")
+
+
 @pytest.mark.parametrize("folder", ["missing", "empty", "broken"])
 def test_plot_of_what_is_no_result_is_a_mistake(command, tmp_path, folder):
     (tmp_path / "empty").mkdir()
