@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from tailback import __version__, _engine, catalogue, console, run_command, swee
 from tailback.errors import InputError, Problem, RunFailed, engine_errors, mistake
 from tailback.result import PLOTS, VIEW, Result, replace_text
 from tailback.scenario import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 app = typer.Typer(
     help="Simulates lossless HPC and AI interconnects, and what keeps congestion from spreading in them.",
@@ -180,9 +183,18 @@ def describe(
             help="Only channel loads and the throughput bound of each traffic class; jobs are not covered.",
         ),
     ] = False,
+    draw: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draws the network instead, .png or .svg.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Tells what a scenario builds: endpoints, switches, links, diameter, zero-load latency, VCs, memory."""
+    if draw is not None:
+        from tailback import drawing  # late: it loads matplotlib
+
+        _draw(file, changes, Path(draw), drawing.network)
+        return
     with _reporting():
         scenario = _load(file, changes)
     with _reporting(scenario):
@@ -313,18 +325,10 @@ def trace(
     ] = None,
 ) -> None:
     """Draws every packet of a run of at most 20 messages as a time diagram."""
-    from tailback import figures  # late: it loads matplotlib
-    from tailback import trace as work
+    from tailback import trace as work  # late: it loads matplotlib
 
     target = Path(output or f"{Path(file).stem or 'trace'}.svg")
-    scenario = None
-    with _reporting():
-        if target.suffix not in figures.KINDS:
-            raise mistake(f"{target} is neither a PNG nor an SVG", "name a file that ends with .png or .svg")
-        scenario = _load(file, changes)
-    with _reporting(scenario):
-        figures.save_as(work.diagram(work.run(scenario)), target)
-    console.output().print(console.printable(str(target)), soft_wrap=True)
+    _draw(file, changes, target, lambda scenario: work.diagram(work.run(scenario)))
 
 
 @app.command()
@@ -418,6 +422,22 @@ def _load(file: str, changes: Sequence[str] | None) -> Scenario:
     if problems:
         raise InputError(problems)
     return scenario.replace(pairs)
+
+
+def _draw(
+    file: str, changes: Sequence[str] | None, target: Path, picture: Callable[[Scenario], Figure]
+) -> None:
+    """Draws a scenario into a file, and prints its name."""
+    from tailback import figures  # late: it loads matplotlib
+
+    scenario = None
+    with _reporting():
+        if target.suffix not in figures.KINDS:
+            raise mistake(f"{target} is neither a PNG nor an SVG", "name a file that ends with .png or .svg")
+        scenario = _load(file, changes)
+    with _reporting(scenario):
+        figures.save_as(picture(scenario), target)
+    console.output().print(console.printable(str(target)), soft_wrap=True)
 
 
 def _results(directories: Sequence[str]) -> dict[str, Result]:

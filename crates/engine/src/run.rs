@@ -64,10 +64,10 @@ pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
     Ok(crate::describe::whole(scenario, &plan))
 }
 
-/// The channels of the network with their capacities, and the flows of phases, for a solver.
+/// The channels of the network with their capacities, and the flows of phases, for a drawing or a solver.
 pub fn channels(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
     let plan = build::plan(scenario).map_err(RunError::Problems)?;
-    Ok(crate::describe::channels(&plan))
+    Ok(crate::describe::channels(scenario, &plan))
 }
 
 /// What each channel carries under every class of traffic, and the throughput that follows, by the routing alone

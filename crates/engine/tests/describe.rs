@@ -90,3 +90,18 @@ fn every_list_of_a_description_has_its_rows() {
     assert_eq!(["host", "local", "global"].map(used), [3, 18, 6]);
     assert_eq!(facts["ports"], 36 * 7);
 }
+
+#[test]
+fn the_horizontal_links_of_paper_saa_are_counted_as_a_tenth_more_ports() {
+    let text = "topology = { kind = 'k-ary-n-tree', k = 16, n = 3, horizontal = 2 }\n\
+                routing = { kind = 'nca' }\n\
+                [[traffic]]\nname = 'all'\npattern = 'uniform'\nload = 0.1\nmessage = '1 flit'\n";
+    let facts = describe(&Scenario::parse(text, &[]).unwrap()).unwrap();
+    let row = facts["links"].as_array().unwrap().iter().find(|row| row["class"] == "horizontal").unwrap();
+    assert_eq!(row["switch_ports"], 1980);
+    // "it increases the total number of ports by a mere 10%" (section 4.2).
+    assert!((row["more_ports_percent"].as_f64().unwrap() - 100.0 * 1980.0 / 20480.0).abs() < 1e-9);
+    let all: u64 =
+        facts["links"].as_array().unwrap().iter().map(|row| row["switch_ports"].as_u64().unwrap()).sum();
+    assert_eq!(facts["ports"], all);
+}

@@ -1,12 +1,15 @@
-//! The network as a list of channels with their capacities, and the flows of phases: what a solver needs to look for the best
-//! routes there could be.
+//! The network as a list of channels with their capacities, and the flows of phases: what a drawing needs, and a solver that looks
+//! for the best routes there could be.
 use crate::core::plan::Plan;
 use crate::graph::Peer;
+use crate::scenario::Scenario;
+use crate::topology::Wiring;
 use serde_json::{Value, json};
 
-/// Switches and endpoints in one numbering (endpoints behind the switches); channels as `[from, to, bits per ns]`; for each job
-/// in phases, its flows by phase as `[source, destination, bytes]` with endpoint numbers.
-pub fn channels(plan: &Plan) -> Value {
+/// Switches and endpoints in one numbering (endpoints behind the switches); channels as `[from, to, bits per ns, link class]`, with
+/// the names of the classes; the block of each switch (group, pod, plane); for each job in phases, its flows by phase as
+/// `[source, destination, bytes]` with endpoint numbers.
+pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
     let graph = &plan.graph;
     let (switches, most) = (graph.switches.len(), usize::from(plan.packet_flits));
     let bits = most as f64 * plan.scale.flit_bits as f64 * 1000.0;
@@ -14,15 +17,21 @@ pub fn channels(plan: &Plan) -> Value {
     let mut channels = Vec::new();
     for (switch, ports) in graph.switches.iter().enumerate() {
         for port in ports {
+            let class = port.class;
             match port.peer {
                 Peer::None => {}
                 Peer::Switch { switch: to, .. } => {
-                    channels.push(json!([switch, to, rate(plan.links[usize::from(port.class)].time[most])]));
+                    channels.push(json!([
+                        switch,
+                        to,
+                        rate(plan.links[usize::from(class)].time[most]),
+                        class
+                    ]));
                 }
                 Peer::Endpoint(endpoint) => {
                     let node = switches + endpoint as usize;
-                    channels.push(json!([switch, node, rate(plan.drain_time[most])]));
-                    channels.push(json!([node, switch, rate(plan.links[0].time[most])]));
+                    channels.push(json!([switch, node, rate(plan.drain_time[most]), class]));
+                    channels.push(json!([node, switch, rate(plan.links[0].time[most]), class]));
                 }
             }
         }
@@ -40,6 +49,8 @@ pub fn channels(plan: &Plan) -> Value {
         "switches": switches,
         "endpoints": graph.endpoints.len(),
         "channels": channels,
+        "link_classes": scenario.topology.link_classes(),
+        "blocks": graph.blocks,
         "jobs": jobs.collect::<Vec<_>>(),
     })
 }

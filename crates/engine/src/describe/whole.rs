@@ -89,14 +89,22 @@ fn rate(plan: &Plan, link: &LinkPlan) -> f64 {
     bits / (f64::from(link.time[plan.packet_flits as usize]) * plan.tick as f64 * 1e-12)
 }
 
-/// The link classes with their channels and the buffers of a port.
+/// The link classes with their channels, their ports on switches, by how many percent these are more than those of all other classes
+/// alone, and the buffers of a port.
 fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
-    let row = |(link, (name, count)): (&LinkPlan, &(String, u64))| {
+    // A host link has one end at a switch.
+    let ends = |class: usize| graph.links[class].1 * if class == 0 { 1 } else { 2 };
+    let all: u64 = (0..graph.links.len()).map(ends).sum();
+    let row = |(class, (link, (name, count))): (usize, (&LinkPlan, &(String, u64)))| {
+        let ports = ends(class);
+        let more = 100.0 * ports as f64 / (all - ports) as f64;
         let used = link.buffer.iter().filter(|&&flits| flits > 0);
         let vcs = used.clone().count() as u64;
         json!({
             "class": name,
             "links": count,
+            "switch_ports": ports,
+            "more_ports_percent": (all > ports).then_some(more),
             "gbit_per_s": rate(plan, link) / 1e9,
             "latency_ns": ns(plan, f64::from(link.latency)),
             "flit_ns": ns(plan, f64::from(link.time[1])),
@@ -108,7 +116,7 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             "output_flits_per_port": vcs * u64::from(plan.output_buffer.unwrap_or(0)),
         })
     };
-    plan.links.iter().zip(&graph.links).map(row).collect()
+    plan.links.iter().zip(&graph.links).enumerate().map(row).collect()
 }
 
 /// One flit, one packet, and the messages of each class.

@@ -1,0 +1,83 @@
+"""Drawings of networks: all that is wired is drawn, at places that do not coincide."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+
+import tailback
+from tailback import drawing
+
+pytestmark = pytest.mark.engine
+
+NETWORKS = {
+    "{ kind = 'k-ary-n-tree', k = 4, n = 3, horizontal = 2 }": {
+        "horizontal": 2 * (4 * 3 + 15),
+        "level1": 64,
+        "level2": 64,
+    },
+    "{ kind = 'dragonfly', p = 2, a = 4, h = 2, groups = 5 }": {"local": 30, "global": 20},
+    "{ kind = 'torus', dims = [4, 3, 3] }": {"x": 36, "y": 36, "z": 36},
+    "{ kind = 'mesh', dims = [2, 2, 2, 2, 2, 2] }": dict.fromkeys("xyzwvu", 32),
+    "{ kind = 'hyperx', dims = [4, 4], links = 3 }": {"x": 72, "y": 72},
+    "{ kind = 'kns', k = 4, n = 2 }": {"x": 16, "y": 16},
+    "{ kind = 'single-switch', endpoints = 9 }": {},
+}
+
+
+def _text(topology: str) -> str:
+    """A scenario with a routing that the network has."""
+    kind = "nca" if "k-ary" in topology else "dor" if "dims" in topology or "kns" in topology else "minimal"
+    return (
+        f"topology = {topology}\nrouting = {{ kind = '{kind}' }}\n"
+        "[[traffic]]\nname = 'all'\npattern = 'uniform'\nload = 0.1\nmessage = '1 flit'\n"
+    )
+
+
+def _network(topology: str) -> tailback.Scenario:
+    return tailback.Scenario(_text(topology))
+
+
+@pytest.mark.parametrize("topology", NETWORKS)
+def test_every_link_is_drawn_in_the_colour_of_its_class(topology):
+    figure = drawing.network(_network(topology))
+    (axes,) = figure.axes
+    told = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    assert told == [f"{name}: {count}" for name, count in NETWORKS[topology].items()]
+    drawn = [lines for lines in axes.collections if isinstance(lines, LineCollection)]
+    facts = _network(topology).describe()
+    *classes, hosts = drawn
+    assert len(hosts.get_segments()) == facts["endpoints"]
+    colours = [tuple(lines.get_colors()[0]) for lines in classes]
+    assert len(set(colours)) == len(classes) == len(NETWORKS[topology])
+    links, offsets = facts["links"], [points.get_offsets() for points in axes.collections[-2:]]
+    assert sum(row["links"] for row in links[1:]) == sum(NETWORKS[topology].values())
+    assert [len(points) for points in offsets] == [facts["endpoints"], facts["switches"]]
+    places = np.round(np.concatenate(offsets), 6)
+    assert len(np.unique(places, axis=0)) == len(places)
+
+
+def test_parallel_links_are_one_line_that_is_thicker():
+    def width(links: int) -> tuple[int, float]:
+        figure = drawing.network(_network(f"{{ kind = 'torus', dims = [4, 4], links = {links} }}"))
+        lines = figure.axes[0].collections[0]
+        return len(lines.get_segments()), lines.get_linewidths()[0]
+
+    assert width(1)[0] == width(3)[0] == 16
+    assert width(3)[1] > width(1)[1]
+
+
+def test_a_network_of_too_many_links_is_a_mistake():
+    with pytest.raises(tailback.InputError, match=r"joins 39,744 pairs of switches"):
+        drawing.network(_network("{ kind = 'mesh', dims = [24, 24, 24] }"))
+
+
+def test_the_command_draws_and_tells_where(command, scenario_file, tmp_path):
+    file = scenario_file(_text("{ kind = 'mesh', dims = [3, 3] }"))
+    for name in ("net.svg", "net.png"):
+        assert command("describe", file, "--draw", name) == (0, f"{name}\n", "")
+        assert (tmp_path / name).stat().st_size > 0
+    status, _, err = command("describe", file, "--draw", "net.pdf")
+    assert (status, "neither a PNG nor an SVG" in err) == (2, True)
+    assert not Path("net.pdf").exists()
