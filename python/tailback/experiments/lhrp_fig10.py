@@ -16,25 +16,19 @@ from tailback.experiments.lhrp_paper import (
     ROOMY,
     SPANS,
     Times,
-    protocols,
     scenario,
     times,
     uniform,
     uniform_cost,
 )
-from tailback.experiments.measure import accepted, latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, unjudged, value
-from tailback.result import Result
+from tailback.experiments.measure import accepted, latency, per_packet
+from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
 from tailback.stats import Interval
 
 _SIZES = (192, 512)
 _LOADS = (0.3, 0.6, 0.8)
 _LOADS_FULL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _KINDS = ("none", "srp", "lhrp")
-
-
-def _chosen() -> list[str]:
-    return [protocol for protocol in _KINDS if protocol in protocols()]
 
 
 def cases(full: bool) -> list[Case]:
@@ -47,7 +41,7 @@ def cases(full: bool) -> list[Case]:
             uniform_cost(load, size, span),
         )
         for size in _SIZES
-        for protocol in _chosen()
+        for protocol in _KINDS
         for load in (_LOADS_FULL if full else _LOADS)
     ]
 
@@ -74,7 +68,7 @@ def _refusals(data: Data) -> str:
         for protocol in ("none", "lhrp")
         for buffers in ("paper", "roomy")
     }
-    dropped = data.mean(_dropped, whole="lhrp", buffers="paper").mean
+    dropped = data.mean(per_packet("uniform", "dropped"), whole="lhrp", buffers="paper").mean
     return (
         f"LHRP refuses {100 * dropped:.1f} % of the packets at full load, so that it can lose little more; "
         "and refusals also relieve: a refused packet waits at its source, and not in buffers of a "
@@ -88,14 +82,9 @@ def _refusals(data: Data) -> str:
 def _roomy(data: Data) -> str:
     return ", ".join(
         f"{LABELS[p]} {Interval(100 * found.load, 100 * found.half, found.runs)} %"
-        for p in _chosen()
+        for p in _KINDS
         if (found := data.saturation(roomy=p))
     )
-
-
-def _dropped(result: Result) -> float:
-    own = result.summary["classes"]["uniform"]
-    return float(own["dropped_packets"] / own["packets"])
 
 
 def searches(full: bool) -> list[Search]:
@@ -103,8 +92,8 @@ def searches(full: bool) -> list[Search]:
     return [
         _search({"protocol": protocol, "flits": size}, protocol, size, full)
         for size in _SIZES
-        for protocol in _chosen()
-    ] + [_search({"roomy": protocol}, protocol, 512, full) for protocol in _chosen()]
+        for protocol in _KINDS
+    ] + [_search({"roomy": protocol}, protocol, 512, full) for protocol in _KINDS]
 
 
 def _search(labels: dict[str, Any], protocol: str, size: int, full: bool) -> Search:
@@ -164,10 +153,13 @@ def _saturated_at(data: Data, protocol: str, size: int) -> float:
 
 def claims(data: Data) -> list[Claim]:
     """Those of claims table row lhrp-fig10."""
-    points = {(p, size): _saturated_at(data, p, size) for p in data.values("protocol") for size in _SIZES}
+    points = {(p, size): _saturated_at(data, p, size) for p in _KINDS for size in _SIZES}
     told = {size: _told(data, size) for size in _SIZES}
-    small = [points[p, 192] for p in data.values("protocol")]
-    found = [
+    small = [points[p, 192] for p in _KINDS]
+    bracket = data.saturation(protocol="lhrp", flits=512)
+    loss = 100 * (points["lhrp", 512] / points["none", 512] - 1)
+    half = 200 * bracket.half / points["none", 512] if bracket else float("nan")
+    return [
         hard("192 flits: all saturate alike (within 5 points)", told[192], max(small) - min(small) <= 0.05),
         hard(
             "512 flits: LHRP saturates first, before the baseline and SRP",
@@ -176,11 +168,6 @@ def claims(data: Data) -> list[Claim]:
             note="First: it refuses a load that the others accept (the brackets of the searches part them).",
             cause=_refusals(data),
         ),
-    ]
-    bracket = data.saturation(protocol="lhrp", flits=512)
-    loss = 100 * (points["lhrp", 512] / points["none", 512] - 1)
-    half = 200 * bracket.half / points["none", 512] if bracket else float("nan")
-    found.append(
         value(
             "512 flits: LHRP less than the baseline by",
             "-8 %",
@@ -188,14 +175,13 @@ def claims(data: Data) -> list[Claim]:
             (-14, -3),
             "%",
             cause="As above.",
-        )
-    )
-    if "srp" not in data.values("protocol"):
-        found.append(unjudged("SRP is like the baseline at both sizes", "hard", "", "this engine has no srp"))
-    else:
-        alike = all(abs(points["srp", size] - points["none", size]) <= 0.05 for size in _SIZES)
-        found.append(hard("SRP is like the baseline at both sizes", f"{told[192]}; {told[512]}", alike))
-    return found
+        ),
+        hard(
+            "SRP is like the baseline at both sizes",
+            f"{told[192]}; {told[512]}",
+            all(abs(points["srp", size] - points["none", size]) <= 0.05 for size in _SIZES),
+        ),
+    ]
 
 
 EXPERIMENT = Experiment(

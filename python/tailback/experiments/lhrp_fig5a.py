@@ -11,10 +11,10 @@ from tailback.experiments.lhrp_paper import PAPER, Times, hotspot, hotspot_cost,
 from tailback.experiments.measure import (
     accepted_per_destination,
     delivered_latency,
-    dropped_share,
     is_saturated,
+    per_packet,
 )
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.stats import Interval
 
 _LATENCY = delivered_latency("hot")
@@ -143,7 +143,7 @@ def _lhrp_flat(data: Data) -> Claim:
 
 
 def _standing_queue(data: Data) -> str:
-    drops = data.mean(dropped_share("hot"), protocol="lhrp", load=2).mean
+    drops = data.mean(per_packet("hot", "dropped"), protocol="lhrp", load=2).mean
     low, high = _at(data, "lhrp", 0.75).mean, _at(data, "lhrp", 2).mean
     others = ", ".join(f"{latency}: {_over(data, latency)}" for latency in _GLOBAL)
     return (
@@ -186,24 +186,22 @@ def _over(data: Data, latency: str) -> str:
 
 
 def _reservations(data: Data) -> list[Claim]:
-    found = []
-    text = "SMSRP stays low and rises slowly"
-    if data.has(protocol="smsrp"):
-        first, last = _at(data, "smsrp", 2).mean, _at(data, "smsrp", 15).mean
-        low = all(_at(data, "smsrp", at).mean < _at(data, "none", at).mean / 2 for at in (2, 15))
-        held = low and last > first
-        found.append(
-            hard(text, _told(data, "smsrp", 0.9, 2, 15), held, cause=_share(data), note=_smsrp_rules(data))
-        )
-    else:
-        found.append(unjudged(text, "hard", "", "this engine has no smsrp"))
-    text = "SRP rises before 100 %"
-    if data.has(protocol="srp"):
-        held = _at(data, "srp", 0.9).mean > 1.5 * _at(data, "srp", 0.5).mean
-        found.append(hard(text, _told(data, "srp", 0.5, 0.9), held))
-    else:
-        found.append(unjudged(text, "hard", "", "this engine has no srp"))
-    return found
+    first, last = _at(data, "smsrp", 2).mean, _at(data, "smsrp", 15).mean
+    low = all(_at(data, "smsrp", at).mean < _at(data, "none", at).mean / 2 for at in (2, 15))
+    return [
+        hard(
+            "SMSRP stays low and rises slowly",
+            _told(data, "smsrp", 0.9, 2, 15),
+            low and last > first,
+            cause=_share(data),
+            note=_smsrp_rules(data),
+        ),
+        hard(
+            "SRP rises before 100 %",
+            _told(data, "srp", 0.5, 0.9),
+            _at(data, "srp", 0.9).mean > 1.5 * _at(data, "srp", 0.5).mean,
+        ),
+    ]
 
 
 EXPERIMENT = Experiment(

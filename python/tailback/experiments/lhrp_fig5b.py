@@ -12,7 +12,7 @@ from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
 from tailback.experiments.lhrp_paper import PAPER, Times, hotspot, hotspot_cost, scenario
 from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series, series
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.stats import Interval
 
 _ACCEPTED = accepted_per_destination("hot")
@@ -173,30 +173,19 @@ def _outcome(data: Data, key: str, step: object) -> str:
 
 
 def _reservations(data: Data, over: list[float]) -> list[Claim]:
-    texts = {
-        "smsrp": "SMSRP reaches about 100 %, then declines",
-        "srp": "SRP saturates first",
-    }
-    found = []
-    for protocol, text in texts.items():
-        if not data.has(protocol=protocol):
-            found.append(unjudged(text, "hard", "", f"this engine has no {protocol}"))
-    if data.has(protocol="smsrp"):
-        loads, shares = data.curve(_ACCEPTED, "load", protocol="smsrp")
-        points = {load: 100 * share.mean for load, share in zip(loads, shares, strict=True) if load >= 0.9}
-        measured = ", ".join(f"{load:g}x {points[load]:.1f} %" for load in points)
-        held = max(points.values()) > 95 and points[over[-1]] < max(points.values()) - 2
-        why = hot.why_smsrp_declines(data)
-        found.append(hard(texts["smsrp"], measured, held, cause=why, note=why))
-    if data.has(protocol="srp"):
-        largest = _largest(data, "srp")
-        others = min(_largest(data, p).mean for p in ("none", "lhrp"))
-        found.append(hard(texts["srp"], f"{largest.scaled(100)} %", largest.mean < others - 0.05))
-        share = largest.scaled(100)
-        found.append(value("SRP's largest accepted", "70 %", share, (60, 82), "%", note=_closed(data)))
-    else:
-        found.append(unjudged("SRP's largest accepted", "value", "70 %", "this engine has no srp"))
-    return found
+    loads, shares = data.curve(_ACCEPTED, "load", protocol="smsrp")
+    points = {load: 100 * share.mean for load, share in zip(loads, shares, strict=True) if load >= 0.9}
+    measured = ", ".join(f"{load:g}x {points[load]:.1f} %" for load in points)
+    held = max(points.values()) > 95 and points[over[-1]] < max(points.values()) - 2
+    why = hot.why_smsrp_declines(data)
+    largest = _largest(data, "srp")
+    others = min(_largest(data, p).mean for p in ("none", "lhrp"))
+    share = largest.scaled(100)
+    return [
+        hard("SMSRP reaches about 100 %, then declines", measured, held, cause=why, note=why),
+        hard("SRP saturates first", f"{share} %", largest.mean < others - 0.05),
+        value("SRP's largest accepted", "70 %", share, (60, 82), "%", note=_closed(data)),
+    ]
 
 
 def _closed(data: Data) -> str:

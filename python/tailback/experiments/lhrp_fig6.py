@@ -14,12 +14,11 @@ from tailback.experiments.lhrp_paper import (
     Times,
     hotspot,
     hotspot_cost,
-    protocols,
     scenario,
     uniform_cost,
 )
 from tailback.experiments.measure import accepted_per_destination, mean_series, series
-from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, unjudged, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
 
@@ -47,6 +46,7 @@ message = "4 flits"
 """
 
 
+_KINDS = ("none", "ecn", "smsrp", "lhrp")
 _ALONE: dict[str, dict[str, str]] = {
     "growth beyond arrivals": {},
     "that of all behind it": {"stops": "queue"},
@@ -83,8 +83,7 @@ _LOOKS = [f"{time} us" for time in range(1, 150)]
 def _protocols(full: bool) -> list[Case]:
     return [
         _case(protocol, seed, full)
-        for protocol in protocols()
-        if protocol not in ("srp", "lhrp+srp")
+        for protocol in _KINDS
         for seed in range(1, 11 if full else 2 if protocol == "none" else 5)
     ]
 
@@ -228,14 +227,12 @@ def claims(data: Data) -> list[Claim]:
     """Those of claims table row lhrp-fig6."""
     until = min(data.values("until_us"))
     rises, late, peaks = (
-        {
-            p: mean_interval([part(result) for result in data.results(protocol=p)])
-            for p in data.values("protocol")
-        }
+        {p: mean_interval([part(result) for result in data.results(protocol=p)]) for p in _KINDS}
         for part in (_rise(until), _late, _peak)
     )
     span = f"mean rise from {_ONSET_US:g} to {until:g} us"
-    found = [
+    told = ", ".join(f"{LABELS[p]} {rises[p]} (peak {peaks[p]})" for p in ("lhrp", "smsrp", "ecn"))
+    return [
         hard(
             "the baseline's victims suffer much and lastingly",
             f"{span} {rises['none']} ns, at the end {_told(late['none'])}",
@@ -264,16 +261,13 @@ def claims(data: Data) -> list[Claim]:
             note="back to normal: for good within 10 % of the latency before",
             cause=_why_soon(data),
         ),
-    ]
-    if "smsrp" not in rises:
-        return [*found, unjudged("SMSRP's rise", "value", "below 50 ns", "this engine has no smsrp")]
-    found.append(value("SMSRP's rise", "below 50 ns", rises["smsrp"], (-math.inf, 50), "ns"))
-    ordered = rises["lhrp"].low <= rises["smsrp"].high and rises["smsrp"].mean < rises["ecn"].mean / 2
-    told = ", ".join(f"{LABELS[p]} {rises[p]} (peak {peaks[p]})" for p in ("lhrp", "smsrp", "ecn"))
-    text = "LHRP at most SMSRP, both far below ECN"
-    return [
-        *found,
-        hard(text, f"{span}: {told} ns", ordered, cause="As for LHRP, SMSRP and ECN alone."),
+        value("SMSRP's rise", "below 50 ns", rises["smsrp"], (-math.inf, 50), "ns"),
+        hard(
+            "LHRP at most SMSRP, both far below ECN",
+            f"{span}: {told} ns",
+            rises["lhrp"].low <= rises["smsrp"].high and rises["smsrp"].mean < rises["ecn"].mean / 2,
+            cause="As for LHRP, SMSRP and ECN alone.",
+        ),
     ]
 
 

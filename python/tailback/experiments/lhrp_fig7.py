@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_uniform
 from tailback.experiments.draw import LABELS, curve, finish, look
-from tailback.experiments.lhrp_paper import PAPER, SPANS, protocols
-from tailback.experiments.measure import accepted, dropped_share, latency
+from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
+from tailback.experiments.measure import accepted, latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, unjudged, value
 from tailback.saturation import Saturation
 from tailback.stats import Interval
@@ -16,8 +16,7 @@ from tailback.stats import Interval
 
 def searches(full: bool) -> list[Search]:
     """The saturation of every protocol."""
-    kinds = [protocol for protocol in protocols() if protocol != "lhrp+srp"]
-    return [lhrp_uniform.search(kind, full, lhrp_uniform.brackets(kind)) for kind in kinds]
+    return [lhrp_uniform.search(kind, full, lhrp_uniform.brackets(kind)) for kind in PROTOCOLS]
 
 
 def draw(data: Data) -> Figure:
@@ -71,7 +70,8 @@ def _hardly(data: Data) -> str:
 
     def told(protocol: str) -> str:
         of = {"small": protocol, "load": lhrp_uniform.SHARES_LOAD}
-        drops, got = data.mean(dropped_share("uniform"), **of), data.mean(accepted("uniform"), **of)
+        drops = data.mean(per_packet("uniform", "dropped"), **of)
+        got = data.mean(accepted("uniform"), **of)
         return f"{LABELS[protocol]} {drops.scaled(100)} and {got.scaled(100)} %"
 
     return (
@@ -84,9 +84,7 @@ def _hardly(data: Data) -> str:
 def cases(full: bool) -> list[Case]:
     """Every protocol at every load, and the long runs of SMSRP and LHRP."""
     return lhrp_uniform.cases(full) + [
-        lhrp_uniform.small(protocol, lhrp_uniform.SHARES_LOAD)
-        for protocol in ("smsrp", "lhrp")
-        if protocol in protocols()
+        lhrp_uniform.small(protocol, lhrp_uniform.SHARES_LOAD) for protocol in ("smsrp", "lhrp")
     ]
 
 
@@ -100,7 +98,7 @@ def claims(data: Data) -> list[Claim]:
     )
     base = known["none"].load
     alike = all(abs(known[p].load - base) <= 0.03 for p in ("ecn", "lhrp"))
-    judged = [
+    return [
         hard(
             "LHRP, ECN and the baseline saturate alike (within 3 points)",
             told,
@@ -116,20 +114,17 @@ def claims(data: Data) -> list[Claim]:
             note="bound 4/5 (a 1-flit acknowledgement per 4 flits)",
             cause=_by_definition(known["none"], "4/5"),
         ),
+        hard("SRP saturates far below SMSRP", told, known["srp"].load < known["smsrp"].load - 0.05),
+        _last(known, data),
+        value(
+            "SRP saturates at",
+            "50 %",
+            _interval(known["srp"]),
+            (42, 57.1),
+            "%",
+            cause=_by_definition(known["srp"], "4/7"),
+        ),
     ]
-    if "srp" in known and "smsrp" in known:
-        far = known["srp"].load < known["smsrp"].load - 0.05
-        judged.append(hard("SRP saturates far below SMSRP", told, far))
-        judged.append(_last(known, data))
-        cause = _by_definition(known["srp"], "4/7")
-        judged.append(
-            value("SRP saturates at", "50 %", _interval(known["srp"]), (42, 57.1), "%", cause=cause)
-        )
-    else:
-        why = "this engine has no srp and smsrp"
-        judged.append(unjudged("SRP saturates far below SMSRP, SMSRP below LHRP", "hard", "", why))
-        judged.append(unjudged("SRP saturates at", "value", "50 %", why))
-    return judged
 
 
 EXPERIMENT = Experiment(

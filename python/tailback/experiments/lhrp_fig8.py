@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_uniform
 from tailback.experiments.draw import LABELS
-from tailback.experiments.lhrp_paper import FULL, PAPER, Times, protocols
+from tailback.experiments.lhrp_paper import FULL, PAPER, PROTOCOLS, Times
 from tailback.experiments.measure import ejection_share
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
 from tailback.result import Result
@@ -30,9 +30,8 @@ _LONGER = (("smsrp", 0.8, _SHORT), ("smsrp", 0.8, _LONG), ("smsrp", _OVER, _LONG
 
 def cases(full: bool) -> list[Case]:
     """Every protocol at 80 %."""
-    kinds = [protocol for protocol in protocols() if protocol != "lhrp+srp"]
     span = None if full else _SHORT
-    made = [lhrp_uniform.case(protocol, lhrp_uniform.SHARES_LOAD, full, span=span) for protocol in kinds]
+    made = [lhrp_uniform.case(protocol, lhrp_uniform.SHARES_LOAD, full, span=span) for protocol in PROTOCOLS]
     return made + [lhrp_uniform.small(*one) for one in _LONGER]
 
 
@@ -67,13 +66,6 @@ def claims(data: Data) -> list[Claim]:
         found.append(
             value(f"{label}: acknowledgements", "20 %", _share(data, protocol, "ack"), (19, 20), "%")
         )
-    if not data.has(protocol="srp") or not data.has(protocol="smsrp"):
-        return [
-            *found,
-            unjudged(
-                "SRP's control share is the largest", "hard", "30 %", "this engine has no srp and smsrp"
-            ),
-        ]
     control = {
         p: sum(_share(data, p, kind).mean for kind in ("reservation", "grant", "nack"))
         for p in data.values("protocol")

@@ -7,19 +7,19 @@ from dataclasses import replace
 from tailback.experiments.lhrp_paper import (
     ENDPOINTS,
     FULL,
+    PROTOCOLS,
     SPANS,
     Times,
     hotspot,
     hotspot_cost,
-    protocols,
     scenario,
     times,
 )
 from tailback.experiments.measure import (
     accepted_per_destination,
-    dropped_share,
     ejection_share,
     mean_series,
+    per_packet,
 )
 from tailback.experiments.model import Case, Data
 
@@ -55,9 +55,7 @@ def _times(full: bool, protocol: str, load: float) -> Times:
 def cases(full: bool) -> list[Case]:
     """Every protocol at every load."""
     made = []
-    for protocol in protocols():
-        if protocol == "lhrp+srp":
-            continue
+    for protocol in PROTOCOLS:
         for load in _FULL if full else _REDUCED:
             span = _times(full, protocol, load)
             for seed in (1, 2, 3):
@@ -83,7 +81,7 @@ def why_smsrp_declines(data: Data) -> str:
     def shares(load: float) -> str:
         of = {"protocol": "smsrp", "load": load}
         reserved = data.mean(ejection_share("reservation"), **of).mean * ENDPOINTS / 4
-        dropped = 100 * data.mean(dropped_share("hot"), **of).mean
+        dropped = 100 * data.mean(per_packet("hot", "dropped"), **of).mean
         return (
             f"{load:g}x: {dropped:.1f} % dropped of what is created, "
             f"reservations {100 * reserved:.1f} %, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tailback.experiments.lhrp_paper import FULL, Times, protocols, scenario, times, uniform, uniform_cost
+from tailback.experiments.lhrp_paper import FULL, PROTOCOLS, Times, scenario, times, uniform, uniform_cost
 from tailback.experiments.model import Case, Search
 
 LOADS = (0.2, 0.5)
@@ -81,9 +81,8 @@ def brackets(protocol: str) -> tuple[float, float]:
 
 def cases(full: bool) -> list[Case]:
     """Every protocol at every load; in the reduced size that of 80 % for as long as a search takes."""
-    kinds = [protocol for protocol in protocols() if protocol != "lhrp+srp"]
-    made = [case(protocol, load, full) for protocol in kinds for load in (LOADS_FULL if full else LOADS)]
+    made = [case(protocol, load, full) for protocol in PROTOCOLS for load in (LOADS_FULL if full else LOADS)]
     if full:
         return made
     brief = Times(10, 10, 10)
-    return made + [case(kind, SHARES_LOAD, full, span=brief) for kind in kinds if kind != "srp"]
+    return made + [case(kind, SHARES_LOAD, full, span=brief) for kind in PROTOCOLS if kind != "srp"]

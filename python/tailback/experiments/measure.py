@@ -28,13 +28,6 @@ def accepted(traffic: str) -> Measure:
     return lambda result: float(_facts(result, traffic)["accepted"])
 
 
-def dropped_share(traffic: str) -> Measure:
-    """Packets dropped in the window over packets created in it."""
-    return lambda result: (
-        _facts(result, traffic)["dropped_packets"] / max(1, _facts(result, traffic)["packets"])
-    )
-
-
 def latency(traffic: str, kind: str = "network", quantity: str = "mean") -> Measure:
     """A latency in ns; NaN where it is reported as saturated (over 1 % of what was due never arrived)."""
 
@@ -106,7 +99,7 @@ def packets_share(traffic: str, count: str) -> Measure:
 
 
 def per_packet(traffic: str, count: str) -> Measure:
-    """Packets of a count, such as "duplicate" or "reordered", over those created."""
+    """Packets of a count, such as "dropped" or "reordered", over those created in the window."""
     return lambda result: float(
         _facts(result, traffic)[f"{count}_packets"] / max(1, _facts(result, traffic)["packets"])
     )

@@ -90,7 +90,7 @@ def _open(low: float, high: float, unit: str) -> str:
 
 
 def unjudged(text: str, kind: Kind, published: str, why: str) -> Claim:
-    """A claim about something that this engine does not have, or that this size cannot tell."""
+    """A claim that this size, or the part that was run, cannot tell."""
     return Claim(text, kind, published, "", "not judged", note=why)
 
 
@@ -127,13 +127,6 @@ class Data:
         if any(_matches(own, labels) for own in self._left_out):
             told = ", ".join(f"{name}={label}" for name, label in labels.items())
             raise LeftOutError(f"runs with {told}, which")
-
-    def has(self, **labels: Any) -> bool:
-        """Whether there are such results."""
-        found = any(_matches(own, labels) for own, _ in self._results)
-        if not found:
-            self._must_not_lack(labels)
-        return found
 
     def values(self, label: str, **labels: Any) -> list[Any]:
         """The values of a label among the results with the others, in the order they were run."""

@@ -8,7 +8,7 @@ from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import Line, over_load, protocol_lines
 from tailback.experiments.measure import ejection_share, utilisation
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
-from tailback.experiments.srp_paper import PAPER, kinds
+from tailback.experiments.srp_paper import PAPER, PROTOCOLS
 from tailback.stats import mean_interval
 
 _CHANNELS = {"injection": 256, "level1": 512, "ejection": 256}
@@ -25,7 +25,7 @@ def cases(full: bool) -> list[Case]:
     return (
         [
             uniform.case(protocol, load, full, seed=seed, size=4)
-            for protocol in kinds()
+            for protocol in PROTOCOLS
             for load in uniform.loads(full, uniform.FEWER_LOADS)
             for seed in uniform.seeds(full, 2)
         ]

@@ -11,7 +11,7 @@ from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_hotspot import Hotspot
-from tailback.experiments.srp_paper import PAPER, cost, kinds, scenario
+from tailback.experiments.srp_paper import PAPER, PROTOCOLS, cost, scenario
 from tailback.result import Result
 
 _ACCEPTED = accepted("background")
@@ -42,7 +42,7 @@ def cases(full: bool) -> list[Case]:
             cost(load, Times(1500, span.duration, 0)),
         )
         for seed, spot in spots
-        for protocol in kinds()
+        for protocol in PROTOCOLS
         for load in (_LOADS_FULL if full else _LOADS)
         for hot in (True, False)
     ]

@@ -22,7 +22,7 @@ from tailback.experiments.srp_hotspot import (
     recovery_ms,
     seeds,
 )
-from tailback.experiments.srp_paper import PAPER, kinds
+from tailback.experiments.srp_paper import PAPER, PROTOCOLS
 from tailback.stats import Interval
 
 _NOTE = "above without the baseline: of what is created after the onset, only the quickest ever arrive"
@@ -30,7 +30,7 @@ _NOTE = "above without the baseline: of what is created after the onset, only th
 
 def cases(full: bool) -> list[Case]:
     """Every protocol under many seeds."""
-    return [onset(protocol, seed, full) for protocol in kinds() for seed in seeds(full)]
+    return [onset(protocol, seed, full) for protocol in PROTOCOLS for seed in seeds(full)]
 
 
 def draw(data: Data) -> Figure:

@@ -11,7 +11,7 @@ from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import OFFERED, curve, finish, protocol_lines
 from tailback.experiments.measure import delivered_latency, ejection_share, is_saturated, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
-from tailback.experiments.srp_paper import PAPER, kinds
+from tailback.experiments.srp_paper import PAPER, PROTOCOLS
 from tailback.stats import mean_interval
 
 _LATENCY, _DELIVERED = latency("uniform", "packet"), delivered_latency("uniform", "packet")
@@ -22,7 +22,7 @@ def cases(full: bool) -> list[Case]:
     """Every protocol at every load."""
     return [
         uniform.case(protocol, load, full, seed=seed)
-        for protocol in kinds()
+        for protocol in PROTOCOLS
         for load in uniform.loads(full)
         for seed in uniform.seeds(full, 2)
     ] + uniform.rules()

@@ -13,7 +13,7 @@ from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import LABELS, dots, look
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
-from tailback.experiments.srp_paper import PAPER, kinds
+from tailback.experiments.srp_paper import PAPER, PROTOCOLS
 
 _ACCEPTED = accepted("uniform")
 _BOTH = {"sizes": ["4 packets", "64 packets"], "shares": [0.5, 0.5]}
@@ -36,7 +36,7 @@ def cases(full: bool) -> list[Case]:
     """Every protocol and size at full offered load."""
     return [
         uniform.case(protocol, 1.0, full, message, seed=seed, size=size)
-        for protocol in kinds()
+        for protocol in PROTOCOLS
         for size, message in _SIZES.items()
         for seed in uniform.seeds(full)
     ] + [_changed(name, full) for name in _CHANGES]

@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from tailback.experiments.lhrp_paper import Times, protocols
+from tailback.experiments.lhrp_paper import Times
 from tailback.scenario import Scenario
 
 PAPER = (
@@ -70,7 +70,7 @@ queues = "per destination"
 acknowledge = false
 """
 
-_PROTOCOLS: dict[str, dict[str, Any]] = {
+_PARAMETERS: dict[str, dict[str, Any]] = {
     "none": {},
     "ecn": {
         "notify": "notification",
@@ -87,11 +87,7 @@ _PROTOCOLS: dict[str, dict[str, Any]] = {
         "max_outstanding": 1,
     },
 }
-
-
-def kinds() -> list[str]:
-    """The protocols of the paper that this engine has."""
-    return [kind for kind in _PROTOCOLS if kind in protocols()]
+PROTOCOLS = ("none", "ecn", "srp")
 
 
 def scenario(
@@ -106,7 +102,7 @@ def scenario(
     changes: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """A scenario with the paper's switches and channels; `traffic` is the TOML of its `[[traffic]]`s."""
-    control = {"kind": protocol, **_PROTOCOLS[protocol], **(changes or {})}
+    control = {"kind": protocol, **_PARAMETERS[protocol], **(changes or {})}
     lines = [f"title = {json.dumps(title)}", network, _COMMON, "[congestion_control]"]
     lines += [f"{key} = {json.dumps(setting)}" for key, setting in control.items()]
     lines += [traffic, "[run]", f'warmup = "{span.warmup:g} us"', f'duration = "{span.duration:g} us"']

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.lhrp_paper import Times
-from tailback.experiments.measure import accepted, delivered_latency, dropped_share
+from tailback.experiments.measure import accepted, delivered_latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
@@ -33,7 +33,7 @@ _VARIANTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 _SPANS = {True: Times(500, 1000, 100), False: Times(300, 300, 50)}
 _ACCEPTED, _BACKGROUND = accepted("uniform"), accepted("background")
-_DROPS = dropped_share("uniform")
+_DROPS = per_packet("uniform", "dropped")
 _FLIGHT = delivered_latency("hot")
 
 
