@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from tailback import style
-from tailback.plot import MISSING_MAX, Numbers, _numbers, _only, _table
 from tailback.result import Result
+from tailback.tables import MISSING_MAX, Numbers, numbers, only, recorded
 
 UNRIPE_US = 5.0
 """What is created so short before the end of a run may not have arrived for no fault."""
@@ -52,10 +52,10 @@ def arrivals(results: Sequence[Result], traffic: str, window: tuple[float, float
 
 def _of_one(result: Result, traffic: str, window: tuple[float, float]) -> tuple[Numbers, Numbers, Numbers]:
     """Times, latencies and shares that have arrived."""
-    table = _only(_table(result, "series"), "class", traffic)
-    times = _numbers(table, "time_ns") / 1e3
+    table = only(recorded(result, "series"), "class", traffic)
+    times = numbers(table, "time_ns") / 1e3
     latency, offered, messages = (
-        _numbers(table, name) for name in ("message_latency_ns", "offered", "messages")
+        numbers(table, name) for name in ("message_latency_ns", "offered", "messages")
     )
     end, step = times.max(initial=0), np.diff(times).mean() if len(times) > 1 else 1.0
     age = (end + step / 2 - times) * 1e3

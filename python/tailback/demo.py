@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pyarrow.compute as pc
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import NDArray
@@ -16,8 +15,8 @@ from rich.table import Table
 from tailback import arrivals, console, figures, plot, style
 from tailback.arrivals import UNRIPE_US, Arrivals
 from tailback.demo_runs import SCHEMES, interrupts_noted, processes, run_schemes
-from tailback.errors import mistake
 from tailback.result import Result, prepare
+from tailback.tables import Numbers, series
 
 _HOT, _VICTIM = "hot", "victim"
 _JOIN_US = 20.0
@@ -92,7 +91,7 @@ def _cells(result: Result) -> list[str]:
     end = ripe & (times > last - _END_US)
     at_worst = ripe & (victims.latency >= victims.latency[ripe].max(initial=0))
     spans = [_latency(victims, span) for span in (before, at_worst, end)]
-    times, accepted = _series(result, _HOT, "accepted_per_destination")
+    times, accepted = series(result, _HOT, "accepted_per_destination")
     settled = _mean(accepted[times >= times.max(initial=0) / 2])
     drops = result.summary["classes"]["all"]["dropped_packets"]
     return [*spans, console.share(settled), f"{drops:,}"]
@@ -104,14 +103,6 @@ def _latency(victims: Arrivals, span: NDArray[np.bool_]) -> str:
     return mean if victims.complete[span].all() else f"over {mean}"
 
 
-def _mean(values: plot.Numbers) -> float | None:
+def _mean(values: Numbers) -> float | None:
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else None
-
-
-def _series(result: Result, traffic: str, column: str) -> tuple[plot.Numbers, plot.Numbers]:
-    if "series" not in result.tables:
-        raise mistake("the demo's result has no time series")
-    rows = result.tables["series"]
-    rows = rows.filter(pc.equal(rows["class"], traffic))
-    return rows["time_ns"].to_numpy() / 1e3, rows[column].to_numpy()

@@ -19,18 +19,8 @@ from matplotlib.ticker import MaxNLocator
 
 from tailback import style
 from tailback.network_map import NetworkMap
-from tailback.plot import (
-    Numbers,
-    Results,
-    _distinct,
-    _join,
-    _labelled,
-    _numbers,
-    _only,
-    _table,
-    finish_latency,
-    looks,
-)
+from tailback.plot import finish_latency
+from tailback.tables import Numbers, Results, by_label, distinct, join, numbers, only, recorded, shown_times
 
 _ROOT3 = math.sqrt(3)
 _RATES_MAX = 6
@@ -41,16 +31,16 @@ def port_ternary(results: Results) -> Figure:
 
     The corners are ports that are always idle (left), always active (right), always stalled (top).
     """
-    labelled = _labelled(results)
+    labelled = by_label(results)
     with style.styled():
         figure = Figure(figsize=(4.0 * len(labelled) + 0.6, 3.8), layout="constrained")
         panels = figure.subplots(1, len(labelled), squeeze=False)[0]
         for axes, (label, result) in zip(panels, labelled.items(), strict=True):
             _triangle(axes, label)
-            table = _table(result, "ports")
-            inner = [name for name in _distinct(table, "link_class") if name != "host"]
+            table = recorded(result, "ports")
+            inner = [name for name in distinct(table, "link_class") if name != "host"]
             for number, name in enumerate(inner):
-                _ternary_points(axes, _only(table, "link_class", name), name, number)
+                _ternary_points(axes, only(table, "link_class", name), name, number)
         style.legend(figure, panels[0])
     return figure
 
@@ -73,7 +63,7 @@ def _triangle(axes: Axes, label: str) -> None:
 
 
 def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
-    times = np.vstack([_numbers(table, f"{state}_ns") for state in ("idle", "active", "stalled")])
+    times = np.vstack([numbers(table, f"{state}_ns") for state in ("idle", "active", "stalled")])
     shares = times / np.maximum(times.sum(axis=0), 1e-9)
     x, y = shares[1] + shares[2] / 2, shares[2] * _ROOT3 / 2
     colour = style.line(number)["color"]
@@ -97,12 +87,12 @@ def occupancy_map(results: Results) -> Figure:
     """
     shots = [
         (
-            _join(label, f"{time / 1e3:g} us"),
+            join(label, f"{time / 1e3:g} us"),
             NetworkMap.of(result),
-            _only(_table(result, "queues"), "time_ns", time),
+            only(recorded(result, "queues"), "time_ns", time),
         )
-        for label, result in _labelled(results).items()
-        for time in looks(_distinct(_table(result, "queues"), "time_ns"))
+        for label, result in by_label(results).items()
+        for time in shown_times(distinct(recorded(result, "queues"), "time_ns"))
     ]
     most = max([2.0] + [float(pc.max(table["flits"]).as_py() or 0) for _, _, table in shots])
     with style.styled():
@@ -138,24 +128,24 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
     with style.styled():
         figure, (above, below) = style.figure(2, height=2.4)
         cut: list[str] = []
-        for number, (label, result) in enumerate(_labelled(results).items()):
-            table, end = _table(result, "rates"), float(result.summary["simulated_ns"]) / 1e3
+        for number, (label, result) in enumerate(by_label(results).items()):
+            table, end = recorded(result, "rates"), float(result.summary["simulated_ns"]) / 1e3
             chosen = endpoints or _longest(table, end)
-            throttled = len(_distinct(table, "endpoint"))
+            throttled = len(distinct(table, "endpoint"))
             if endpoints is None and len(chosen) < throttled:
-                cut.append(_join(label, f"{len(chosen)} of {throttled}"))
+                cut.append(join(label, f"{len(chosen)} of {throttled}"))
             for turn, endpoint in enumerate(chosen):
                 times, rates = rate_steps(table, endpoint, end)
                 above.plot(
                     times,
                     rates,
                     drawstyle="steps-post",
-                    label=_join(label, f"endpoint {endpoint}"),
+                    label=join(label, f"endpoint {endpoint}"),
                     **style.line(number * len(chosen) + turn),
                 )
             times, counts = _throttled(table, end)
-            looks = style.line(number) if len(_labelled(results)) > 1 else {"color": "black"}
-            below.plot(times, counts, drawstyle="steps-post", label=label, **looks)
+            look = style.line(number) if len(by_label(results)) > 1 else {"color": "black"}
+            below.plot(times, counts, drawstyle="steps-post", label=label, **look)
         above.set_yscale("log")
         above.set_ylabel("allowed rate\n[part of the channel]")
         below.set_ylabel("throttled endpoints")
@@ -165,14 +155,14 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
         if cut:
             above.set_title(f"throttled longest: {'; '.join(cut)}", loc="left", fontsize="medium")
         style.legend(figure, above)
-        if len(_labelled(results)) > 1:
+        if len(by_label(results)) > 1:
             below.legend(fontsize="small")
     return figure
 
 
 def rate_steps(table: Any, endpoint: int, end: float) -> tuple[Numbers, Numbers]:
     """Times in us and the rate from each on: of the endpoint, or the least towards any destination."""
-    own = _only(table, "endpoint", endpoint).sort_by("time_ns")
+    own = only(table, "endpoint", endpoint).sort_by("time_ns")
     times, rates, current = [0.0], [1.0], {}
     for row in own.to_pylist():
         current[row["destination"]] = row["rate"]
@@ -183,7 +173,7 @@ def rate_steps(table: Any, endpoint: int, end: float) -> tuple[Numbers, Numbers]
 
 def _longest(table: Any, end: float) -> list[int]:
     spans = {}
-    for endpoint in _distinct(table, "endpoint"):
+    for endpoint in distinct(table, "endpoint"):
         times, rates = rate_steps(table, endpoint, end)
         spans[endpoint] = float((np.diff(times) * (rates[:-1] < 1)).sum())
     ordered = sorted(spans, key=lambda endpoint: (-spans[endpoint], endpoint))
@@ -213,7 +203,7 @@ def job_times(results: Results, *, mark: str = "alone") -> Figure:
     From the summaries; the line, of the slowest rank too, where a result has it (`tailback run --alone`);
     `mark` says what it is.
     """
-    labelled = _labelled(results)
+    labelled = by_label(results)
     names = list(
         dict.fromkeys(name for result in labelled.values() for name in result.summary.get("jobs", {}))
     )
@@ -250,20 +240,20 @@ def phase_times(results: Results) -> Figure:
         figure, (axes,) = style.figure()
         best: dict[str, tuple[Numbers, Numbers]] = {}
         lines = 0
-        for label, result in _labelled(results).items():
-            table = _table(result, "phases")
-            for job in _distinct(table, "job"):
-                rows = _only(table, "job", job)
-                numbers, times = _numbers(rows, "phase"), _numbers(rows, "time_ns")
-                name, look = _join(label, style.plain(job)), style.line(lines)
+        for label, result in by_label(results).items():
+            table = recorded(result, "phases")
+            for job in distinct(table, "job"):
+                rows = only(table, "job", job)
+                phases, times = numbers(rows, "phase"), numbers(rows, "time_ns")
+                name, look = join(label, style.plain(job)), style.line(lines)
                 marker = {"marker": style.marker(lines), "linestyle": ""}
-                axes.plot(numbers, times / 1e3, label=name, **look | marker)
-                axes.plot(numbers, _numbers(rows, "bound_ns") / 1e3, **look)
+                axes.plot(phases, times / 1e3, label=name, **look | marker)
+                axes.plot(phases, numbers(rows, "bound_ns") / 1e3, **look)
                 if "optimum_ns" in rows.column_names:
-                    best.setdefault(job, (numbers, _numbers(rows, "optimum_ns") / 1e3))
+                    best.setdefault(job, (phases, numbers(rows, "optimum_ns") / 1e3))
                 lines += 1
-        for numbers, least in best.values():
-            axes.plot(numbers, least, color="black", linestyle=":")
+        for phases, least in best.values():
+            axes.plot(phases, least, color="black", linestyle=":")
         dotted = "; dotted: the least over any routes" if best else ""
         axes.set_xlabel(f"phase\nlines: the bound for the routes taken{dotted}")
         axes.set_ylabel("time [us]")
@@ -283,8 +273,8 @@ def latency_distribution(results: Results, *, traffic: str = "all", latency: str
     with style.styled():
         figure, (axes,) = style.figure()
         some = False
-        for number, (label, result) in enumerate(_labelled(results).items()):
-            table = _only(_only(_table(result, "histograms"), "class", traffic), "latency", latency)
+        for number, (label, result) in enumerate(by_label(results).items()):
+            table = only(only(recorded(result, "histograms"), "class", traffic), "latency", latency)
             edges, counts = _decades(table)
             some = some or bool(counts.any())
             axes.stairs(counts, edges, label=label, linewidth=1.6, **style.line(number))
@@ -299,8 +289,8 @@ def latency_distribution(results: Results, *, traffic: str = "all", latency: str
 
 def _decades(table: pa.Table) -> tuple[Numbers, Numbers]:
     edges = 10 ** np.arange(1, 9.05, 0.05)
-    middles = (_numbers(table, "low_ns") + _numbers(table, "high_ns")) / 2
-    counts, _ = np.histogram(middles, edges, weights=_numbers(table, "count"))
+    middles = (numbers(table, "low_ns") + numbers(table, "high_ns")) / 2
+    counts, _ = np.histogram(middles, edges, weights=numbers(table, "count"))
     shown = np.flatnonzero(counts)
     if not len(shown):
         return edges, counts

@@ -5,32 +5,36 @@ tailback.plot.latency_over_time({"none": a, "LHRP": b}, traffic="victim").savefi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from tailback import style
 from tailback.errors import mistake
 from tailback.result import Result
+from tailback.tables import (
+    Numbers,
+    Results,
+    by_class,
+    by_label,
+    checked,
+    distinct,
+    join,
+    numbers,
+    only,
+    recorded,
+    shown_times,
+    unknown,
+)
 
-Results = Result | Sequence[Result] | Mapping[str, Result]
 _LATENCIES = ("message", "packet", "network")
-Numbers = NDArray[np.float64]
 
 _BINS_PER_DECADE = 20
 _PORT_STATES = ("active", "stalled", "idle")
-MISSING_MAX = 0.01
-"""Share of the messages that may be missing where a latency is known; the engine has the same."""
 _NOTE_WIDTH = 80
-_LOOKS_MAX = 6
-_TELLING = 100
-"""Messages of which a share of 1 % can be told."""
 
 
 def latency_over_time(results: Results, *, traffic: str | None = None, latency: str = "message") -> Figure:
@@ -42,9 +46,9 @@ def latency_over_time(results: Results, *, traffic: str | None = None, latency: 
     with style.styled():
         figure, (axes,) = style.figure()
         cut = False
-        for number, (label, table) in enumerate(_by_class(results, "series", traffic)):
-            late, times = _unknown(table), _numbers(table, "time_ns") / 1e3
-            values = np.where(late, np.nan, _numbers(table, f"{latency}_latency_ns"))
+        for number, (label, table) in enumerate(by_class(results, "series", traffic)):
+            late, times = unknown(table), numbers(table, "time_ns") / 1e3
+            values = np.where(late, np.nan, numbers(table, f"{latency}_latency_ns"))
             _draw_line(axes, label, number, times, values)
             axes.update_datalim([(times.max(), np.nan)], updatey=False)  # gaps at the end show as such
             cut = cut or bool(late.any())
@@ -87,7 +91,7 @@ def latency_over_load(
     """
     _check_latency(latency)
     given = results if isinstance(results, Mapping) else {"": results}
-    lines = {label: _runs(runs) for label, runs in given.items()} or {"": _runs(())}
+    lines = {label: checked(runs) for label, runs in given.items()} or {"": checked(())}
     with style.styled():
         figure, (axes,) = style.figure()
         stable = True
@@ -118,9 +122,9 @@ def latency_histogram(results: Results, *, traffic: str | None = None, latency: 
     _check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
-        for number, (label, table) in enumerate(_by_class(results, "histograms", traffic, latency=latency)):
+        for number, (label, table) in enumerate(by_class(results, "histograms", traffic, latency=latency)):
             edges, counts = _log_bins(
-                _numbers(table, "low_ns"), _numbers(table, "high_ns"), _numbers(table, "count")
+                numbers(table, "low_ns"), numbers(table, "high_ns"), numbers(table, "count")
             )
             shares = 100 * counts / max(counts.sum(), 1)
             axes.stairs(shares, edges, label=label, linewidth=1.6, **style.line(number))
@@ -134,9 +138,9 @@ def latency_histogram(results: Results, *, traffic: str | None = None, latency: 
 def channel_shares(results: Results) -> Figure:
     """What the channels of each link class carry: data, acknowledgements, … Table `shares`."""
     bars: dict[str, dict[str, float]] = {}
-    for label, result in _labelled(results).items():
-        for row in _table(result, "shares").to_pylist():
-            name = _join(label, row["link_class"])
+    for label, result in by_label(results).items():
+        for row in recorded(result, "shares").to_pylist():
+            name = join(label, row["link_class"])
             bars.setdefault(name, {})[row["kind"]] = 100 * row["share"]
     return _stacked_bars(bars, "share of the channel's bandwidth [%]")
 
@@ -144,13 +148,13 @@ def channel_shares(results: Results) -> Figure:
 def port_activity(results: Results) -> Figure:
     """Mean share of time that the ports of each link class are active, stalled and idle. Table `ports`."""
     bars: dict[str, dict[str, float]] = {}
-    for label, result in _labelled(results).items():
-        table = _table(result, "ports")
-        for name in _distinct(table, "link_class"):
-            part = _only(table, "link_class", name)
-            spans = {state: _numbers(part, f"{state}_ns").sum() for state in _PORT_STATES}
+    for label, result in by_label(results).items():
+        table = recorded(result, "ports")
+        for name in distinct(table, "link_class"):
+            part = only(table, "link_class", name)
+            spans = {state: numbers(part, f"{state}_ns").sum() for state in _PORT_STATES}
             total = max(sum(spans.values()), 1)
-            bars[_join(label, name)] = {state: 100 * span / total for state, span in spans.items()}
+            bars[join(label, name)] = {state: 100 * span / total for state, span in spans.items()}
     return _stacked_bars(bars, "mean share of the window [%]")
 
 
@@ -158,8 +162,8 @@ def source_throughput(results: Results, *, traffic: str | None = None) -> Figure
     """Accepted throughput of every source, sorted: an uneven curve is unfairness. Table `sources`."""
     with style.styled():
         figure, (axes,) = style.figure()
-        for number, (label, table) in enumerate(_by_class(results, "sources", traffic)):
-            accepted = np.sort(100 * _numbers(table, "accepted"))
+        for number, (label, table) in enumerate(by_class(results, "sources", traffic)):
+            accepted = np.sort(100 * numbers(table, "accepted"))
             axes.plot(accepted, label=label, **style.marked_line(number, len(accepted)))
         axes.set_xlabel("source, sorted by throughput")
         axes.set_ylabel("accepted throughput\n[% of injection bandwidth]")
@@ -173,12 +177,12 @@ def switch_occupancy(results: Results) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure()
         lines = [
-            (_join(label, f"{time / 1e3:g} us"), _only(table, "time_ns", time))
-            for label, table in ((label, _table(r, "occupancy")) for label, r in _labelled(results).items())
-            for time in looks(_distinct(table, "time_ns"))
+            (join(label, f"{time / 1e3:g} us"), only(table, "time_ns", time))
+            for label, table in ((label, recorded(r, "occupancy")) for label, r in by_label(results).items())
+            for time in shown_times(distinct(table, "time_ns"))
         ]
         for number, (label, table) in enumerate(lines):
-            flits = np.sort(_numbers(table, "flits"))[::-1]
+            flits = np.sort(numbers(table, "flits"))[::-1]
             axes.plot(flits, label=label, **style.marked_line(number, len(flits)))
         axes.set_xlabel("switch, fullest first")
         axes.set_ylabel("queued flits")
@@ -187,18 +191,12 @@ def switch_occupancy(results: Results) -> Figure:
     return figure
 
 
-def looks(times: Sequence[float], most: int = _LOOKS_MAX) -> list[float]:
-    """The times of snapshots that are shown: of more than `most`, evenly spaced ones to the last."""
-    turns = range(1, most + 1) if len(times) > most else range(1, len(times) + 1)
-    return [times[len(times) * turn // len(turns) - 1] for turn in turns]
-
-
 def draw_series(
     axes: Axes, results: Results, column: str, traffic: str | None = None, *, scale: float = 1.0
 ) -> None:
     """Draws a column of the time series into given axes, a line per run and traffic class."""
-    for number, (label, table) in enumerate(_by_class(results, "series", traffic)):
-        _draw_line(axes, label, number, _numbers(table, "time_ns") / 1e3, scale * _numbers(table, column))
+    for number, (label, table) in enumerate(by_class(results, "series", traffic)):
+        _draw_line(axes, label, number, numbers(table, "time_ns") / 1e3, scale * numbers(table, column))
 
 
 def _draw_line(axes: Axes, label: str, number: int, times: Numbers, values: Numbers) -> None:
@@ -211,27 +209,6 @@ def _draw_line(axes: Axes, label: str, number: int, times: Numbers, values: Numb
         axes.plot(times[alone], values[alone], **(looks | {"linestyle": "", "markevery": None}))
 
 
-def _unknown(table: Any) -> NDArray[np.bool_]:
-    """The bins of whose messages over 1 % had not arrived, as where a summary calls a latency saturated.
-
-    What has not arrived is what is slow: without it the mean falls where that of all rises. 1 % of few
-    messages says nothing, so a bin is judged together with as many neighbours as have 100 messages.
-    """
-    if "created" not in table.column_names:  # a result of an older engine
-        return np.zeros(table.num_rows, dtype=bool)
-    created = _numbers(table, "created")
-    due, arrived = (np.append(0, np.cumsum(part)) for part in (created, _numbers(table, "messages")))
-    first, end = np.arange(len(created)), np.arange(len(created)) + 1
-    while True:
-        few = (due[end] - due[first] < _TELLING) & (end - first < len(created))
-        if not few.any():
-            break
-        first, end = np.maximum(first - few, 0), np.minimum(end + few, len(created))
-    part = due[end] - due[first]
-    unknown: NDArray[np.bool_] = (created > 0) & (part - (arrived[end] - arrived[first]) > MISSING_MAX * part)
-    return unknown
-
-
 def _finish_time(figure: Figure, axes: Axes) -> None:
     axes.set_xlabel("simulated time [us]")
     style.legend(figure, axes)
@@ -240,8 +217,8 @@ def _finish_time(figure: Figure, axes: Axes) -> None:
 def finish_latency(axes: Axes, results: Results, traffic: str | None, latency: str) -> None:
     """Names the axis of latencies, and under it the drawn classes of which too much has not arrived."""
     saturated = [
-        _join(label, style.plain(name))
-        for label, result in _labelled(results).items()
+        join(label, style.plain(name))
+        for label, result in by_label(results).items()
         for name, facts in result.summary.get("classes", {}).items()
         if traffic in (None, name) and (facts.get(f"{latency}_latency_ns") or {}).get("saturated")
     ]
@@ -278,70 +255,6 @@ def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
 def _check_latency(latency: str) -> None:
     if latency not in _LATENCIES:
         raise mistake(f"there is no latency {latency!r}", f"one of: {', '.join(_LATENCIES)}")
-
-
-def _runs(results: Any) -> list[Result]:
-    """The results themselves: one, or some."""
-    listed = list(results) if isinstance(results, Iterable) else [results]
-    if not listed or not all(isinstance(result, Result) for result in listed):
-        raise mistake(
-            "there is no result to draw", "give a Result, a list of them, or a dict of them by label"
-        )
-    return listed
-
-
-def _labelled(results: Results) -> dict[str, Result]:
-    """Results by label; a single one needs none, unnamed ones take their titles, numbered if alike."""
-    if isinstance(results, Result):
-        return {"": results}
-    listed = _runs(results.values() if isinstance(results, Mapping) else results)
-    if isinstance(results, Mapping):
-        return dict(zip(map(style.plain, results), listed, strict=True))
-    titles = [style.plain(result.title) or f"run {number}" for number, result in enumerate(listed, 1)]
-    if len(set(titles)) < len(titles):
-        titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
-    return {"": listed[0]} if len(listed) == 1 else dict(zip(titles, listed, strict=True))
-
-
-def _by_class(results: Results, name: str, traffic: str | None, **also: str) -> list[tuple[str, Any]]:
-    """The rows of each run and traffic class of a table, with the label of their line."""
-    found = []
-    for label, result in _labelled(results).items():
-        table = _table(result, name)
-        for column, value in also.items():
-            table = _only(table, column, value)
-        for member in _distinct(table, "class"):
-            if traffic in (None, member):
-                part = _only(table, "class", member)
-                found.append((label if traffic and label else _join(label, style.plain(member)), part))
-    if not found:
-        wanted = f"traffic class {traffic!r}" if traffic else "rows"
-        raise mistake(
-            f"the table {name!r} holds no {wanted}", "look at result.summary['classes'] for the names"
-        )
-    return found
-
-
-def _table(result: Result, name: str) -> Any:
-    if name not in result.tables:
-        raise mistake(f"the result has no table {name!r}", "ask for it in the scenario's [record]")
-    return result.tables[name]
-
-
-def _only(table: Any, column: str, value: object) -> Any:
-    return table.filter(pc.equal(table[column], value))
-
-
-def _distinct(table: Any, column: str) -> list[Any]:
-    return list(table[column].unique().to_pylist())
-
-
-def _numbers(table: Any, column: str) -> Numbers:
-    return np.asarray(table[column].to_numpy(), dtype=float)
-
-
-def _join(label: str, name: str) -> str:
-    return f"{label}, {name}" if label else name
 
 
 def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, float, bool]:

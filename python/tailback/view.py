@@ -13,8 +13,8 @@ from plotly.subplots import make_subplots
 from tailback import style
 from tailback.errors import mistake
 from tailback.network_map import NetworkMap
-from tailback.plot import Results, _by_class, _distinct, _labelled, _numbers, _only, _unknown, looks
 from tailback.result import Result
+from tailback.tables import Results, by_class, by_label, distinct, numbers, only, shown_times, unknown
 
 _CURVES = (
     ("accepted_per_destination", "accepted, of the<br>destinations' channels [%]", 100.0),
@@ -35,7 +35,7 @@ def page(results: Results) -> str:
 
     Raises `InputError` if the results hold neither snapshots (`record.occupancy`) nor a time series.
     """
-    labelled = _labelled(results)
+    labelled = by_label(results)
     drawn = figure(results).to_html(
         full_html=False,
         include_plotlyjs=True,
@@ -54,7 +54,7 @@ def figure(results: Results) -> go.Figure:
 
     Raises `InputError` as `page` does.
     """
-    mapped, curved = (_with(_labelled(results), table) for table in ("occupancy", "series"))
+    mapped, curved = (_with(by_label(results), table) for table in ("occupancy", "series"))
     if not mapped and not curved:
         raise mistake(
             "there is nothing to look at over time",
@@ -103,7 +103,9 @@ def _frame(maps: list[str], curves: bool) -> go.Figure:
 def _draw_maps(made: go.Figure, results: dict[str, Result], *, curves: bool) -> None:
     """A map per result, a frame per time: what waits for every port, by its logarithm."""
     networks = {label: NetworkMap.of(result) for label, result in results.items()}
-    times = looks(_times(results), max(2, _CELLS_MAX // sum(one.blank().size for one in networks.values())))
+    times = shown_times(
+        _times(results), max(2, _CELLS_MAX // sum(one.blank().size for one in networks.values()))
+    )
     for column, (label, network) in enumerate(networks.items(), 1):
         made.add_trace(
             go.Heatmap(
@@ -132,13 +134,13 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, curves: bool) -> 
 
 def _times(results: dict[str, Result]) -> list[float]:
     return sorted(
-        {time for result in results.values() for time in _distinct(result.tables["occupancy"], "time_ns")}
+        {time for result in results.values() for time in distinct(result.tables["occupancy"], "time_ns")}
     )
 
 
 def _colours(results: dict[str, Result]) -> dict[str, Any]:
     """Grey for empty ports, and a scale that is even in the logarithm of the flits."""
-    queued = np.concatenate([_numbers(result.tables["queues"], "flits") for result in results.values()])
+    queued = np.concatenate([numbers(result.tables["queues"], "flits") for result in results.values()])
     most = max(1.0, float(np.log10(queued.max(initial=1.0))))
     powers = list(range(int(most) + 1))
     return {
@@ -159,7 +161,7 @@ def _colours(results: dict[str, Result]) -> dict[str, Any]:
 
 def _cells(network: NetworkMap, result: Result, time: float) -> dict[str, Any]:
     """The picture at a time: the logarithm of the flits, just below 0 where there are none, and the flits."""
-    cells = network.cells(_only(result.tables["queues"], "time_ns", time))
+    cells = network.cells(only(result.tables["queues"], "time_ns", time))
     flits = np.where(cells < 1, 0, cells)
     return {
         "z": np.log10(np.maximum(flits, 0.97)).astype(np.float32),
@@ -215,13 +217,13 @@ def _add_slider(made: go.Figure, times: list[float]) -> None:
 
 
 def _draw_curves(made: go.Figure, results: dict[str, Result], first: int) -> None:
-    for number, (label, table) in enumerate(_by_class(results, "series", None)):
-        late = _unknown(table)
+    for number, (label, table) in enumerate(by_class(results, "series", None)):
+        late = unknown(table)
         for row, (column, _, scale) in enumerate(_CURVES, first):
-            values = scale * _numbers(table, column)
+            values = scale * numbers(table, column)
             made.add_trace(
                 go.Scatter(
-                    x=_numbers(table, "time_ns") / 1e3,
+                    x=numbers(table, "time_ns") / 1e3,
                     y=np.where(late, np.nan, values) if column.endswith("latency_ns") else values,
                     name=escape(label),
                     legendgroup=label,

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import tailback
-from tailback import figures, pictures, plot
+from tailback import figures, pictures, plot, tables
 
 PLOTS = [name for name, (_, draw) in figures.FIGURES.items() if draw.__module__ != "tailback.pictures"]
 COUNTS = {"source_throughput": "x", "switch_occupancy": "xy"}
@@ -67,13 +67,13 @@ def test_long_names_in_a_legend_are_folded(result):
 
 
 def unknown(created, messages):
-    return list(plot._unknown(pa.table({"created": created, "messages": messages})))
+    return list(tables.unknown(pa.table({"created": created, "messages": messages})))
 
 
 def test_latency_has_gaps_where_over_one_percent_has_not_arrived():
     assert unknown([100] * 4 + [0], [100, 99, 98, 0, 0]) == [False, False, True, True, False]
     older = pa.table({"messages": [1, 0]})
-    assert not plot._unknown(older).any(), "what it does not tell is not left out"
+    assert not tables.unknown(older).any(), "what it does not tell is not left out"
 
 
 def test_small_bins_are_judged_with_their_neighbours():

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import abate_halo as halo
 from tailback.experiments import abate_paper as paper
-from tailback.experiments.measure import series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.result import Result
+from tailback.tables import series
 
 ROUTING = "ugal"
 """The one that is judged."""

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import abate_paper as paper
-from tailback.experiments.measure import series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.scenario import Scenario
+from tailback.tables import series
 
 _HOT = list(range(100, 3000, 100))
 """29 senders of an incast."""

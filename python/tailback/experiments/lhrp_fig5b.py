@@ -11,9 +11,10 @@ from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
 from tailback.experiments.lhrp_paper import PAPER, Times, hotspot, hotspot_cost, scenario
-from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series, series
+from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.stats import Interval
+from tailback.tables import series
 
 _ACCEPTED = accepted_per_destination("hot")
 

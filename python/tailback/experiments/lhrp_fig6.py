@@ -17,10 +17,11 @@ from tailback.experiments.lhrp_paper import (
     scenario,
     uniform_cost,
 )
-from tailback.experiments.measure import accepted_per_destination, mean_series, series
+from tailback.experiments.measure import accepted_per_destination, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
+from tailback.tables import series
 
 _COLUMN = "message_latency_ns"
 _WARMUP_US = 10.0

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from tailback.experiments.model import Measure
 from tailback.result import Result
+from tailback.tables import Numbers, series
 
 
 def _facts(result: Result, traffic: str) -> dict[str, Any]:
@@ -68,16 +69,7 @@ def ejection_share(kind: str) -> Measure:
     return lambda result: float(result.summary["ejection_shares"].get(kind, 0.0))
 
 
-def series(result: Result, traffic: str, column: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Times in us and values of a column of the time series."""
-    table = result.tables["series"]
-    table = table.filter(pc.equal(table["class"], traffic))
-    return table["time_ns"].to_numpy() / 1e3, np.asarray(table[column].to_numpy(), dtype=float)
-
-
-def mean_series(
-    results: list[Result], traffic: str, column: str
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def mean_series(results: list[Result], traffic: str, column: str) -> tuple[Numbers, Numbers]:
     """The mean over several runs of a time series; bins that are empty in a run are left out of its mean."""
     columns = [series(result, traffic, column) for result in results]
     length = min(len(times) for times, _ in columns)

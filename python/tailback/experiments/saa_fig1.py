@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tailback.experiments import saa_two_switches as switches
-from tailback.experiments.measure import series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.saa_paper import HOLD, PAPER, column
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
+from tailback.tables import series
 
 RATES = (1 / 6, 1 / 6, 1 / 6, 1 / 6, 1 / 3, 1 / 3)
 

@@ -1,0 +1,125 @@
+"""The tables of results as figures read them: by label, by traffic class, and as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tailback import style
+from tailback.errors import mistake
+from tailback.result import Result
+
+Results = Result | Sequence[Result] | Mapping[str, Result]
+Numbers = NDArray[np.float64]
+
+MISSING_MAX = 0.01
+"""Share of the messages that may be missing where a latency is known; the engine has the same."""
+_TELLING = 100
+"""Messages of which a share of 1 % can be told."""
+_TIMES_MAX = 6
+
+
+def checked(results: Any) -> list[Result]:
+    """The results themselves: one, or some."""
+    listed = list(results) if isinstance(results, Iterable) else [results]
+    if not listed or not all(isinstance(result, Result) for result in listed):
+        raise mistake(
+            "there is no result to draw", "give a Result, a list of them, or a dict of them by label"
+        )
+    return listed
+
+
+def by_label(results: Results) -> dict[str, Result]:
+    """Results by label; a single one needs none, unnamed ones take their titles, numbered if alike."""
+    if isinstance(results, Result):
+        return {"": results}
+    listed = checked(results.values() if isinstance(results, Mapping) else results)
+    if isinstance(results, Mapping):
+        return dict(zip(map(style.plain, results), listed, strict=True))
+    titles = [style.plain(result.title) or f"run {number}" for number, result in enumerate(listed, 1)]
+    if len(set(titles)) < len(titles):
+        titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
+    return {"": listed[0]} if len(listed) == 1 else dict(zip(titles, listed, strict=True))
+
+
+def by_class(results: Results, name: str, traffic: str | None, **also: str) -> list[tuple[str, Any]]:
+    """The rows of each run and traffic class of a table, with the label of their line."""
+    found = []
+    for label, result in by_label(results).items():
+        table = recorded(result, name)
+        for column, value in also.items():
+            table = only(table, column, value)
+        for member in distinct(table, "class"):
+            if traffic in (None, member):
+                part = only(table, "class", member)
+                found.append((label if traffic and label else join(label, style.plain(member)), part))
+    if not found:
+        wanted = f"traffic class {traffic!r}" if traffic else "rows"
+        raise mistake(
+            f"the table {name!r} holds no {wanted}", "look at result.summary['classes'] for the names"
+        )
+    return found
+
+
+def recorded(result: Result, name: str) -> Any:
+    """A table of a result; a mistake where the scenario did not ask for it."""
+    if name not in result.tables:
+        raise mistake(f"the result has no table {name!r}", "ask for it in the scenario's [record]")
+    return result.tables[name]
+
+
+def series(result: Result, traffic: str, column: str) -> tuple[Numbers, Numbers]:
+    """Times in us and values of a column of a traffic class's time series."""
+    table = only(recorded(result, "series"), "class", traffic)
+    return numbers(table, "time_ns") / 1e3, numbers(table, column)
+
+
+def only(table: Any, column: str, value: object) -> Any:
+    """The rows that hold this value."""
+    return table.filter(pc.equal(table[column], value))
+
+
+def distinct(table: Any, column: str) -> list[Any]:
+    """The values of a column, each once, in the order of the rows."""
+    return list(table[column].unique().to_pylist())
+
+
+def numbers(table: Any, column: str) -> Numbers:
+    """A column as floats."""
+    return np.asarray(table[column].to_numpy(), dtype=float)
+
+
+def join(label: str, name: str) -> str:
+    """The label of a line of one run among several, or of the only run."""
+    return f"{label}, {name}" if label else name
+
+
+def shown_times(times: Sequence[float], most: int = _TIMES_MAX) -> list[float]:
+    """The times of snapshots that are shown: of more than `most`, evenly spaced ones to the last."""
+    turns = range(1, most + 1) if len(times) > most else range(1, len(times) + 1)
+    return [times[len(times) * turn // len(turns) - 1] for turn in turns]
+
+
+def unknown(table: Any) -> NDArray[np.bool_]:
+    """The bins of whose messages over 1 % had not arrived, as where a summary calls a latency saturated.
+
+    What has not arrived is what is slow: without it the mean falls where that of all rises. 1 % of few
+    messages says nothing, so a bin is judged together with as many neighbours as have 100 messages.
+    """
+    if "created" not in table.column_names:  # a result of an older engine
+        return np.zeros(table.num_rows, dtype=bool)
+    created = numbers(table, "created")
+    due, arrived = (np.append(0, np.cumsum(part)) for part in (created, numbers(table, "messages")))
+    first, end = np.arange(len(created)), np.arange(len(created)) + 1
+    while True:
+        few = (due[end] - due[first] < _TELLING) & (end - first < len(created))
+        if not few.any():
+            break
+        first, end = np.maximum(first - few, 0), np.minimum(end + few, len(created))
+    part = due[end] - due[first]
+    late: NDArray[np.bool_] = (created > 0) & (part - (arrived[end] - arrived[first]) > MISSING_MAX * part)
+    return late
