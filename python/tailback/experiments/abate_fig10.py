@@ -105,7 +105,7 @@ def why(data: Data, control: str) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig10."""
+    """The paper's claims."""
     found = times(data, mix.FIG8)
     last = _LATENCIES[-1]
 

@@ -11,7 +11,7 @@ from tailback.experiments.model import Claim, Data, Experiment
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig10b."""
+    """The paper's claims."""
     found = fig10.times(data, mix.FIG9)
     return [
         fig10.trend(found, ["lammps", "milc"], control, fig10.why(data, control))

@@ -40,7 +40,7 @@ def _stalled(result: Result) -> np.ndarray:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig2."""
+    """The paper's claims."""
     alone, beside = (_stalled(paper.one(data, incast=beside)) for beside in (False, True))
     told = "; ".join(
         f"{name}: mean stall {100 * shares.mean():.2f} %, {(shares > 0.5).sum()} of {len(shares)} ports "

@@ -79,7 +79,7 @@ def _throttle(result: Result) -> tuple[float, float, float, float]:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig3."""
+    """The paper's claims."""
     found = {control: _throttle(paper.one(data, control=control)) for control in data.values("control")}
     told = "; ".join(
         f"{control}: from {first:.0f} to {last:.0f} us, {end:.2g} of the rate at the end"

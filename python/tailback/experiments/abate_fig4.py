@@ -146,7 +146,7 @@ def _by_latency(data: Data) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig4."""
+    """The paper's claims."""
     found = times(data)
     more = _more(data)
     told = {

@@ -42,7 +42,7 @@ def _holding(result: Result) -> tuple[int, float]:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig5."""
+    """The paper's claims."""
     found = {
         (routing, control): _holding(paper.one(data, routing=routing, control=control))
         for routing in fig4.ROUTINGS

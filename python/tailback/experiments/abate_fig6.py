@@ -218,7 +218,7 @@ def _waits(result: Result, incast_us: float, alone_us: float) -> Claim:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig6: of the default, as published, and of the code."""
+    """The paper's claims: of the default, as published, and of the code."""
     runs, beside = (
         {control: paper.one(data, control=control, routing=routing) for control in data.values("control")}
         for routing in (ROUTING, SST_UGAL)

@@ -41,7 +41,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig7."""
+    """The paper's claims."""
     runs = {control: paper.one(data, control=control) for control in data.values("control")}
     times = {
         control: {name: paper.time_us(result, name) for name in halo.HALOS}

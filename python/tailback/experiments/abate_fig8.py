@@ -93,7 +93,7 @@ def restored(data: Data, found: Mapping[tuple[str, str], float], victims: list[s
 
 
 def claims(counts: Mapping[str, int], data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig8."""
+    """The paper's claims."""
     found = slowdowns(data, counts)
     told = "; ".join(
         f"{kind} " + ", ".join(f"{control} {found[kind, control]:.2f}x" for control in paper.CONTROLS)

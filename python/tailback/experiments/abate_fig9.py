@@ -71,7 +71,7 @@ def _near(found: Mapping[tuple[str, str], float], victims: list[str]) -> Claim:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-fig9."""
+    """The paper's claims."""
     found = fig8.slowdowns(data, mix.FIG9)
     told = "; ".join(
         f"{kind} " + ", ".join(f"{control} {found[kind, control]:.2f}x" for control in paper.CONTROLS)

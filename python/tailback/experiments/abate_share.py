@@ -77,7 +77,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row abate-share."""
+    """The paper's claims."""
     accepted = {
         (scheme, name): paper.one(data, scheme=scheme).summary["classes"][name]["accepted"]
         for scheme in data.values("scheme")

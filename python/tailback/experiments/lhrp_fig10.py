@@ -152,7 +152,7 @@ def _saturated_at(data: Data, protocol: str, size: int) -> float:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig10."""
+    """The paper's claims."""
     points = {(p, size): _saturated_at(data, p, size) for p in _KINDS for size in _SIZES}
     told = {size: _told(data, size) for size in _SIZES}
     small = [points[p, 192] for p in _KINDS]

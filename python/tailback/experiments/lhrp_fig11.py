@@ -119,7 +119,7 @@ def _gains(data: Data) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig11."""
+    """The paper's claims."""
     full_load = {
         t: data.mean(accepted("uniform"), threshold=t, traffic="uniform", load=1.0)
         for t in (*_THRESHOLDS, "baseline")

@@ -100,7 +100,7 @@ def _shared_out(data: Data) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig12."""
+    """The paper's claims."""
     found = {(name, kind): saturation(data, name, kind) for name in _SIZES for kind in _KINDS}
     told = {name: ", ".join(f"{LABELS[kind]} {found[name, kind]} %" for kind in _KINDS) for name in _SIZES}
     loss = {name: 100 * (found[name, "lhrp+srp"].mean / found[name, "none"].mean - 1) for name in _SIZES}

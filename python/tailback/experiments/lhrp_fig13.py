@@ -170,7 +170,7 @@ def _unstable(data: Data) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig13."""
+    """The paper's claims."""
     plateau = {n: data.mean(_LATENCY, fabric_drop="without", n=n, load=2) for n in _COUNTS}
     last = {n: data.mean(_LATENCY, fabric_drop="without", n=n, load=4) for n in _COUNTS}
     over = [(name, n, load) for name in _CHANGES for n in _COUNTS for load in _past(data, name, n)]

@@ -52,7 +52,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig2."""
+    """The paper's claims."""
     found = {(kind, size): data.saturation(protocol=kind, flits=size) for kind in _KINDS for size in _SIZES}
     loads = {key: each.load if each else float("nan") for key, each in found.items()}
     told = {

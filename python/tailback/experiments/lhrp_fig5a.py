@@ -85,7 +85,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig5a."""
+    """The paper's claims."""
     at2, at09 = _at(data, "lhrp", 2), _at(data, "lhrp", 0.9)
     limit = at09.mean + 1.0
     return [

@@ -87,7 +87,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig5b."""
+    """The paper's claims."""
     over = [load for load in data.values("load") if load > 1]
     found = [_near_full(data, protocol, over) for protocol in ("none", "ecn", "lhrp")]
     least = min(

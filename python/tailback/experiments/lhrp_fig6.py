@@ -225,7 +225,7 @@ def _why_soon(data: Data) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig6."""
+    """The paper's claims."""
     until = min(data.values("until_us"))
     rises, late, peaks = (
         {p: mean_interval([part(result) for result in data.results(protocol=p)]) for p in _KINDS}

@@ -89,7 +89,7 @@ def cases(full: bool) -> list[Case]:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig7."""
+    """The paper's claims."""
     found = {p: data.saturation(protocol=p) for p in data.values("protocol")}
     known = {protocol: each for protocol, each in found.items() if each}
     told = ", ".join(

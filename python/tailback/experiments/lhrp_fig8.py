@@ -58,7 +58,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig8."""
+    """The paper's claims."""
     found = _lhrp(data)
     for protocol in ("none", "ecn"):
         label = LABELS[protocol]

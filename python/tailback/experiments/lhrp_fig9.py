@@ -69,7 +69,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-fig9."""
+    """The paper's claims."""
     loads = data.values("load")
     climbs = {name: [load for load in loads if _climbed(data, name, load)] for name in _CHANGES}
     jammed = [load for load in loads if data.mean(_SATURATED, fabric_drop="without", load=load).mean > 0.5]

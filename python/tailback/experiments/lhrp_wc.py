@@ -64,7 +64,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row lhrp-wc."""
+    """The paper's claims."""
     found = []
     for n in _AHEAD:
         minimal = data.mean(_ACCEPTED, routing="minimal", n=n, load=0.3)

@@ -37,7 +37,7 @@ def _not_more(small: _Found, large: _Found) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row osha-fig10."""
+    """The paper's claims."""
     told = hot.told(data, *NUMBERS)
     found = {number: hot.both(data, number) for number in NUMBERS}
     every = [each for both in found.values() for each in both]

@@ -104,7 +104,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row osha-fig11, of tasks in the order of endpoints."""
+    """The paper's claims, of tasks in the order of endpoints."""
     kns, torus = (_found(data, number) for number in NUMBERS)
     scattered = [_found(data, number, placement="random-nodes") for number in NUMBERS]
     told = [

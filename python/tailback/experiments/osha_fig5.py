@@ -32,7 +32,7 @@ def _why_apart(strong: list[tuple[bool, dict[str, float]]]) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row osha-fig5; points are points of injection bandwidth accepted at full load."""
+    """The paper's claims; points are points of injection bandwidth accepted at full load."""
     weak, strong = zipf.both(data, NUMBER, 1.0), zipf.both(data, NUMBER, 3.0)
     told = zipf.in_words(data, NUMBER, 1.0)
     others = ("OSHA-2VC", "SASHA-2VC")

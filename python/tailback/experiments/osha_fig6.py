@@ -16,7 +16,7 @@ _QUEUES = (
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row osha-fig6."""
+    """The paper's claims."""
     weak = zipf.both(data, NUMBER, 1.0)
     told = zipf.in_words(data, NUMBER, 1.0)
     return [

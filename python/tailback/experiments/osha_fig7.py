@@ -15,7 +15,7 @@ _QUEUES = (
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row osha-fig7."""
+    """The paper's claims."""
     strong, beside = zipf.both(data, TORUS, 3.0), zipf.both(data, KNS, 3.0)
     spreads = [(zipf.spread(t), zipf.spread(k)) for (_, t), (_, k) in zip(strong, beside, strict=True)]
     told = "; ".join(f"torus {torus:.1f}, KNS {kns:.1f} points" for torus, kns in spreads)

@@ -35,7 +35,7 @@ def _why_two_networks(weak: list[tuple[bool, dict[str, float]]]) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row osha-fig8."""
+    """The paper's claims."""
     weak = zipf.both(data, TORUS, 1.0)
     told = zipf.in_words(data, TORUS, 1.0)
     return [

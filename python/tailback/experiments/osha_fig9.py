@@ -26,7 +26,7 @@ def _between(every: list[dict[str, float]]) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row osha-fig9. What collapses accepts less than half of what holds."""
+    """The paper's claims; what collapses accepts less than half of what holds."""
     told = hot.told(data, *NUMBERS)
     every = [found for number in NUMBERS for found in hot.both(data, number)]
     apart = all(found[bad] < 0.5 * found[good] for found in every for bad in _COLLAPSE for good in _HOLD)

@@ -151,7 +151,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-cca."""
+    """The paper's claims."""
     points = {name: measured(data, name) for name in data.values("setting")}
     none, saa = points.pop("no control"), points.pop("SAA")
     alone, beside = (

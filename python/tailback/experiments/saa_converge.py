@@ -80,7 +80,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-converge."""
+    """The paper's claims."""
     found = [_exact(data), _exact_adaptive(data)]
     for name in ROUTES:
         (result,) = data.results(routes=name, model="packets")

@@ -51,7 +51,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-cost."""
+    """The paper's claims."""
     plain = data.mean(ports, width=0)
     added = data.mean(lambda result: 100 * (ports(result) / plain.mean - 1), width=2)
     exact = f"{data.mean(ports, width=2).mean - plain.mean:g} of {plain.mean:g}"

@@ -39,7 +39,7 @@ def crossing(result: Result) -> float:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-fig1."""
+    """The paper's claims."""
     (none,), (saa,) = data.results(control="no control"), data.results(control="SAA")
     (together,) = data.results(**{"sizes by rate": "no control"})
     early, lasting = rates(none)[4:], rates(together)

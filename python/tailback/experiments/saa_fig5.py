@@ -68,7 +68,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-fig5."""
+    """The paper's claims."""
     static = {what: contention(data, what, routing="static") for what in REDUCTIONS}
     plain = {what: contention(data, what, routing="adaptive", width=0) for what in REDUCTIONS}
     near = all(abs(plain[what].mean / static[what].mean - 1) <= 0.2 for what in REDUCTIONS)

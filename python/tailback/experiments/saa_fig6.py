@@ -118,7 +118,7 @@ def _why_not_worse(data: Data) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-fig6."""
+    """The paper's claims."""
     at = {(scheme, count): completion(data, scheme, count) for scheme in SCHEMES for count in COUNTS}
     best = all(
         at["SAA+AR", count].mean <= min(at[scheme, count].mean for scheme in ("NC", "AR", "SAA"))

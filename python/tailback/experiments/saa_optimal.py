@@ -134,7 +134,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-optimal."""
+    """The paper's claims."""
     drawn = [
         overload(result)
         for name in NETWORKS

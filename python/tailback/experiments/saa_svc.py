@@ -27,7 +27,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-svc."""
+    """The paper's claims."""
     counts = data.values("flows")
     by_phase = {
         (count, packets): [injection.ratios(data, kind, count, packets) for kind in KINDS]

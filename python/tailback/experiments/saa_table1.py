@@ -46,7 +46,7 @@ def _late_ratio(data: Data, count: int, packets: int) -> float:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-table1."""
+    """The paper's claims."""
     at = {
         (count, packets): injection.ratio(data, KIND, count, packets)
         for count in injection.COUNTS

@@ -23,7 +23,7 @@ def cases(_full: bool) -> list[Case]:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row saa-window."""
+    """The paper's claims."""
     times = {
         packets: switches.phase_ms(data.results(control=f"window of 1 packet, buffers of {packets}")[0])
         for packets in BUFFERS

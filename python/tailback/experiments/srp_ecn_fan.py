@@ -39,7 +39,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-ecn-fan."""
+    """The paper's claims."""
     times = {senders: recovery_ms(data.results(protocol="ecn", senders=senders)) for senders in _SENDERS}
     srp = {senders: data.results(protocol="srp", senders=senders) for senders in _SENDERS}
     steps = {f"{senders}:1": (phases(runs, LATENCY), phases(runs, ACCEPTED)) for senders, runs in srp.items()}

@@ -44,7 +44,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-ecn-thr."""
+    """The paper's claims."""
     sooner = _differences(data, lambda result: recovery_ms([result]), senders=40)
     peaks = _differences(data, lambda result: phases([result], LATENCY).largest / 1e3, senders=40)
     benign = {

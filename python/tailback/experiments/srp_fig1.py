@@ -12,7 +12,7 @@ from tailback.stats import Interval
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig1."""
+    """The paper's claims."""
     got = switches.measured(data, "none")
     far = data.mean(throughput("S1", "S2")).scaled(1 / 2)
     near = data.mean(throughput("S3", "S4", "S5")).scaled(1 / 3)

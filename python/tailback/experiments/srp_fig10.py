@@ -88,7 +88,7 @@ def _why_forced(data: Data, load: float) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig10."""
+    """The paper's claims."""
     below = [load for load in data.values("load", size=4) if load <= _UNSATURATED]
     srp, ecn, forced = (
         {load: more for load, more in _extra(data, protocol, size).items() if load <= _UNSATURATED}

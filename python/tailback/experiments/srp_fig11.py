@@ -50,7 +50,7 @@ def _why_fewer(data: Data, first: float, last: float) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig11."""
+    """The paper's claims."""
     loads, injected = data.curve(_INJECTED, "load")
     _, dropped = data.curve(uniform.DROPPED, "load")
     at, most = uniform.peak(data, _INJECTED)

@@ -59,7 +59,7 @@ def _by_load(data: Data, measure: Measure, label: str, values: tuple[float, ...]
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig12."""
+    """The paper's claims."""
     return halving(data, "wait", _WAITS, "time-to-wait", " us", uniform.why_dropped(data))
 
 

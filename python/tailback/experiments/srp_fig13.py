@@ -55,7 +55,7 @@ def _why(data: Data) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig13."""
+    """The paper's claims."""
     return halving(data, "n_max", _SIZES, "n_max", " packets", _why(data))
 
 

@@ -67,7 +67,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig14."""
+    """The paper's claims."""
     times, accepted = mean_series(data.results(), "uniform", "accepted")
     calm = accepted[(times >= 400) & (times < _ONSET_US)]
     before, noise = float(calm.mean()), float(calm.std())

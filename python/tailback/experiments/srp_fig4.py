@@ -15,7 +15,7 @@ def cases(full: bool) -> list[Case]:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig4."""
+    """The paper's claims."""
     base, srp = (switches.measured(data, protocol) for protocol in ("none", "srp"))
     shares = [srp[name].mean for name in _HOT]
     worst = max((srp[name] for name in _HOT), key=lambda share: abs(share.mean - 0.19))

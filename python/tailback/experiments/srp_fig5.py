@@ -109,7 +109,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig5."""
+    """The paper's claims."""
     spread = {protocol: data.mean(_spread, protocol=protocol) for protocol in PROTOCOLS}
     flight = {protocol: data.mean(_LATENCY, protocol=protocol).scaled(1e-3) for protocol in spread}
     mean = {protocol: data.mean(_mean, protocol=protocol).scaled(100) for protocol in spread}

@@ -80,7 +80,7 @@ def _by_switch(result: Result, of_hot: bool) -> float:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig6."""
+    """The paper's claims."""
     loads = data.values("load")
     ratios = {
         kind: {

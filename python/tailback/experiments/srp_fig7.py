@@ -62,7 +62,7 @@ def _line(axes: Axes, data: Data, line: Line, column: str, scale: float) -> None
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig7."""
+    """The paper's claims."""
     runs = {protocol: data.results(protocol=protocol) for protocol in data.values("protocol")}
     time = {protocol: phases(own, LATENCY) for protocol, own in runs.items()}
     rate = {protocol: phases(own, ACCEPTED) for protocol, own in runs.items()}

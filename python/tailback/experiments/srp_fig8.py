@@ -87,7 +87,7 @@ def why_delayed(data: Data, load: float) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig8."""
+    """The paper's claims."""
     srp, ecn = extra(data, "srp"), extra(data, "ecn")
     top = max(srp, key=lambda load: srp[load])
     told = ", ".join(

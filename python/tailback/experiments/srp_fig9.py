@@ -65,7 +65,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-fig9."""
+    """The paper's claims."""
     got = {(p, s): data.mean(_ACCEPTED, protocol=p, size=s) for p in data.values("protocol") for s in _SIZES}
     mean = {key: 100 * point.mean for key, point in got.items()}
 

@@ -72,7 +72,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-nmax-fair."""
+    """The paper's claims."""
     times = {size: data.mean(_SHORT, n_max=size).scaled(1e-3) for size in _SIZES}
     told = ", ".join(f"{size} packets: {time} us" for size, time in times.items())
     rising = all(times[two].mean > times[one].mean for one, two in pairwise(_SIZES))

@@ -72,7 +72,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-oversub."""
+    """The paper's claims."""
     one, both = (_of_alone(data, "srp", flows) for flows in ("one", "both"))
     without = [_of_alone(data, "none", flows).scaled(100) for flows in ("one", "both")]
     time = data.mean(_LATENCY, protocol="srp", flows="both").scaled(1e-3)

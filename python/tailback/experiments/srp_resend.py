@@ -65,7 +65,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-resend."""
+    """The paper's claims."""
     copies = {
         v: data.mean(per_packet("uniform", _DUPLICATES), variant=v, wait=1.3).scaled(100) for v in _VARIANTS
     }

@@ -99,7 +99,7 @@ def _in_noise(gain: Interval) -> str:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-scale."""
+    """The paper's claims."""
     got = {name: data.mean(_ACCEPTED, variant=name).scaled(100) for name, _, _ in _VARIANTS}
     beside, alone = (data.mean(_BACKGROUND, protocol="srp", hot=hot).scaled(100) for hot in (True, False))
     base = data.mean(_BACKGROUND, protocol="none", hot=True).scaled(100)

@@ -66,7 +66,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-small."""
+    """The paper's claims."""
     given = accepted_per_destination("hot")
     found = []
     alone = data.mean(_LATENCY, variant="alone").scaled(1e-3)

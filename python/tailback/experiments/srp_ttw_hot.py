@@ -98,7 +98,7 @@ def draw(data: Data) -> Figure:
 
 
 def claims(data: Data) -> list[Claim]:
-    """Those of claims table row srp-ttw-hot."""
+    """The paper's claims."""
     filled = [data.mean(_hot_leaf, wait=wait, load=_LOADS[0]) for wait in _WAITS]
     peaks = [data.mean(_peak, wait=wait, begins=True) for wait in _WAITS]
     rates = {
