@@ -162,18 +162,18 @@ def cases(
     ]
 
 
-def told_allowed(result: Result, name: str, begin_us: float = 0.0) -> str:
+def told_allowed(result: Result, name: str) -> str:
     """What an incast's senders were allowed from a tenth to half of its time, and when orders began."""
     time = time_us(result, name)
-    share, let_go = allowed(result, name, (begin_us + 0.1 * time, begin_us + 0.5 * time))
+    share, let_go = allowed(result, name, (0.1 * time, 0.5 * time))
     first = pc.min(result.tables["signals"]["time_ns"]).as_py()
     ordered = "no order" if first is None else f"first order of the run at {first / 1e3:.1f} us"
     return f"{share:.2f} times the channel ({ordered}, {let_go} times one was let go)"
 
 
-def why_default(runs: Mapping[str, Result], name: str, begin_us: float = 0.0) -> str:
+def why_default(runs: Mapping[str, Result], name: str) -> str:
     """What stands between the default and the variants: what each allowed the senders of an incast."""
-    told = "; ".join(f"{control} {told_allowed(runs[control], name, begin_us)}" for control in VARIANTS)
+    told = "; ".join(f"{control} {told_allowed(runs[control], name)}" for control in VARIANTS)
     return (
         "What waits in a tree drains only if less is let in than its target takes, and a tree that orders "
         f"precede does not stand at once. What the senders of {name} were allowed in all, in the mean from a "

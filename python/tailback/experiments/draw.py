@@ -151,10 +151,10 @@ def curves(
 OFFERED = "offered load [% of injection bandwidth]"
 
 
-def over_load(data: Data, measure: Measure, lines: Sequence[Line], y: str, scale: float = 100.0) -> Figure:
-    """One panel over the offered load."""
+def over_load(data: Data, measure: Measure, lines: Sequence[Line], y: str) -> Figure:
+    """One panel over the offered load, of shares in percent."""
     with style.styled():
         figure, (axes,) = style.figure()
-        curves(axes, data, measure, "load", lines, scale)
+        curves(axes, data, measure, "load", lines, 100)
         axes.set_ylim(bottom=0)
         return finish(figure, axes, OFFERED, y)

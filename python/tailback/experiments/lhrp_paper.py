@@ -133,13 +133,13 @@ def scenario(
     return Scenario.loads("\n".join(lines) + "\n")
 
 
-def hotspot(destinations: int, load: float, sources: int = 60) -> str:
-    """The n:m hot spot: random nodes, every message picks one of the destinations."""
+def hotspot(destinations: int, load: float) -> str:
+    """The 60:m hot spot: random nodes, every message picks one of the destinations."""
     return f"""
 [[traffic]]
 name = "hot"
 pattern = "hotspot"
-sources = {sources}
+sources = 60
 destinations = {destinations}
 load_per_destination = {load}
 message = "4 flits"

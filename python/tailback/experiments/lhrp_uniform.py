@@ -39,16 +39,12 @@ SEARCHED = (
 )
 
 
-def case(
-    protocol: str, load: float, full: bool, seed: int = 1, flits: int = 4, span: Times | None = None
-) -> Case:
+def case(protocol: str, load: float, full: bool, flits: int = 4, span: Times | None = None) -> Case:
     """One protocol at one load."""
     span = span or replace(times(full), drain=10)
     return Case(
-        {"protocol": protocol, "load": load, "seed": seed, "flits": flits},
-        scenario(
-            f"uniform, {flits} flits, {protocol}", protocol, uniform(load, f"{flits} flits"), span, seed
-        ),
+        {"protocol": protocol, "load": load, "seed": 1, "flits": flits},
+        scenario(f"uniform, {flits} flits, {protocol}", protocol, uniform(load, f"{flits} flits"), span, 1),
         uniform_cost(min(load, 0.8), flits, span),
     )
 

@@ -29,11 +29,11 @@ def accepted(traffic: str) -> Measure:
     return lambda result: float(_facts(result, traffic)["accepted"])
 
 
-def latency(traffic: str, kind: str = "network", quantity: str = "mean") -> Measure:
-    """A latency in ns; NaN where it is reported as saturated (over 1 % of what was due never arrived)."""
+def latency(traffic: str, kind: str = "network") -> Measure:
+    """The mean latency in ns; NaN where it is reported as saturated: over 1 % of what is due never came."""
 
     def measure(result: Result) -> float:
-        number = _facts(result, traffic)[f"{kind}_latency_ns"][quantity]
+        number = _facts(result, traffic)[f"{kind}_latency_ns"]["mean"]
         return math.nan if number is None else float(number)
 
     return measure

@@ -257,7 +257,7 @@ def _percent(percent: Interval) -> str:
     return f"{percent.mean:.1f}{half} %"
 
 
-def highest(found: dict[str, float], names: Sequence[str], margin: float = 1.0) -> bool:
-    """Whether all these accept as much as any other, but for a margin in points."""
+def highest(found: dict[str, float], names: Sequence[str]) -> bool:
+    """Whether all these accept as much as any other, within a point."""
     best = max(found.values())
-    return all(found[name] >= best - margin for name in names)
+    return all(found[name] >= best - 1 for name in names)

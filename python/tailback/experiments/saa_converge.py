@@ -44,7 +44,7 @@ def cases(full: bool) -> list[Case]:
                 permutations(2, k, 1),
                 fluid=fluid,
             ),
-            packet_cost(k, 2, 1, 8.0),
+            packet_cost(k, 2, 1),
         )
         for name, (width, routing) in ROUTES.items()
         for fluid in (False, True)

@@ -19,7 +19,6 @@ from tailback.experiments.saa_paper import (
     STATIC,
     arity,
     column,
-    over_phases,
     packet_cost,
     permutations,
     scenario,
@@ -46,7 +45,7 @@ def cases(full: bool) -> list[Case]:
     for name, (width, routing, control, fluid) in SCHEMES.items():
         for count in COUNTS:
             phases = 50 if full else REDUCED
-            cost = phases * k**3 * count / 50_000 if fluid else packet_cost(k, count, phases, 8.0)
+            cost = phases * k**3 * count / 50_000 if fluid else packet_cost(k, count, phases)
             made.append(
                 Case(
                     {"scheme": name, "permutations": count},
@@ -66,7 +65,10 @@ def cases(full: bool) -> list[Case]:
 
 def completion(data: Data, scheme: str, count: int) -> Interval:
     """Mean time of a phase, in times of a flow at line rate."""
-    return over_phases(data.results(scheme=scheme, permutations=count), "time_ns", FLOW_NS)
+    results = data.results(scheme=scheme, permutations=count)
+    return mean_interval(
+        [float(t) / FLOW_NS for result in results for t in column(result, "phases", "time_ns")]
+    )
 
 
 def draw(data: Data) -> Figure:

@@ -53,7 +53,7 @@ def case(
         switches=switch(packets),
     )
     labels = {"injection": injection, "flows": count, "buffer": packets}
-    return Case(labels, made, packet_cost(k, count, phases, 8.0))
+    return Case(labels, made, packet_cost(k, count, phases))
 
 
 def ratios(data: Data, injection: str, count: int, packets: int) -> list[float]:

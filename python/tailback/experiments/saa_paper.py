@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from tailback.experiments.model import Case
 from tailback.result import Result
 from tailback.scenario import Scenario
-from tailback.stats import Interval, mean_interval
 
 PAPER = (
     "Y. Birk, V. Zdornov, “Improving Communication-Phase Completion Times in HPC Clusters Through "
@@ -67,7 +65,6 @@ def scenario(
     job: Mapping[str, Any],
     *,
     switches: Mapping[str, Any] | None = None,
-    seed: int = 1,
     fluid: bool = False,
     acknowledge: bool = False,
     record: str = "",
@@ -78,15 +75,11 @@ def scenario(
     tables |= {"switch": switches or switch(8)}
     lines = [f"title = {json.dumps(title)}", _COMMON.format(acknowledge=str(acknowledge).lower())]
     for name, table in tables.items():
-        lines += [f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
-    lines += ["[[job]]", *(f"{key} = {_toml(value)}" for key, value in phases.items())]
+        lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+    lines += ["[[job]]", *(f"{key} = {json.dumps(value)}" for key, value in phases.items())]
     model = "fluid" if fluid else "packets"
-    lines += ["[run]", 'duration = "4 s"', f"seed = {seed}", f'model = "{model}"', "[record]", record]
+    lines += ["[run]", 'duration = "4 s"', "seed = 1", f'model = "{model}"', "[record]", record]
     return Scenario.loads("\n".join(lines) + "\n")
-
-
-def _toml(value: Any) -> str:
-    return json.dumps(value)
 
 
 def permutations(count: int, k: int, phases: int) -> dict[str, Any]:
@@ -94,9 +87,9 @@ def permutations(count: int, k: int, phases: int) -> dict[str, Any]:
     return {"ranks": k**3, "permutations": count, "phases": phases}
 
 
-def packet_cost(k: int, count: int, phases: int, hops: float) -> float:
-    """Expected CPU seconds of so many permutations."""
-    return 1.0 + k**3 * PACKETS * count * phases * hops / 1.5e6
+def packet_cost(k: int, count: int, phases: int) -> float:
+    """Expected CPU seconds of so many permutations, at eight hops a packet."""
+    return 1.0 + k**3 * PACKETS * count * phases * 8 / 1.5e6
 
 
 def column(result: Result, table: str, name: str) -> np.ndarray[Any, Any]:
@@ -104,17 +97,7 @@ def column(result: Result, table: str, name: str) -> np.ndarray[Any, Any]:
     return np.asarray(result.tables[table][name].to_numpy())
 
 
-def over_phases(results: Sequence[Result], name: str, unit: float = 1.0) -> Interval:
-    """The mean over all phases of all results of a column of the table of phases."""
-    return mean_interval([float(v) / unit for result in results for v in column(result, "phases", name)])
-
-
 def by_phase(result: Result, name: str, reduce: Any) -> list[float]:
     """For each phase, what becomes of a column of the table of flows."""
     phases, values = column(result, "flows", "phase"), column(result, "flows", name)
     return [float(reduce(values[phases == phase])) for phase in np.unique(phases)]
-
-
-def case(labels: Mapping[str, Any], made: Scenario, cost: float) -> Case:
-    """A run."""
-    return Case(dict(labels), made, cost)

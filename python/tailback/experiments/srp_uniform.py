@@ -118,8 +118,9 @@ def why_dropped(data: Data) -> str:
     )
 
 
-def _behind(load: float, wait_ns: float = 1300) -> float:
-    """How often one waits for longer than this in M/D/1 (Erlang, 1909): reservations of four packets."""
+def _behind(load: float) -> float:
+    """How often M/D/1 (Erlang, 1909), of reservations of four packets, waits longer than the time-to-wait."""
+    wait_ns = 1300
     service = 4 * PACKET_NS * (1 + EPSILON)
     rate = load / (4 * PACKET_NS)
     terms = (
