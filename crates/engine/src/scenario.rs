@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 mod checks;
+mod flows;
 mod message;
 mod nearest;
 pub mod preset;
@@ -266,9 +267,9 @@ pub enum Model {
     /// Every packet.
     #[default]
     Packets,
-    /// The same flows on the same routes, as fluids without packets, buffers and control packets: of jobs in phases only, to the end of
-    /// their last, whatever `duration` says. With
-    /// congestion control "saa" a flow has the rate that the algorithm gives it; else flows share links max-min fairly.
+    /// The same flows, each on one way that the routing draws for it, as fluids without packets, buffers and control packets: of jobs in
+    /// phases only, to the end of their last, whatever `duration` says. With congestion control "saa" a flow has the rate that the
+    /// algorithm gives it, with "max-min" and "none" flows share links max-min fairly.
     Fluid,
 }
 

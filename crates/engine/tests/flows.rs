@@ -332,6 +332,23 @@ fn what_flows_cannot_work_with_is_told() {
     let text = text.replace("[[job]]\n", "[[job]]\nshare = true\n");
     let fluid =
         format!("{text}model = \"fluid\"\n[[traffic]]\npattern = \"uniform\"\nload = 0.1\nshare = true\n");
-    let failed = tailback_engine::run::run(&read(&fluid), &mut |_| true).unwrap_err();
-    assert!(format!("{failed:?}").contains("the fluid model has no open-loop traffic"), "{failed:?}");
+    let told = mistakes(&fluid, &[]);
+    assert!(told.contains("the fluid model has no open-loop traffic"), "{told}");
+}
+
+#[test]
+fn what_would_have_no_effect_on_flows_is_refused() {
+    let text = |routing: &str, protocol: &str| text(routing, protocol, "permutations = 2");
+    let (least, fluid) = ("kind = \"nca\"\nup = \"least-loaded\"", ("run.model", "fluid"));
+    for protocol in [SAA, MAX_MIN] {
+        let told = mistakes(&text(least, protocol), &[]);
+        assert!(told.contains("routing.kind: \"nca\" as it is set chooses by the queues"), "{told}");
+    }
+    assert!(mistakes(&text(least, "kind = \"none\""), &[fluid]).contains("no queues to choose by"));
+    for protocol in ["kind = \"ecn\"", "kind = \"lhrp\"", "kind = \"none\"\nwindow = 1"] {
+        let told = mistakes(&text(STATIC, protocol), &[fluid, ("endpoint.acknowledge", "true")]);
+        assert!(told.contains("congestion_control: the fluid model has no packets"), "{told}");
+    }
+    let told = mistakes(&text(STATIC, SAA), &[fluid, ("record.series", "1 us")]);
+    assert!(told.contains("record.series: the fluid model has no packets"), "{told}");
 }

@@ -35,7 +35,6 @@ fn moves(network: &str, routing: &str, protocol: &str, switch: &str) {
             let accepted = number(&output, class, "accepted");
             assert!(accepted > 0.0, "{class} accepts {accepted} in the end\n{text}");
         }
-        // Every source of uniform traffic gets through, if perhaps unfairly.
         assert!(
             number(&output, "all", "accepted_per_destination") <= 1.001,
             "more than the channels take\n{text}"
@@ -100,9 +99,8 @@ fn everything_arrives_once(network: &str, routing: &str, protocol: &str) -> f64 
     let protocol = suited(routing, protocol);
     let mut dropped = 0.0;
     for (message, flits) in [("4 flits", 4), ("100 flits", 100)] {
-        // Every scheme but none keeps its state by destination, and so do routes for whole flows.
         let endpoints = ["", "[endpoint]\nacknowledge = false", "[endpoint]\nqueues = \"fifo\""];
-        let by_queue = !protocol.contains("none") || routing.contains("flow-adaptive");
+        let by_queue = per_destination(protocol) || routing.contains("flow-adaptive");
         let suited = if !by_queue { &endpoints[..] } else { &endpoints[..2] };
         // Marks that acknowledgements bring back need them.
         let echoes = protocol.contains("\"ecn\"") && !protocol.contains("notification");

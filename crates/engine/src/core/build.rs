@@ -177,7 +177,7 @@ fn levels(router: &dyn Router, link_classes: u8, classes: &[TrafficClass]) -> Ve
 
 /// How queues are chosen.
 fn queues(scenario: &Scenario, graph: &Graph, router: &dyn Router) -> Result<Assignment, Problem> {
-    let queues = scenario.queueing.scheme().bind(&scenario.topology, graph);
+    let queues = scenario.queueing.scheme().bind(&scenario.topology, graph, &router.first_dimensions());
     if matches!(queues, Assignment::Port(_)) && router.reserved_level().is_some() {
         let message = "the routing reserves room ahead before the queue there is known";
         let help = "another routing, or a queueing whose queues are chosen at the source";

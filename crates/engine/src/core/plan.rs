@@ -156,7 +156,7 @@ pub struct Plan {
     pub queues: Assignment,
     /// Link classes; 0 is the host links.
     pub links: Vec<LinkPlan>,
-    /// Time of a packet through the crossbar, by its flits; empty for an infinite speedup.
+    /// Time of a packet through the crossbar, by its flits.
     pub crossbar: Vec<u32>,
     /// Output queue of a virtual channel in flits; none if packets wait at the inputs until their channel is free.
     pub output_buffer: Option<u32>,
@@ -216,6 +216,11 @@ impl Plan {
     /// The traffic class of data that is not speculative, which set-up and tear-down packets travel in too.
     pub fn data_class(&self) -> u8 {
         self.channels.class(crate::protocol::DATA.name).expect("every scheme has data")
+    }
+
+    /// The traffic class of acknowledgements and the like.
+    pub fn control_class(&self) -> u8 {
+        self.channels.class(crate::protocol::CONTROL.name).expect("every scheme has control packets")
     }
 
     /// The first tick of the search for deadlock that follows one at `now`: a circle takes several packets to close, and to look

@@ -9,20 +9,16 @@ use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share, shares};
 use crate::graph::Peer;
 use crate::probe::phases::{self, FlowRow, PhaseRow, Phased};
-use crate::problem::Problem;
 use crate::protocol::Told;
 use crate::report::{Column, Output, Progress, Table};
 use crate::rng::{Stream, mix};
 use crate::routing::Route;
 use crate::run::Watcher;
-use crate::scenario::{Scenario, Snapshots};
+use crate::scenario::Scenario;
 use crate::units::Time;
 use crate::workload::bind::BoundJob;
 use allocation::{Flow, max_min, max_min_times, saa_times, weights};
 use serde_json::{Map, Value, json};
-
-/// Hops of a way that counts as lost.
-const HOPS_MAX: usize = 4096;
 
 /// The network: every switch in one share, its output ports numbered as links; behind them the injection links.
 struct Network<'a> {
@@ -64,54 +60,28 @@ impl<'a> Network<'a> {
         plan.router.inject(src, dst, &mut route, &mut senses);
         let (mut switch, mut port) = plan.graph.endpoints[src as usize];
         let mut links = vec![self.share.ports[self.share.switches.len()] + src];
-        while links.len() < HOPS_MAX {
+        loop {
             let base = self.share.ports[switch as usize];
             let place = Place { input: base + u32::from(port), switch, base };
             let hop = circuits.route(plan, place, (&packet.hot, src, &mut packet.notes.words), &mut route);
-            route.hops = route.hops.wrapping_add(1);
+            route.leave();
             links.push(base + u32::from(hop.port));
             match plan.graph.switches[switch as usize][usize::from(hop.port)].peer {
                 Peer::Switch { switch: next, port: input } => (switch, port) = (next, input),
-                Peer::Endpoint(_) | Peer::None => break,
+                Peer::Endpoint(_) | Peer::None => return links,
             }
+            assert!(links.len() <= 2 * plan.graph.switches.len() + 2, "law broken: a way without an end");
         }
-        links
     }
 }
 
-/// Runs the phases of all jobs, each job by itself.
-///
-/// # Errors
-///
-/// What the fluid model does not have: open-loop traffic, and jobs without phases.
-pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, Vec<Problem>> {
-    let help = "only [[job]] tables with workload = \"phases\", or model = \"packets\"";
-    let refuse = |what: &str| vec![Problem::new("run.model", format!("the fluid model has no {what}"), help)];
-    if !plan.traffic.is_empty() {
-        return Err(refuse("open-loop traffic"));
-    }
-    if plan.jobs.iter().any(|job| job.application.flows().is_none()) {
-        return Err(refuse("ranks, only phases of flows"));
-    }
-    let record = &scenario.record;
-    let unknown = [
-        ("series", record.series.is_some()),
-        ("sources", record.sources),
-        ("packets", record.packets),
-        ("control", record.control),
-        ("occupancy", record.occupancy != Snapshots::default()),
-    ];
-    let help = "record.ports alone, or model = \"packets\"";
-    let none = |key: &str| Problem::new(format!("record.{key}"), "the fluid model has no packets", help);
-    let problems: Vec<_> = unknown.iter().filter(|(_, asked)| *asked).map(|(key, _)| none(key)).collect();
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+/// Runs the phases of all jobs, each job by itself; there are no others, and no other traffic.
+pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Output {
     let network = Network::new(plan);
     let (mut phased, mut links, mut interrupted) = (Vec::new(), Links::default(), false);
     for job in plan.jobs.iter().filter(|job| !job.idle) {
         let mut done = Phased { job: job.name.clone(), ..Phased::default() };
-        let schedule = job.application.flows().ok_or_else(|| refuse("such job"))?;
+        let schedule = job.application.flows().expect("law broken: the fluid model has phases alone");
         for phase in 0..schedule.phases() {
             let start = done.phases.last().map_or(start_ns(job), |last| over_ns(job, last));
             let recorded = scenario.record.ports.then_some(&mut links);
@@ -137,7 +107,7 @@ pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Result<Output, V
         tables.push(links.table());
     }
     let summary = summary(scenario, plan, &phased, interrupted);
-    Ok(Output { summary, tables, interrupted })
+    Output { summary, tables, interrupted }
 }
 
 fn start_ns(job: &BoundJob) -> f64 {
@@ -204,12 +174,16 @@ impl Network<'_> {
         }
         let weights = weights(&fluid, &self.capacities);
         let loads = saa_times(&fluid, &weights);
+        // The source's own channel it need not be told of.
+        let told: Vec<Flow> =
+            fluid.iter().map(|flow| Flow { links: flow.links[1..].to_vec(), ..flow.clone() }).collect();
+        let told = saa_times(&told, &weights);
         let at_rates = |rates: &[f64]| fluid.iter().zip(rates).map(|(flow, rate)| flow.size / rate).collect();
         let fair = || max_min(&fluid, &vec![true; fluid.len()], &self.given);
         let (times, known): (_, Vec<f64>) = match plan.told {
-            Some(Told::Load) => (loads.clone(), loads),
+            Some(Told::Load) => (loads, told),
             Some(Told::Share(_)) => (max_min_times(&fluid, &self.given), at_rates(&fair())),
-            None => (max_min_times(&fluid, &self.given), loads),
+            None => (max_min_times(&fluid, &self.given), told),
         };
         let mut crossing = vec![0u32; self.capacities.len()];
         fluid.iter().flat_map(|flow| &flow.links).for_each(|&link| crossing[link as usize] += 1);

@@ -1,6 +1,7 @@
 //! Send queues: the messages of one endpoint for one destination.
 use crate::core::Tick;
 use crate::core::packet::Packet;
+use crate::protocol::Pull;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::num::NonZero;
@@ -18,6 +19,11 @@ pub struct Message {
 
 /// Largest message in flits.
 pub const MESSAGE_FLITS_MAX: u32 = (1 << 24) - 1;
+
+/// Flits of the largest message of packets of `packet_flits`: the number of the packet behind the last has 16 bits too.
+pub fn message_flits_max(packet_flits: u64) -> u64 {
+    packet_flits.saturating_mul(u16::MAX.into()).min(MESSAGE_FLITS_MAX.into())
+}
 
 impl Message {
     /// A message of `flits` of the traffic class `class`.
@@ -285,6 +291,11 @@ impl<Q> SendQueue<Q> {
     /// The packet that is due first to be sent again, in a class that is never dropped.
     pub fn due(&self) -> Option<&Again> {
         self.extra.as_ref()?.again.peek().map(|Reverse(again)| again)
+    }
+
+    /// The pull of the packet to be sent again whose time has come, if there is one.
+    pub fn again_by(&self, now: Tick) -> Option<Pull> {
+        self.due().filter(|due| due.at <= now).map(|due| Pull::Again(due.class))
     }
 
     /// The packet that is to be tried again first, in a class that may be dropped.

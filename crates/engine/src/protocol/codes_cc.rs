@@ -31,7 +31,8 @@ use std::sync::Arc;
 /// # Parameters
 ///
 /// `congested` and `decongested` are the paper's. `period`, `windows`, `floor` and `aggressor_share` are those of the code.
-/// `buffer`, if left out, is what the queues of all virtual channels of the port's data class hold.
+/// `buffer`, if left out, is the queue of a virtual channel times the number of virtual channels that the data class has on any link
+/// (all virtual networks, queues and levels), as the code takes it: on a port to an endpoint fewer of them may be in use.
 ///
 /// # Paper
 ///
@@ -105,11 +106,10 @@ impl CodesCc {
     /// Flits of the buffer that the thresholds are parts of.
     fn buffer(&self, plan: &Plan) -> f64 {
         let own = || {
-            let data = plan.channels.class("data").unwrap_or(0);
-            let queue = plan
-                .output_buffer
-                .unwrap_or(plan.links[0].buffer[plan.channels.index(data, 0, 0, 0) as usize]);
-            queue * u32::from(plan.channels.levels)
+            let (channels, data) = (&plan.channels, plan.data_class());
+            let first = plan.links[0].buffer[channels.index(data, 0, 0, 0) as usize];
+            let all = channels.class_of.iter().filter(|&&class| class == data).count() as u32;
+            plan.output_buffer.unwrap_or(first) * all
         };
         f64::from(self.buffer.map_or_else(own, |size| plan.flits(size)))
     }
@@ -129,6 +129,10 @@ impl Scheme for CodesCc {
 
     fn passage(&self) -> Option<Passage> {
         Some(self.signals)
+    }
+
+    fn per_destination(&self) -> bool {
+        false
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {

@@ -262,8 +262,8 @@ impl Scheme for Ecn {
             timer: plan.ticks(self.timer).max(1),
             increase_period: plan.ticks(self.increase_period),
             table: self.table.iter().map(|&delay| plan.ticks(delay)).collect(),
-            control: 0,
-            data: 1,
+            control: plan.control_class(),
+            data: plan.data_class(),
         };
         Box::new(NicSet::new(source, plan, share))
     }

@@ -54,8 +54,8 @@ impl Explicit {
             hold: plan.ticks(asking.hold),
             piggyback: asking.piggyback,
             acknowledge,
-            control: 0,
-            data: 1,
+            control: plan.control_class(),
+            data: plan.data_class(),
         }
     }
 

@@ -52,7 +52,7 @@ pub struct Lhrp {
     /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. Where the buffers
     /// of that switch hold fewer, nothing is ever dropped: short links have small buffers, unless `[switch]` gives larger.
     pub threshold: Size,
-    /// Queueing time after which a speculative packet is dropped anywhere in the network; without it, never.
+    /// Time in input buffers after which a speculative packet is dropped anywhere in the network; without it, never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric_drop: Option<Duration>,
     /// Refusals without a time in a row, to one destination, after which refused packets are coalesced into one reservation, for
@@ -153,9 +153,7 @@ impl Speculate {
             Pull::Next(_) => state.tries.on_sent(),
             Pull::Again(class) if class == self.classes.data => {
                 state.waiting -= 1;
-                if !self.acknowledge {
-                    state.tries.on_arrival();
-                }
+                state.tries.on_again(self.acknowledge);
             }
             _ => {}
         }
@@ -226,10 +224,8 @@ impl Source for Sender {
     type Sink = ();
 
     fn pull(&self, queue: &SendQueue<Refused>, now: Tick) -> Pull {
-        if let Some(due) = queue.due()
-            && due.at <= now
-        {
-            return Pull::Again(due.class);
+        if let Some(pull) = queue.again_by(now) {
+            return pull;
         }
         if let Some(retry) = queue.retry() {
             return Pull::Again(retry.class);

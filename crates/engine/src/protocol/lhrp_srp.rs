@@ -52,7 +52,7 @@ pub struct LhrpSrp {
     pub threshold_message: Size,
     /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped.
     pub threshold: Size,
-    /// Queueing time in all switches together after which a speculative packet is dropped.
+    /// Time in the input buffers of all switches together after which a speculative packet is dropped.
     pub time_to_wait: Duration,
     /// How packets of small messages are dropped.
     pub drop_small: Drop,
@@ -118,10 +118,8 @@ impl Source for Endpoint {
     type Sink = ();
 
     fn pull(&self, queue: &SendQueue<Both>, now: Tick) -> Pull {
-        if let Some(due) = queue.due()
-            && due.at <= now
-        {
-            return Pull::Again(due.class);
+        if let Some(pull) = queue.again_by(now) {
+            return pull;
         }
         if let Some(retry) = queue.retry() {
             return Pull::Again(retry.class);

@@ -275,7 +275,7 @@ pub struct Interest {
     pub departures: bool,
     /// Packets that arrive at the switch of their destination, except acknowledgements.
     pub last_hop: bool,
-    /// Queueing time after which a packet of a class that times out is dropped at the head of its queue.
+    /// Time in input buffers after which a packet of a class that times out is dropped at the head of its queue.
     pub time_to_wait: Option<Tick>,
 }
 
@@ -388,6 +388,10 @@ pub trait Scheme {
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA]
     }
+    /// Whether what it keeps for a send queue (reservations, what to send again, delays) speaks of one destination.
+    fn per_destination(&self) -> bool {
+        true
+    }
     /// Whether its packets carry words: if it has signals, only where these travel in band.
     fn words(&self) -> bool {
         self.passage().is_none_or(|passage| passage == Passage::InBand)
@@ -396,7 +400,6 @@ pub trait Scheme {
     fn passage(&self) -> Option<Passage> {
         None
     }
-
     /// What the links on the way of a flow tell it, if flows are to be announced to them.
     fn told(&self) -> Option<Told> {
         None

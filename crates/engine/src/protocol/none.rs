@@ -99,6 +99,10 @@ impl Scheme for None {
         false
     }
 
+    fn per_destination(&self) -> bool {
+        self.window.is_some()
+    }
+
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let window = self.window.unwrap_or(u32::MAX);
         Box::new(NicSet::new(

@@ -108,10 +108,8 @@ impl Source for Endpoint {
     type Sink = Scheduler;
 
     fn pull(&self, queue: &SendQueue<Refused>, now: Tick) -> Pull {
-        if let Some(due) = queue.due()
-            && due.at <= now
-        {
-            return Pull::Again(due.class);
+        if let Some(pull) = queue.again_by(now) {
+            return pull;
         }
         if let Some(refused) = queue.state.waiting.front() {
             let words = [refused.flits as u64, refused.key()];
@@ -130,7 +128,7 @@ impl Source for Endpoint {
                 queue.state.asked.extend(asked);
             }
             Pull::Next(_) => queue.state.tries.on_sent(),
-            Pull::Again(_) if !self.acknowledge => queue.state.tries.on_arrival(),
+            Pull::Again(_) => queue.state.tries.on_again(self.acknowledge),
             _ => {}
         }
     }

@@ -154,10 +154,8 @@ impl Source for Endpoint {
     type Sink = Destination;
 
     fn pull(&self, queue: &SendQueue<Reservations>, now: Tick) -> Pull {
-        if let Some(due) = queue.due()
-            && due.at <= now
-        {
-            return Pull::Again(due.class);
+        if let Some(pull) = queue.again_by(now) {
+            return pull;
         }
         let next = self.rules.next(&queue.state, queue, now);
         next.unwrap_or_else(|| self.rules.wait(&queue.state, queue, now))

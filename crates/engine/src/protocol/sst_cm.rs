@@ -91,8 +91,12 @@ impl Scheme for SstCm {
         Some(self.signals)
     }
 
+    fn per_destination(&self) -> bool {
+        false
+    }
+
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        Box::new(NicSet::new(throttle::Throttle::new(self, acknowledge), plan, share))
+        Box::new(NicSet::new(throttle::Throttle::new(self, plan, acknowledge), plan, share))
     }
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {

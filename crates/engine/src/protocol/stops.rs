@@ -43,6 +43,13 @@ impl FirstTries {
         self.0 = self.0.saturating_add(1);
     }
 
+    /// A packet went at its granted time: where arrivals are not `acknowledged`, it counts as it goes.
+    pub fn on_again(&mut self, acknowledged: bool) {
+        if !acknowledged {
+            self.on_arrival();
+        }
+    }
+
     /// One went.
     pub fn on_sent(&mut self) {
         self.0 = self.0.saturating_sub(1);

@@ -6,7 +6,7 @@ use crate::core::packet::{Cold, Packet};
 
 /// Refuses packets that waited too long, and marks packets at the root of congestion if asked to.
 pub struct TimeOut {
-    /// Queueing time after which a packet is dropped.
+    /// Time in input buffers after which a packet is dropped.
     pub time_to_wait: Tick,
     /// Traffic class of refusals.
     pub control: u8,

@@ -47,7 +47,7 @@ impl Scheme for Bbq {
         self.queues
     }
 
-    fn bind(&self, _: &Topology, graph: &Graph) -> Assignment {
+    fn bind(&self, _: &Topology, graph: &Graph, _: &[u8]) -> Assignment {
         let (queues, endpoints) = (self.queues, graph.endpoints.len() as u32);
         Assignment::Kept(Box::new(move |_, dst, _| band(dst, endpoints, queues)))
     }

@@ -50,7 +50,7 @@ impl Scheme for Damq {
         self.like().queues(graph)
     }
 
-    fn bind(&self, topology: &Topology, graph: &Graph) -> Assignment {
-        self.like().bind(topology, graph)
+    fn bind(&self, topology: &Topology, graph: &Graph, first: &[u8]) -> Assignment {
+        self.like().bind(topology, graph, first)
     }
 }

@@ -40,7 +40,7 @@ impl Scheme for Dbbm {
         self.queues
     }
 
-    fn bind(&self, _: &Topology, _: &Graph) -> Assignment {
+    fn bind(&self, _: &Topology, _: &Graph, _: &[u8]) -> Assignment {
         let queues = self.queues;
         Assignment::Kept(Box::new(move |_, dst, _| (dst % queues) as u8))
     }

@@ -8,14 +8,15 @@ use crate::topology::Topology;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// DBBQ: bands of rows in the first virtual network, of columns in the others.
+/// DBBQ: bands of rows for packets that cross rows first, of columns for the others.
 ///
 /// # What it does
 ///
 /// With orders xy and yx of the dimensions, in virtual networks of their own (`routing.orders`), packets that cross a row first
 /// are told apart by their destination's row (in three dimensions, its plane of z), those that cross a column first by its column:
-/// queue = ⌊destination · queues / endpoints⌋ in network 1 (Equation 2), ⌊x · queues / k⌋ in the others, where x is the
-/// destination's place among the k of the first dimension (Equation 3). The upper half of a port's queues is network 2's.
+/// queue = ⌊destination · queues / endpoints⌋ in networks whose order begins with x (Equation 2), ⌊x · queues / k⌋ in the others,
+/// where x is the destination's place among the k of the first dimension (Equation 3). The upper half of a port's queues is
+/// network 2's. With the ascending order alone it is `bbq`.
 ///
 /// # Paper
 ///
@@ -61,12 +62,16 @@ impl Scheme for Dbbq {
         self.queues
     }
 
-    fn bind(&self, topology: &Topology, graph: &Graph) -> Assignment {
+    fn bind(&self, topology: &Topology, graph: &Graph, first: &[u8]) -> Assignment {
         let (queues, endpoints) = (self.queues, graph.endpoints.len() as u32);
         let (columns, each) = columns(topology).unwrap_or((endpoints, 1));
-        Assignment::Kept(Box::new(move |_, dst, network| match network {
-            0 => band(dst, endpoints, queues),
-            _ => band(dst / each % columns, columns, queues),
+        let rows: Vec<bool> = first.iter().map(|&dimension| dimension == 0).collect();
+        Assignment::Kept(Box::new(move |_, dst, network| {
+            if rows[usize::from(network)] {
+                band(dst, endpoints, queues)
+            } else {
+                band(dst / each % columns, columns, queues)
+            }
         }))
     }
 
@@ -78,6 +83,8 @@ impl Scheme for Dbbq {
 #[cfg(test)]
 mod tests {
     use super::super::tests::queue;
+    use super::*;
+    use crate::topology::Wiring;
 
     const TWO: &str = "kind = 'dbbq'\nqueues = 2";
 
@@ -94,5 +101,28 @@ mod tests {
         let of = |dst, network| queue(TWO, "kind = 'torus'\ndims = [4, 4, 4]", (0, dst), network);
         // Endpoint 37 is at (1, 1, 2), endpoint 31 at (3, 3, 1).
         assert_eq!([of(37, 0), of(37, 1), of(31, 0), of(31, 1)], [1, 0, 0, 1]);
+    }
+
+    #[test]
+    fn bands_follow_the_order_whatever_the_number_of_its_network() {
+        let rows = |orders: &str| {
+            let routing: crate::routing::Routing =
+                toml::from_str(&format!("kind = 'dor'\norders = {orders}")).unwrap();
+            let topology: Topology = toml::from_str("kind = 'kns'\nk = 4\nn = 2").unwrap();
+            let (graph, scale) = (
+                topology.graph(),
+                crate::units::Scale { flit_bits: 1, packet_flits: 1, host: crate::units::Rate(1) },
+            );
+            let router = routing.bind(&topology, &graph, &scale).unwrap();
+            let Assignment::Kept(choose) =
+                Dbbq::default().bind(&topology, &graph, &router.first_dimensions())
+            else {
+                panic!("dbbq chooses at the source")
+            };
+            // Endpoint 3 is in the upper row, on the right.
+            (0..router.networks()).map(|network| choose(0, 3, network)).collect::<Vec<_>>()
+        };
+        assert_eq!([rows("['xy', 'yx']"), rows("['yx', 'xy']")], [[0, 1], [1, 0]]);
+        assert_eq!([rows("['xy']"), rows("['yx']")], [[0], [1]]);
     }
 }

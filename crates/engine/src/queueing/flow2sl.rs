@@ -46,7 +46,7 @@ impl Scheme for Flow2sl {
         self.queues
     }
 
-    fn bind(&self, _: &Topology, graph: &Graph) -> Assignment {
+    fn bind(&self, _: &Topology, graph: &Graph, _: &[u8]) -> Assignment {
         let (queues, leaves) = (self.queues, leaves(graph));
         let count = leaves.iter().max().map_or(1, |&last| last + 1);
         let groups: Vec<u32> = leaves.iter().map(|&leaf| band(leaf, count, queues).into()).collect();

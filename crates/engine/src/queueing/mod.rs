@@ -28,8 +28,8 @@ pub trait Scheme {
     }
     /// Queues of a port in each virtual network, on a network of this graph.
     fn queues(&self, graph: &Graph) -> u32;
-    /// How packets find their queues.
-    fn bind(&self, topology: &Topology, graph: &Graph) -> Assignment;
+    /// How packets find their queues; `first` tells the dimension that they cross first, by virtual network.
+    fn bind(&self, topology: &Topology, graph: &Graph, first: &[u8]) -> Assignment;
     /// Comparisons with constants that an output makes to find the queue of a packet, for the cost model: the limits between
     /// bands; digits of an address cost none.
     fn comparators(&self) -> u32 {
@@ -104,7 +104,7 @@ mod tests {
     pub(super) fn queue(text: &str, topology: &str, (src, dst): (u32, u32), network: u8) -> u8 {
         let scheme: Queueing = toml::from_str(text).unwrap();
         let topology: Topology = toml::from_str(topology).unwrap();
-        match scheme.scheme().bind(&topology, &topology.graph()) {
+        match scheme.scheme().bind(&topology, &topology.graph(), &[0, 1]) {
             Assignment::Kept(choose) => choose(src, dst, network),
             Assignment::Single | Assignment::Port(_) => panic!("no queue is chosen at the source"),
         }
@@ -120,7 +120,7 @@ mod tests {
             let graph = topology.graph();
             let count = scheme.scheme().queues(&graph);
             let all = graph.endpoints.len() as u32;
-            let Assignment::Kept(choose) = scheme.scheme().bind(topology, &graph) else { continue };
+            let Assignment::Kept(choose) = scheme.scheme().bind(topology, &graph, &[0, 1]) else { continue };
             let mut used = std::collections::BTreeSet::new();
             for (src, dst) in (0..all).flat_map(|src| (0..all).map(move |dst| (src, dst))) {
                 used.extend([0, 1].map(|network| choose(src, dst, network)));

@@ -19,7 +19,7 @@ impl Scheme for Single {
         1
     }
 
-    fn bind(&self, _: &Topology, _: &Graph) -> Assignment {
+    fn bind(&self, _: &Topology, _: &Graph, _: &[u8]) -> Assignment {
         Assignment::Single
     }
 }

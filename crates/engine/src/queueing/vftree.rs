@@ -44,7 +44,7 @@ impl Scheme for Vftree {
         self.queues
     }
 
-    fn bind(&self, _: &Topology, graph: &Graph) -> Assignment {
+    fn bind(&self, _: &Topology, graph: &Graph, _: &[u8]) -> Assignment {
         let (queues, leaves) = (self.queues, leaves(graph));
         Assignment::Kept(Box::new(move |src, dst, _| {
             ((leaves[src as usize] + leaves[dst as usize]) % queues) as u8

@@ -25,7 +25,7 @@ impl Scheme for Voqnet {
         graph.endpoints.len() as u32
     }
 
-    fn bind(&self, _: &Topology, _: &Graph) -> Assignment {
+    fn bind(&self, _: &Topology, _: &Graph, _: &[u8]) -> Assignment {
         Assignment::Kept(Box::new(|_, dst, _| dst as u8))
     }
 }

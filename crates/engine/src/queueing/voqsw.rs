@@ -37,7 +37,7 @@ impl Scheme for Voqsw {
         self.queues.unwrap_or(ports).max(1)
     }
 
-    fn bind(&self, _: &Topology, graph: &Graph) -> Assignment {
+    fn bind(&self, _: &Topology, graph: &Graph, _: &[u8]) -> Assignment {
         Assignment::Port(self.queues(graph))
     }
 }

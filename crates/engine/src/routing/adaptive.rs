@@ -37,6 +37,10 @@ impl Bind for Adaptive {
         KINDS
     }
 
+    fn senses_load(&self) -> bool {
+        true
+    }
+
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let lattice = Lattice::new(topology, graph, true)?;
         let classes = topology.wiring().link_classes().len() as u8;

@@ -52,6 +52,10 @@ impl Bind for CodesPar {
         &["dragonfly"]
     }
 
+    fn senses_load(&self) -> bool {
+        true
+    }
+
     fn router(&self, topology: &Topology, _: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let Topology::Dragonfly(of) = topology else { return None };
         let geometry = Geometry::new(of);

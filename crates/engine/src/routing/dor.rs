@@ -77,6 +77,10 @@ impl Bind for Dor {
         dangerous.then(problem).into_iter().chain(orders).collect()
     }
 
+    fn senses_load(&self) -> bool {
+        self.choose == Choose::Occupancy && self.orders.len() > 1
+    }
+
     fn may_deadlock(&self) -> bool {
         self.may_deadlock
     }
@@ -110,7 +114,8 @@ pub(super) trait Ordered: Phases {
 /// Dimension order, in one order or several.
 struct DimensionOrder<O> {
     ways: O,
-    networks: u8,
+    /// By virtual network, the dimension that its packets cross first.
+    first: Vec<u8>,
     choose: Choose,
     deadlock: Deadlock,
     bubbles: bool,
@@ -118,9 +123,10 @@ struct DimensionOrder<O> {
 
 impl<O: Ordered> DimensionOrder<O> {
     fn new(mut ways: O, orders: Vec<Order>, of: &Dor) -> Self {
-        let (networks, bubbles) = (orders.len() as u8, of.deadlock == Deadlock::Bubble && ways.has_rings());
+        let first = orders.iter().map(|order| order[0]).collect();
+        let bubbles = of.deadlock == Deadlock::Bubble && ways.has_rings();
         ways.set_orders(orders);
-        Self { ways, networks, choose: of.choose, deadlock: of.deadlock, bubbles }
+        Self { ways, first, choose: of.choose, deadlock: of.deadlock, bubbles }
     }
 }
 
@@ -134,15 +140,19 @@ impl<O: Ordered> Router for DimensionOrder<O> {
     }
 
     fn networks(&self) -> u8 {
-        self.networks
+        self.first.len() as u8
+    }
+
+    fn first_dimensions(&self) -> Vec<u8> {
+        self.first.clone()
     }
 
     fn weighs(&self) -> bool {
-        self.networks > 1 && self.choose == Choose::Occupancy
+        self.networks() > 1 && self.choose == Choose::Occupancy
     }
 
     fn freedom(&self) -> String {
-        let several = if self.networks > 1 { "; each order has a virtual network of its own" } else { "" };
+        let several = if self.networks() > 1 { "; each order has a virtual network of its own" } else { "" };
         let order = format!("{}{several}", self.ways.freedom());
         match self.deadlock {
             Deadlock::None if self.ways.has_rings() => {
@@ -164,8 +174,8 @@ impl<O: Ordered> Router for DimensionOrder<O> {
     }
 
     fn inject(&self, src: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) {
-        if self.networks > 1 {
-            route.network = self.choose.order(self.networks, senses, |network, senses| {
+        if self.networks() > 1 {
+            route.network = self.choose.order(self.networks(), senses, |network, senses| {
                 let mut trial = Route { network, ..Route::default() };
                 self.ways.direct(self.ways.seat(src).0, dst, &mut trial, senses)
             });

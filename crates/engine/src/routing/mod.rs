@@ -38,8 +38,16 @@ pub struct Route {
     pub state: u8,
     /// Virtual network (index of the order chosen at injection).
     pub network: u8,
-    /// Switches left so far; counted by the engine.
+    /// Switches left so far, 255 if it is more; counted by the engine.
     pub hops: u8,
+}
+
+impl Route {
+    /// The packet leaves a switch.
+    #[inline]
+    pub fn leave(&mut self) {
+        self.hops = self.hops.saturating_add(1);
+    }
 }
 
 /// Bit of [`Route::state`] by which a routing asks for bubble flow control at this hop: the packet enters the first
@@ -107,6 +115,11 @@ pub trait Router: Send + Sync {
         1
     }
 
+    /// The dimension that packets cross first, by virtual network.
+    fn first_dimensions(&self) -> Vec<u8> {
+        vec![0; self.networks().into()]
+    }
+
     /// Whether the source looks at what is [`Senses::committed`].
     fn weighs(&self) -> bool {
         false
@@ -165,6 +178,10 @@ pub trait Bind {
     /// Mistakes in the parameters, on this topology; paths are relative to `routing`.
     fn problems(&self, _topology: &Topology) -> Vec<Problem> {
         Vec::new()
+    }
+    /// Whether it looks at queues.
+    fn senses_load(&self) -> bool {
+        false
     }
     /// Whether a deadlock is wanted.
     fn may_deadlock(&self) -> bool {
@@ -346,7 +363,7 @@ pub(crate) mod tests {
         while hops.len() < 20 {
             let hop = router.route(switch, in_port, dst, &mut route, senses);
             hops.push(hop);
-            route.hops += 1;
+            route.leave();
             match graph.switches[switch as usize][hop.port as usize].peer {
                 Peer::Switch { switch: next, port } => (switch, in_port) = (next, Some(port)),
                 Peer::Endpoint(endpoint) => {

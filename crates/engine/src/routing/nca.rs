@@ -1,4 +1,5 @@
 //! Nearest-common-ancestor routing on a fat tree: up as far as needed, and down the only way.
+use super::least::Least;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::topology::{Topology, xgft::Xgft};
@@ -42,6 +43,10 @@ pub enum Up {
 impl Bind for Nca {
     fn topologies(&self) -> &'static [&'static str] {
         &["fat-tree", "xgft", "k-ary-n-tree"]
+    }
+
+    fn senses_load(&self) -> bool {
+        self.up == Up::LeastLoaded
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
@@ -117,22 +122,14 @@ impl Tree {
             }
     }
 
-    /// The least occupied of the ports up. Equals are sampled in one pass: the i-th replaces the choice with
-    /// probability 1/i.
+    /// The least occupied of the ports up.
     fn least_loaded(&self, level: Level, senses: &mut dyn Senses) -> u16 {
-        let (mut choice, mut least, mut equals) = (0, u32::MAX, 0);
+        let mut least = Least::new();
         for port in 0..level.up {
             let occupancy = senses.occupancy(level.first_up + port);
-            if occupancy < least {
-                (choice, least, equals) = (port, occupancy, 1);
-            } else if occupancy == least {
-                equals += 1;
-                if senses.below(equals) == 0 {
-                    choice = port;
-                }
-            }
+            least.offer(port, occupancy.into(), senses);
         }
-        choice
+        least.best().map_or(0, |(port, _)| port)
     }
 }
 

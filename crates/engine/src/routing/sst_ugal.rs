@@ -49,6 +49,10 @@ impl Bind for SstUgal {
         &["dragonfly"]
     }
 
+    fn senses_load(&self) -> bool {
+        true
+    }
+
     fn router(&self, topology: &Topology, _: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let Topology::Dragonfly(of) = topology else { return None };
         Some(Box::new(Weighing { geometry: Geometry::new(of), bias: flits(self.bias, scale) }))

@@ -47,6 +47,10 @@ impl Bind for Ugal {
         &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
+    fn senses_load(&self) -> bool {
+        true
+    }
+
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let threshold = flits(self.threshold, scale);
         match topology {

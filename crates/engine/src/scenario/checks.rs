@@ -1,28 +1,16 @@
 //! Mistakes across keys: what no schema can tell, and needs only the scenario.
+use super::flows;
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Snapshots, Traffic};
 use crate::problem::Problem;
 use crate::protocol::ecn::Notify;
 use crate::protocol::{CLASS_NAMES, CongestionControl};
-use crate::routing::Routing;
 use crate::switch::parameters::{Buffer, Parameters, Path, Voq};
 use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::{BTreeSet, HashSet};
 
 /// Where the problems go.
-type Tell<'a> = &'a mut dyn FnMut(Problem);
-
-/// The send queues that a congestion control works with, where those are not all: what it keeps for a send queue
-/// (reservations, what to send again, delays) speaks of one destination.
-const SEND_QUEUES: &[(&str, &[SendQueues])] = &[
-    ("ecn", &[SendQueues::PerDestination]),
-    ("lhrp", &[SendQueues::PerDestination]),
-    ("srp", &[SendQueues::PerDestination]),
-    ("smsrp", &[SendQueues::PerDestination]),
-    ("lhrp+srp", &[SendQueues::PerDestination]),
-    ("saa", &[SendQueues::PerDestination]),
-    ("max-min", &[SendQueues::PerDestination]),
-];
+pub(super) type Tell<'a> = &'a mut dyn FnMut(Problem);
 
 /// Largest number of flits in a packet.
 const PACKET_FLITS_MAX: u64 = 4095;
@@ -57,7 +45,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     }
     link(scenario, tell);
     combination(scenario, tell);
-    flow_routes(scenario, tell);
+    flows::across(scenario, tell);
     window(scenario, tell);
     marks(scenario, tell);
     virtual_output_queues(&switch_parameters, tell);
@@ -139,10 +127,10 @@ fn link(scenario: &Scenario, tell: Tell) {
 }
 
 fn combination(scenario: &Scenario, tell: Tell) {
-    let scheme = scenario.congestion_control.kind();
-    let legal = SEND_QUEUES.iter().find(|(kind, _)| *kind == scheme).map(|(_, queues)| *queues);
-    if legal.is_some_and(|queues| !queues.contains(&scenario.endpoint.queues)) {
-        let message = format!("congestion control \"{scheme}\" needs a send queue per destination");
+    let (scheme, fifo) =
+        (&scenario.congestion_control, scenario.endpoint.queues != SendQueues::PerDestination);
+    if scheme.scheme().per_destination() && fifo {
+        let message = format!("congestion control \"{}\" needs a send queue per destination", scheme.kind());
         tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
     }
 }
@@ -150,15 +138,8 @@ fn combination(scenario: &Scenario, tell: Tell) {
 /// What a window cannot work without.
 fn window(scenario: &Scenario, tell: Tell) {
     let CongestionControl::None(none) = &scenario.congestion_control else { return };
-    if none.window.is_none() {
-        return;
-    }
-    if !scenario.endpoint.acknowledge {
+    if none.window.is_some() && !scenario.endpoint.acknowledge {
         tell(Problem::new("endpoint.acknowledge", "a window needs acknowledgements", "acknowledge = true"));
-    }
-    if scenario.endpoint.queues != SendQueues::PerDestination {
-        let message = "a window needs a send queue per destination";
-        tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
     }
 }
 
@@ -179,26 +160,6 @@ fn virtual_output_queues(switch: &Parameters, tell: Tell) {
         let meant = nearest(name, CLASS_NAMES).map(|name| format!("did you mean {name}? "));
         let help = format!("{}one of: {}", meant.unwrap_or_default(), CLASS_NAMES.join(", "));
         tell(Problem::new("switch.voq", format!("there is no traffic class \"{name}\""), help));
-    }
-}
-
-/// What routes for whole flows cannot work with.
-fn flow_routes(scenario: &Scenario, tell: Tell) {
-    let Routing::FlowAdaptive(_) = scenario.routing else { return };
-    if scenario.endpoint.queues != SendQueues::PerDestination {
-        let message = "routing \"flow-adaptive\" needs a send queue per destination";
-        tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
-    }
-    let scheme = scenario.congestion_control.kind();
-    if scenario.congestion_control.scheme().classes(true).iter().any(|class| class.droppable) {
-        let message = format!(
-            "\"flow-adaptive\" routes whole flows, but \"{scheme}\" drops packets and sends them again"
-        );
-        tell(Problem::new(
-            "routing.kind",
-            message,
-            "another routing, or none, ecn, saa or max-min as congestion control",
-        ));
     }
 }
 

@@ -9,6 +9,7 @@ use crate::routing::Routing;
 use crate::switch::Switch;
 use crate::topology::Topology;
 use crate::units::{Duration, Size};
+use crate::workload::Workload;
 use crate::workload::goal::{self, Goal};
 use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -41,7 +42,14 @@ impl Scenario {
         let scenario = if readable { deserialise(root, &original, &mut found) } else { None };
         if let Some(scenario) = scenario.as_ref().filter(|_| measurable(&found)) {
             let mut across = Vec::new();
-            let told = |path: &String| found.problems.iter().any(|(_, problem)| problem.path == *path);
+            let has =
+                |test: &dyn Fn(&str) -> bool| found.problems.iter().any(|(_, problem)| test(&problem.path));
+            // A table of traffic or a job with a mistake may have been left out.
+            let told = |path: &String| {
+                has(&|told| told == path)
+                    || path == "traffic"
+                        && has(&|told| told.starts_with("traffic") || told.starts_with("job"))
+            };
             checks::across(scenario, &mut |problem| {
                 if !told(&problem.path) {
                     across.push(problem);
@@ -127,6 +135,9 @@ impl Scenario {
         let [warmup, _, drain] = self.run_spans();
         self.run.warmup.get_or_insert(warmup);
         self.run.drain.get_or_insert(drain);
+        for job in self.job.iter_mut().filter(|job| !matches!(job.workload, Workload::Vef(_))) {
+            job.mpi = job.mpi.or_codes();
+        }
     }
 }
 
@@ -221,6 +232,10 @@ fn deserialise(root: Node, original: &Node, found: &mut Found) -> Option<Scenari
         // The walk has found what the schema can tell: this is for a kind whose reader is stricter than that.
         Err(error) => {
             let path = unreadable(&json).unwrap_or_default();
+            // What the walk has taken out may be what the reader misses.
+            if found.problems.iter().any(|(_, problem)| problem.path.starts_with(&path)) {
+                return None;
+            }
             let help = "`tailback list` tells what each table takes";
             found.add(original.locate(&path), || Problem::new(path, error.to_string(), help));
             None

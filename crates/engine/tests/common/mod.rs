@@ -90,13 +90,24 @@ pub fn drops(protocol: &str) -> bool {
         .any(|kind| protocol.contains(kind))
 }
 
-/// The protocol, or one that routes for whole flows work with.
+/// The protocol, or one that the routing works with: routes for whole flows with one that drops nothing, ways chosen by queues with
+/// one whose flows have no rates.
 pub fn suited<'a>(routing: &str, protocol: &'a str) -> &'a str {
+    let bound: Routing = toml::from_str(routing).unwrap();
+    let rates = ["\"saa\"", "\"max-min\""].iter().any(|kind| protocol.contains(kind));
     if routing.contains("flow-adaptive") && drops(protocol) {
         PROTOCOLS[PROTOCOLS.len() - 1]
+    } else if rates && bound.binding().senses_load() {
+        PROTOCOLS[1]
     } else {
         protocol
     }
+}
+
+/// Whether a protocol needs a send queue per destination.
+pub fn per_destination(protocol: &str) -> bool {
+    let bound: CongestionControl = toml::from_str(protocol).unwrap();
+    bound.scheme().per_destination()
 }
 
 /// Every network with every routing that sends a packet when it is made: without set-up packets first.

@@ -31,7 +31,7 @@ impl Terminal {
         Self {
             variant: parameters.variant,
             acknowledge: if parameters.signals == Passage::InBand { 0 } else { OUT_OF_BAND },
-            data: 1,
+            data: plan.data_class(),
             period,
             windows,
             capacity: (period * windows as u64 / u64::from(plan.links[0].time[1])).max(1),

@@ -35,10 +35,8 @@ impl Bench {
     }
 
     fn pull(&self) -> Pull {
-        if let Some(due) = self.queue.due()
-            && due.at <= self.now
-        {
-            return Pull::Again(due.class);
+        if let Some(pull) = self.queue.again_by(self.now) {
+            return pull;
         }
         let next = self.rules.next(&self.state, &self.queue, self.now);
         next.unwrap_or_else(|| self.rules.wait(&self.state, &self.queue, self.now))

@@ -2,6 +2,7 @@
 use super::SstCm;
 use crate::core::Tick;
 use crate::core::packet::Kind;
+use crate::core::plan::Plan;
 use crate::nic::queue::SendQueue;
 use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Signal, Variant};
 use crate::protocol::{Concern, MILLION, Pull, Received, Reply, Sent, Source};
@@ -19,10 +20,11 @@ pub struct Throttle {
 
 impl Throttle {
     /// The source of a plan.
-    pub fn new(parameters: &SstCm, acknowledge: bool) -> Self {
+    pub fn new(parameters: &SstCm, plan: &Plan, acknowledge: bool) -> Self {
         let slower = if parameters.variant == Variant::Coded { 2 * DIVISOR_ONE } else { 0 };
         let overtaking = parameters.signals == Passage::InBand;
-        Self { acknowledge, control: 0, data: 1, slower, overtaking }
+        let (control, data) = (plan.control_class(), plan.data_class());
+        Self { acknowledge, control, data, slower, overtaking }
     }
 
     /// The divisor of the rate under an order.

@@ -1,0 +1,83 @@
+//! Mistakes across keys where flows have routes or rates of their own, or no packets at all.
+use super::checks::Tell;
+use super::{Model, Scenario, SendQueues, Snapshots};
+use crate::problem::Problem;
+use crate::protocol::CongestionControl;
+use crate::routing::Routing;
+use crate::workload::Workload;
+
+/// Tells all of them.
+pub(super) fn across(scenario: &Scenario, tell: Tell) {
+    routes(scenario, tell);
+    rates(scenario, tell);
+    if scenario.run.model == Model::Fluid {
+        fluid(scenario, tell);
+    }
+}
+
+/// What routes for whole flows cannot work with.
+fn routes(scenario: &Scenario, tell: Tell) {
+    let Routing::FlowAdaptive(_) = scenario.routing else { return };
+    if scenario.endpoint.queues != SendQueues::PerDestination {
+        let message = "routing \"flow-adaptive\" needs a send queue per destination";
+        tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
+    }
+    let scheme = &scenario.congestion_control;
+    if scheme.scheme().classes(true).iter().any(|class| class.droppable) {
+        let message = format!(
+            "\"flow-adaptive\" routes whole flows, but \"{}\" drops packets and sends them again",
+            scheme.kind()
+        );
+        let help = "another routing, or a congestion control that drops nothing, such as none, ecn or saa";
+        tell(Problem::new("routing.kind", message, help));
+    }
+}
+
+/// A flow with a rate keeps to one way, which its set-up packet finds: it knows flows, not queues.
+fn rates(scenario: &Scenario, tell: Tell) {
+    if scenario.congestion_control.scheme().told().is_some() && scenario.routing.binding().senses_load() {
+        let message = format!(
+            "\"{}\" as it is set chooses by the queues, but under \"{}\" a flow keeps the way that it sets up",
+            scenario.routing.kind(),
+            scenario.congestion_control.kind()
+        );
+        tell(Problem::new("routing.kind", message, BY_FLOWS));
+    }
+}
+
+const BY_FLOWS: &str =
+    "flow-adaptive, which chooses by the flows, or a routing that does not look at the load";
+
+/// What the fluid model does not have.
+fn fluid(scenario: &Scenario, tell: Tell) {
+    let mut lacks = |path: &str, what: &str, help: &str| {
+        tell(Problem::new(path, format!("the fluid model has no {what}"), help));
+    };
+    let jobs = "only [[job]] tables with workload = \"phases\", or model = \"packets\"";
+    if !scenario.traffic.is_empty() {
+        lacks("run.model", "open-loop traffic", jobs);
+    }
+    if scenario.job.iter().any(|job| !matches!(job.workload, Workload::Phases(_))) {
+        lacks("run.model", "ranks, only phases of flows", jobs);
+    }
+    let scheme = &scenario.congestion_control;
+    let fair = matches!(scheme, CongestionControl::None(none) if none.window.is_none());
+    if !fair && scheme.scheme().told().is_none() {
+        let help = "none (max-min fair rates), saa or max-min; or model = \"packets\"";
+        lacks("congestion_control", "packets for it to hold back", help);
+    }
+    if scenario.routing.binding().senses_load() && scheme.scheme().told().is_none() {
+        lacks("routing.kind", "queues to choose by", BY_FLOWS);
+    }
+    let record = &scenario.record;
+    let unknown = [
+        ("series", record.series.is_some()),
+        ("sources", record.sources),
+        ("packets", record.packets),
+        ("control", record.control),
+        ("occupancy", record.occupancy != Snapshots::default()),
+    ];
+    for (key, _) in unknown.iter().filter(|(_, asked)| *asked) {
+        lacks(&format!("record.{key}"), "packets", "record.ports alone, or model = \"packets\"");
+    }
+}
