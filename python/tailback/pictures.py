@@ -147,7 +147,7 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
             look = style.line(number) if len(by_label(results)) > 1 else {"color": "black"}
             below.plot(times, counts, drawstyle="steps-post", label=label, **look)
         above.set_yscale("log")
-        above.set_ylabel("allowed rate\n[part of the channel]")
+        above.set_ylabel("allowed rate\n[part of the channel]\n(none in a pause)")
         below.set_ylabel("throttled endpoints")
         below.yaxis.set_major_locator(MaxNLocator(integer=True))
         below.set_ylim(bottom=0)

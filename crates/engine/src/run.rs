@@ -85,7 +85,7 @@ pub fn load(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
 pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     let plan = Arc::new(build::plan(scenario).map_err(RunError::Problems)?);
     if scenario.run.model == Model::Fluid {
-        return crate::fluid::run(scenario, &plan, watch).map_err(RunError::Problems);
+        return Ok(crate::fluid::run(scenario, &plan, watch));
     }
     let radix = plan.graph.switches.iter().map(Vec::len).max().unwrap_or(0);
     // One event loop for each layout of a switch's state; the common case has one word per set of ports and of virtual
@@ -184,7 +184,7 @@ fn measured<A: Architecture>(
         .into_iter()
         .map(|partition| {
             let mut probe = partition.fabric.probe;
-            probe.finish();
+            probe.finish(end);
             probe
         })
         .collect();

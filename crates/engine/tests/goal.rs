@@ -234,7 +234,7 @@ fn a_message_that_cannot_be_sent_is_told_with_its_place_before_the_run() {
             .collect::<String>()
     };
     let expected =
-        "a message of 300000000 B, but one of at most 19660800 B can be sent with packets of 24 flits";
+        "a message of 300000000 B, but one of at most 19660500 B can be sent with packets of 24 flits";
     let text = told(&format!("text = {}", Scenario::quoted(trace)));
     assert!(text.starts_with(&format!("job.it.text: line 3, column 7: {expected}")), "{text}");
     let bytes = binary(&read_text(trace, 1).unwrap());

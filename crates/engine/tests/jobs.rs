@@ -1,6 +1,6 @@
 //! Laws of jobs: placement, matching, independence of partitions and of each other, deadlock.
 mod common;
-use common::{FEW_NETWORKS, PROTOCOLS, file, read, routings, run, run_with};
+use common::{FEW_NETWORKS, PROTOCOLS, column, file, read, reals, routings, run, run_with};
 use serde_json::Value;
 use tailback_engine::report::{Column, Output, RunError};
 use tailback_engine::scenario::Scenario;
@@ -60,7 +60,10 @@ fn jobs_give_the_same_bytes_for_any_partitions_and_threads_under_every_scheme() 
             "message = \"20 kB\"\niterations = 3\nstart = \"3 us\"\nplacement = \"random-groups\"",
         );
     for protocol in PROTOCOLS {
-        let text = file(FEW_NETWORKS[2], "kind = \"par\"", protocol, &(jobs.clone() + RUN));
+        // Ways that do not look at queues, for flows that have rates.
+        let routing = if common::suited("kind = \"par\"", protocol) == *protocol { "par" } else { "valiant" };
+        let routing = format!("kind = \"{routing}\"");
+        let text = file(FEW_NETWORKS[2], &routing, protocol, &(jobs.clone() + RUN));
         let first = run_with(&text, &[("run.partitions", "1")]);
         is_matched(&first);
         // Threads are slow where cores are few.
@@ -242,6 +245,52 @@ fn what_a_rank_is_in_the_middle_of_counts_as_its_communication_until_the_end_of_
 }
 
 #[test]
+fn what_a_job_carries_counts_by_who_sends_and_receives_it_and_while_it_runs() {
+    // Three ranks send 40 kB each to one, long messages, which ask first; another job goes on for longer.
+    let incast =
+        job("it", 4, "message = \"40 kB\"\niterations = 1\nmpi = { delay = \"0 ns\", overhead = \"0 ns\" }")
+            .replace("ring-exchange", "incast");
+    let long = |message: &str| job("long", 2, &format!("message = \"{message}\"\niterations = 20"));
+    let rest = "[record]\nsources = true\nseries = \"1 us\"\n";
+    let output = run(&network(&(incast.clone() + &long("10 kB") + RUN + rest)));
+    let of_class = |output: &Output, name: &str| common::number(output, "it", name);
+    let (time, flits) = (of(&output, "it")["time_ns"].as_f64().unwrap(), 3.0 * 3200.0);
+    // A flit takes a nanosecond.
+    assert!((of_class(&output, "accepted_per_destination") - flits / time).abs() < 0.01, "{time}");
+    assert!((3.0 * of_class(&output, "accepted") - flits / time).abs() < 0.03, "{time}");
+    let longer = run(&network(&(incast + &long("100 kB") + RUN + rest)));
+    assert!((of_class(&longer, "accepted") / of_class(&output, "accepted") - 1.0).abs() < 0.02);
+    // Of sources there is a row for each rank of both jobs.
+    let classes = column(&output, "sources", "class");
+    let Column::Text(classes) = classes else { panic!("classes have names") };
+    assert_eq!([4, 2], ["it", "long"].map(|name| classes.iter().filter(|class| *class == name).count()));
+    let series = reals(&longer, "series", "accepted_per_destination");
+    assert!(series.iter().all(|&share| share < 1.1), "{series:?}");
+}
+
+#[test]
+fn communication_ends_with_the_run() {
+    let slow = job("slow", 4, "message = \"1 kB\"\niterations = 9\nmpi = { overhead = \"30 us\" }");
+    let text = network(&(slow + "[run]\nwarmup = \"0 ns\"\nduration = \"50 us\"\ndrain = \"0 ns\"\n"));
+    let output = run(&text);
+    let times = common::reals(&output, "ranks", "communication_ns");
+    assert!(times.iter().all(|&time| time > 0.0 && time <= 50_000.0), "{times:?}");
+}
+
+#[test]
+fn a_job_that_has_sent_all_before_the_window_is_named() {
+    let early = job("early", 4, "message = \"1 kB\"\niterations = 1");
+    let late = job("late", 4, "message = \"1 kB\"\niterations = 1\nstart = \"60 us\"");
+    let run_part = "[run]\nwarmup = \"50 us\"\nduration = \"20 us\"\n";
+    let output = run(&network(&(early + &late + run_part)));
+    let told = output.summary["warnings"].to_string();
+    assert!(
+        told.contains("job \\\"early\\\": it created its messages outside the measured window of 50 to "),
+        "{told}"
+    );
+}
+
+#[test]
 fn the_phase_that_a_run_ends_in_counts_until_then() {
     let phases = "[[job]]\nname = \"it\"\nworkload = \"phases\"\nranks = 4\nsize = \"1 MB\"\nphases = 9\n\
                   [run]\nwarmup = \"0 ns\"\nduration = \"50 us\"\ndrain = \"0 ns\"\n";
@@ -253,7 +302,7 @@ fn the_phase_that_a_run_ends_in_counts_until_then() {
 #[test]
 fn a_message_that_no_packet_numbers_can_count_is_refused() {
     let text = network(&(job("huge", 2, "message = \"1 GB\"") + RUN));
-    let told = "job.huge.message: a message of 1000000000 B, but one of at most 19660800 B can be sent";
+    let told = "job.huge.message: a message of 1000000000 B, but one of at most 19660500 B can be sent";
     assert!(problems(&text).join("").contains(told), "{:?}", problems(&text));
     // How a collective cuts its message up shows as it runs.
     let text = text.replace("ring-exchange", "allreduce");
@@ -261,7 +310,7 @@ fn a_message_that_no_packet_numbers_can_count_is_refused() {
         panic!("it ran")
     };
     let expected =
-        "job \"huge\": rank 0 sends a message of 500000000 B, but one of at most 19660800 B can be sent";
+        "job \"huge\": rank 0 sends a message of 500000000 B, but one of at most 19660500 B can be sent";
     assert!(failure.starts_with(expected), "{failure}");
 }
 

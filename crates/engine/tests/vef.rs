@@ -48,16 +48,29 @@ fn every_kind_of_record_is_run_to_its_end() {
     assert_eq!((&job["ranks"], &job["unfinished_ranks"]), (&Value::from(4), &Value::from(0)));
     assert_eq!(job["messages"], job["delivered_messages"]);
     assert_eq!(output.summary["warnings"], Value::Array(vec![]));
-    // Messages of 4 tasks: those of the trace, two of which ask first; broadcast, reduction, allreduce, gather, scatter,
-    // allgather (two rounds), barrier (two rounds), all-to-all.
-    let expected = (4 + 2) + 3 + 3 + 8 + 3 + 3 + 8 + 8 + 12;
+    // Messages of 4 tasks: those of the trace; broadcast, reduction, allreduce, gather, scatter, allgather (two rounds), barrier (two
+    // rounds), all-to-all.
+    let expected = 4 + 3 + 3 + 8 + 3 + 3 + 8 + 8 + 12;
     assert_eq!(job["messages"], Value::from(expected));
+    // One of those of the trace asks first, if it is said to, and is answered.
+    let asking = run(&every_operation(), "mpi = { eager = \"8 KiB\" }");
+    assert_eq!(asking.summary["jobs"]["trace"]["messages"], Value::from(expected + 2));
+}
+
+#[test]
+fn a_message_of_a_trace_costs_its_way_alone() {
+    let output = run("VEF 2 1 0 0 0 TRUE\n0 0 1 65536 0 0 -1\n", "");
+    let job = &output.summary["jobs"]["trace"];
+    assert_eq!(job["messages"], Value::from(1));
+    // 5,243 flits of 100 bits at 1 ns each, and the way of the first.
+    let time = job["time_ns"].as_f64().unwrap();
+    assert!(time > 5243.0 && time < 5400.0, "{time}");
 }
 
 #[test]
 fn times_are_those_of_the_trace() {
     let end = |text: &str| {
-        let output = run(text, "mpi = { delay = \"0 ns\", overhead = \"0 ns\" }");
+        let output = run(text, "");
         output.summary["jobs"]["trace"]["time_ns"].as_f64().unwrap()
     };
     let none = end("VEF 2 0 0 0 0 TRUE\n");
@@ -143,7 +156,7 @@ fn check(text: &str, changes: &str) -> Vec<String> {
 fn a_message_that_cannot_be_sent_is_told_with_its_line_before_the_run() {
     let told = |text: &str| check(text, "").join("\n");
     let expected =
-        "a message of 300000000 B, but one of at most 19660800 B can be sent with packets of 24 flits";
+        "a message of 300000000 B, but one of at most 19660500 B can be sent with packets of 24 flits";
     let message = told("VEF 2 2 0 0 0 TRUE\n0 0 1 8 0 0 -1\n1 1 0 300000000 0 0 -1\n");
     assert!(message.starts_with(&format!("job.it.text: line 3: {expected}")), "{message}");
     // Of a collective operation, what it is cut into.

@@ -64,9 +64,8 @@ def draw(data: Data) -> Figure:
         for axes, control in zip(panels, controls, strict=True):
             result = paper.one(data, control=control, routing=ROUTING)
             for number, name in enumerate((*halo.HALOS, "incast0")):
-                times, rates = series(result, name, "accepted")
-                ranks = 1 if name in halo.HALOS else halo.SENDERS + 1
-                axes.plot(times, paper.BANDWIDTH * ranks * rates, label=name, **style.line(number))
+                times, rates = series(result, name, "accepted_per_destination")
+                axes.plot(times, paper.BANDWIDTH * rates, label=name, **style.line(number))
             axes.set_title(control, fontsize=9)
             axes.set_ylabel("GB/s")
         panels[-1].set_xlabel("simulated time [us]")
@@ -80,8 +79,7 @@ def _halos(result: Result) -> float:
 
 def _target(result: Result) -> tuple[float, list[tuple[float, float]]]:
     """Share of its channel that the incast's target takes in the mean; begin and least of each dip in it."""
-    times, rates = series(result, "incast0", "accepted")
-    shares = rates * (halo.SENDERS + 1)
+    times, shares = series(result, "incast0", "accepted_per_destination")
     busy, full = np.flatnonzero(shares > 0.01), np.flatnonzero(shares > 0.9)
     mean = float(shares[busy[0] + 1 : busy[-1]].mean())
     dips: list[tuple[float, float]] = []
@@ -188,9 +186,9 @@ def _why_no_pause(result: Result, let_go_us: float) -> str:
         return "No pause is ordered before."
     first = pc.min(orders["time_ns"]).as_py() / 1e3
     pauses = np.asarray(orders["pause_ns"].to_numpy()) / 1e3
-    times, rates = series(result, "incast0", "accepted")
+    times, shares = series(result, "incast0", "accepted_per_destination")
     paused = (times > first + 5) & (times < let_go_us - 5)
-    least = float(rates[paused].min()) * (halo.SENDERS + 1) if paused.any() else math.nan
+    least = float(shares[paused].min()) if paused.any() else math.nan
     return (
         f"Sources are ordered to pause from {first:.0f} us on, {np.median(pauses):.0f} us in the median; "
         f"until the first is let go their target still takes {least:.2f} of its channel at least, from what "

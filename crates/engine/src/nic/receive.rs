@@ -90,7 +90,7 @@ impl<S: Source> NicSet<S> {
             self.source.on_signal(&mut self.sinks[endpoint], signal, now);
             if fabric.probe.control_recorded() {
                 let rate = self.source.allowed(&mut self.sinks[endpoint], now);
-                fabric.probe.allowed(signal.to, None, rate, now);
+                fabric.probe.allowed((signal.to, None), rate, now, now);
             }
             if self.nodes[endpoint].hold > now && self.source.is_released(&self.sinks[endpoint]) {
                 self.nodes[endpoint].hold = now;
@@ -105,7 +105,8 @@ impl<S: Source> NicSet<S> {
         self.source.on_queue_signal(record, signal, now);
         if fabric.probe.control_recorded() {
             let rate = self.source.allowed_towards(record, signal.about);
-            fabric.probe.allowed(signal.to, Some(signal.about), rate, now);
+            let from = now + Tick::from(signal.news.order().1);
+            fabric.probe.allowed((signal.to, Some(signal.about)), rate, from, now);
         }
         self.line_up(endpoint, queue, now);
         let channel = fabric.ports + endpoint;

@@ -352,7 +352,7 @@ impl<S: Source> NicSet<S> {
         self.nodes[endpoint].hold = self.source.hold(sink, sent);
         if fabric.probe.control_recorded() && self.source.signals() == Concern::Endpoint {
             let rate = self.source.allowed(sink, fabric.now);
-            fabric.probe.allowed(sent.packet.cold.src, None, rate, fabric.now);
+            fabric.probe.allowed((sent.packet.cold.src, None), rate, fabric.now, fabric.now);
         }
     }
 

@@ -14,11 +14,29 @@ pub struct Control {
     /// Changes of rates, in parts of a million.
     pub rates: Vec<Change>,
     last: HashMap<(u32, Option<u32>), u32>,
+    /// Rates that hold when a pause is over.
+    to_come: HashMap<(u32, Option<u32>), (Tick, u32)>,
 }
 
 impl Control {
-    /// An endpoint is allowed a rate towards a destination, or in all.
-    pub fn allowed(&mut self, (endpoint, dst, at, rate): Change) {
+    /// An endpoint is allowed a rate towards a destination, or in all, and nothing before a time.
+    pub fn allowed(&mut self, (endpoint, dst, at, rate): Change, from: Tick) {
+        if let Some((since, rate)) = self.to_come.remove(&(endpoint, dst)).filter(|(since, _)| *since <= at) {
+            self.note((endpoint, dst, since, rate));
+        }
+        if from > at {
+            self.to_come.insert((endpoint, dst), (from, rate));
+        }
+        self.note((endpoint, dst, at, if from > at { 0 } else { rate }));
+    }
+
+    /// Notes what holds when the pauses that last at `end` would be over by then.
+    pub fn finish(&mut self, end: Tick) {
+        let due: Vec<_> = self.to_come.drain().filter(|(_, (since, _))| *since < end).collect();
+        due.into_iter().for_each(|((endpoint, dst), (since, rate))| self.note((endpoint, dst, since, rate)));
+    }
+
+    fn note(&mut self, (endpoint, dst, at, rate): Change) {
         if self.last.insert((endpoint, dst), rate).unwrap_or(MILLION) != rate {
             self.rates.push((endpoint, dst, at, rate));
         }

@@ -113,8 +113,9 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
         let unmatched = outcome.ranks.iter().filter(|rank| rank.unmatched != (0, 0)).count();
         warnings.extend(job.application.notes().iter().map(|note| format!("job \"{name}\": {note}")));
         if unfinished > 0 {
+            let why = if measured.interrupted { "the run was stopped" } else { "run.duration is too short" };
             warnings.push(format!(
-                "job \"{name}\": {unfinished} of {ranks} ranks had not come to their end: run.duration is too short"
+                "job \"{name}\": {unfinished} of {ranks} ranks had not come to their end: {why}"
             ));
         } else if unmatched > 0 {
             warnings.push(format!(

@@ -88,6 +88,8 @@ pub struct ClassProbe {
     pub arrived: u64,
     /// See `arrived`.
     pub hops: u64,
+    /// Packets among them that made more hops than are counted.
+    pub far: u64,
     /// Packets dropped, and sent again, in the window.
     pub dropped: u64,
     /// See `dropped`.
@@ -116,6 +118,7 @@ impl ClassProbe {
             accepted: 0,
             arrived: 0,
             hops: 0,
+            far: 0,
             dropped: 0,
             resent: 0,
             speculative: 0,
@@ -135,6 +138,7 @@ impl ClassProbe {
         self.accepted += other.accepted;
         self.arrived += other.arrived;
         self.hops += other.hops;
+        self.far += other.far;
         self.dropped += other.dropped;
         self.resent += other.resent;
         self.speculative += other.speculative;
@@ -369,6 +373,7 @@ impl Probe {
             class.halves[2][half] += flits;
             class.arrived += 1;
             class.hops += packet.hot.hops as u64;
+            class.far += (packet.hot.hops == u8::MAX) as u64;
             if !class.sources.is_empty() {
                 class.sources[cold.src as usize] += flits;
             }
@@ -393,10 +398,10 @@ impl Probe {
         }
     }
 
-    /// An endpoint is allowed a rate, in parts of a million, towards a destination or all.
-    pub fn allowed(&mut self, endpoint: u32, dst: Option<u32>, rate: u32, now: Tick) {
+    /// An endpoint is allowed a rate, in parts of a million, towards a destination or all, and nothing before `from`.
+    pub fn allowed(&mut self, (endpoint, dst): (u32, Option<u32>), rate: u32, from: Tick, now: Tick) {
         if let Some(control) = &mut self.control {
-            control.allowed((endpoint, dst, now, rate));
+            control.allowed((endpoint, dst, now, rate), from);
         }
     }
 
@@ -434,8 +439,11 @@ impl Probe {
         port.since = port.since.or(Some(now));
     }
 
-    /// Ends the stalls, and the phases, that last at the end of the run.
-    pub fn finish(&mut self) {
+    /// Ends the stalls, the phases, and the pauses of endpoints, that last at the end of the run.
+    pub fn finish(&mut self, now: Tick) {
+        if let Some(control) = &mut self.control {
+            control.finish(now);
+        }
         if let Some(loads) = &mut self.loads {
             loads.finish();
         }

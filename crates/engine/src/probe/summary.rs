@@ -43,6 +43,8 @@ pub(super) struct Class {
     pub probe: ClassProbe,
     pub sources: usize,
     pub destinations: usize,
+    /// The part of the window that they refer to.
+    pub time: Tick,
 }
 
 impl Measured<'_> {
@@ -91,21 +93,35 @@ impl Measured<'_> {
                 probe,
                 sources: bound.destinations.sources().len(),
                 destinations: bound.destinations.destinations().len(),
+                time: self.window(),
             });
         }
-        for (at, job) in self.plan.jobs.iter().enumerate() {
-            sources.extend(&job.endpoints);
-            destinations.extend(&job.endpoints);
+        for (at, (job, outcome)) in self.plan.jobs.iter().zip(&self.jobs).enumerate() {
             let at = self.plan.traffic.len() + at;
             let mut probe = self.probes[0].classes[at].clone();
             self.probes[1..].iter().for_each(|other| probe.merge(&other.classes[at]));
-            let ranks = job.endpoints.len();
-            classes.push(Class { name: job.name.clone(), probe, sources: ranks, destinations: ranks });
+            // Those that send data, and those that data reach: the target of an incast is one channel.
+            let with = |way: usize| {
+                let ranks = outcome.ranks.iter().filter(move |rank| rank.traffic[way]);
+                ranks.map(|rank| job.endpoints[rank.number as usize]).collect::<Vec<u32>>()
+            };
+            let [senders, receivers] = [0, 1].map(with);
+            let time = self.span(job.start.0, outcome.end());
+            classes.push(Class {
+                name: job.name.clone(),
+                probe,
+                sources: senders.len(),
+                destinations: receivers.len(),
+                time,
+            });
+            sources.extend(senders);
+            destinations.extend(receivers);
         }
         let mut all = classes[0].probe.clone();
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
         let (sources, destinations) = (sources.len(), destinations.len());
-        classes.push(Class { name: "all".into(), probe: all, sources, destinations });
+        let time = self.window();
+        classes.push(Class { name: "all".into(), probe: all, sources, destinations, time });
         classes
     }
 
@@ -125,8 +141,16 @@ impl Measured<'_> {
         self.end.min(end).saturating_sub(start)
     }
 
-    pub(super) fn fraction(&self, flits: u64, channels: usize) -> f64 {
-        let capacity = channels as f64 * self.channel_flits(self.window());
+    /// The part of the window between two times in ps; without an end, to its own.
+    fn span(&self, start: u64, end: Option<u64>) -> Tick {
+        let window = self.probes[0].window;
+        let end = end.map_or(self.end, |end| end.div_ceil(self.plan.tick)).min(self.end.min(window.1));
+        end.saturating_sub((start / self.plan.tick).max(window.0))
+    }
+
+    /// What of some channels flits are that crossed them in a time.
+    pub(super) fn fraction(&self, flits: u64, channels: usize, time: Tick) -> f64 {
+        let capacity = channels as f64 * self.channel_flits(time);
         if capacity > 0.0 { flits as f64 / capacity } else { 0.0 }
     }
 
@@ -237,6 +261,15 @@ impl Measured<'_> {
                 "the jobs were done before the measured window began, at {began} us: a shorter run.warmup measures more"
             ));
             return warnings;
+        }
+        let jobs = classes[self.plan.traffic.len()..].iter().zip(&self.jobs);
+        for (class, _) in jobs.filter(|(class, job)| class.probe.messages == 0 && job.ledger.posted > 0) {
+            warnings.push(format!(
+                "job \"{}\": it created its messages outside the measured window of {} to {} us",
+                class.name,
+                self.ns(start as f64) / 1000.0,
+                self.ns(end as f64) / 1000.0
+            ));
         }
         for class in &classes[..self.plan.traffic.len()] {
             if class.probe.messages == 0 {

@@ -29,15 +29,18 @@ impl Measured<'_> {
             (name.into(), Column::Int(classes.iter().map(|class| pick(&class.probe)).collect()))
         };
         vec![
-            real("offered", &|class| self.fraction(class.probe.offered, class.sources)),
-            real("accepted", &|class| self.fraction(class.probe.accepted, class.sources)),
+            real("offered", &|class| self.fraction(class.probe.offered, class.sources, class.time)),
+            real("accepted", &|class| self.fraction(class.probe.accepted, class.sources, class.time)),
             real("accepted_per_destination", &|class| {
-                self.fraction(class.probe.accepted, class.destinations)
+                self.fraction(class.probe.accepted, class.destinations, class.time)
             }),
             int("messages", |probe| probe.messages as i64),
             int("packets", |probe| probe.latency[0].due as i64),
             int("unfinished", |probe| probe.latency[2].due as i64 - probe.latency[2].count() as i64),
-            real("hops_mean", &|class| class.probe.hops as f64 / class.probe.arrived as f64),
+            real("hops_mean", &|Class { probe, .. }| match probe.far {
+                0 => probe.hops as f64 / probe.arrived as f64,
+                _ => f64::NAN,
+            }),
             int("dropped_packets", |probe| probe.dropped as i64),
             int("resent_packets", |probe| probe.resent as i64),
             int("speculative_packets", |probe| probe.speculative as i64),
@@ -105,10 +108,18 @@ impl Measured<'_> {
             let value = |b: &Bin| self.ns(b.latency[which].1 as f64 / b.latency[which].0 as f64);
             Column::Real(rows.iter().map(|(_, _, b)| value(b)).collect())
         };
-        // The last bin may be cut short.
-        let capacity = |at: usize| self.channel_flits(bin.min(self.end - at as Tick * bin));
-        let part = |pick: &dyn Fn(&Class, &Bin) -> f64| {
-            Column::Real(rows.iter().map(|&(class, at, b)| pick(class, b) / capacity(at)).collect())
+        // The last bin may be cut short: by a planned end, up to which packets went on. Jobs end with their last packets, each of
+        // which counts in the bin of its tail.
+        let end = if self.end < self.plan.end { Tick::MAX } else { self.end };
+        let capacity = |at: usize| self.channel_flits(bin.min(end - at as Tick * bin));
+        let of =
+            |flits: u64, channels: usize, at: usize| flits as f64 / channels.max(1) as f64 / capacity(at);
+        let part = |pick: &dyn Fn(&Class, &Bin) -> (u64, usize)| {
+            let value = |&(class, at, b): &(&Class, usize, &Bin)| {
+                let (flits, channels) = pick(class, b);
+                of(flits, channels, at)
+            };
+            Column::Real(rows.iter().map(value).collect())
         };
         let columns = vec![
             ("class".into(), Column::Text(rows.iter().map(|(class, ..)| class.name.clone()).collect())),
@@ -116,12 +127,9 @@ impl Measured<'_> {
                 "time_ns".into(),
                 Column::Real(rows.iter().map(|(_, at, _)| self.ns((*at as u64 * bin) as f64)).collect()),
             ),
-            ("offered".into(), part(&|class, b| b.offered as f64 / class.sources as f64)),
-            ("accepted".into(), part(&|class, b| b.accepted as f64 / class.sources as f64)),
-            (
-                "accepted_per_destination".into(),
-                part(&|class, b| b.accepted as f64 / class.destinations as f64),
-            ),
+            ("offered".into(), part(&|class, b| (b.offered, class.sources))),
+            ("accepted".into(), part(&|class, b| (b.accepted, class.sources))),
+            ("accepted_per_destination".into(), part(&|class, b| (b.accepted, class.destinations))),
             ("created".into(), Column::Int(rows.iter().map(|(_, _, b)| b.created as i64).collect())),
             ("messages".into(), Column::Int(rows.iter().map(|(_, _, b)| b.latency[2].0 as i64).collect())),
             ("packet_latency_ns".into(), mean(0)),
@@ -133,11 +141,13 @@ impl Measured<'_> {
 
     pub(super) fn source_table(&self, classes: &[Class]) -> Table {
         let (mut names, mut endpoints, mut accepted) = (vec![], vec![], vec![]);
-        for (class, traffic) in classes.iter().zip(&self.plan.traffic) {
-            for &source in traffic.class().destinations.sources() {
+        let open = self.plan.traffic.iter().map(|traffic| traffic.class().destinations.sources());
+        let jobs = self.plan.jobs.iter().map(|job| &job.endpoints[..]);
+        for (class, sources) in classes.iter().zip(open.chain(jobs)) {
+            for &source in sources {
                 names.push(class.name.clone());
                 endpoints.push(source as i64);
-                accepted.push(self.fraction(class.probe.sources[source as usize], 1));
+                accepted.push(self.fraction(class.probe.sources[source as usize], 1, class.time));
             }
         }
         let columns = vec![

@@ -1,5 +1,5 @@
 //! Message sizes bound to flits, drawn from integer tables so that every machine draws the same.
-use crate::nic::queue::MESSAGE_FLITS_MAX;
+use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::scenario::MessageSize;
@@ -180,7 +180,7 @@ fn weights(sums: &[u64]) -> impl Iterator<Item = u64> {
 fn flits(size: Size, path: &str, scale: &Scale) -> Result<u32, Problem> {
     let flits = size.flits(scale);
     // A message counts its flits in 24 bits, and its packets in 16.
-    let most = u64::from(MESSAGE_FLITS_MAX).min(u64::from(u16::MAX) * scale.packet_flits);
+    let most = message_flits_max(scale.packet_flits);
     match u32::try_from(flits) {
         Ok(flits) if flits > 0 && u64::from(flits) <= most => Ok(flits),
         _ => Err(Problem::new(

@@ -4,17 +4,14 @@ use super::{Actions, Rank};
 use crate::core::packet::Packet;
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
-use crate::nic::queue::MESSAGE_FLITS_MAX;
+use crate::nic::queue::message_flits_max;
 use crate::units::{Scale, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Most packets of a message: their number in the message has 16 bits.
-pub(super) const MESSAGE_PACKETS_MAX: u64 = 1 << 16;
-
 /// Why a message of so many bytes cannot be sent, if it cannot.
 pub(super) fn too_long(bytes: u64, scale: &Scale) -> Option<String> {
-    let most = MESSAGE_PACKETS_MAX.saturating_mul(scale.packet_flits).min(MESSAGE_FLITS_MAX.into());
+    let most = message_flits_max(scale.packet_flits);
     let largest = u128::from(most) * u128::from(scale.flit_bits) / 8;
     (u128::from(bytes) > largest).then(|| {
         format!(
@@ -67,6 +64,8 @@ struct Slot {
     number: u32,
     /// Time spent in communication, in ps.
     communicating: u64,
+    /// Whether it has sent data, and whether data has reached it.
+    traffic: [bool; 2],
 }
 
 /// A message for a send queue.
@@ -95,6 +94,8 @@ pub struct RankResult {
     pub communicating: Time,
     /// Messages that it never received, and its sends and receives that are not complete.
     pub unmatched: (usize, usize),
+    /// Whether it has sent data, and whether data has reached it.
+    pub traffic: [bool; 2],
 }
 
 /// A flow of a phase that has arrived.
@@ -153,7 +154,8 @@ impl Hosts {
                 if !job.idle {
                     agenda.add(job.start, hosts.slots.len() as u32, What::Start);
                     let rank = job.application.rank(number);
-                    hosts.slots.push(Slot { rank, job: at as u16, number, communicating: 0 });
+                    let slot = Slot { rank, job: at as u16, number, communicating: 0, traffic: [false; 2] };
+                    hosts.slots.push(slot);
                 }
             }
             hosts.agendas.push(agenda);
@@ -200,7 +202,9 @@ impl Hosts {
     /// A message has arrived whole.
     pub fn delivered(&mut self, endpoint: u32, class: u8, src: u32, tag: u32, now: Tick) {
         let (slot, from) = self.parties(endpoint, class, src);
-        self.ledgers[self.slots[slot as usize].job as usize].delivered += 1;
+        let record = &mut self.slots[slot as usize];
+        record.traffic[1] |= self.plan.jobs[record.job as usize].application.carries_data(tag);
+        self.ledgers[record.job as usize].delivered += 1;
         let at = Time(now * self.plan.tick);
         self.tell(endpoint, slot, at, |rank, act| rank.on_delivered(from, tag, act));
     }
@@ -251,6 +255,7 @@ impl Hosts {
             }
             return;
         }
+        self.slots[slot as usize].traffic[0] |= self.plan.jobs[job as usize].application.carries_data(tag);
         let flits = self.plan.scale.flits_of(bytes).max(1);
         let ledger = &mut self.ledgers[job as usize];
         ledger.posted += 1;
@@ -287,8 +292,9 @@ impl Hosts {
         self.slots.iter().filter(move |slot| slot.job as usize == job).map(move |slot| RankResult {
             number: slot.number,
             end: slot.rank.end(),
-            communicating: Time(slot.communicating + slot.rank.uncounted(now).0),
+            communicating: Time(slot.communicating.saturating_add_signed(slot.rank.uncounted(now))),
             unmatched: slot.rank.unmatched(),
+            traffic: slot.traffic,
         })
     }
 

@@ -98,6 +98,11 @@ pub trait Application: Send + Sync + Debug {
         0
     }
 
+    /// Whether a message of this tag carries data, and not a question or an answer of the software alone.
+    fn carries_data(&self, _tag: u32) -> bool {
+        true
+    }
+
     /// What a user has to know of the workload's own gaps, as warnings of the results.
     fn notes(&self) -> &[String] {
         &[]
@@ -123,9 +128,10 @@ pub trait Rank: Send {
     fn on_barrier(&mut self, _act: &mut Actions) {}
     /// When it came to its end, if it has.
     fn end(&self) -> Option<Time>;
-    /// Time until `now` that it has spent in communication it is in the middle of, which nobody has counted yet.
-    fn uncounted(&self, _now: Time) -> Time {
-        Time(0)
+    /// Time in ps until `now` that it has spent in communication it is in the middle of, which nobody has counted yet; below 0 if its
+    /// clock is ahead, so that time to come has been counted.
+    fn uncounted(&self, _now: Time) -> i64 {
+        0
     }
     /// At its end: messages that it never received, and its sends and receives that are not complete.
     fn unmatched(&self) -> (usize, usize) {

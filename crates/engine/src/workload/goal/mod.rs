@@ -228,6 +228,10 @@ impl Application for Recorded {
         self.source + self.graphs.iter().map(Graph::memory).sum::<u64>()
     }
 
+    fn carries_data(&self, tag: u32) -> bool {
+        super::mpi::carries_data(tag)
+    }
+
     fn notes(&self) -> &[String] {
         &self.notes
     }

@@ -367,7 +367,7 @@ mod tests {
     fn done(mail: &mut Mailbox, event: impl FnOnce(&mut Mailbox, &Costs, &mut Actions)) -> Vec<Request> {
         let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
         let (costs, mut agenda, mut ledger) =
-            (Costs::new(&Mpi::default(), &scale), Agenda::default(), Ledger::default());
+            (Costs::new(&Mpi::default().or_codes(), &scale), Agenda::default(), Ledger::default());
         let mut act = Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
         event(mail, &costs, &mut act);
         mail.done.drain(..).map(|(request, _)| request).collect()

@@ -18,27 +18,29 @@ mod wire;
 
 use collective::{Allgather, Allreduce};
 pub use collective::{Alltoall, Call};
-pub use wire::TAG_MAX;
+pub use wire::{TAG_MAX, carries_data};
 
-/// `mpi = { … }` of a `[[job]]`: how its ranks pass messages. The defaults are those of CODES's MPI replay.
+/// `mpi = { … }` of a `[[job]]`: how its ranks pass messages. The defaults are those of CODES's MPI replay; but in a VEF trace a message
+/// is sent when its time has come, and costs nothing but its way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mpi {
     /// Messages of fewer bytes are sent at once (eager); those of as many or more ask first: a request, an answer when the
-    /// receive is posted, then the data (rendezvous). Source: CODES, 8192 B.
-    pub eager: Size,
+    /// receive is posted, then the data (rendezvous). Source: CODES, 8192 B. In a VEF trace: all are.
+    pub eager: Option<Size>,
     /// Size of the request and of the answer of a rendezvous. Source: CODES, 64 B.
     pub control: Size,
-    /// Time of the processor for each send and each receive. Source: CODES, 10 ns.
-    pub overhead: Duration,
+    /// Time of the processor for each send and each receive. Source: CODES, 10 ns. In a VEF trace: none.
+    pub overhead: Option<Duration>,
     /// Latency of software and adapter before a message enters the network; it does not occupy the processor. Source:
-    /// CODES, 2500 ns of software and 1000 ns of the adapter.
-    pub delay: Duration,
-    /// Rate at which an eager message is copied before it is sent; without it, in no time. Source: CODES, 0.55 ns for a
-    /// byte, rounded to 14.5 Gb/s.
+    /// CODES, 2500 ns of software and 1000 ns of the adapter. In a VEF trace: none.
+    pub delay: Option<Duration>,
+    /// Rate at which an eager message is copied before it is sent. Source: CODES, 0.55 ns for a byte, rounded to 14.5 Gb/s. In a
+    /// VEF trace: in no time.
     pub copy: Option<Rate>,
     /// Time of a barrier that goes by a network of its own, from the last rank's coming to all ranks' leaving; without it, a
-    /// barrier is made of messages, by dissemination. Over 0.
+    /// barrier is made of messages, by dissemination.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub barrier: Option<Duration>,
     /// How an allreduce is cut into messages.
     pub allreduce: AllreduceChoice,
@@ -56,17 +58,30 @@ pub struct Mpi {
 impl Default for Mpi {
     fn default() -> Self {
         Self {
-            eager: Size::Bits(8192 * 8),
+            eager: None,
             control: Size::Bits(64 * 8),
-            overhead: Duration::Ps(10_000),
-            delay: Duration::Ps(3_500_000),
-            copy: Some(Rate(14_500_000_000)),
+            overhead: None,
+            delay: None,
+            copy: None,
             barrier: None,
             allreduce: AllreduceChoice::Automatic,
             allreduce_short: Size::Bits(2048 * 8),
             allgather: AllgatherChoice::Automatic,
             allgather_short: Size::Bits(81920 * 8),
             alltoall: Alltoall::Pairwise,
+        }
+    }
+}
+
+impl Mpi {
+    /// Fills in what CODES has, where nothing is said.
+    pub fn or_codes(&self) -> Self {
+        Self {
+            eager: self.eager.or(Some(Size::Bits(8192 * 8))),
+            overhead: self.overhead.or(Some(Duration::Ps(10_000))),
+            delay: self.delay.or(Some(Duration::Ps(3_500_000))),
+            copy: self.copy.or(Some(Rate(14_500_000_000))),
+            ..self.clone()
         }
     }
 }
@@ -114,13 +129,14 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// The costs of a job.
+    /// The costs of a job: what is not said costs nothing, and all messages are eager.
     pub fn new(mpi: &Mpi, scale: &Scale) -> Self {
+        let ps = |time: Option<Duration>| time.map_or(0, |time| time.time(scale).0);
         Self {
-            eager: scale.bytes(mpi.eager),
+            eager: mpi.eager.map_or(u64::MAX, |size| scale.bytes(size)),
             control: scale.bytes(mpi.control),
-            overhead: mpi.overhead.time(scale).0,
-            delay: mpi.delay.time(scale).0,
+            overhead: ps(mpi.overhead),
+            delay: ps(mpi.delay),
             copy: mpi.copy,
             barrier: mpi.barrier.map(|time| Time(time.time(scale).0.max(1))),
             allreduce: mpi.allreduce,
@@ -197,6 +213,10 @@ impl<S: Script + 'static> Application for Program<S> {
 
     fn barrier(&self) -> Option<Time> {
         self.costs.barrier
+    }
+
+    fn carries_data(&self, tag: u32) -> bool {
+        carries_data(tag)
     }
 }
 

@@ -277,13 +277,13 @@ impl Rank for Process {
         matches!(self.state, State::Ended).then_some(self.clock)
     }
 
-    fn uncounted(&self, now: Time) -> Time {
+    fn uncounted(&self, now: Time) -> i64 {
+        // Its clock may be ahead of the network's. Computing ends by a timer, so what it has counted ahead is communication.
+        let since = now.0 as i64 - self.entered.0 as i64;
         match self.state {
-            State::Blocked | State::Waiting { .. } | State::Collective { .. } => {
-                // Its clock may be ahead of the network's.
-                Time(now.0.saturating_sub(self.entered.0))
-            }
-            State::Ready | State::Computing | State::Ended => Time(0),
+            State::Ended => 0,
+            State::Blocked | State::Waiting { .. } | State::Collective { .. } => since,
+            State::Ready | State::Computing => since.min(0),
         }
     }
 
@@ -368,7 +368,8 @@ mod tests {
     /// What the first of four ranks waits for that does some operations while nothing arrives.
     fn waits_for(ops: &[Op]) -> String {
         let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
-        let mut rank = Process::new(Arc::new(Ops(ops.to_vec())), 0, 4, Costs::new(&Mpi::default(), &scale));
+        let mut rank =
+            Process::new(Arc::new(Ops(ops.to_vec())), 0, 4, Costs::new(&Mpi::default().or_codes(), &scale));
         let (mut agenda, mut ledger) = (Agenda::default(), Ledger::default());
         rank.on_start(&mut Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger });
         rank.waits_for()

@@ -44,6 +44,11 @@ impl Wire {
     }
 }
 
+/// Whether a message of this tag carries data: requests and answers do not.
+pub fn carries_data(tag: u32) -> bool {
+    matches!(Wire::unpack(tag).kind, Kind::Eager | Kind::Data)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

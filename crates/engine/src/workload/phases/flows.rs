@@ -1,5 +1,6 @@
 //! The flows of every phase: drawn, or read from a list.
 use super::{Pattern, Phases};
+use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::units::Size;
@@ -168,7 +169,7 @@ fn flow(line: &str, size: Size, setting: &Setting) -> Result<Flow, (String, Stri
             .parse::<Size>()
             .map_err(|error| (error.to_string(), "such as \"2 MB\" or \"128 packets\"".into()))?,
     };
-    let most = (super::MESSAGE_PACKETS_MAX * setting.scale.packet_flits).min(super::MESSAGE_FLITS_MAX.into());
+    let most = message_flits_max(setting.scale.packet_flits);
     match size.flits(setting.scale) {
         0 => Err(("a flow of size 0".into(), "at least 1 flit".into())),
         flits if flits > most => Err((format!("a flow of {flits} flits"), format!("at most {most} flits"))),

@@ -1,8 +1,7 @@
 //! Phases of flows, one behind the other.
-use super::host::MESSAGE_PACKETS_MAX;
 use super::ledger::Kind;
 use super::{Actions, Application, Bind, Rank, Setting};
-use crate::nic::queue::MESSAGE_FLITS_MAX;
+use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::units::{Duration, Size, Time};
 use schemars::JsonSchema;
@@ -118,7 +117,7 @@ impl Phases {
             let message = format!("the job would have {count} flows in each of {} phases", self.phases);
             refuse("phases", message, format!("at most {FLOWS_MAX} in all"));
         }
-        let most = (MESSAGE_PACKETS_MAX * setting.scale.packet_flits).min(MESSAGE_FLITS_MAX.into());
+        let most = message_flits_max(setting.scale.packet_flits);
         if self.size.flits(setting.scale) > most / u64::from(self.permutations.max(1)) {
             let message = format!("a flow of {} has too many packets", self.size);
             refuse("size", message, format!("at most {most} flits, or larger packets"));
@@ -195,8 +194,13 @@ impl Member {
         }
     }
 
+    /// Time since its phase, or its wait for the others, began.
+    fn passed(&self, now: Time) -> Time {
+        Time(self.since.map_or(0, |since| now.0.saturating_sub(since.0)))
+    }
+
     fn spent(&mut self, on: Kind, act: &mut Actions) {
-        act.ledger.done(on, self.uncounted(act.now));
+        act.ledger.done(on, self.passed(act.now));
         self.since = Some(act.now);
     }
 }
@@ -225,9 +229,8 @@ impl Rank for Member {
         self.end
     }
 
-    fn uncounted(&self, now: Time) -> Time {
-        let since = self.since.filter(|_| self.end.is_none());
-        Time(since.map_or(0, |since| now.0.saturating_sub(since.0)))
+    fn uncounted(&self, now: Time) -> i64 {
+        if self.end.is_none() { self.passed(now).0 as i64 } else { 0 }
     }
 
     fn waits_for(&self) -> String {

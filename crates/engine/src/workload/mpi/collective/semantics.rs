@@ -105,7 +105,7 @@ fn walk(call: Call, ranks: u32, costs: &Costs, begin: impl Fn(u32, u32) -> Optio
 }
 
 fn costs(change: impl Fn(&mut Mpi)) -> Costs {
-    let mut mpi = Mpi::default();
+    let mut mpi = Mpi::default().or_codes();
     change(&mut mpi);
     Costs::new(&mpi, &Scale { flit_bits: 100, packet_flits: 24, host: Rate(100_000_000_000) })
 }

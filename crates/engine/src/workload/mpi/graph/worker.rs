@@ -206,8 +206,8 @@ impl Rank for Worker {
         (self.undone == 0).then_some(self.latest)
     }
 
-    fn uncounted(&self, now: Time) -> Time {
-        Time(if self.undone > 0 { self.communicated(now) } else { 0 })
+    fn uncounted(&self, now: Time) -> i64 {
+        if self.undone > 0 { self.communicated(now) as i64 } else { 0 }
     }
 
     fn unmatched(&self) -> (usize, usize) {
