@@ -167,7 +167,7 @@ impl<'a> Explorer<'a> {
             Peer::Endpoint(_) => wrong("another endpoint is there"),
             Peer::None => wrong("nothing is connected"),
             Peer::Switch { switch, port } => {
-                route.hops += 1;
+                route.leave();
                 if route.hops > HOPS_MAX {
                     return wrong("it has been under way for too many hops");
                 }

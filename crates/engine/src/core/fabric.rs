@@ -380,7 +380,8 @@ impl Fabric {
             let class = self.plan.channels.class_of[self.pool.hot[id].next_vc as usize];
             if self.tracked[class as usize] {
                 let notes = &mut self.pool.notes[id];
-                notes.waited += (self.now - notes.arrived) as u32;
+                let waited = u32::try_from(self.now - notes.arrived).unwrap_or(u32::MAX);
+                notes.waited = notes.waited.saturating_add(waited);
             }
         }
     }

@@ -149,7 +149,7 @@ pub struct Notes {
     pub words: [u64; 2],
     /// Arrival of its head at the present switch, for a time-to-wait or an arbiter that asks for it.
     pub arrived: Tick,
-    /// Queueing time in the switches passed so far, for a time-to-wait.
+    /// Time in the input buffers of the switches passed so far, for a time-to-wait.
     pub waited: u32,
     /// The workload's tag.
     pub tag: u32,

@@ -376,7 +376,7 @@ impl<A: Architecture> Partition<A> {
                 circuits.route(plan, Place { input, switch, base }, (hot, src, words), &mut route)
             }
         };
-        route.hops = route.hops.wrapping_add(1);
+        route.leave();
         let hot = &mut self.fabric.pool.hot[id];
         hot.set_route(route);
         hot.out = hop.port;

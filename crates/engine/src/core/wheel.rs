@@ -7,7 +7,7 @@ use super::Tick;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Kinds of events, in the order a tick handles them.
+/// Kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {

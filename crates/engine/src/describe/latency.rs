@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 
 /// Switches from which ways are followed at most; of more, every n-th is taken.
 const SOURCES_MAX: usize = 500;
-/// No minimal way is longer.
-const CHANNELS_MAX: usize = 64;
 /// Ways of a pair that are all followed. Of more one stands for all: in large trees, where all are alike, and in networks from files.
 const WAYS_MAX: f64 = 64.0;
 /// Packets of a message that are followed singly; those between follow each other at the pace of the slowest channel.
@@ -113,9 +111,10 @@ fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut S
     let (mut switch, port) = plan.graph.endpoints[from as usize];
     let mut input = Some(port);
     let mut way = vec![0];
-    while way.len() < CHANNELS_MAX {
+    // A minimal way is in no switch twice.
+    while way.len() < plan.graph.switches.len() + 2 {
         let hop = router.route(switch, input, to, &mut route, senses);
-        route.hops += 1;
+        route.leave();
         let port = plan.graph.switches[switch as usize][hop.port as usize];
         way.push(port.class);
         match port.peer {

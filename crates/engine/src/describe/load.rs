@@ -11,9 +11,6 @@ use crate::routing::Route;
 use crate::traffic::Destinations;
 use serde_json::{Value, json};
 
-/// Channels on the way of a packet before it counts as lost.
-const HOPS_MAX: usize = 255;
-
 /// Loads of all channels, in multiples of what they can carry, when every source sends all that its own channel carries.
 struct Loads {
     /// By switch and port: `channels[first[switch] + port]`.
@@ -68,7 +65,8 @@ impl Loads {
     /// Follows all packets for a destination, a hop at a time; packets in the same state are followed as one.
     fn follow(&mut self, plan: &Plan, dst: u32, mut packets: Vec<Packets>) -> Result<(), String> {
         let minds = plan.router.minds_input();
-        for _ in 0..HOPS_MAX {
+        // A way by another switch is in none more than twice; horizontal moves and detours are within that.
+        for _ in 0..2 * plan.graph.switches.len() + 2 {
             let mut next = Vec::new();
             for ((switch, input, before), part) in merged(packets) {
                 let mut known = true;
@@ -76,7 +74,7 @@ impl Loads {
                     let mut route = before;
                     let hop = plan.router.route(switch, input, dst, &mut route, senses);
                     let Some(probability) = senses.probability() else { return known = false };
-                    route.hops += 1;
+                    route.leave();
                     self.channels[self.first[switch as usize] + usize::from(hop.port)] += part * probability;
                     let port = plan.graph.switches[switch as usize][usize::from(hop.port)];
                     if let Peer::Switch { switch, port } = port.peer {

@@ -25,6 +25,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "endpoints": graph.endpoints,
         "switches": graph.switches,
         "ports": ports.count(),
+        "ports_added_by_horizontal_links_percent": added_ports(scenario, plan),
         "ports_per_switch_max": graph.ports_max,
         "diameter": graph.diameter,
         "minimal_hops_mean": hops.map(|hops| hops.mean),
@@ -89,22 +90,22 @@ fn rate(plan: &Plan, link: &LinkPlan) -> f64 {
     bits / (f64::from(link.time[plan.packet_flits as usize]) * plan.tick as f64 * 1e-12)
 }
 
-/// The link classes with their channels, their ports on switches, by how many percent these are more than those of all other classes
-/// alone, and the buffers of a port.
+/// The percentage by which links inside the rows of a tree's logical nodes add to its ports (paper SAA, section 4.2).
+fn added_ports(scenario: &Scenario, plan: &Plan) -> Option<f64> {
+    let class = scenario.topology.link_classes().iter().position(|name| *name == "horizontal")?;
+    let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
+    let (all, added) = (ports.clone().count(), ports.filter(|port| usize::from(port.class) == class).count());
+    Some(100.0 * added as f64 / (all - added) as f64)
+}
+
+/// The link classes with their channels and the buffers of a port.
 fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
-    // A host link has one end at a switch.
-    let ends = |class: usize| graph.links[class].1 * if class == 0 { 1 } else { 2 };
-    let all: u64 = (0..graph.links.len()).map(ends).sum();
-    let row = |(class, (link, (name, count))): (usize, (&LinkPlan, &(String, u64)))| {
-        let ports = ends(class);
-        let more = 100.0 * ports as f64 / (all - ports) as f64;
+    let row = |(link, (name, count)): (&LinkPlan, &(String, u64))| {
         let used = link.buffer.iter().filter(|&&flits| flits > 0);
         let vcs = used.clone().count() as u64;
         json!({
             "class": name,
             "links": count,
-            "switch_ports": ports,
-            "more_ports_percent": (all > ports).then_some(more),
             "gbit_per_s": rate(plan, link) / 1e9,
             "latency_ns": ns(plan, f64::from(link.latency)),
             "flit_ns": ns(plan, f64::from(link.time[1])),
@@ -116,7 +117,7 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             "output_flits_per_port": vcs * u64::from(plan.output_buffer.unwrap_or(0)),
         })
     };
-    plan.links.iter().zip(&graph.links).enumerate().map(row).collect()
+    plan.links.iter().zip(&graph.links).map(row).collect()
 }
 
 /// One flit, one packet, and the messages of each class.

@@ -59,8 +59,7 @@ impl Draft {
     ) {
         if self.mistakes.len() < MISTAKES_MAX {
             self.mistakes.push((line.into(), message.into(), help.into()));
-        }
-        if self.mistakes.len() == MISTAKES_MAX {
+        } else if self.mistakes.len() == MISTAKES_MAX {
             self.mistakes.push((None, format!("the first {MISTAKES_MAX} mistakes are shown"), String::new()));
         }
     }

@@ -120,25 +120,30 @@ fn check(tree: &mut Tree, draft: &mut Draft) -> bool {
 /// Every port must lead somewhere.
 fn check_counts(tree: &Tree, draft: &mut Draft) -> bool {
     let [leaf, upper] = [tree.tier[0], tree.tier[1]];
-    let mut must = |line: usize, what: &str, found: u64, wanted: Option<u64>| {
+    let mut must = |line: Option<usize>, what: &str, found: u64, wanted: Option<u64>| {
         if Some(found) != wanted {
             let help = wanted.map_or("numbers that divide each other".to_string(), |n| format!("{n}"));
             draft.refuse(line, format!("{what} is {found}, which does not fit the rest"), help);
         }
     };
     let divide = |a: u64, b: u64| (b > 0 && a.is_multiple_of(b)).then(|| a / b);
-    must(0, "Podsize", tree.pod, divide(tree.nodes, tree.pod).map(|_| tree.pod));
-    must(leaf.line, "Radix_Down of tier 0", leaf.down, divide(tree.pod, leaf.down).map(|_| leaf.down));
-    must(leaf.line, "Radix_Up of tier 0", leaf.up, divide(leaf.up, upper.bundle).map(|_| leaf.up));
+    must(None, "Podsize", tree.pod, divide(tree.nodes, tree.pod).map(|_| tree.pod));
+    must(Some(leaf.line), "Radix_Down of tier 0", leaf.down, divide(tree.pod, leaf.down).map(|_| leaf.down));
+    must(Some(leaf.line), "Radix_Up of tier 0", leaf.up, divide(leaf.up, upper.bundle).map(|_| leaf.up));
     let leaves = tree.pod / leaf.down.max(1);
-    must(upper.line, "Radix_Down of tier 1", upper.down, leaves.checked_mul(upper.bundle));
+    must(Some(upper.line), "Radix_Down of tier 1", upper.down, leaves.checked_mul(upper.bundle));
     if tree.tiers == 2 {
-        must(0, "Podsize", tree.pod, Some(tree.nodes));
+        must(None, "Podsize", tree.pod, Some(tree.nodes));
     } else {
         let top = tree.tier[2];
         let pods = tree.nodes / tree.pod.max(1);
-        must(upper.line, "Radix_Up of tier 1", upper.up, divide(upper.up, top.bundle).map(|_| upper.up));
-        must(top.line, "Radix_Down of tier 2", top.down, pods.checked_mul(top.bundle));
+        must(
+            Some(upper.line),
+            "Radix_Up of tier 1",
+            upper.up,
+            divide(upper.up, top.bundle).map(|_| upper.up),
+        );
+        must(Some(top.line), "Radix_Down of tier 2", top.down, pods.checked_mul(top.bundle));
     }
     !draft.has_mistakes()
 }
