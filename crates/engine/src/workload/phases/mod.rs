@@ -1,7 +1,7 @@
 //! Phases of flows, one behind the other.
 use super::host::MESSAGE_PACKETS_MAX;
 use super::ledger::Kind;
-use super::{Actions, Application, Bind, Rank, Setting};
+use super::{Actions, Application, Bind, Rank, Setting, in_file};
 use crate::nic::queue::MESSAGE_FLITS_MAX;
 use crate::problem::Problem;
 use crate::units::{Duration, Size, Time};
@@ -85,6 +85,9 @@ fn barrier() -> Duration {
     Duration::Ps(10_000_000)
 }
 
+/// What stands in a list of flows.
+const LINES: &str = "lines of source, destination and size, such as: 0 5 2 MB";
+
 /// Most flows of all phases of a job.
 const FLOWS_MAX: u64 = 1 << 26;
 
@@ -101,10 +104,6 @@ impl Phases {
         if self.flows == Pattern::AllToOne && self.target >= ranks {
             let message = format!("there is no rank {}, the job has {ranks}", self.target);
             refuse("target", message, format!("0 to {}", ranks - 1));
-        }
-        if self.flows == Pattern::List && self.text.trim().is_empty() {
-            let help = "path = the file of a list, or text = the list itself";
-            refuse("text", "the list of flows is empty, or was not read".into(), help.into());
         }
         if self.flows != Pattern::List && !(self.text.is_empty() && self.path.is_empty()) {
             let message = "a list of flows is given, but flows does not ask for it".into();
@@ -123,7 +122,17 @@ impl Phases {
             let message = format!("a flow of {} has too many packets", self.size);
             refuse("size", message, format!("at most {most} flits, or larger packets"));
         }
+        problems.extend(self.nothing_to_read());
         problems
+    }
+
+    /// That there is no list where there should be one.
+    fn nothing_to_read(&self) -> Option<Problem> {
+        let help =
+            if self.path.is_empty() { "path = the file of a list, or text = the list itself" } else { LINES };
+        let message = "the list of flows is empty, or was not read";
+        let missing = self.flows == Pattern::List && self.text.trim().is_empty();
+        missing.then(|| in_file(&self.path, "text", "", message, help))
     }
 }
 
