@@ -89,6 +89,7 @@ _ONE_SWITCH = "topology = { kind = 'single-switch', endpoints = 4 }\nrouting.kin
         ("workload = 'phases'\nranks = 4\nflows = 'list'\npath = 'none.txt'", "flow list"),
         ("workload = 'vef'\npath = 'none.txt'", "trace"),
         ("workload = 'goal'\npath = 'none.txt'", "trace"),
+        ("workload = 'phases'\nranks = 4\nplacement = { path = 'none.txt' }", "placement"),
     ],
 )
 def test_a_file_of_a_job_that_cannot_be_read_is_the_only_mistake_of_it(scenario_file, keys, held):
