@@ -39,8 +39,9 @@ impl Schedule {
         let sets = match of.flows {
             Pattern::List => vec![read(of, setting)?],
             Pattern::AllToOne => {
-                let others = (0..setting.ranks).filter(|&from| from != of.target);
-                vec![others.map(|from| ((from, of.target), bytes)).collect()]
+                let target = of.target();
+                let others = (0..setting.ranks).filter(|&from| from != target);
+                vec![others.map(|from| ((from, target), bytes)).collect()]
             }
             Pattern::Permutations => {
                 let sets = if of.redraw { of.phases } else { 1 };
@@ -191,9 +192,7 @@ mod tests {
         let mpi = Mpi::default();
         let setting = Setting { ranks, scale: &scale, mpi: &mpi, seed: 1, name: "app", memory: None };
         let phases: Phases = toml::from_str(text).unwrap();
-        let told = |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let problems = phases.problems(&setting);
-        if problems.is_empty() { Schedule::new(&phases, &setting).map_err(told) } else { Err(told(problems)) }
+        phases.schedule(&setting).map_err(|problems| problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -250,6 +249,31 @@ mod tests {
         let bare = schedule("flows = 'list'", 3).unwrap_err();
         let help = "path = the file of a list, or text = the list itself";
         assert_eq!(bare, [format!("text: the list of flows is empty, or was not read ({help})")]);
+    }
+
+    #[test]
+    fn keys_of_another_pattern_are_refused() {
+        let told = |text: &str| schedule(text, 3).unwrap_err();
+        let target = "has no target (leave it out, or flows = \"all-to-one\")";
+        let drawn = "draws no permutations (leave it out, or flows = \"permutations\")";
+        assert_eq!(told("target = 0"), [format!("target: flows = \"permutations\" {target}")]);
+        assert_eq!(
+            told("flows = 'list'\ntext = '0 1'\ntarget = 1\npermutations = 2\nredraw = false"),
+            [
+                format!("target: flows = \"list\" {target}"),
+                format!("permutations: flows = \"list\" {drawn}"),
+                format!("redraw: flows = \"list\" {drawn}"),
+            ]
+        );
+        assert_eq!(
+            told("flows = 'all-to-one'\nredraw = false"),
+            [format!("redraw: flows = \"all-to-one\" {drawn}")]
+        );
+        // What is wrong with the list is told beside it.
+        let all = told("flows = 'list'\ntext = '0 x'\nredraw = false");
+        assert!(all.len() == 2 && all[1].contains("\"x\" is no number"), "{all:?}");
+        // Defaults, which a complete scenario names.
+        assert!(schedule("flows = 'all-to-one'\ntarget = 0\npermutations = 1\nredraw = true", 3).is_ok());
     }
 
     #[test]
