@@ -24,7 +24,8 @@ fn every_operation() -> String {
             let when = match (operation, task) {
                 (0, 0) => "1 20 9".to_string(),
                 (0, _) => "0 0 -1".to_string(),
-                _ => format!("3 5 {}", operation - 1),
+                (_, 3) => format!("3 5 {}", operation - 1),
+                _ => format!("3 5 G{}", operation - 1),
             };
             body += &format!("G{operation} 0 {operation} {task} {send} {receive} {when}\n");
         }
@@ -90,6 +91,8 @@ fn every_mistake_is_told_with_its_line() {
         (with("0 0 1 8 1 0 3"), "3: there is no message 3"),
         (with("0 0 1 8 2 0 0"), "3: task 0 waits for message 0, which is received by task 1"),
         (with("0 0 1 8 3 0 0"), "3: there is no collective operation 0"),
+        (with("0 0 1 8 3 0 G0"), "3: there is no collective operation 0"),
+        (with("0 0 1 8 1 0 G0"), "3: \"G0\" is no such number"),
         (with("0 0 1 8 1 0 0"), "1: an operation of task 0 waits, through others, for itself"),
         (with("0 0 1 8 0 0 -1\n0 0 1 8 0 0 -1"), "4: there are two messages 0"),
         (with("Gx 0 0 0 0 0 0 0 -1"), "3: \"Gx\" is no collective operation"),

@@ -7,8 +7,8 @@
 //! Gid communicator op task sendBytes recvBytes dep time idDep    a collective operation, a line for each task of it
 //! ```
 //! `dep`: 0, at `time`; 1, `time` ns after message `idDep` was sent by this task; 2, after it was received by this task; 3, after this
-//! task has done the collective operation `idDep`. `op`: 0 broadcast, 1 reduce, 2 allreduce, 3 gather, 4 scatter, 5 allgather,
-//! 6 barrier, 7 all-to-all.
+//! task has done the collective operation `idDep`, which is written with its G or without. `op`: 0 broadcast, 1 reduce, 2 allreduce,
+//! 3 gather, 4 scatter, 5 allgather, 6 barrier, 7 all-to-all.
 use std::collections::{HashMap, HashSet};
 
 /// Most tasks of a trace.
@@ -158,8 +158,7 @@ impl<'a> Fields<'a> {
 
     fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, Mistake> {
         let word = self.word(what)?;
-        word.parse()
-            .map_err(|_| Mistake::new(self.line, format!("\"{}\" is no such number", shorten(word)), what))
+        word.parse().map_err(|_| no_number(self.line, word, what))
     }
 
     fn below(&mut self, limit: u32, what: &str) -> Result<u32, Mistake> {
@@ -187,7 +186,10 @@ impl<'a> Fields<'a> {
             return Err(Mistake::new(self.line, format!("a dependency of the kind {dep}"), "0 to 3"));
         }
         let time: u64 = self.number("a time in ns")?;
-        let id = self.number("idDep, or -1")?;
+        let word = self.word("idDep, or -1")?;
+        // Operations are named with their letter; some leave it out.
+        let number = if dep == 3 { word.strip_prefix('G').unwrap_or(word) } else { word };
+        let id = number.parse().map_err(|_| no_number(self.line, word, "idDep, or -1"))?;
         Ok(Written { dep, time: time.saturating_mul(1_000), id, line: self.line })
     }
 }
@@ -337,6 +339,10 @@ impl Reader {
         all.push(written);
         Ok(())
     }
+}
+
+fn no_number(line: usize, word: &str, what: &str) -> Mistake {
+    Mistake::new(line, format!("\"{}\" is no such number", shorten(word)), what)
 }
 
 fn shorten(word: &str) -> String {
