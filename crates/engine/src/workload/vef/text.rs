@@ -190,6 +190,10 @@ impl<'a> Fields<'a> {
         // Operations are named with their letter; some leave it out.
         let number = if dep == 3 { word.strip_prefix('G').unwrap_or(word) } else { word };
         let id = number.parse().map_err(|_| no_number(self.line, word, "idDep, or -1"))?;
+        if dep == 0 && id != -1 {
+            let message = format!("{id} is named, but nothing is waited for (dep is 0)");
+            return Err(Mistake::new(self.line, message, "idDep -1, or dep 1 to 3"));
+        }
         Ok(Written { dep, time: time.saturating_mul(1_000), id, line: self.line })
     }
 }
