@@ -108,6 +108,14 @@ fn every_mistake_is_told_with_its_line() {
         (group("G0 0 8 0 0 0 0 0 -1"), "3: there is no operation 8"),
         (group("G0 0 6 0 0 0 0 0 -1\nG0 0 6 0 0 0 0 0 -1"), "4: task 0 takes part twice"),
         (
+            "VEF 3 0 2 1 2 FALSE\nC0 0 1 2\nC1 0 1\nG0 1 6 0 0 0 0 0 -1\nG0 1 6 2 0 0 0 0 -1".into(),
+            "5: task 2 is not of communicator 1",
+        ),
+        (
+            "VEF 3 0 1 1 2 FALSE\nC0 2 1 0\nG0 0 6 0 0 0 0 0 -1\nG0 0 6 2 0 0 0 0 -1".into(),
+            "3: 2 tasks take part in an operation of 3, and task 1 does not",
+        ),
+        (
             group("G0 0 6 0 0 0 0 0 -1\nG0 0 5 1 0 0 0 0 -1"),
             "4: the lines of G0 do not name the same operation",
         ),

@@ -9,7 +9,7 @@
 //! `dep`: 0, at `time`; 1, `time` ns after message `idDep` was sent by this task; 2, after it was received by this task; 3, after this
 //! task has done the collective operation `idDep`, which is written with its G or without. `op`: 0 broadcast, 1 reduce, 2 allreduce,
 //! 3 gather, 4 scatter, 5 allgather, 6 barrier, 7 all-to-all.
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Most tasks of a trace.
 const TASKS_MAX: u32 = 1 << 20;
@@ -135,10 +135,17 @@ pub(super) struct Written {
     pub(super) line: usize,
 }
 
+/// Tasks that do collective operations together.
+pub(super) struct Communicator {
+    pub(super) tasks: Vec<u32>,
+    /// The place of each among them.
+    pub(super) places: HashMap<u32, u32>,
+}
+
 /// What is read line by line, with identifiers as they are written.
 pub(super) struct Reader {
     pub(super) header: Header,
-    pub(super) communicators: Vec<Vec<u32>>,
+    pub(super) communicators: Vec<Communicator>,
     pub(super) messages: Vec<(Message, Written)>,
     pub(super) message_ids: HashMap<u64, u32>,
     pub(super) collectives: Vec<(Collective, Vec<Written>, usize)>,
@@ -274,10 +281,10 @@ impl Reader {
             let help = format!("{} of them, in order from C0 on", self.header.communicators);
             return Err(Mistake::new(fields.line, message, help));
         }
-        let (line, mut tasks, mut seen) = (fields.line, Vec::new(), HashSet::new());
+        let (line, mut tasks, mut places) = (fields.line, Vec::new(), HashMap::new());
         while let Some(word) = fields.fields.clone().next() {
             let task = fields.below(self.header.tasks, "task")?;
-            if !seen.insert(task) {
+            if places.insert(task, tasks.len() as u32).is_some() {
                 return Err(Mistake::new(
                     line,
                     format!("task {} stands twice", shorten(word)),
@@ -286,7 +293,7 @@ impl Reader {
             }
             tasks.push(task);
         }
-        self.communicators.push(tasks);
+        self.communicators.push(Communicator { tasks, places });
         Ok(())
     }
 
@@ -324,6 +331,10 @@ impl Reader {
         let communicator = fields.below(self.communicators.len() as u32, "communicator")? as usize;
         let operation = fields.below(8, "operation")? as u8;
         let task = fields.below(self.header.tasks, "task")?;
+        if !self.communicators[communicator].places.contains_key(&task) {
+            let message = format!("task {task} is not of communicator {communicator}");
+            return Err(Mistake::new(line, message, format!("a task of C{communicator}")));
+        }
         let (send, receive) = (fields.number("bytes sent")?, fields.number("bytes received")?);
         let written = fields.written()?;
         fields.end()?;
