@@ -24,7 +24,7 @@ pub use text::{Mistake, Trace, read};
 /// tell nothing, the first task of the communicator. Other records are refused.
 ///
 /// Of an all-to-all in vector form the format tells how many bytes a task sends in all, and not how many of them to whom: they go
-/// to all tasks of the communicator in equal parts, which a warning in the results says.
+/// to all tasks of the communicator in equal parts, which a warning in the results says. Records of an operation that contradict each other are refused.
 ///
 /// What the collective operations are cut into is held from the beginning: a trace that would need more memory for it than `[run]
 /// memory`, or without that than 4 GB, is refused.

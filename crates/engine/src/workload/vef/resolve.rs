@@ -1,4 +1,5 @@
 //! From the lines of a trace to the trace: counts are checked, and identifiers become places.
+use super::shape;
 use super::text::{After, Collective, Communicator, Member, Message, Mistake, Reader, Trace, When, Written};
 
 impl Reader {
@@ -23,7 +24,9 @@ impl Reader {
             trace.messages.push(Message { when: When { after, ..message.when }, ..*message });
         }
         for (collective, written, communicator) in &self.collectives {
-            trace.collectives.push(self.ordered(collective, written, &self.communicators[*communicator])?);
+            let collective = self.ordered(collective, written, &self.communicators[*communicator])?;
+            shape::check(&collective)?;
+            trace.collectives.push(collective);
         }
         Ok(trace)
     }
