@@ -139,6 +139,15 @@ fn every_mistake_is_told_with_its_line() {
 }
 
 #[test]
+fn an_allgather_of_different_sizes_is_noted_for_the_largest_is_taken() {
+    let text = "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 5 0 300 500 0 0 -1\nG0 0 5 1 200 500 0 0 -1\n";
+    let output = run(text, "");
+    assert_eq!(output.summary["jobs"]["trace"]["bytes"], 600);
+    let note = "job \"trace\": 1 of its allgathers, the first in line 3, has tasks of different sizes: the largest is taken for all";
+    assert_eq!(output.summary["warnings"], serde_json::json!([note]));
+}
+
+#[test]
 fn an_all_to_all_in_vector_form_is_noted_for_it_does_not_tell_all() {
     let text = "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 7 0 300 1 0 0 -1\nG0 0 7 1 200 1 0 0 -1\n";
     let output = run(text, "");

@@ -121,16 +121,28 @@ pub fn part(member: &Member, to: u32, count: u32) -> u64 {
     (before(to + 1) - before(to)) as u64
 }
 
-/// That there are all-to-alls in vector form, whose records do not tell who gets how much; none if there are none.
-pub fn note(trace: &Trace) -> Option<String> {
-    let vector = |collective: &&Collective| {
-        let is = |member: &Member| member.receive == VECTOR && member.send > 0;
-        collective.operation == ALL_TO_ALL && collective.members.iter().any(is)
+/// What a user has to know of operations whose records do not tell all, or whose sizes are not kept.
+pub fn notes(trace: &Trace) -> Vec<String> {
+    let some = |operation: u8, is: fn(&Collective) -> bool| {
+        let mut those = trace.collectives.iter().filter(|all| all.operation == operation && is(all));
+        let first = those.next()?.line;
+        Some((those.count() + 1, first))
     };
-    let first = trace.collectives.iter().find(vector)?.line;
-    let count = trace.collectives.iter().filter(vector).count();
-    Some(format!(
-        "{count} of its all-to-alls, the first in line {first}, tells only how much each task sends in all: it goes to all \
-         tasks in equal parts"
-    ))
+    let vector = some(ALL_TO_ALL, |collective| {
+        collective.members.iter().any(|member| member.receive == VECTOR && member.send > 0)
+    });
+    let uneven =
+        some(ALLGATHER, |collective| collective.members.windows(2).any(|pair| pair[0].send != pair[1].send));
+    let vector = vector.map(|(count, line)| {
+        format!(
+            "{count} of its all-to-alls, the first in line {line}, tells only how much each task sends in all: it goes to all \
+             tasks in equal parts"
+        )
+    });
+    let uneven = uneven.map(|(count, line)| {
+        format!(
+            "{count} of its allgathers, the first in line {line}, has tasks of different sizes: the largest is taken for all"
+        )
+    });
+    vector.into_iter().chain(uneven).collect()
 }
