@@ -98,7 +98,7 @@ fn every_mistake_is_told_with_its_line() {
         (with("0 0 1 8 0 0 7"), "3: 7 is named, but nothing is waited for (dep is 0)"),
         (with("0 0 1 8 0 0 -1\nmore"), "4: \"more\" is no such number"),
         (with("0 0 1 8 0 0 -1\n\0\0"), "4: \"\0\0\" is no such number"),
-        (with("0 0 1 8 1 0 0"), "1: an operation of task 0 waits, through others, for itself"),
+        (with("0 0 1 8 1 0 0"), "3: this waits for itself"),
         (with("0 0 1 8 0 0 -1\n0 0 1 8 0 0 -1"), "4: there are two messages 0"),
         (with("Gx 0 0 0 0 0 0 0 -1"), "3: \"Gx\" is no collective operation"),
         (with("\u{a0}G0 0 0 0 0 0 0 0 -1"), "3: \"\u{a0}G0\" is no collective operation"),
@@ -227,15 +227,17 @@ fn a_run_counts_what_its_traces_hold() {
 
 #[test]
 fn messages_that_wait_are_told_with_their_peers_and_sizes() {
-    // The second waits for the first, and the first, through its receiver, for the second.
-    let text = "VEF 2 3 0 0 0 FALSE\n5 0 1 8 0 0 -1\n0 0 1 64 2 0 1\n1 1 0 20000 2 0 0\n";
+    // By the trace, task 2 is behind the reduction when it has sent its part; but before that it passes on the part of task 3.
+    let text = "VEF 4 1 1 1 4 FALSE\nC0 0 1 2 3\n0 2 3 64 3 0 G0\nG0 0 1 0 0 8 0 0 -1\n\
+                G0 0 1 1 8 0 0 0 -1\nG0 0 1 2 8 0 0 0 -1\nG0 0 1 3 8 0 2 0 0\n";
     let job = format!("[[job]]\nworkload = \"vef\"\ntext = {}\n", Scenario::quoted(text));
     let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
     let Err(RunError::Failed(told)) = tailback_engine::run::run(&scenario(&file), &mut |_| true) else {
         panic!("it ran")
     };
-    let expected = "\n  rank 0: 2 of its operations: receive of 20000 B from rank 1, message 1 between the two\
-                    \n  rank 1: 2 of its operations: receive of 64 B from rank 0, message 2 between the two";
+    let expected = "\n  rank 0: 3 of its operations: receive of 8 B from rank 2, message 1 between the two\
+                    \n  rank 2: 6 of its operations: receive of 8 B from rank 3, message 1 between the two\
+                    \n  rank 3: 5 of its operations: receive of 64 B from rank 2, message 1 between the two";
     assert!(told.ends_with(expected), "{told}");
 }
 

@@ -57,11 +57,9 @@ pub fn graphs(trace: &Trace, costs: &Costs, setting: &Setting) -> Result<Vec<Gra
         all.gates.push(gates);
     }
     all.tie()?;
-    let build = |(task, builder): (usize, Builder)| {
-        let message = || format!("an operation of task {task} waits, through others, for itself");
-        builder.build().map_err(|_| Mistake::new(1, message(), "dependencies without a circle"))
-    };
-    all.builders.into_iter().enumerate().map(build).collect()
+    // What waits for itself within a task does so in the trace.
+    let build = |builder: Builder| builder.build().expect("the reader refuses circles");
+    Ok(all.builders.into_iter().map(build).collect())
 }
 
 /// Refuses a trace whose collective operations would be cut into more messages than memory holds, before they are.
@@ -245,11 +243,7 @@ impl Expansion<'_> {
             After::Start => return Ok(()),
             After::Sent(message) => self.ends[message as usize].0,
             After::Received(message) => self.ends[message as usize].1,
-            After::Done(collective) => {
-                let members = &self.trace.collectives[collective as usize].members;
-                let place = members.iter().position(|member| member.task == task);
-                self.gates[collective as usize][place.expect("the reader has checked it")].1
-            }
+            After::Done(collective, place) => self.gates[collective as usize][place as usize].1,
         };
         self.builders[task as usize].after(later, earlier);
         Ok(())

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 
+mod circles;
 mod expand;
 mod resolve;
 mod shape;
@@ -25,7 +26,8 @@ pub use text::{Mistake, Trace, read};
 ///
 /// Of an all-to-all in vector form the format tells how many bytes a task sends in all, and not how many of them to whom: they go
 /// to all tasks of the communicator in equal parts, which a warning in the results says. It says too if tasks have different sizes
-/// in an allgather: the largest is taken for all. Records of an operation that contradict each other are refused.
+/// in an allgather: the largest is taken for all. Records of an operation that contradict each other are refused, and so is a
+/// record that waits, through others, for itself.
 ///
 /// What the collective operations are cut into is held from the beginning: a trace that would need more memory for it than `[run]
 /// memory`, or without that than 4 GB, is refused.

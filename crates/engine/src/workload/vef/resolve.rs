@@ -1,6 +1,6 @@
 //! From the lines of a trace to the trace: counts are checked, and identifiers become places.
-use super::shape;
 use super::text::{After, Collective, Communicator, Member, Message, Mistake, Reader, Trace, When, Written};
+use super::{circles, shape};
 
 impl Reader {
     /// The trace; `last` is the last line.
@@ -28,6 +28,7 @@ impl Reader {
             shape::check(&collective)?;
             trace.collectives.push(collective);
         }
+        circles::check(&trace)?;
         Ok(trace)
     }
 
@@ -87,11 +88,11 @@ impl Reader {
                 let none = || Mistake::new(line, format!("there is no collective operation {id}"), help);
                 let place = place.ok_or_else(none)?;
                 let communicator = self.collectives[place as usize].2;
-                if !self.communicators[communicator].places.contains_key(&task) {
+                let Some(&own) = self.communicators[communicator].places.get(&task) else {
                     let message = format!("task {task} takes no part in G{id}");
                     return Err(Mistake::new(line, message, help));
-                }
-                Ok(After::Done(place))
+                };
+                Ok(After::Done(place, own))
             }
         }
     }

@@ -42,8 +42,8 @@ pub enum After {
     Sent(u32),
     /// A message was received.
     Received(u32),
-    /// A collective operation (by its place) was done by the task.
-    Done(u32),
+    /// A collective operation (by its place) was done by the task, which has this place among its members.
+    Done(u32, u32),
 }
 
 /// What something waits for, and how long it waits then.
