@@ -365,7 +365,11 @@ def ptrans(
 
     with _reporting():
         sizes = Ptrans(rows, columns, matrix, block, 8, chunk, compute, iterations)
-        replace_text(Path(file), "\n".join(sizes.trace()) + "\n")
+        messages = sizes.messages()
+        replace_text(Path(file), "\n".join(sizes.trace(messages)) + "\n")
+    volume = sum(size for _, _, size in messages)
+    told = f"{file}: {rows * columns:,} tasks, {len(messages):,} messages, {volume:,} B"
+    console.output().print(console.printable(told), soft_wrap=True)
 
 
 @app.command()

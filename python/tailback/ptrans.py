@@ -8,15 +8,20 @@ what it has for one of them goes in messages of at most `chunk` bytes, with comp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import gcd
 
-from tailback.errors import mistake
+from tailback.errors import InputError, Problem, mistake
 
 TASKS_MAX = 1 << 20
 """Tasks of a VEF trace; the engine has the same limit."""
+MESSAGES_MAX = 10_000_000
+"""Messages of a trace: some 3 GB while it is made."""
+
+Message = tuple[int, int, int]
+"""The task that sends, the task that receives, and the bytes."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,35 @@ class Ptrans:
     iterations: int = 1
 
     def __post_init__(self) -> None:
-        wrong = [name for name, value in vars(self).items() if value < (0 if name == "compute_ns" else 1)]
-        if wrong:
-            raise mistake(f"{wrong[0]} is {getattr(self, wrong[0])}", "at least 1")
+        problems = []
+        for name, value in vars(self).items():
+            least = 0 if name == "compute_ns" else 1
+            if value < least:
+                problems.append(Problem(f"{name.removesuffix('_ns')} is {value}", help=f"at least {least}"))
+        if problems:
+            raise InputError(problems)
         if self.rows * self.columns > TASKS_MAX:
             told = f"{self.rows} rows of {self.columns} columns are {self.rows * self.columns:,} tasks"
             raise mistake(told, f"at most {TASKS_MAX:,}, which is what a trace may have")
+        if self.rows * self.columns == 1:
+            raise mistake("there is one task, which has data for no other", "2 or more rows or columns")
+        if self.block >= self.matrix:
+            told = f"the matrix of {self.matrix} is one block of {self.block}, which no task sends to another"
+            raise mistake(told, "a block smaller than the matrix")
+        if (most := self._messages_most()) > MESSAGES_MAX:
+            told = f"the trace would have up to {most:,} messages"
+            raise mistake(told, f"at most {MESSAGES_MAX:,}: a smaller matrix, or a larger chunk or block")
+
+    def _messages_most(self) -> int:
+        """A bound on the number of messages: full ones, and a last one for each pair of tasks."""
+        step = gcd(self.rows, self.columns)
+        pairs = self.rows * self.columns * (self.rows // step) * (self.columns // step)
+        full = self.matrix**2 * self.element // self.chunk
+        return self.iterations * (full + min(pairs, self._blocks() ** 2))
+
+    def _blocks(self) -> int:
+        """Blocks along a side of the matrix."""
+        return -(-self.matrix // self.block)
 
     def volume(self, task: int) -> dict[int, int]:
         """Bytes of a task's part of the matrix by the tasks that they are for, itself left out."""
@@ -56,7 +84,7 @@ class Ptrans:
     def _lines(self, own: int, tasks: int, others: int) -> dict[int, int]:
         """Matrix lines of every `tasks`-th block from block `own` on, by block number modulo `others`."""
         lines: dict[int, int] = {}
-        for block in range(own, -(-self.matrix // self.block), tasks):
+        for block in range(own, self._blocks(), tasks):
             size = min(self.block, self.matrix - block * self.block)
             lines[block % others] = lines.get(block % others, 0) + size
         return lines
@@ -72,19 +100,23 @@ class Ptrans:
         volumes = self.volume(task)
         return [other for other in towards if other in volumes]
 
-    def trace(self) -> Iterator[str]:
-        """The lines of the trace.
+    def messages(self) -> list[Message]:
+        """All messages, task by task."""
+        return [
+            (task, other, size)
+            for _ in range(self.iterations)
+            for task in range(self.rows * self.columns)
+            for other, size in self._cut(task)
+        ]
+
+    def trace(self, messages: Sequence[Message] | None = None) -> Iterator[str]:
+        """The lines of the trace, of these messages if they were asked for before.
 
         A task sends its next message `compute_ns` after it has received the message of the same number of the
         same partner, or, where that one has none for it, after it has sent its last.
         """
         tasks = self.rows * self.columns
-        messages = [
-            (task, other, size)
-            for _ in range(self.iterations)
-            for task in range(tasks)
-            for other, size in self._cut(task)
-        ]
+        messages = self.messages() if messages is None else messages
         # Numbers of the messages of each pair, in order.
         numbers: dict[tuple[int, int], list[int]] = {}
         for number, (task, other, _) in enumerate(messages):
@@ -110,7 +142,7 @@ class Ptrans:
         last: dict[int, int],
         place: dict[tuple[int, int], int],
         numbers: dict[tuple[int, int], list[int]],
-        messages: list[tuple[int, int, int]],
+        messages: Sequence[Message],
     ) -> str:
         if task not in last:
             return f"0 {self.compute_ns} -1"

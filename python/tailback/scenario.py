@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -121,6 +122,18 @@ class Scenario:
         with engine_errors():
             return _engine.files(self.text, list(self.overrides))
 
+    def _held(self, key: str) -> str:
+        """What the file of a key holds, for messages."""
+        if not key.startswith("job."):
+            return "network"
+        if ".placement." in key:
+            return "placement"
+        try:
+            workload = tomllib.loads(self.text)["job"][int(key.split(".")[1])]["workload"]
+        except (tomllib.TOMLDecodeError, LookupError, TypeError):
+            return "trace"  # changes may say what the file leaves out
+        return "flow list" if workload == "phases" else "trace"
+
     def _input(self) -> tuple[str, list[tuple[str, str]]]:
         for key, value in self.overrides:
             if not _encodable(key + value):
@@ -132,7 +145,7 @@ class Scenario:
         unread = []
         for key, path in self.files():
             try:
-                contents = _contents(key, Path(self.source).parent / path)
+                contents = _contents(key, Path(self.source).parent / path, self._held(key))
                 overrides.append((key, _as_text(contents)))
             except InputError as error:
                 unread += [(key, problem.message, problem.help) for problem in error.problems]
@@ -149,13 +162,12 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def _contents(key: str, path: Path) -> str:
+def _contents(key: str, path: Path, what: str) -> str:
     """A file as the value of a key: what ends in `.data` takes its bytes in base64, any other its text."""
+    most = _TRACE_MAX if key.startswith("job.") else _BYTES_MAX
     if key.endswith(".data"):
-        return base64.b64encode(_read(path, "trace", _TRACE_MAX)).decode()
-    if key.startswith("job."):
-        return _read_text(path, "placement" if ".placement." in key else "trace", _TRACE_MAX)
-    return _read_text(path, "network")
+        return base64.b64encode(_read(path, what, most)).decode()
+    return _read_text(path, what, most)
 
 
 def _read(path: Path, what: str, most: int) -> bytes:

@@ -1,6 +1,7 @@
 """The trace of a matrix transposition moves every element to where it belongs."""
 
 from collections import Counter
+from itertools import product
 
 import pytest
 
@@ -9,7 +10,7 @@ from tailback.errors import InputError
 from tailback.ptrans import Ptrans
 
 
-@pytest.mark.parametrize("grid", [(1, 1), (2, 2), (3, 3), (2, 3), (2, 4), (4, 6)])
+@pytest.mark.parametrize("grid", [(1, 2), (2, 2), (3, 3), (2, 3), (2, 4), (4, 6)])
 @pytest.mark.parametrize("block", [1, 3, 8])
 def test_every_element_goes_to_the_owner_of_its_transposed_place(grid, block):
     rows, columns = grid
@@ -43,16 +44,49 @@ def test_a_trace_has_the_counts_of_its_header_and_all_bytes():
     }
 
 
-def test_sizes_of_nothing_are_refused():
+def test_sizes_of_nothing_are_refused_all_at_once(command):
     with pytest.raises(InputError, match="block"):
         Ptrans(block=0)
+    status, _, told = command("ptrans", "a.vef", "--compute", "-1", "--block", "0")
+    lines = told.splitlines()
+    assert (status, len(lines)) == (2, 4)
+    assert [line.strip() for line in lines] == [
+        "error: block is 0",
+        "help: at least 1",
+        "error: compute is -1",
+        "help: at least 0",
+    ]
+    assert command("ptrans", "a.vef", "--compute", "0", "--matrix", "480")[0] == 0
 
 
-def test_the_command_writes_a_trace(command, tmp_path):
-    status, _, _ = command(
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ({"rows": 1, "columns": 1}, "one task, which has data for no other"),
+        ({"rows": 4, "columns": 4, "matrix": 60}, "the matrix of 60 is one block of 64"),
+        ({"matrix": 100_000_000, "block": 1}, "up to 1,220,703,125,576 messages"),
+        ({"iterations": 10**12}, "messages"),
+        ({"rows": 999, "columns": 1000, "matrix": 100_000, "block": 1}, "messages"),
+    ],
+)
+def test_a_trace_without_messages_or_of_too_many_is_refused_before_it_is_made(sizes, told):
+    with pytest.raises(InputError, match=told):
+        Ptrans(**sizes)
+
+
+def test_the_bound_on_messages_is_one():
+    every = product((1, 2, 3), (2, 4), (9, 50), (1, 4), (1, 7, 100, 10**6))
+    for rows, columns, matrix, block, chunk in every:
+        sizes = Ptrans(rows, columns, matrix, block, chunk=chunk)
+        assert 0 < len(sizes.messages()) <= sizes._messages_most()
+
+
+def test_the_command_writes_a_trace_and_says_what_is_in_it(command, tmp_path):
+    status, out, _ = command(
         "ptrans", "a.vef", "--rows", "2", "--columns", "2", "--matrix", "64", "--block", "8"
     )
     assert (status, (tmp_path / "a.vef").read_text().splitlines()[0]) == (0, "VEF 4 2 1 0 0 FALSE")
+    assert out == "a.vef: 4 tasks, 2 messages, 16,384 B\n"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +95,9 @@ def test_the_command_writes_a_trace(command, tmp_path):
 def test_a_path_that_cannot_be_written_is_a_mistake(command, tmp_path, path):
     (tmp_path / "here").mkdir()
     (tmp_path / "file").touch()
-    status, out, err = command("ptrans", path, "--rows", "1", "--columns", "1", "--matrix", "8")
+    status, out, err = command(
+        "ptrans", path, "--rows", "2", "--columns", "2", "--matrix", "8", "--block", "4"
+    )
     assert (status, out) == (2, "")
     assert "is a directory" in err or "cannot be written" in err
     assert "-o" not in err

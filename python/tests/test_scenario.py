@@ -79,6 +79,26 @@ def test_a_network_that_cannot_be_read_is_a_mistake(scenario_file):
         scenario.run()
 
 
+_ONE_SWITCH = "topology = { kind = 'single-switch', endpoints = 4 }\nrouting.kind = 'minimal'\n"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("keys", "held"),
+    [
+        ("workload = 'phases'\nranks = 4\nflows = 'list'\npath = 'none.txt'", "flow list"),
+        ("workload = 'vef'\npath = 'none.txt'", "trace"),
+        ("workload = 'goal'\npath = 'none.txt'", "trace"),
+        ("workload = 'phases'\nranks = 4\nplacement = { path = 'none.txt' }", "placement"),
+    ],
+)
+def test_a_file_of_a_job_that_cannot_be_read_is_the_only_mistake_of_it(scenario_file, keys, held):
+    path = scenario_file(f"{_ONE_SWITCH}[[job]]\nname = 'it'\n{keys}\n")
+    (problem,) = tailback.Scenario.load(path).check()
+    assert (problem.path.rpartition(".")[2], problem.help) == ("path", f"name a {held} file")
+    assert problem.message.endswith("none.txt cannot be read: No such file or directory")
+
+
 @pytest.mark.parametrize("changes", [None, 3, "run.seed=2", {3: 4}])
 def test_changes_that_are_not_by_key_are_a_mistake(changes):
     with pytest.raises(tailback.InputError, match="not by dotted key"):

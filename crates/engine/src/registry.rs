@@ -18,13 +18,28 @@ pub fn schema() -> Value {
             }
         }
     }
+    // Queues alone say that the kind is the preset's.
+    for branch in schema["$defs"]["Queueing"]["oneOf"].as_array_mut().into_iter().flatten() {
+        if branch["properties"]["kind"]["const"] == "dbbq" {
+            branch["required"]
+                .as_array_mut()
+                .into_iter()
+                .for_each(|required| required.retain(|key| key != "kind"));
+            branch["anyOf"] = json!([{ "required": ["kind"] }, { "required": ["queues"] }]);
+        }
+    }
     // What a preset fills in may be left out, but without one it may not.
     if let Some(required) = schema["required"].as_array_mut() {
         required.retain(|key| key != "routing");
     }
     schema["if"] = json!({ "required": ["preset"] });
-    schema["else"] =
-        json!({ "required": ["routing"], "properties": { "routing": { "required": ["kind"] } } });
+    schema["else"] = json!({
+        "required": ["routing"],
+        "properties": {
+            "routing": { "required": ["kind"] },
+            "queueing": { "dependentRequired": { "queues": ["kind"] } },
+        },
+    });
     // The sweep reads this table; a scenario itself has none.
     schema["properties"]["sweep"] = json!({
         "type": "object",
@@ -170,6 +185,19 @@ mod tests {
                 kind != "dor",
                 "{kind}"
             );
+        }
+    }
+
+    #[test]
+    fn the_schema_takes_queues_without_their_kind_only_beside_a_preset() {
+        let schema = schema();
+        let queueing = &schema["else"]["properties"]["queueing"];
+        assert_eq!(queueing["dependentRequired"], json!({ "queues": ["kind"] }));
+        for branch in schema["$defs"]["Queueing"]["oneOf"].as_array().unwrap() {
+            let kind = branch["properties"]["kind"]["const"].as_str().unwrap();
+            let asks = branch["required"].as_array().unwrap().contains(&json!("kind"));
+            assert_eq!(asks, !["single", "dbbq"].contains(&kind), "{kind}");
+            assert_eq!(branch["anyOf"].is_array(), kind == "dbbq", "{kind}");
         }
     }
 

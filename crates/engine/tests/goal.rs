@@ -362,6 +362,29 @@ fn mistakes_in_a_binary_file_are_told_with_their_place() {
 }
 
 #[test]
+fn bytes_that_are_no_part_of_a_binary_file_are_refused() {
+    let whole = binary(&read_text(TREE, 1).unwrap());
+    let told = |file: &[u8]| {
+        let mistake = read_binary(file, 1).unwrap_err();
+        format!("{}: {}", mistake.place, mistake.message)
+    };
+    let end = whole.len();
+    assert_eq!(told(&[&whole[..], &[0; 3]].concat()), format!("byte {end}: 3 bytes belong to no rank"));
+    // Every part four bytes further on than the header ends.
+    let header = 14 + 32 * 16;
+    let mut file = [&whole[..header], &[0; 4], &whole[header..]].concat();
+    for at in (14..header).step_by(8) {
+        let offset = u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+        file[at..at + 8].copy_from_slice(&(offset + 4).to_le_bytes());
+    }
+    assert_eq!(told(&file), format!("byte {header}: 4 bytes belong to no rank"));
+    // The last rank's part longer than what stands in it.
+    let mut file = [&whole[..], &[0; 5]].concat();
+    file[header - 8..header].copy_from_slice(&(end as u64 + 5 - 8).to_le_bytes());
+    assert_eq!(told(&file), format!("byte {end}: 5 bytes stand behind what rank 31 has"));
+}
+
+#[test]
 fn a_mistake_in_a_trace_is_one_of_the_scenario() {
     let job = "[[job]]\nname = \"it\"\nworkload = \"goal\"\ntext = \"num_ranks x\"\n";
     let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", job);

@@ -337,6 +337,10 @@ fn mistakes_in_jobs_are_told_with_what_to_do() {
         (job("a", 2, "mesage = \"1 kB\""), "did you mean message?"),
         (job("a", 2, message).replace("ring-ex", "ring-x"), "did you mean ring-exchange?"),
         (job("a", 2, message).replace("ranks = 2", ""), "ranks: this key is missing"),
+        (
+            job("a", 2, "mpi = { delay = \"0 ns\" }").replace("ring-exchange", "phases"),
+            "job.a.mpi: flows of phases are sent as they are, not by MPI (leave it out: `barrier` beside it is the time between phases)",
+        ),
         (job("a", 2, message) + "[run]\nonly = [\"b\"]\n", "there is no traffic or job called \"b\""),
         (String::new(), "there is neither traffic nor a job (a [[traffic]] or a [[job]] table)"),
     ] {

@@ -13,9 +13,11 @@ fn every_operation() -> String {
     for operation in 0..8 {
         for task in 0..4 {
             let (send, receive) = match (operation, task) {
-                (0 | 4, 2) => (3000, 0),
+                (0, 2) => (1000, 0),
+                (1, 2) => (0, 1000),
+                (3, 2) => (0, 3000),
+                (4, 2) => (3000, 0),
                 (0 | 4, _) => (0, 1000),
-                (1 | 3, 2) => (0, 3000),
                 (1 | 3, _) => (1000, 0),
                 (2 | 5, _) => (700, 700),
                 (7, _) => (900, 0),
@@ -24,7 +26,8 @@ fn every_operation() -> String {
             let when = match (operation, task) {
                 (0, 0) => "1 20 9".to_string(),
                 (0, _) => "0 0 -1".to_string(),
-                _ => format!("3 5 {}", operation - 1),
+                (_, 3) => format!("3 5 {}", operation - 1),
+                _ => format!("3 5 G{}", operation - 1),
             };
             body += &format!("G{operation} 0 {operation} {task} {send} {receive} {when}\n");
         }
@@ -103,7 +106,12 @@ fn every_mistake_is_told_with_its_line() {
         (with("0 0 1 8 1 0 3"), "3: there is no message 3"),
         (with("0 0 1 8 2 0 0"), "3: task 0 waits for message 0, which is received by task 1"),
         (with("0 0 1 8 3 0 0"), "3: there is no collective operation 0"),
-        (with("0 0 1 8 1 0 0"), "1: an operation of task 0 waits, through others, for itself"),
+        (with("0 0 1 8 3 0 G0"), "3: there is no collective operation 0"),
+        (with("0 0 1 8 1 0 G0"), "3: \"G0\" is no such number"),
+        (with("0 0 1 8 0 0 7"), "3: 7 is named, but nothing is waited for (dep is 0)"),
+        (with("0 0 1 8 0 0 -1\nmore"), "4: \"more\" is no such number"),
+        (with("0 0 1 8 0 0 -1\n\0\0"), "4: \"\0\0\" is no such number"),
+        (with("0 0 1 8 1 0 0"), "3: this waits for itself"),
         (with("0 0 1 8 0 0 -1\n0 0 1 8 0 0 -1"), "4: there are two messages 0"),
         (with("Gx 0 0 0 0 0 0 0 -1"), "3: \"Gx\" is no collective operation"),
         (with("\u{a0}G0 0 0 0 0 0 0 0 -1"), "3: \"\u{a0}G0\" is no collective operation"),
@@ -114,6 +122,14 @@ fn every_mistake_is_told_with_its_line() {
         (group("G0 1 6 0 0 0 0 0 -1"), "3: there is no communicator 1"),
         (group("G0 0 8 0 0 0 0 0 -1"), "3: there is no operation 8"),
         (group("G0 0 6 0 0 0 0 0 -1\nG0 0 6 0 0 0 0 0 -1"), "4: task 0 takes part twice"),
+        (
+            "VEF 3 0 2 1 2 FALSE\nC0 0 1 2\nC1 0 1\nG0 1 6 0 0 0 0 0 -1\nG0 1 6 2 0 0 0 0 -1".into(),
+            "5: task 2 is not of communicator 1",
+        ),
+        (
+            "VEF 3 0 1 1 2 FALSE\nC0 2 1 0\nG0 0 6 0 0 0 0 0 -1\nG0 0 6 2 0 0 0 0 -1".into(),
+            "3: 2 tasks take part in an operation of 3, and task 1 does not",
+        ),
         (
             group("G0 0 6 0 0 0 0 0 -1\nG0 0 5 1 0 0 0 0 -1"),
             "4: the lines of G0 do not name the same operation",
@@ -133,6 +149,15 @@ fn every_mistake_is_told_with_its_line() {
             "{text}\n{problems:?}\n{expected}"
         );
     }
+}
+
+#[test]
+fn an_allgather_of_different_sizes_is_noted_for_the_largest_is_taken() {
+    let text = "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 5 0 300 500 0 0 -1\nG0 0 5 1 200 500 0 0 -1\n";
+    let output = run(text, "");
+    assert_eq!(output.summary["jobs"]["trace"]["bytes"], 600);
+    let note = "job \"trace\": 1 of its allgathers, the first in line 3, has tasks of different sizes: the largest is taken for all";
+    assert_eq!(output.summary["warnings"], serde_json::json!([note]));
 }
 
 #[test]
@@ -215,15 +240,17 @@ fn a_run_counts_what_its_traces_hold() {
 
 #[test]
 fn messages_that_wait_are_told_with_their_peers_and_sizes() {
-    // The second waits for the first, and the first, through its receiver, for the second.
-    let text = "VEF 2 3 0 0 0 FALSE\n5 0 1 8 0 0 -1\n0 0 1 64 2 0 1\n1 1 0 20000 2 0 0\n";
+    // By the trace, task 2 is behind the reduction when it has sent its part; but before that it passes on the part of task 3.
+    let text = "VEF 4 1 1 1 4 FALSE\nC0 0 1 2 3\n0 2 3 64 3 0 G0\nG0 0 1 0 0 8 0 0 -1\n\
+                G0 0 1 1 8 0 0 0 -1\nG0 0 1 2 8 0 0 0 -1\nG0 0 1 3 8 0 2 0 0\n";
     let job = format!("[[job]]\nworkload = \"vef\"\ntext = {}\n", Scenario::quoted(text));
     let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
     let Err(RunError::Failed(told)) = tailback_engine::run::run(&scenario(&file), &mut |_| true) else {
         panic!("it ran")
     };
-    let expected = "\n  rank 0: 2 of its operations: receive of 20000 B from rank 1, message 1 between the two\
-                    \n  rank 1: 2 of its operations: receive of 64 B from rank 0, message 2 between the two";
+    let expected = "\n  rank 0: 3 of its operations: receive of 8 B from rank 2, message 1 between the two\
+                    \n  rank 2: 6 of its operations: receive of 8 B from rank 3, message 1 between the two\
+                    \n  rank 3: 5 of its operations: receive of 64 B from rank 2, message 1 between the two";
     assert!(told.ends_with(expected), "{told}");
 }
 

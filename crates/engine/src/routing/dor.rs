@@ -69,12 +69,14 @@ impl Bind for Dor {
     }
 
     fn problems(&self, topology: &Topology) -> Vec<Problem> {
+        let mut problems = self.unused(topology);
         let rings = matches!(topology, Topology::Torus(torus) if torus.dims.iter().any(|&size| size >= DATE_LINE_FROM));
-        let dangerous = self.deadlock == Deadlock::None && rings && !self.may_deadlock;
-        let help = "deadlock = \"date-line\" or \"bubble\"; or may_deadlock = true, if that is wanted";
-        let problem = || Problem::new("deadlock", "the rings of this torus would deadlock", help);
-        let orders = orders::read(&self.orders, topology.link_classes().len() - 1).err();
-        dangerous.then(problem).into_iter().chain(orders).collect()
+        if self.deadlock == Deadlock::None && rings && !self.may_deadlock {
+            let help = "deadlock = \"date-line\" or \"bubble\"; or may_deadlock = true, if that is wanted";
+            problems.push(Problem::new("deadlock", "the rings of this torus would deadlock", help));
+        }
+        problems.extend(orders::read(&self.orders, topology.link_classes().len() - 1).err());
+        problems
     }
 
     fn senses_load(&self) -> bool {
@@ -92,6 +94,29 @@ impl Bind for Dor {
         }
         let lattice = Lattice::new(topology, graph, self.deadlock == Deadlock::DateLine)?;
         Some(Box::new(DimensionOrder::new(lattice, orders, self)))
+    }
+}
+
+impl Dor {
+    /// Parameters that are given and would make no difference.
+    fn unused(&self, topology: &Topology) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if self.choose != Choose::default() && self.orders.len() < 2 {
+            let given = if self.orders.is_empty() { "no order is given" } else { "one order is given" };
+            let message = format!("there is nothing to choose among: {given}");
+            let help = "two orders or more, such as orders = [\"xy\", \"yx\"]";
+            problems.push(Problem::new("choose", message, help));
+        }
+        let ringless = matches!(topology, Topology::Mesh(_) | Topology::Hyperx(_) | Topology::Kns(_));
+        for (key, unused) in
+            [("deadlock", self.deadlock == Deadlock::Bubble), ("may_deadlock", self.may_deadlock)]
+        {
+            if ringless && unused {
+                let message = format!("a {} has no rings that could deadlock", topology.kind());
+                problems.push(Problem::new(key, message, "leave it out, or take a torus"));
+            }
+        }
+        problems
     }
 }
 
@@ -201,6 +226,28 @@ mod tests {
     use super::*;
     use crate::rng::Stream;
     use crate::topology::Wiring;
+
+    #[test]
+    fn parameters_that_make_no_difference_are_refused() {
+        let told = |topology: &str, routing: &str| {
+            let topology: Topology = toml::from_str(topology).unwrap();
+            let routing: Dor = toml::from_str(routing).unwrap();
+            routing.problems(&topology).into_iter().map(|problem| problem.path).collect::<Vec<_>>().join(" ")
+        };
+        let torus = "kind = 'torus'\ndims = [4, 4]";
+        assert_eq!(told(torus, "choose = 'occupancy'\norders = ['xy']"), "choose");
+        assert_eq!(told(torus, "choose = 'random'"), "choose");
+        assert_eq!(told(torus, "choose = 'random'\norders = ['xy', 'yx']"), "");
+        assert_eq!(told(torus, "choose = 'round-robin'\ndeadlock = 'bubble'\nmay_deadlock = true"), "");
+        // Without long rings there is a torus still: sizes may be what is compared.
+        assert_eq!(told("kind = 'torus'\ndims = [3, 3]", "deadlock = 'bubble'"), "");
+        for ringless in
+            ["kind = 'mesh'\ndims = [4]", "kind = 'hyperx'\ndims = [4]", "kind = 'kns'\nk = 4\nn = 2"]
+        {
+            assert_eq!(told(ringless, "deadlock = 'bubble'\nmay_deadlock = true"), "deadlock may_deadlock");
+            assert_eq!(told(ringless, "deadlock = 'none'"), "");
+        }
+    }
 
     struct Random(Stream);
 

@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(ports("k = 4\nn = 2", "yx", (0, 15)), [2, 3, 1, 3, 0]);
         // From (1, 2, 0) to (1, 0, 2): no way along x.
         assert_eq!(ports("k = 3\nn = 3", "zx", (7, 19)), [3, 2, 2, 0, 0]);
-        assert_eq!(ports("k = 3\nn = 3", "", (7, 7)), [0]);
+        assert_eq!(ports("k = 3\nn = 3", "xyz", (7, 7)), [0]);
     }
 
     #[test]

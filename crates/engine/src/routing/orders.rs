@@ -69,6 +69,9 @@ pub(super) fn read(names: &[String], dims: usize) -> Result<Vec<Order>, Problem>
             let help = format!("letters of {letters}, each once; those left out follow");
             Err(Problem::new("orders", format!("\"{name}\" {what}"), help))
         };
+        if name.is_empty() {
+            return wrong("names no dimension");
+        }
         let mut order: Vec<u8> = Vec::new();
         for letter in name.chars() {
             match letters.find(letter) {
@@ -110,6 +113,7 @@ mod tests {
         let message = |of: &[&str]| read(&names(of), 2).unwrap_err().message;
         assert!(message(&["xz"]).contains("\"z\" that the network does not have"));
         assert!(message(&["xx"]).contains("twice"));
+        assert!(message(&["yx", ""]).contains("\"\" names no dimension"));
         assert!(message(&["xy", "x"]).contains("the same order"));
     }
 

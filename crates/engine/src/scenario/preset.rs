@@ -2,6 +2,7 @@
 use super::tree::{self, Node, Value};
 use super::walk::Found;
 use crate::problem::Problem;
+use crate::topology::Topology;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,39 +18,92 @@ pub enum Preset {
 
 /// Fills in what the preset of a scenario says, if it names one.
 pub fn apply(root: &mut Node, found: &mut Found) {
-    let choose = match root.get("preset").map(|node| &node.value) {
-        Some(Value::Text(name)) if name == "osha" => "round-robin",
-        Some(Value::Text(name)) if name == "sasha" => "occupancy",
+    let choose = match word(root, "preset") {
+        Some("osha") => "round-robin",
+        Some("sasha") => "occupancy",
         _ => return,
     };
-    let word = |table: &str, key: &str| match root.get(table)?.get(key).map(|node| &node.value) {
-        Some(Value::Text(word)) => Some(word.clone()),
-        _ => None,
-    };
-    if let Some(kind) = word("routing", "kind").filter(|kind| kind != "dor") {
+    if let Some(kind) = word_in(root, "routing", "kind").filter(|kind| *kind != "dor") {
         let message = format!("the preset routes in dimension order, not by \"{kind}\"");
         return found.add(root.locate("routing.kind"), || {
             Problem::new("routing.kind", message, "leave it out, or write \"dor\"; or remove the preset")
         });
     }
-    let torus = word("topology", "kind").as_deref() == Some("torus");
-    let has_queueing = root.get("queueing").is_some();
-    let mut fill = |table: &str, key: &str, value: &str| {
-        if root.get(table).and_then(|table| table.get(key)).is_none() {
-            // The path has no names of classes, so it can be set.
-            _ = tree::set(root, &format!("{table}.{key}"), value);
+    let (dimensions, orders) = (lacks_dimensions(root), orders(root));
+    let torus = word_in(root, "topology", "kind") == Some("torus");
+    if let Some(message) = &dimensions {
+        found.add(root.locate("preset"), || Problem::new("preset", message, WITH_DIMENSIONS));
+        // What a preset means there is anyone's guess, and so is what the rest of these tables means beside it.
+        found.doubted.extend(["routing", "queueing"].map(str::to_string));
+    } else if let Some(count @ 0..2) = orders {
+        let given = if count == 0 { "none" } else { "one" };
+        let message =
+            format!("the preset chooses among several orders of the dimensions, and {given} is given");
+        let help = "two or more, or leave them out; or remove the preset";
+        found.add(root.locate("routing.orders"), || Problem::new("routing.orders", message, help));
+    }
+    fill(root, "routing", "kind", "dor");
+    fill(root, "routing", "orders", "[\"xy\", \"yx\"]");
+    if orders.is_none_or(|count| count > 1) {
+        fill(root, "routing", "choose", choose);
+    }
+    if torus {
+        fill(root, "routing", "deadlock", "bubble");
+    }
+    fill(root, "queueing", "kind", "dbbq");
+    if word_in(root, "queueing", "kind") == Some("dbbq") {
+        fill(root, "queueing", "queues", "2");
+    }
+}
+
+/// Gives a key of a table its value, unless it has one.
+fn fill(root: &mut Node, table: &str, key: &str, value: &str) {
+    if root.get(table).and_then(|table| table.get(key)).is_none() {
+        // The path has no names of classes, so it can be set.
+        _ = tree::set(root, &format!("{table}.{key}"), value);
+    }
+}
+
+/// The networks that have dimensions to be crossed in two orders.
+const WITH_DIMENSIONS: &str =
+    "a kns (n of 2 or more), or a torus, mesh or hyperx (two or more numbers in dims)";
+
+/// What keeps a network from being crossed in two orders of its dimensions, if its table tells so.
+fn lacks_dimensions(root: &Node) -> Option<String> {
+    let value = |key: &str| root.get("topology")?.get(key).map(|node| &node.value);
+    let count = match (word_in(root, "topology", "kind")?, value("dims"), value("n")) {
+        ("kns", _, Some(Value::Integer(n))) => *n,
+        ("torus" | "mesh" | "hyperx", Some(Value::List(dims)), _) => dims.len() as i128,
+        ("torus" | "mesh" | "hyperx" | "kns", ..) => return None,
+        (kind, ..) if !Topology::KINDS.contains(&kind) => return None,
+        (kind, ..) => {
+            return Some(format!(
+                "the preset needs two dimensions, and a network of kind \"{kind}\" has none"
+            ));
         }
     };
-    fill("routing", "kind", "dor");
-    fill("routing", "orders", "[\"xy\", \"yx\"]");
-    fill("routing", "choose", choose);
-    if torus {
-        fill("routing", "deadlock", "bubble");
+    (count == 1).then(|| "the preset needs two dimensions, and this network has one".to_string())
+}
+
+/// How many orders of the dimensions are given, if they are.
+fn orders(root: &Node) -> Option<usize> {
+    match &root.get("routing")?.get("orders")?.value {
+        Value::List(orders) => Some(orders.len()),
+        _ => None,
     }
-    if !has_queueing {
-        fill("queueing", "kind", "dbbq");
-        fill("queueing", "queues", "2");
+}
+
+/// The text under a key, if it is one.
+fn word<'a>(table: &'a Node, key: &str) -> Option<&'a str> {
+    match &table.get(key)?.value {
+        Value::Text(word) => Some(word),
+        _ => None,
     }
+}
+
+/// The text under a key of a table.
+fn word_in<'a>(root: &'a Node, table: &str, key: &str) -> Option<&'a str> {
+    word(root.get(table)?, key)
 }
 
 #[cfg(test)]
@@ -81,6 +135,59 @@ mod tests {
             ),
             r#"{"kind":"dor","deadlock":"bubble","may_deadlock":false,"orders":["xy","yx"],"choose":"occupancy"} {"kind":"single"}"#
         );
+    }
+
+    #[test]
+    fn a_table_that_is_given_in_part_is_filled_in() {
+        let torus = "preset = 'sasha'\ntopology = { kind = 'torus', dims = [4, 4] }";
+        let queueing = |table: &str| {
+            filled(&format!("{torus}\nqueueing = {table}")).split_once(' ').unwrap().1.to_string()
+        };
+        assert_eq!(queueing("{ queues = 4 }"), r#"{"kind":"dbbq","queues":4}"#);
+        assert_eq!(queueing("{}"), r#"{"kind":"dbbq","queues":2}"#);
+        assert_eq!(queueing("{ kind = 'dbbq' }"), r#"{"kind":"dbbq","queues":2}"#);
+        assert_eq!(queueing("{ kind = 'bbq', queues = 8 }"), r#"{"kind":"bbq","queues":8}"#);
+        assert!(filled(&format!("{torus}\nqueueing = {{ quues = 4 }}")).contains("did you mean queues?"));
+        let routing = filled(&format!("{torus}\nrouting = {{ choose = 'random' }}"));
+        assert!(routing.contains(r#""orders":["xy","yx"],"choose":"random""#), "{routing}");
+    }
+
+    #[test]
+    fn a_preset_on_a_network_without_two_dimensions_is_told_where_it_stands() {
+        for (topology, has) in [
+            ("kind = 'kns', k = 4, n = 1", "this network has one"),
+            ("kind = 'torus', dims = [8]", "this network has one"),
+            ("kind = 'mesh', dims = [8]", "this network has one"),
+            ("kind = 'fat-tree', levels = 2, arity = 4", "a network of kind \"fat-tree\" has none"),
+            ("kind = 'single-switch', endpoints = 4", "a network of kind \"single-switch\" has none"),
+        ] {
+            let text =
+                format!("topology = {{ {topology} }}\npreset = 'sasha'\nqueueing.queues = 4\n{TRAFFIC}");
+            let told = crate::run::read(&text, &[]).unwrap_err();
+            let expected = format!("the preset needs two dimensions, and {has}");
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert_eq!(
+                (told[0].path.as_str(), told[0].line, told[0].message.as_str()),
+                ("preset", Some(2), expected.as_str())
+            );
+            assert!(told[0].help.starts_with("a kns"), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn a_preset_that_is_to_choose_among_fewer_than_two_orders_is_told_where_they_stand() {
+        for (orders, given) in [("['xy']", "one"), ("[]", "none")] {
+            let text = format!(
+                "preset = 'sasha'\ntopology = {{ kind = 'kns', k = 4, n = 2 }}\nrouting.orders = {orders}\n{TRAFFIC}"
+            );
+            let told = crate::run::read(&text, &[]).unwrap_err();
+            assert_eq!(
+                (told.len(), told[0].path.as_str(), told[0].line),
+                (1, "routing.orders", Some(3)),
+                "{told:?}"
+            );
+            assert!(told[0].message.ends_with(&format!("and {given} is given")), "{told:?}");
+        }
     }
 
     #[test]

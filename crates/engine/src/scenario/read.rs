@@ -135,7 +135,9 @@ impl Scenario {
         let [warmup, _, drain] = self.run_spans();
         self.run.warmup.get_or_insert(warmup);
         self.run.drain.get_or_insert(drain);
-        for job in self.job.iter_mut().filter(|job| !matches!(job.workload, Workload::Vef(_))) {
+        // What a trace in VEF leaves out costs nothing, and phases have no MPI layer.
+        let has_codes = |job: &&mut Job| !matches!(job.workload, Workload::Vef(_) | Workload::Phases(_));
+        for job in self.job.iter_mut().filter(has_codes) {
             job.mpi = job.mpi.or_codes();
         }
     }

@@ -28,7 +28,7 @@ pub struct Job {
     /// Allows endpoints that other jobs, or traffic, use too, if they say so as well.
     #[serde(default)]
     pub share: bool,
-    /// How its ranks pass messages.
+    /// How its ranks pass messages; flows of phases are sent as they are.
     #[serde(default)]
     pub mpi: Mpi,
 }

@@ -46,6 +46,11 @@ pub struct Allocation {
 impl Allocation {
     /// The endpoints of the line.
     fn list(&self) -> Result<Vec<u32>, Problem> {
+        if self.text.is_empty() {
+            let message = format!("{} is empty, or was not read", self.path);
+            let help = "a line for each job, with the endpoint of each of its ranks";
+            return Err(Problem::new("placement.path", message, help));
+        }
         let count = self.text.lines().count();
         let Some(line) = self.text.lines().nth(self.line as usize) else {
             let message =
@@ -200,6 +205,12 @@ mod tests {
         assert_eq!(place(&file(1), 2, &[true; 24]).unwrap_err().message, "line 1 of a: \"x\" is no endpoint");
         let problem = place(&file(2), 2, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "there is no line 2: a has 2, counted from 0");
+        let file = Placement::File(Allocation { path: "a".into(), ..Allocation::default() });
+        let problem = place(&file, 2, &[true; 24]).unwrap_err();
+        assert_eq!(
+            (problem.path.as_str(), problem.message.as_str()),
+            ("placement.path", "a is empty, or was not read")
+        );
         assert!(place(&Placement::List(vec![1, 24]), 2, &[true; 24]).is_err());
         assert!(place(&Placement::List(vec![1, 1]), 2, &[true; 24]).is_err());
     }

@@ -7,6 +7,7 @@
 //! many wait for its end (4) and where their numbers begin in the appendix (4); the same of those that wait for its beginning.
 use super::{By, Mistake, Tags};
 use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, What};
+use std::ops::Range;
 
 const MAGIC: u64 = 4223;
 /// The magic of a file that a simulator has overwritten to save memory.
@@ -70,15 +71,15 @@ pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
         return Err(header.mistake("a trace of no ranks", "a number of ranks from 1 on"));
     }
     let mut tags = Tags::default();
-    let (mut graphs, mut room) = (Vec::new(), data.len());
+    let (mut graphs, mut parts, mut room) = (Vec::new(), Vec::new(), data.len());
     for rank in 0..ranks {
         let (first, last) = (header.u64()?, header.u64()?);
         let range = first.checked_add(ORIGIN).zip(last.checked_add(ORIGIN));
-        let part = range.and_then(|(first, last)| {
+        let range = range.and_then(|(first, last)| {
             let range = usize::try_from(first).ok()?..usize::try_from(last).ok()?;
-            data.get(range)
+            data.get(range.clone()).zip(Some(range))
         });
-        let Some(part) = part else {
+        let Some((part, range)) = range else {
             let message = format!("rank {rank} is said to stand from {first} to {last}");
             return Err(header.mistake(message, "a range within the file"));
         };
@@ -88,9 +89,25 @@ pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
         })?;
         let part = Part { cursor: Cursor { data: part, at: 0, origin: first + ORIGIN }, ranks, by };
         graphs.push(part.read(rank, &mut tags)?);
+        parts.push(range);
     }
+    nothing_between(header, parts)?;
     tags.name(&mut graphs);
     Ok(graphs)
+}
+
+/// Refuses bytes that are of no rank's part, behind the header or between the parts.
+fn nothing_between(mut cursor: Cursor, mut parts: Vec<Range<usize>>) -> Result<(), Mistake> {
+    parts.sort_by_key(|part| part.start);
+    let end = cursor.data.len();
+    for part in parts.into_iter().chain(std::iter::once(end..end)) {
+        if part.start > cursor.at {
+            let message = format!("{} bytes belong to no rank", part.start - cursor.at);
+            return Err(cursor.mistake(message, "parts of ranks, one behind the other"));
+        }
+        cursor.at = part.end;
+    }
+    Ok(())
 }
 
 /// The part of a rank.
@@ -137,6 +154,12 @@ impl Part<'_> {
         if listed > room {
             let message = format!("the operations of rank {rank} list {listed} others, but {room} are there");
             return Err(self.cursor.mistake(message, "a list of its own for each operation"));
+        }
+        let end = appendix + listed as usize * 4;
+        if end < self.cursor.data.len() {
+            self.cursor.at = end;
+            let message = format!("{} bytes stand behind what rank {rank} has", self.cursor.data.len() - end);
+            return Err(self.cursor.mistake(message, "nothing behind the last list of its operations"));
         }
         let mut builder = Builder::default();
         records.iter().for_each(|record| {

@@ -3,7 +3,7 @@ use super::{Pattern, Phases};
 use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::rng::Stream;
-use crate::units::Size;
+use crate::units::{Size, shorten};
 use crate::workload::{Setting, in_file};
 use std::collections::BTreeMap;
 
@@ -40,8 +40,9 @@ impl Schedule {
         let sets = match of.flows {
             Pattern::List => vec![read(of, setting)?],
             Pattern::AllToOne => {
-                let others = (0..setting.ranks).filter(|&from| from != of.target);
-                vec![others.map(|from| ((from, of.target), bytes)).collect()]
+                let target = of.target();
+                let others = (0..setting.ranks).filter(|&from| from != target);
+                vec![others.map(|from| ((from, target), bytes)).collect()]
             }
             Pattern::Permutations => {
                 let sets = if of.redraw { of.phases } else { 1 };
@@ -135,7 +136,7 @@ fn read(of: &Phases, setting: &Setting) -> Result<BTreeMap<(u32, u32), u64>, Vec
         }
     }
     if problems.is_empty() && flows.is_empty() {
-        problems.push(wrong("", "the list has no flow", "lines of source, destination and size"));
+        problems.push(wrong("", "the list has no flow", super::LINES));
     }
     problems.truncate(TOLD_MAX);
     if problems.is_empty() { Ok(flows) } else { Err(problems) }
@@ -143,13 +144,18 @@ fn read(of: &Phases, setting: &Setting) -> Result<BTreeMap<(u32, u32), u64>, Vec
 
 /// A flow of a line, or what is wrong and what would be right.
 fn flow(line: &str, size: Size, setting: &Setting) -> Result<Flow, (String, String)> {
-    let mut words = line.splitn(3, char::is_whitespace);
     let last = setting.ranks - 1;
+    let mut rest = line;
     let mut rank = |what: &str| {
-        let word = words.next().unwrap_or("").trim();
+        let (word, behind) =
+            rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest.trim_start(), ""));
+        rest = behind;
+        if word.is_empty() {
+            return Err(("the line is cut off".into(), format!("a {what} next, such as: 0 5 2 MB")));
+        }
         let number = word.parse::<u32>().map_err(|_| {
             (
-                format!("\"{word}\" is no number of a rank, where the {what} should be"),
+                format!("\"{}\" is no number of a rank, where the {what} should be", shorten(word)),
                 "such as: 0 5 2 MB".into(),
             )
         })?;
@@ -162,8 +168,7 @@ fn flow(line: &str, size: Size, setting: &Setting) -> Result<Flow, (String, Stri
     if from == to {
         return Err((format!("rank {from} has a flow to itself"), "a flow leads to another rank".into()));
     }
-    let word = words.next().unwrap_or("").trim();
-    let size = match word {
+    let size = match rest.trim() {
         "" => size,
         word => word
             .parse::<Size>()
@@ -188,9 +193,7 @@ mod tests {
         let mpi = Mpi::default();
         let setting = Setting { ranks, scale: &scale, mpi: &mpi, seed: 1, name: "app", memory: None };
         let phases: Phases = toml::from_str(text).unwrap();
-        let told = |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let problems = phases.problems(&setting);
-        if problems.is_empty() { Schedule::new(&phases, &setting).map_err(told) } else { Err(told(problems)) }
+        phases.schedule(&setting).map_err(|problems| problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -219,6 +222,59 @@ mod tests {
         let flows: Vec<_> = schedule.flows(0).iter().map(|flow| (flow.from, flow.to, flow.bytes)).collect();
         assert_eq!(flows, [(0, 1, 4096), (1, 0, 100), (2, 1, 1000)]);
         assert_eq!((schedule.received_by(0, 1), schedule.received_by(0, 2)), (2, 0));
+    }
+
+    #[test]
+    fn the_columns_of_a_list_may_be_aligned() {
+        let text = "flows = 'list'\nsize = '2 kB'\ntext = '''\n  0   1   2 packets\n 1\t\t2\t100 B # the rest\n2  0\n2  1  1  kB\n'''";
+        let schedule = schedule(text, 3).unwrap();
+        let flows: Vec<_> = schedule.flows(0).iter().map(|flow| (flow.from, flow.to, flow.bytes)).collect();
+        assert_eq!(flows, [(0, 1, 4096), (1, 2, 100), (2, 0, 2000), (2, 1, 1000)]);
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_says_what_belongs_there() {
+        let told = schedule("flows = 'list'\ntext = '''0 1\n2'''", 3).unwrap_err();
+        assert_eq!(told, ["text: line 2: the line is cut off (a destination next, such as: 0 5 2 MB)"]);
+    }
+
+    #[test]
+    fn a_file_that_is_empty_or_was_not_read_is_told_by_its_name() {
+        let told = |text: &str| {
+            schedule(&format!("flows = 'list'\npath = 'flows.txt'\ntext = '{text}'"), 3).unwrap_err()
+        };
+        let lines = "lines of source, destination and size, such as: 0 5 2 MB";
+        let empty = format!("path: flows.txt: the list of flows is empty, or was not read ({lines})");
+        assert_eq!(told(""), [empty]);
+        assert_eq!(told("# none"), [format!("path: flows.txt: the list has no flow ({lines})")]);
+        let bare = schedule("flows = 'list'", 3).unwrap_err();
+        let help = "path = the file of a list, or text = the list itself";
+        assert_eq!(bare, [format!("text: the list of flows is empty, or was not read ({help})")]);
+    }
+
+    #[test]
+    fn keys_of_another_pattern_are_refused() {
+        let told = |text: &str| schedule(text, 3).unwrap_err();
+        let target = "has no target (leave it out, or flows = \"all-to-one\")";
+        let drawn = "draws no permutations (leave it out, or flows = \"permutations\")";
+        assert_eq!(told("target = 0"), [format!("target: flows = \"permutations\" {target}")]);
+        assert_eq!(
+            told("flows = 'list'\ntext = '0 1'\ntarget = 1\npermutations = 2\nredraw = false"),
+            [
+                format!("target: flows = \"list\" {target}"),
+                format!("permutations: flows = \"list\" {drawn}"),
+                format!("redraw: flows = \"list\" {drawn}"),
+            ]
+        );
+        assert_eq!(
+            told("flows = 'all-to-one'\nredraw = false"),
+            [format!("redraw: flows = \"all-to-one\" {drawn}")]
+        );
+        // What is wrong with the list is told beside it.
+        let all = told("flows = 'list'\ntext = '0 x'\nredraw = false");
+        assert!(all.len() == 2 && all[1].contains("\"x\" is no number"), "{all:?}");
+        // Defaults, which a complete scenario names.
+        assert!(schedule("flows = 'all-to-one'\ntarget = 0\npermutations = 1\nredraw = true", 3).is_ok());
     }
 
     #[test]

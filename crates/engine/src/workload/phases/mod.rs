@@ -1,6 +1,7 @@
 //! Phases of flows, one behind the other.
 use super::ledger::Kind;
-use super::{Actions, Application, Bind, Rank, Setting};
+use super::mpi::Mpi;
+use super::{Actions, Application, Bind, Rank, Setting, in_file};
 use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::units::{Duration, Size, Time};
@@ -29,9 +30,9 @@ pub struct Phases {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub permutations: u32,
-    /// The rank that all others send to (of "all-to-one").
+    /// The rank that all others send to (of "all-to-one"); without it, 0.
     #[serde(default)]
-    pub target: u32,
+    pub target: Option<u32>,
     /// Size of a flow. Source: paper SAA gives none; reproduced with 128 packets.
     #[serde(default = "size")]
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -84,6 +85,20 @@ fn barrier() -> Duration {
     Duration::Ps(10_000_000)
 }
 
+impl Pattern {
+    /// Its name, as scenarios give it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Permutations => "permutations",
+            Self::AllToOne => "all-to-one",
+            Self::List => "list",
+        }
+    }
+}
+
+/// What stands in a list of flows.
+const LINES: &str = "lines of source, destination and size, such as: 0 5 2 MB";
+
 /// Most flows of all phases of a job.
 const FLOWS_MAX: u64 = 1 << 26;
 
@@ -97,13 +112,9 @@ impl Phases {
         if ranks < 2 {
             refuse("ranks", "a flow leads from one rank to another".into(), "at least 2".into());
         }
-        if self.flows == Pattern::AllToOne && self.target >= ranks {
-            let message = format!("there is no rank {}, the job has {ranks}", self.target);
+        if self.flows == Pattern::AllToOne && self.target() >= ranks {
+            let message = format!("there is no rank {}, the job has {ranks}", self.target());
             refuse("target", message, format!("0 to {}", ranks - 1));
-        }
-        if self.flows == Pattern::List && self.text.trim().is_empty() {
-            let help = "path = the file of a list, or text = the list itself";
-            refuse("text", "the list of flows is empty, or was not read".into(), help.into());
         }
         if self.flows != Pattern::List && !(self.text.is_empty() && self.path.is_empty()) {
             let message = "a list of flows is given, but flows does not ask for it".into();
@@ -122,17 +133,62 @@ impl Phases {
             let message = format!("a flow of {} has too many packets", self.size);
             refuse("size", message, format!("at most {most} flits, or larger packets"));
         }
+        problems.extend(self.nothing_to_read());
+        problems.extend(self.unused(setting));
         problems
+    }
+
+    /// The flows of all phases, or all that is wrong with the parameters and with the list.
+    fn schedule(&self, setting: &Setting) -> Result<Schedule, Vec<Problem>> {
+        let mut problems = self.problems(setting);
+        let has_list = self.flows == Pattern::List && self.nothing_to_read().is_none();
+        if problems.is_empty() || has_list {
+            match Schedule::new(self, setting) {
+                Ok(schedule) if problems.is_empty() => return Ok(schedule),
+                Ok(_) => {}
+                Err(found) => problems.extend(found),
+            }
+        }
+        Err(problems)
+    }
+
+    /// That there is no list where there should be one.
+    fn nothing_to_read(&self) -> Option<Problem> {
+        let help =
+            if self.path.is_empty() { "path = the file of a list, or text = the list itself" } else { LINES };
+        let message = "the list of flows is empty, or was not read";
+        let missing = self.flows == Pattern::List && self.text.trim().is_empty();
+        missing.then(|| in_file(&self.path, "text", "", message, help))
+    }
+
+    /// Keys that are given and would make no difference.
+    fn unused(&self, setting: &Setting) -> Vec<Problem> {
+        use Pattern::{AllToOne, Permutations};
+        let keys = [
+            ("target", self.target.is_some(), AllToOne, "has no target"),
+            ("permutations", self.permutations != one(), Permutations, "draws no permutations"),
+            ("redraw", self.redraw != yes(), Permutations, "draws no permutations"),
+        ];
+        let unused = keys.into_iter().filter(|&(_, given, of, _)| given && of != self.flows);
+        let told = |(key, _, of, lacks): (&str, bool, Pattern, &str)| {
+            let message = format!("flows = \"{}\" {lacks}", self.flows.name());
+            Problem::new(key, message, format!("leave it out, or flows = \"{}\"", of.name()))
+        };
+        let mpi = (*setting.mpi != Mpi::default()).then(|| {
+            let message = "flows of phases are sent as they are, not by MPI";
+            Problem::new("mpi", message, "leave it out: `barrier` beside it is the time between phases")
+        });
+        unused.map(told).chain(mpi).collect()
+    }
+
+    fn target(&self) -> u32 {
+        self.target.unwrap_or(0)
     }
 }
 
 impl Bind for Phases {
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
-        let problems = self.problems(setting);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let schedule = Schedule::new(self, setting)?;
+        let schedule = self.schedule(setting)?;
         let barrier = self.barrier.time(setting.scale);
         Ok(Box::new(Bound { schedule: Arc::new(schedule), barrier: Time(barrier.0.max(1)) }))
     }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 
+mod circles;
 mod expand;
 mod resolve;
 mod shape;
@@ -24,7 +25,9 @@ pub use text::{Mistake, Trace, read};
 /// tell nothing, the first task of the communicator. Other records are refused.
 ///
 /// Of an all-to-all in vector form the format tells how many bytes a task sends in all, and not how many of them to whom: they go
-/// to all tasks of the communicator in equal parts, which a warning in the results says.
+/// to all tasks of the communicator in equal parts, which a warning in the results says. It says too if tasks have different sizes
+/// in an allgather: the largest is taken for all. Records of an operation that contradict each other are refused, and so is a
+/// record that waits, through others, for itself.
 ///
 /// What the collective operations are cut into is held from the beginning: a trace that would need more memory for it than `[run]
 /// memory`, or without that than 4 GB, is refused.
@@ -80,7 +83,6 @@ impl Bind for Vef {
         let graphs = expand::graphs(trace, &costs, setting);
         let graphs = graphs.map_err(|mistake| self.problems(&mistake))?;
         let source = self.text.len() as u64 + trace.memory();
-        let notes = shape::note(trace).into_iter().collect();
-        Ok(Box::new(Recorded::new(Arc::new(graphs), costs, source).noting(notes)))
+        Ok(Box::new(Recorded::new(Arc::new(graphs), costs, source).noting(shape::notes(trace))))
     }
 }

@@ -1,6 +1,6 @@
 //! From the lines of a trace to the trace: counts are checked, and identifiers become places.
-use super::text::{After, Collective, Member, Message, Mistake, Reader, Trace, When, Written};
-use std::collections::HashMap;
+use super::text::{After, Collective, Communicator, Member, Message, Mistake, Reader, Trace, When, Written};
+use super::{circles, shape};
 
 impl Reader {
     /// The trace; `last` is the last line.
@@ -24,8 +24,11 @@ impl Reader {
             trace.messages.push(Message { when: When { after, ..message.when }, ..*message });
         }
         for (collective, written, communicator) in &self.collectives {
-            trace.collectives.push(self.ordered(collective, written, &self.communicators[*communicator])?);
+            let collective = self.ordered(collective, written, &self.communicators[*communicator])?;
+            shape::check(&collective)?;
+            trace.collectives.push(collective);
         }
+        circles::check(&trace)?;
         Ok(trace)
     }
 
@@ -34,20 +37,24 @@ impl Reader {
         &self,
         collective: &Collective,
         written: &[Written],
-        tasks: &[u32],
+        communicator: &Communicator,
     ) -> Result<Collective, Mistake> {
-        let mut by_task: HashMap<u32, Member> = HashMap::new();
+        let mut members = Vec::with_capacity(written.len());
         for (member, written) in collective.members.iter().zip(written) {
             let after = self.after(member.task, written)?;
-            let member = Member { when: When { after, ..member.when }, ..*member };
-            if by_task.insert(member.task, member).is_some() {
-                let message = format!("task {} takes part twice", member.task);
-                return Err(Mistake::new(member.when.line, message, "a line for each task"));
-            }
+            members.push(Member { when: When { after, ..member.when }, ..*member });
         }
-        let members: Vec<Member> = tasks.iter().filter_map(|task| by_task.get(task).copied()).collect();
-        if members.len() != tasks.len() || members.len() != by_task.len() {
-            let message = format!("{} tasks take part in an operation of {}", by_task.len(), tasks.len());
+        // The reader has seen that each has a place.
+        members.sort_by_key(|member| communicator.places[&member.task]);
+        if let Some(pair) = members.windows(2).find(|pair| pair[0].task == pair[1].task) {
+            let message = format!("task {} takes part twice", pair[1].task);
+            return Err(Mistake::new(pair[1].when.line, message, "a line for each task"));
+        }
+        let there = members.iter().map(|member| member.task);
+        let missing = communicator.tasks.iter().zip(there.map(Some).chain(std::iter::repeat(None)));
+        if let Some((task, _)) = missing.into_iter().find(|&(task, there)| there != Some(*task)) {
+            let (all, few) = (communicator.tasks.len(), members.len());
+            let message = format!("{few} tasks take part in an operation of {all}, and task {task} does not");
             return Err(Mistake::new(collective.line, message, "a line for each task of the communicator"));
         }
         Ok(Collective { members, ..collective.clone() })
@@ -80,12 +87,12 @@ impl Reader {
                 let help = "the number of a collective operation that the task takes part in";
                 let none = || Mistake::new(line, format!("there is no collective operation {id}"), help);
                 let place = place.ok_or_else(none)?;
-                let members = &self.collectives[place as usize].2;
-                if !self.communicators[*members].contains(&task) {
+                let communicator = self.collectives[place as usize].2;
+                let Some(&own) = self.communicators[communicator].places.get(&task) else {
                     let message = format!("task {task} takes no part in G{id}");
                     return Err(Mistake::new(line, message, help));
-                }
-                Ok(After::Done(place))
+                };
+                Ok(After::Done(place, own))
             }
         }
     }

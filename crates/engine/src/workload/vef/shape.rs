@@ -37,14 +37,78 @@ pub fn root(collective: &Collective) -> Result<usize, Mistake> {
     })
 }
 
+/// Refuses records of an operation that contradict each other, with the line of the one that differs.
+pub fn check(collective: &Collective) -> Result<(), Mistake> {
+    match collective.operation {
+        BROADCAST | REDUCTION => check_size(collective),
+        ALLREDUCE => check_vectors(&collective.members),
+        BARRIER => check_barrier(&collective.members),
+        ALL_TO_ALL => check_forms(&collective.members),
+        // Each member of the others has a size of its own.
+        _ => Ok(()),
+    }
+}
+
+/// The first of those members in the trace.
+fn first<'a>(members: impl Iterator<Item = &'a Member>) -> Option<&'a Member> {
+    members.min_by_key(|member| member.when.line)
+}
+
+/// A broadcast or a reduction has one size: what the root sends each other receives, and the other way round. If the root's own
+/// record leaves it out, it is that of the first of the others.
+fn check_size(collective: &Collective) -> Result<(), Mistake> {
+    let (root, to_root) = (root(collective)?, collective.operation == REDUCTION);
+    let size = |member: &Member| if to_root { member.send } else { member.receive };
+    let others =
+        || collective.members.iter().enumerate().filter(|(at, _)| *at != root).map(|(_, other)| other);
+    let own = &collective.members[root];
+    let told = Some(if to_root { own.receive } else { own.send }).filter(|&bytes| bytes > 0);
+    let Some(whole) = told.or_else(|| first(others()).map(size)) else { return Ok(()) };
+    let Some(wrong) = first(others().filter(|other| size(other) != whole)) else { return Ok(()) };
+    let (verb, name) = if to_root { ("sends", "reduction") } else { ("receives", "broadcast") };
+    let message = format!("task {} {verb} {} B in a {name} of {whole} B", wrong.task, size(wrong));
+    Err(Mistake::new(wrong.when.line, message, "one size in all its lines"))
+}
+
+/// In an allreduce every task sends a vector and receives one as long.
+fn check_vectors(members: &[Member]) -> Result<(), Mistake> {
+    let whole = first(members.iter()).map_or(0, |member| member.send);
+    let Some(wrong) = first(members.iter().filter(|member| (member.send, member.receive) != (whole, whole)))
+    else {
+        return Ok(());
+    };
+    let Member { task, send, receive, .. } = wrong;
+    let message = format!("task {task} sends {send} B and receives {receive} B in an allreduce of {whole} B");
+    Err(Mistake::new(wrong.when.line, message, "one size in all its lines, sent and received"))
+}
+
+/// A barrier has no bytes.
+fn check_barrier(members: &[Member]) -> Result<(), Mistake> {
+    let Some(wrong) = first(members.iter().filter(|member| member.send > 0 || member.receive > 0)) else {
+        return Ok(());
+    };
+    let Member { task, send, receive, .. } = wrong;
+    let message = format!("task {task} sends {send} B and receives {receive} B in a barrier");
+    Err(Mistake::new(wrong.when.line, message, "0 B sent and received"))
+}
+
 /// What the field of the bytes received says of an all-to-all in vector form: the bytes sent are those for all together.
 const VECTOR: u64 = 1;
 
-/// Looks whether every member of an all-to-all says in one of the two ways what it sends.
-pub fn check_forms(collective: &Collective) -> Result<(), Mistake> {
-    let Some(wrong) = collective.members.iter().find(|member| member.receive > VECTOR) else { return Ok(()) };
-    let message = format!("an all-to-all of the form {}", wrong.receive);
-    Err(Mistake::new(wrong.when.line, message, "0, bytes for each task; or 1, bytes for all together"))
+/// Looks whether every member of an all-to-all says in one of the two ways what it sends, and all in the same.
+fn check_forms(members: &[Member]) -> Result<(), Mistake> {
+    if let Some(wrong) = first(members.iter().filter(|member| member.receive > VECTOR)) {
+        let message = format!("an all-to-all of the form {}", wrong.receive);
+        return Err(Mistake::new(
+            wrong.when.line,
+            message,
+            "0, bytes for each task; or 1, bytes for all together",
+        ));
+    }
+    let form = first(members.iter()).map_or(0, |member| member.receive);
+    let Some(wrong) = first(members.iter().filter(|member| member.receive != form)) else { return Ok(()) };
+    let message = format!("an all-to-all of the form {}, which began with the form {form}", wrong.receive);
+    Err(Mistake::new(wrong.when.line, message, "one form in all its lines"))
 }
 
 /// Bytes of an all-to-all that a member has for the one at the place `to` of `count`. In vector form its record tells only the sum
@@ -57,16 +121,28 @@ pub fn part(member: &Member, to: u32, count: u32) -> u64 {
     (before(to + 1) - before(to)) as u64
 }
 
-/// That there are all-to-alls in vector form, whose records do not tell who gets how much; none if there are none.
-pub fn note(trace: &Trace) -> Option<String> {
-    let vector = |collective: &&Collective| {
-        let is = |member: &Member| member.receive == VECTOR && member.send > 0;
-        collective.operation == ALL_TO_ALL && collective.members.iter().any(is)
+/// What a user has to know of operations whose records do not tell all, or whose sizes are not kept.
+pub fn notes(trace: &Trace) -> Vec<String> {
+    let some = |operation: u8, is: fn(&Collective) -> bool| {
+        let mut those = trace.collectives.iter().filter(|all| all.operation == operation && is(all));
+        let first = those.next()?.line;
+        Some((those.count() + 1, first))
     };
-    let first = trace.collectives.iter().find(vector)?.line;
-    let count = trace.collectives.iter().filter(vector).count();
-    Some(format!(
-        "{count} of its all-to-alls, the first in line {first}, tells only how much each task sends in all: it goes to all \
-         tasks in equal parts"
-    ))
+    let vector = some(ALL_TO_ALL, |collective| {
+        collective.members.iter().any(|member| member.receive == VECTOR && member.send > 0)
+    });
+    let uneven =
+        some(ALLGATHER, |collective| collective.members.windows(2).any(|pair| pair[0].send != pair[1].send));
+    let vector = vector.map(|(count, line)| {
+        format!(
+            "{count} of its all-to-alls, the first in line {line}, tells only how much each task sends in all: it goes to all \
+             tasks in equal parts"
+        )
+    });
+    let uneven = uneven.map(|(count, line)| {
+        format!(
+            "{count} of its allgathers, the first in line {line}, has tasks of different sizes: the largest is taken for all"
+        )
+    });
+    vector.into_iter().chain(uneven).collect()
 }

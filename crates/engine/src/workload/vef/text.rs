@@ -7,9 +7,9 @@
 //! Gid communicator op task sendBytes recvBytes dep time idDep    a collective operation, a line for each task of it
 //! ```
 //! `dep`: 0, at `time`; 1, `time` ns after message `idDep` was sent by this task; 2, after it was received by this task; 3, after this
-//! task has done the collective operation `idDep`. `op`: 0 broadcast, 1 reduce, 2 allreduce, 3 gather, 4 scatter, 5 allgather,
-//! 6 barrier, 7 all-to-all.
-use std::collections::{HashMap, HashSet};
+//! task has done the collective operation `idDep`, which is written with its G or without. `op`: 0 broadcast, 1 reduce, 2 allreduce,
+//! 3 gather, 4 scatter, 5 allgather, 6 barrier, 7 all-to-all.
+use std::collections::HashMap;
 
 /// Most tasks of a trace.
 const TASKS_MAX: u32 = 1 << 20;
@@ -42,8 +42,8 @@ pub enum After {
     Sent(u32),
     /// A message was received.
     Received(u32),
-    /// A collective operation (by its place) was done by the task.
-    Done(u32),
+    /// A collective operation (by its place) was done by the task, which has this place among its members.
+    Done(u32, u32),
 }
 
 /// What something waits for, and how long it waits then.
@@ -135,10 +135,17 @@ pub(super) struct Written {
     pub(super) line: usize,
 }
 
+/// Tasks that do collective operations together.
+pub(super) struct Communicator {
+    pub(super) tasks: Vec<u32>,
+    /// The place of each among them.
+    pub(super) places: HashMap<u32, u32>,
+}
+
 /// What is read line by line, with identifiers as they are written.
 pub(super) struct Reader {
     pub(super) header: Header,
-    pub(super) communicators: Vec<Vec<u32>>,
+    pub(super) communicators: Vec<Communicator>,
     pub(super) messages: Vec<(Message, Written)>,
     pub(super) message_ids: HashMap<u64, u32>,
     pub(super) collectives: Vec<(Collective, Vec<Written>, usize)>,
@@ -158,8 +165,7 @@ impl<'a> Fields<'a> {
 
     fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, Mistake> {
         let word = self.word(what)?;
-        word.parse()
-            .map_err(|_| Mistake::new(self.line, format!("\"{}\" is no such number", shorten(word)), what))
+        word.parse().map_err(|_| no_number(self.line, word, what))
     }
 
     fn below(&mut self, limit: u32, what: &str) -> Result<u32, Mistake> {
@@ -187,7 +193,14 @@ impl<'a> Fields<'a> {
             return Err(Mistake::new(self.line, format!("a dependency of the kind {dep}"), "0 to 3"));
         }
         let time: u64 = self.number("a time in ns")?;
-        let id = self.number("idDep, or -1")?;
+        let word = self.word("idDep, or -1")?;
+        // Operations are named with their letter; some leave it out.
+        let number = if dep == 3 { word.strip_prefix('G').unwrap_or(word) } else { word };
+        let id = number.parse().map_err(|_| no_number(self.line, word, "idDep, or -1"))?;
+        if dep == 0 && id != -1 {
+            let message = format!("{id} is named, but nothing is waited for (dep is 0)");
+            return Err(Mistake::new(self.line, message, "idDep -1, or dep 1 to 3"));
+        }
         Ok(Written { dep, time: time.saturating_mul(1_000), id, line: self.line })
     }
 }
@@ -268,10 +281,10 @@ impl Reader {
             let help = format!("{} of them, in order from C0 on", self.header.communicators);
             return Err(Mistake::new(fields.line, message, help));
         }
-        let (line, mut tasks, mut seen) = (fields.line, Vec::new(), HashSet::new());
+        let (line, mut tasks, mut places) = (fields.line, Vec::new(), HashMap::new());
         while let Some(word) = fields.fields.clone().next() {
             let task = fields.below(self.header.tasks, "task")?;
-            if !seen.insert(task) {
+            if places.insert(task, tasks.len() as u32).is_some() {
                 return Err(Mistake::new(
                     line,
                     format!("task {} stands twice", shorten(word)),
@@ -280,7 +293,7 @@ impl Reader {
             }
             tasks.push(task);
         }
-        self.communicators.push(tasks);
+        self.communicators.push(Communicator { tasks, places });
         Ok(())
     }
 
@@ -318,6 +331,10 @@ impl Reader {
         let communicator = fields.below(self.communicators.len() as u32, "communicator")? as usize;
         let operation = fields.below(8, "operation")? as u8;
         let task = fields.below(self.header.tasks, "task")?;
+        if !self.communicators[communicator].places.contains_key(&task) {
+            let message = format!("task {task} is not of communicator {communicator}");
+            return Err(Mistake::new(line, message, format!("a task of C{communicator}")));
+        }
         let (send, receive) = (fields.number("bytes sent")?, fields.number("bytes received")?);
         let written = fields.written()?;
         fields.end()?;
@@ -337,6 +354,10 @@ impl Reader {
         all.push(written);
         Ok(())
     }
+}
+
+fn no_number(line: usize, word: &str, what: &str) -> Mistake {
+    Mistake::new(line, format!("\"{}\" is no such number", shorten(word)), what)
 }
 
 fn shorten(word: &str) -> String {
