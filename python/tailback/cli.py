@@ -67,13 +67,16 @@ def run(
     with _reporting(scenario):
         if folder is None and not as_json:
             folder = str(run_command.unused(Path("results"), name or "run"))
-        result = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
+        done = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
     if as_json:
-        _print_json(result.summary)
+        _print_json(done.result.summary)
     else:
-        run_command.show(result, folder)
-    if result.interrupted:
+        run_command.show(done.result, folder)
+    if done.result.interrupted:
         console.errors().print("interrupted: the result is partial")
+    for told in done.missing:
+        console.errors().print(f"not in the result: {_printable_lines(told)}")
+    if done.result.interrupted or done.missing:
         raise typer.Exit(FAILED)
 
 
@@ -399,9 +402,12 @@ def _reporting(scenario: Scenario | None = None) -> Iterator[None]:
         console.print_problems(error.problems, scenario)
         raise typer.Exit(WRONG) from None
     except RunFailed as error:
-        lines = "\n".join(map(console.printable, str(error).split("\n")))
-        console.errors().print(f"the run failed: {lines}")
+        console.errors().print(f"the run failed: {_printable_lines(str(error))}")
         raise typer.Exit(FAILED) from None
+
+
+def _printable_lines(text: str) -> str:
+    return "\n".join(map(console.printable, text.split("\n")))
 
 
 def _load(file: str, changes: Sequence[str] | None) -> Scenario:
