@@ -43,10 +43,10 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
     """A column of a sweep's table over the swept key `over` (default: the one with the most numbers).
 
     A panel per traffic class, a line per combination of the other keys, and with several seeds the 95 %
-    confidence interval of each mean. There is no point where a latency is not known; latencies of runs that
-    are not stable, which grow with the window, are hollow. Runs that gave no result are left out, and counted
-    under the axis. Raises `InputError` if no key was swept, or not that one, or if nothing is known of the
-    column.
+    confidence interval of each mean. There is no point where a latency is not known, or a job did not end;
+    latencies of runs that are not stable, which grow with the window, are hollow. Runs that gave no result
+    are left out, and counted under the axis. Raises `InputError` if no key was swept, or not that one, or if
+    nothing is known of the column.
     """
     swept = keys(table)
     over = axis(table, swept) if over is None else over
@@ -63,7 +63,8 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
     panels_of = {member: _lines(rows, member, column, over, others) for member in members}
     known = {member: lines for member, lines in panels_of.items() if any(map(_is_known, _points(lines)))}
     if not known:
-        raise mistake(f"{column} is known of no point", "a longer run.drain lets more messages arrive")
+        longer = "run.drain lets more messages arrive" if is_latency else "run.duration lets jobs end"
+        raise mistake(f"{column} is known of no point", f"a longer {longer}")
     with style.styled():
         figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
         for (member, lines), axes in zip(known.items(), panels, strict=True):
@@ -142,7 +143,8 @@ def _read(value: Any) -> tuple[float, str] | None:
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+    """Whether a column holds numbers, or would if something were known of it."""
+    return any(test(kind) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null))
 
 
 def _follows(rows: Sequence[Mapping[str, Any]], key: str, over: str) -> bool:
@@ -248,7 +250,7 @@ def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) ->
     if any(point.mean.values > 1 for point in points):
         notes.append("bars: 95 % confidence intervals over the seeds")
     if not all(_is_known(point) for point in points if point.has_result):
-        notes.append("no point: saturated, or no messages")
+        notes.append(f"no point: {'saturated' if is_latency else 'a job that did not end'}, or no messages")
     if gone:
         notes.append(f"no points at all: {', '.join(map(style.plain, gone))}")
     if is_latency and any(_is_known(point) and not point.is_stable for point in points):

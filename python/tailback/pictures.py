@@ -15,6 +15,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from tailback import style
@@ -211,7 +212,7 @@ def job_times(results: Results, *, mark: str = "alone") -> Figure:
     """Communication time of every job, its slowest rank, a bar per run; a line where the job alone would end.
 
     From the summaries; the line, of the slowest rank too, where a result has it (`tailback run --alone`);
-    `mark` says what it is.
+    `mark` says what it is. Pale bars are of jobs that did not end: their communication until the run did.
     """
     labelled = _labelled(results)
     names = list(
@@ -219,14 +220,18 @@ def job_times(results: Results, *, mark: str = "alone") -> Figure:
     )
     with style.styled():
         bars = max(1, len(names) * len(labelled))
-        figure, (axes,) = style.figure(height=max(2.0, 0.8 + min(0.22, 10 / bars) * bars))
+        inches = min(0.22, 10 / bars)
+        figure, (axes,) = style.figure(height=max(2.0, 0.8 + inches * bars))
         width = 0.8 / max(1, len(labelled))
         marks: list[Any] = []
+        unfinished: list[Rectangle] = []
         for number, (label, result) in enumerate(labelled.items()):
             jobs = result.summary.get("jobs", {})
             places = np.arange(len(names)) + number * width
             times = [_communication(jobs.get(name)) for name in names]
-            axes.barh(places, times, height=width, label=label, **style.bar(number))
+            drawn = axes.barh(places, times, height=width, label=label, **style.bar(number))
+            is_done = [jobs.get(name, {}).get("time_ns", 0.0) is not None for name in names]
+            unfinished += [bar for bar, done in zip(drawn, is_done, strict=True) if not done]
             for place, name in zip(places, names, strict=True):
                 alone = jobs.get(name, {}).get("alone_communication_ns")
                 if alone:
@@ -236,9 +241,29 @@ def job_times(results: Results, *, mark: str = "alone") -> Figure:
         axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, list(map(style.plain, names)))
         axes.set_ylim(len(names), -width)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel("communication time of the slowest rank [us]" + (f"; black: {mark}" if marks else ""))
+        until = "\nnot done: a job that did not end, until the end of the run" if unfinished else ""
+        axes.set_xlabel(
+            "communication time of the slowest rank [us]" + (f"; black: {mark}" if marks else "") + until
+        )
         style.legend(figure, axes)
+        for bar in unfinished:  # after the legend, which looks like the first bar of each run
+            _mark_unfinished(axes, bar, inches)
     return figure
+
+
+def _mark_unfinished(axes: Axes, bar: Rectangle, inches: float) -> None:
+    """Shows that a bar, `inches` high, is of a job that did not end."""
+    bar.set_alpha(0.4)
+    if math.isfinite(bar.get_width()):
+        end = (bar.get_width(), bar.get_y() + bar.get_height() / 2)
+        axes.annotate(
+            "not done",
+            end,
+            xytext=(3, 0),
+            textcoords="offset points",
+            verticalalignment="center_baseline",
+            fontsize=min(8.0, 72 * 0.8 * inches),
+        )
 
 
 def phase_times(results: Results) -> Figure:

@@ -97,6 +97,15 @@ def test_a_mean_is_of_the_seeds_that_gave_results():
     ]
 
 
+def test_jobs_that_did_not_end_have_no_points_and_the_figure_says_so():
+    times = {"communication_max_ns": [1000.0, None], "time_ns": pa.nulls(2)}
+    swept = table(**{"job.a.ranks": [2, 4], "class": ["a"] * 2}, **times)
+    notes = curves.measured_over(swept, "communication_max_ns").axes[0].get_xlabel().splitlines()[1:]
+    assert notes == ["no point: a job that did not end, or no messages"]
+    with pytest.raises(InputError, match=r"known of no point.*run.duration"):
+        curves.measured_over(swept, "time_ns")
+
+
 def test_a_panel_per_class_of_which_something_is_known_without_that_of_all():
     both = table(
         **{

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
 
 import pytest
 
@@ -510,3 +511,16 @@ def test_a_sweep_of_jobs_tells_their_times_packets_or_not(tmp_path, monkeypatch)
         assert row["time_over_bound_mean"] >= 1
     files = figures.draw_sweep(sweeps.table_of(["results/sweep"]), tmp_path / "plots")
     assert {"time.png", "phase_time_mean.png"} <= {file.name for file in files}
+
+
+def test_a_job_that_did_not_end_has_no_times(result):
+    ended = {"time_ns": 5.0, "communication_ns": {"min": 1.0, "mean": 2.0, "max": 3.0}}
+    jobs = {"done": ended, "cut off": ended | {"time_ns": None}}
+    done, cut_off = points.class_rows(replace(result, summary=result.summary | {"jobs": jobs}))[-2:]
+    assert done == {
+        "class": "done",
+        "time_ns": 5.0,
+        "communication_mean_ns": 2.0,
+        "communication_max_ns": 3.0,
+    }
+    assert cut_off == dict.fromkeys(done) | {"class": "cut off"}
