@@ -35,6 +35,8 @@ from tailback.plot import (
 
 _ROOT3 = math.sqrt(3)
 _RATES_MAX = 6
+_PHASE_HALF = 0.4
+"""Half of the width of a line at a phase, in phases."""
 
 
 def port_ternary(results: Results) -> Figure:
@@ -274,7 +276,7 @@ def phase_times(results: Results) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure()
         best: dict[str, tuple[Numbers, Numbers]] = {}
-        lines = 0
+        lines, phases = 0, 1
         for label, result in _labelled(results).items():
             table = _table(result, "phases")
             for job in _distinct(table, "job"):
@@ -283,19 +285,26 @@ def phase_times(results: Results) -> Figure:
                 name, look = _join(label, style.plain(job)), style.line(lines)
                 marker = {"marker": style.marker(lines), "linestyle": ""}
                 axes.plot(numbers, times / 1e3, label=name, **look | marker)
-                axes.plot(numbers, _numbers(rows, "bound_ns") / 1e3, **look)
+                _draw_levels(axes, numbers, _numbers(rows, "bound_ns") / 1e3, **look)
                 if "optimum_ns" in rows.column_names:
                     best.setdefault(job, (numbers, _numbers(rows, "optimum_ns") / 1e3))
-                lines += 1
+                lines, phases = lines + 1, max(phases, int(numbers.max()) + 1)
         for numbers, least in best.values():
-            axes.plot(numbers, least, color="black", linestyle=":")
+            _draw_levels(axes, numbers, least, color="black", linestyle=":")
         dotted = "; dotted: the least over any routes" if best else ""
         axes.set_xlabel(f"phase\nlines: the bound for the routes taken{dotted}")
         axes.set_ylabel("time [us]")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlim(-0.5, phases - 0.5)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         style.from_zero(axes)
         style.legend(figure, axes)
     return figure
+
+
+def _draw_levels(axes: Axes, phases: Numbers, values: Numbers, **look: Any) -> None:
+    """A level line at each phase, which a job of one phase has too."""
+    ends = np.stack([phases - _PHASE_HALF, phases + _PHASE_HALF, np.full(len(phases), np.nan)], axis=1)
+    axes.plot(ends.ravel(), np.repeat(values, 3), **look)
 
 
 def _communication(job: dict[str, Any] | None) -> float:
