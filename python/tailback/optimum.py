@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -163,8 +164,8 @@ def optima(scenario: Scenario) -> dict[str, list[float]]:
 def beside(result: Result, best: Mapping[str, Sequence[float]]) -> Result:
     """The result with what `optima` found: `optimum_ns` in the table `phases` and of each job's phases.
 
-    The summary has `min`, `mean` and `max` of the phases that have ended, as of their times and bounds. Jobs
-    that `run.only` leaves out are in neither.
+    The summary has `min`, `mean` and `max` of the phases that have ended, as of their times and bounds, and
+    `time_over_optimum`, as the engine tells `time_over_bound`. Jobs that `run.only` leaves out have neither.
     """
     if "phases" not in result.tables:
         return result
@@ -172,9 +173,20 @@ def beside(result: Result, best: Mapping[str, Sequence[float]]) -> Result:
     column = [best[row["job"]][row["phase"]] for row in rows]
     jobs = dict(result.summary["jobs"])
     for name in [name for name in best if name in jobs]:
-        ended = [best[name][row["phase"]] for row in rows if row["job"] == name and row["time_ns"]]
-        spread = {"min": min(ended), "mean": fmean(ended), "max": max(ended)} if ended else {}
-        jobs[name] = jobs[name] | {"phases": jobs[name]["phases"] | {"optimum_ns": spread}}
+        ended = [
+            (row["time_ns"], best[name][row["phase"]])
+            for row in rows
+            if row["job"] == name and math.isfinite(row["time_ns"])
+        ]
+        told = {
+            "optimum_ns": _spread([least for _, least in ended]),
+            "time_over_optimum": _spread([time / least for time, least in ended if least > 0]),
+        }
+        jobs[name] = jobs[name] | {"phases": jobs[name]["phases"] | told}
     phases = result.tables["phases"].append_column("optimum_ns", pa.array(column, pa.float64()))
     summary = result.summary | {"jobs": jobs}
     return replace(result, summary=summary, tables={**result.tables, "phases": phases})
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {"min": min(values), "mean": fmean(values), "max": max(values)} if values else {}

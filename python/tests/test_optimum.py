@@ -84,6 +84,16 @@ def of_phases(times, **more):
     return tailback.Result("", summary, {"phases": pa.table(table)})
 
 
+def test_the_optimum_is_compared_with_the_phases_that_ended():
+    result = optimum.beside(of_phases([300.0, 100.0, 5.0, np.nan]), {"app": [100.0, 80.0, 0.0, 7.0]})
+    told = result.summary["jobs"]["app"]["phases"]
+    assert told["optimum_ns"] == {"min": 0.0, "mean": 60.0, "max": 100.0}
+    assert told["time_over_optimum"] == {"min": 1.25, "mean": pytest.approx(2.125), "max": 3.0}
+    assert result.tables["phases"]["optimum_ns"].to_pylist() == [100.0, 80.0, 0.0, 7.0]
+    none = optimum.beside(of_phases([np.nan]), {"app": [1.0]}).summary["jobs"]["app"]["phases"]
+    assert none["time_over_optimum"] == none["optimum_ns"] == {}
+
+
 @pytest.mark.parametrize("phases", [1, 2, 30])
 def test_bounds_are_seen_at_every_phase_however_few(phases):
     figure = pictures.phase_times(
