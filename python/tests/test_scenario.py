@@ -79,6 +79,21 @@ def test_a_network_that_cannot_be_read_is_a_mistake(scenario_file):
         scenario.run()
 
 
+def test_a_binary_trace_that_is_taken_for_text_is_told_its_format(tmp_path):
+    goal, other = tmp_path / "bt.goal", tmp_path / "bt.other"
+    goal.write_bytes((4223).to_bytes(8, "little") + bytes(20))
+    other.write_bytes(bytes(28))
+    for path, key, remedy in (
+        (goal, "job.0.text", 'format = "binary"'),
+        (other, "job.0.text", "a trace is a text file"),
+        (goal, "job.0.placement.text", "a placement is a text file"),
+    ):
+        with pytest.raises(tailback.InputError) as raised:
+            scenarios._contents(key, path)
+        (problem,) = raised.value.problems
+        assert problem.help.endswith(remedy)
+
+
 @pytest.mark.parametrize("changes", [None, 3, "run.seed=2", {3: 4}])
 def test_changes_that_are_not_by_key_are_a_mistake(changes):
     with pytest.raises(tailback.InputError, match="not by dotted key"):
