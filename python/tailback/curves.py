@@ -32,7 +32,7 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "message_latency_mean_ns": ("mean message latency [ns]", 1.0, True),
     "message_latency_p99_ns": ("99th percentile of\nmessage latency [ns]", 1.0, True),
     "time_ns": ("time of the job [us]", 1e-3, False),
-    "communication_max_ns": ("communication time of\nthe slowest rank [us]", 1e-3, False),
+    "communication_max_ns": ("largest communication\ntime of a rank [us]", 1e-3, False),
     "phase_time_mean_ns": ("mean time of a phase [us]", 1e-3, False),
     "time_over_bound_mean": ("time of a phase over\nload of its busiest link", 1.0, False),
 }

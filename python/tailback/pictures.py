@@ -211,10 +211,10 @@ def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
 
 
 def job_times(results: Results, *, mark: str = "alone") -> Figure:
-    """Communication time of every job, its slowest rank, a bar per run; a line where the job alone would end.
+    """Largest communication time of a rank of every job, a bar per run; a line for that of the job alone.
 
-    From the summaries; the line, of the slowest rank too, where a result has it (`tailback run --alone`);
-    `mark` says what it is. Pale bars are of jobs that did not end: their communication until the run did.
+    From the summaries; the line where a result has it (`tailback run --alone`); `mark` says what it is.
+    Pale bars are of jobs that did not end: their communication until the run did.
     """
     labelled = _labelled(results)
     names = list(
@@ -245,7 +245,7 @@ def job_times(results: Results, *, mark: str = "alone") -> Figure:
         axes.grid(visible=False, axis="y")
         until = "\nnot done: a job that did not end, until the end of the run" if unfinished else ""
         axes.set_xlabel(
-            "communication time of the slowest rank [us]" + (f"; black: {mark}" if marks else "") + until
+            "largest communication time of a rank [us]" + (f"; black: {mark}" if marks else "") + until
         )
         style.legend(figure, axes)
         for bar in unfinished:  # after the legend, which looks like the first bar of each run

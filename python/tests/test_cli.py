@@ -33,6 +33,7 @@ def test_without_o_results_are_numbered_and_none_is_replaced(command, scenario_f
 def test_alone_runs_each_job_by_itself_and_tells_how_much_slower_it_is(command, scenario_file):
     _, out, _ = command("run", scenario_file(JOB))
     assert "ring-exchange" in out
+    assert "mean communication" in out
     assert "slowdown" not in out
     status, out, _ = command("run", scenario_file(JOB), "--alone", "--json")
     jobs = json.loads(out)["jobs"]

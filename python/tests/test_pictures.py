@@ -49,6 +49,7 @@ def test_throttled_endpoints_are_counted_in_whole_numbers(throttled):
 def test_every_job_has_a_bar_for_every_run(throttled):
     (axes,) = pictures.job_times({"a": throttled, "b": throttled}).axes
     assert len(axes.patches) == 4
+    assert axes.get_xlabel() == "largest communication time of a rank [us]"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["pairs", "incast"]
 
 
