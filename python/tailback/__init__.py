@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tailback._engine import version
-from tailback.errors import InputError, Interrupted, Problem, RunFailed, TailbackError
+from tailback.errors import InputError, Interrupted, PointsFailed, Problem, RunFailed, TailbackError
 from tailback.result import Result
 from tailback.scenario import Progress, Scenario
 
@@ -26,6 +26,7 @@ __version__ = version()
 __all__ = [
     "InputError",
     "Interrupted",
+    "PointsFailed",
     "Problem",
     "Progress",
     "Result",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
 from dataclasses import replace
 from typing import Any
 
@@ -10,26 +10,29 @@ from tailback.errors import mistake
 from tailback.result import Result
 from tailback.scenario import Scenario, Watch
 
-MakeWatch = Callable[[str], Watch]
-"""Gives what watches the run of a job, by its name."""
 
+def compared(scenario: Scenario, result: Result, name: str, watch: Watch | None = None) -> Result:
+    """The result with the job's `alone_ns`, `alone_communication_ns`, `slowdown`, `communication_slowdown`.
 
-def compared(scenario: Scenario, result: Result, watch: MakeWatch | None = None) -> Result:
-    """The result with each job's `alone_ns`, `alone_communication_ns`, `slowdown`, `communication_slowdown`.
-
-    `alone_communication_ns` is that of the slowest rank, to which the figure of job times compares;
-    `communication_slowdown` is the ratio of the means over ranks, and so not that of the slowest ranks.
-    For each job the scenario is run again with nothing but that job, which keeps its endpoints: `run.only`. A
-    slowdown is the time beside the others over the time alone; none if one of them did not come to its end.
+    `alone_communication_ns` is the largest of a rank, to which the figure of job times compares;
+    `communication_slowdown` is the ratio of the means over ranks, and so not that of the largest.
+    The scenario is run again with nothing but that job, which keeps its endpoints: `run.only`. A slowdown is
+    the time beside the others over the time alone; none if one of them did not come to its end.
     """
-    jobs: dict[str, dict[str, Any]] = result.summary.get("jobs", {})
-    if not jobs:
+    only = scenario.replace({"run.only": [name]}).run(watch)
+    jobs = dict(result.summary["jobs"])
+    jobs[name] = jobs[name] | _ratios(jobs[name], only.summary["jobs"][name])
+    return replace(result, summary=result.summary | {"jobs": jobs})
+
+
+def demand_jobs(scenario: Scenario) -> None:
+    """Raises `InputError` if a scenario, which is right otherwise, has no job that could be run alone."""
+    try:
+        has_jobs = "job" in tomllib.loads(scenario.text)
+    except tomllib.TOMLDecodeError:
+        return  # it is for the engine to judge
+    if not has_jobs and not any(key.partition(".")[0] == "job" for key, _ in scenario.overrides):
         raise mistake("there is no job to be run alone", "a [[job]] table")
-    compared_jobs = {}
-    for name, facts in jobs.items():
-        only = scenario.replace({"run.only": [name]}).run(watch(name) if watch else None)
-        compared_jobs[name] = facts | _ratios(facts, only.summary["jobs"][name])
-    return replace(result, summary=result.summary | {"jobs": compared_jobs})
 
 
 def _ratios(beside: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:

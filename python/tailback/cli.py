@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tailback import __version__, _engine, catalogue, console, run_command, sweeps
+from tailback import __version__, _engine, catalogue, console, merged, run_command, sweeps
 from tailback.errors import InputError, Problem, RunFailed, engine_errors, mistake
 from tailback.result import PLOTS, VIEW, Result, replace_text
 from tailback.scenario import Scenario
@@ -67,13 +67,16 @@ def run(
     with _reporting(scenario):
         if folder is None and not as_json:
             folder = str(run_command.unused(Path("results"), name or "run"))
-        result = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
+        done = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
     if as_json:
-        _print_json(result.summary)
+        _print_json(done.result.summary)
     else:
-        run_command.show(result, folder)
-    if result.interrupted:
+        run_command.show(done.result, folder)
+    if done.result.interrupted:
         console.errors().print("interrupted: the result is partial")
+    for told in done.missing:
+        console.errors().print(f"not in the result: {_printable_lines(told)}")
+    if done.result.interrupted or done.missing:
         raise typer.Exit(FAILED)
 
 
@@ -112,11 +115,11 @@ def sweep(
             scenario, target, resume=resume or slurm is not None, yes=yes or slurm is not None, part=part
         )
         if slurm is not None:
-            lines = [f"job array: {command.write_slurm(scenario, space, target, slurm)}"]
-        else:
-            lines = command.remarks(command.run(plain, space, wanted, target, workers))
-    for line in lines:
-        console.output().print(console.printable(line), soft_wrap=True)
+            _print_lines([f"job array: {command.write_slurm(scenario, space, target, slurm)}"])
+            return
+        done = command.run(plain, space, wanted, target, workers)
+        _print_lines(command.remarks(done))
+        done.demand_all()
 
 
 @app.command()
@@ -150,8 +153,7 @@ def reproduce(
         lines = command.run(
             names or [], Path(folder), full=full, listing=listing, workers=workers, only=only or []
         )
-    for line in lines:
-        console.output().print(console.printable(line), soft_wrap=True)
+    _print_lines(lines)
 
 
 @app.command()
@@ -272,6 +274,10 @@ def plot(
         target = Path(folder) if folder else default
         table = sweeps.table_of(directories)
         if table is not None:
+            failed = merged.lost(table)
+            if failed:
+                told = merged.told_lost(failed, merged.count(table))
+                console.errors().print(_printable_lines(told))
             files = figures.draw_sweep(table, target, over)
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
@@ -279,8 +285,7 @@ def plot(
             files = figures.draw_all(_results(directories), target)
     if not files:
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
-    for file in files:
-        console.output().print(console.printable(str(file)), soft_wrap=True)
+    _print_lines(map(str, files))
 
 
 @app.command()
@@ -403,9 +408,12 @@ def _reporting(scenario: Scenario | None = None) -> Iterator[None]:
         console.print_problems(error.problems, scenario)
         raise typer.Exit(WRONG) from None
     except RunFailed as error:
-        lines = "\n".join(map(console.printable, str(error).split("\n")))
-        console.errors().print(f"the run failed: {lines}")
+        console.errors().print(f"the run failed: {_printable_lines(str(error))}")
         raise typer.Exit(FAILED) from None
+
+
+def _printable_lines(text: str) -> str:
+    return "\n".join(map(console.printable, text.split("\n")))
 
 
 def _load(file: str, changes: Sequence[str] | None) -> Scenario:
@@ -467,6 +475,12 @@ def _print_all(parts: Iterable[Any]) -> None:
     out = console.output()
     for part in parts:
         out.print(part)
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    out = console.output()
+    for line in lines:
+        out.print(console.printable(line), soft_wrap=True)
 
 
 def _print_json(value: object) -> None:

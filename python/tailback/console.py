@@ -145,8 +145,8 @@ def _job_table(jobs: Mapping[str, Mapping[str, Any]]) -> Table:
     has_optimum = any("optimum_ns" in facts.get("phases", {}) for facts in jobs.values())
     optimum = ("optimum",) if has_optimum else ()
     phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
-    names = ("job", "workload", "ranks", "unfinished", "time", *alone, *phases, "communication", "messages")
-    for name in names:
+    columns = ("job", "workload", "ranks", "unfinished", "time", *alone, *phases)
+    for name in (*columns, "mean communication", "messages"):
         table.add_column(name, justify="left" if name in ("job", "workload") else "right")
     for name, facts in jobs.items():
         cells = [_number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]

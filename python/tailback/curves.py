@@ -8,7 +8,7 @@ if __name__ == "__main__":  # a sweep starts processes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,11 +19,12 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.errors import mistake
+from tailback.merged import CLASS, FAILED, count, lost
 from tailback.stats import Interval, mean_interval
 from tailback.sweep_table import SEED, quantity, told
 from tailback.units import family as family_of
 
-CLASS, ALL, STABLE = "class", "all", "stable"
+ALL, STABLE = "all", "stable"
 
 QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "accepted": ("accepted throughput\n[% of injection bandwidth]", 100.0, False),
@@ -31,7 +32,7 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "message_latency_mean_ns": ("mean message latency [ns]", 1.0, True),
     "message_latency_p99_ns": ("99th percentile of\nmessage latency [ns]", 1.0, True),
     "time_ns": ("time of the job [us]", 1e-3, False),
-    "communication_max_ns": ("communication time of\nthe slowest rank [us]", 1e-3, False),
+    "communication_max_ns": ("largest communication\ntime of a rank [us]", 1e-3, False),
     "phase_time_mean_ns": ("mean time of a phase [us]", 1e-3, False),
     "time_over_bound_mean": ("time of a phase over\nload of its busiest link", 1.0, False),
 }
@@ -42,9 +43,10 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
     """A column of a sweep's table over the swept key `over` (default: the one with the most numbers).
 
     A panel per traffic class, a line per combination of the other keys, and with several seeds the 95 %
-    confidence interval of each mean. There is no point where a latency is not known; latencies of runs that
-    are not stable, which grow with the window, are hollow. Raises `InputError` if no key was swept, or not
-    that one, or if nothing is known of the column.
+    confidence interval of each mean. There is no point where a latency is not known, or a job did not end;
+    latencies of runs that are not stable, which grow with the window, are hollow. Runs that gave no result
+    are left out, and counted under the axis. Raises `InputError` if no key was swept, or not that one, or if
+    nothing is known of the column.
     """
     swept = keys(table)
     over = axis(table, swept) if over is None else over
@@ -56,11 +58,13 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
     name, factor, is_latency = QUANTITIES.get(column, (column, 1.0, False))
     places = _places([row[over] for row in rows])
     others = [key for key in swept if key != over and not _follows(rows, key, over)]
-    members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name != ALL] or [ALL]
+    members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name not in (ALL, None)] or [ALL]
+    rows = list(_of_classes(rows, members))
     panels_of = {member: _lines(rows, member, column, over, others) for member in members}
     known = {member: lines for member, lines in panels_of.items() if any(map(_is_known, _points(lines)))}
     if not known:
-        raise mistake(f"{column} is known of no point", "a longer run.drain lets more messages arrive")
+        longer = "run.drain lets more messages arrive" if is_latency else "run.duration lets jobs end"
+        raise mistake(f"{column} is known of no point", f"a longer {longer}")
     with style.styled():
         figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
         for (member, lines), axes in zip(known.items(), panels, strict=True):
@@ -70,6 +74,8 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
                 axes.set_title(style.plain(member), loc="left", fontsize="medium")
         gone = [member for member in members if member not in known]
         notes = _notes(list(known.values()), gone, is_latency=is_latency)
+        if failed := lost(table):
+            notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
         unit = f" [{places.unit}]" if places.unit else ""
         panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
         style.legend(figure, panels[0], title=", ".join(others))
@@ -137,13 +143,20 @@ def _read(value: Any) -> tuple[float, str] | None:
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+    """Whether a column holds numbers, or would if something were known of it."""
+    return any(test(kind) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null))
 
 
 def _follows(rows: Sequence[Mapping[str, Any]], key: str, over: str) -> bool:
     """Whether a key has one value for each of another's, as keys that are zipped do."""
     found: dict[Any, Any] = {}
     return all(found.setdefault(row[over], row[key]) == row[key] for row in rows)
+
+
+def _of_classes(rows: Iterable[Mapping[str, Any]], members: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """The rows, where that of a point that gave no result is one of each class."""
+    for row in rows:
+        yield from [row] if row[CLASS] is not None else [{**row, CLASS: member} for member in members]
 
 
 @dataclass(frozen=True)
@@ -153,6 +166,11 @@ class _Point:
     value: Any
     mean: Interval
     is_stable: bool
+
+    @property
+    def has_result(self) -> bool:
+        """Whether a run gave a result there."""
+        return self.mean.values > 0
 
 
 _Lines = Mapping[tuple[Any, ...], Sequence[_Point]]
@@ -174,6 +192,7 @@ def _lines(
 
 
 def _point(value: Any, rows: Sequence[Mapping[str, Any]], column: str) -> _Point:
+    rows = [row for row in rows if row.get(FAILED) is None]
     values = [math.nan if row[column] is None else float(row[column]) for row in rows]
     return _Point(value, mean_interval(values), all(row.get(STABLE) is not False for row in rows))
 
@@ -195,7 +214,7 @@ def _draw(axes: Axes, lines: _Lines, places: _Places, factor: float, *, is_laten
         axes.errorbar(
             where,
             [mean.mean for mean in means],
-            yerr=None if all(mean.values == 1 for mean in means) else [mean.half for mean in means],
+            yerr=None if all(mean.values <= 1 for mean in means) else [mean.half for mean in means],
             label=style.plain(", ".join(map(told, combination))) or None,
             marker=style.marker(number),
             capsize=2.5,
@@ -230,8 +249,8 @@ def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) ->
     notes = []
     if any(point.mean.values > 1 for point in points):
         notes.append("bars: 95 % confidence intervals over the seeds")
-    if not all(map(_is_known, points)):
-        notes.append("no point: saturated, or no messages")
+    if not all(_is_known(point) for point in points if point.has_result):
+        notes.append(f"no point: {'saturated' if is_latency else 'a job that did not end'}, or no messages")
     if gone:
         notes.append(f"no points at all: {', '.join(map(style.plain, gone))}")
     if is_latency and any(_is_known(point) and not point.is_stable for point in points):

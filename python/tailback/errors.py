@@ -12,6 +12,7 @@ from tailback import _engine
 
 if TYPE_CHECKING:
     from tailback.result import Result
+    from tailback.sweeps import Sweep
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,14 @@ class InputError(TailbackError):
 
 class RunFailed(TailbackError):  # noqa: N818 (the name says what happened)
     """The run gave no result: a deadlock, memory over the limit, a broken law."""
+
+
+class PointsFailed(RunFailed):
+    """Points of a sweep gave no result; `sweep` holds the others, and why of those that failed."""
+
+    def __init__(self, told: str, sweep: Sweep) -> None:
+        super().__init__(told)
+        self.sweep = sweep
 
 
 class Interrupted(KeyboardInterrupt):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,11 @@ class Network:
         table = np.array(channels, dtype=float)
         return cls(switches, table[:, 0].astype(int), table[:, 1].astype(int), table[:, 2])
 
+    @property
+    def inner(self) -> np.ndarray[Any, Any]:
+        """The channels between switches."""
+        return np.flatnonzero((self.start < self.switches) & (self.end < self.switches))
+
 
 def phase_optimum(network: Network, flows: Sequence[Sequence[int]]) -> float:
     """The least time in ns by which all flows can have crossed the network, each split over any ways.
@@ -45,25 +51,28 @@ def phase_optimum(network: Network, flows: Sequence[Sequence[int]]) -> float:
     """
     if not flows:
         return 0.0
+    own, demand = _endpoint_bound(network, flows), _demand(network, flows)
+    if not demand:
+        return own
+    return max(own, _least_load(network, network.inner, sorted(demand), demand))
+
+
+def _demand(network: Network, flows: Sequence[Sequence[int]]) -> dict[int, dict[int, float]]:
+    """Bits by destination switch and source switch; raises `InputError` if the programme is too large."""
     hosts = network.start >= network.switches
     home = dict(zip(network.start[hosts].tolist(), network.end[hosts].tolist(), strict=True))
-    own = _endpoint_bound(network, flows)
     demand: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     for source, destination, size in flows:
         first, last = home[network.switches + source], home[network.switches + destination]
         if first != last:
             demand[last][first] += size * 8
-    inner = np.flatnonzero((network.start < network.switches) & (network.end < network.switches))
-    targets = sorted(demand)
-    if len(targets) * len(inner) > VARIABLES_MAX:
+    variables = len(demand) * len(network.inner)
+    if variables > VARIABLES_MAX:
         raise mistake(
-            f"the linear programme would have {len(targets) * len(inner):,} variables, "
-            f"over {VARIABLES_MAX:,}",
+            f"the linear programme would have {variables:,} variables, over {VARIABLES_MAX:,}",
             "a smaller network",
         )
-    if not targets:
-        return own
-    return max(own, _least_load(network, inner, targets, demand))
+    return demand
 
 
 def _endpoint_bound(network: Network, flows: Sequence[Sequence[int]]) -> float:
@@ -117,20 +126,46 @@ def _least_load(
     return float(found.fun) * unit
 
 
-def optima(scenario: Scenario) -> dict[str, list[float]]:
-    """For every job in phases, the optimum of each of its phases in ns."""
+@dataclass(frozen=True)
+class Phases:
+    """What is to be solved: the flows of every phase of the jobs, by job, on a network."""
+
+    network: Network
+    flows: Mapping[str, Sequence[Sequence[Sequence[int]]]]
+
+
+def phases(scenario: Scenario) -> Phases:
+    """The phases of a scenario; raises `InputError` if it has none, or one that is too large to be solved."""
     told = scenario.channels()
-    network = Network.of(told["channels"], int(told["switches"]))
     if not told["jobs"]:
         raise mistake("the scenario has no job in phases", 'workload = "phases"')
-    return {job["job"]: [phase_optimum(network, flows) for flows in job["phases"]] for job in told["jobs"]}
+    found = Phases(
+        Network.of(told["channels"], int(told["switches"])),
+        {job["job"]: job["phases"] for job in told["jobs"]},
+    )
+    for of_job in found.flows.values():
+        for flows in of_job:
+            _demand(found.network, flows)
+    return found
+
+
+def solved(asked: Phases) -> dict[str, list[float]]:
+    """For every job in phases, the optimum of each of its phases in ns."""
+    return {
+        job: [phase_optimum(asked.network, flows) for flows in of_job] for job, of_job in asked.flows.items()
+    }
+
+
+def optima(scenario: Scenario) -> dict[str, list[float]]:
+    """What `solved` tells of all phases of a scenario."""
+    return solved(phases(scenario))
 
 
 def beside(result: Result, best: Mapping[str, Sequence[float]]) -> Result:
     """The result with what `optima` found: `optimum_ns` in the table `phases` and of each job's phases.
 
-    The summary has `min`, `mean` and `max` of the phases that have ended, as of their times and bounds. Jobs
-    that `run.only` leaves out are in neither.
+    The summary has `min`, `mean` and `max` of the phases that have ended, as of their times and bounds, and
+    `time_over_optimum`, as the engine tells `time_over_bound`. Jobs that `run.only` leaves out have neither.
     """
     if "phases" not in result.tables:
         return result
@@ -138,9 +173,20 @@ def beside(result: Result, best: Mapping[str, Sequence[float]]) -> Result:
     column = [best[row["job"]][row["phase"]] for row in rows]
     jobs = dict(result.summary["jobs"])
     for name in [name for name in best if name in jobs]:
-        ended = [best[name][row["phase"]] for row in rows if row["job"] == name and row["time_ns"]]
-        spread = {"min": min(ended), "mean": fmean(ended), "max": max(ended)} if ended else {}
-        jobs[name] = jobs[name] | {"phases": jobs[name]["phases"] | {"optimum_ns": spread}}
+        ended = [
+            (row["time_ns"], best[name][row["phase"]])
+            for row in rows
+            if row["job"] == name and math.isfinite(row["time_ns"])
+        ]
+        told = {
+            "optimum_ns": _spread([least for _, least in ended]),
+            "time_over_optimum": _spread([time / least for time, least in ended if least > 0]),
+        }
+        jobs[name] = jobs[name] | {"phases": jobs[name]["phases"] | told}
     phases = result.tables["phases"].append_column("optimum_ns", pa.array(column, pa.float64()))
     summary = result.summary | {"jobs": jobs}
     return replace(result, summary=summary, tables={**result.tables, "phases": phases})
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {"min": min(values), "mean": fmean(values), "max": max(values)} if values else {}

@@ -15,6 +15,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from tailback import style
@@ -24,6 +25,8 @@ from tailback.tables import Numbers, Results, by_label, distinct, join, numbers,
 
 _ROOT3 = math.sqrt(3)
 _RATES_MAX = 6
+_PHASE_HALF = 0.4
+"""Half of the width of a line at a phase, in phases."""
 
 
 def port_ternary(results: Results) -> Figure:
@@ -198,10 +201,10 @@ def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
 
 
 def job_times(results: Results, *, mark: str = "alone") -> Figure:
-    """Communication time of every job, its slowest rank, a bar per run; a line where the job alone would end.
+    """Largest communication time of a rank of every job, a bar per run; a line for that of the job alone.
 
-    From the summaries; the line, of the slowest rank too, where a result has it (`tailback run --alone`);
-    `mark` says what it is.
+    From the summaries; the line where a result has it (`tailback run --alone`); `mark` says what it is.
+    Pale bars are of jobs that did not end: their communication until the run did.
     """
     labelled = by_label(results)
     names = list(
@@ -209,14 +212,18 @@ def job_times(results: Results, *, mark: str = "alone") -> Figure:
     )
     with style.styled():
         bars = max(1, len(names) * len(labelled))
-        figure, (axes,) = style.figure(height=max(2.0, 0.8 + min(0.22, 10 / bars) * bars))
+        inches = min(0.22, 10 / bars)
+        figure, (axes,) = style.figure(height=max(2.0, 0.8 + inches * bars))
         width = 0.8 / max(1, len(labelled))
         marks: list[Any] = []
+        unfinished: list[Rectangle] = []
         for number, (label, result) in enumerate(labelled.items()):
             jobs = result.summary.get("jobs", {})
             places = np.arange(len(names)) + number * width
             times = [_communication(jobs.get(name)) for name in names]
-            axes.barh(places, times, height=width, label=label, **style.bar(number))
+            drawn = axes.barh(places, times, height=width, label=label, **style.bar(number))
+            is_done = [jobs.get(name, {}).get("time_ns", 0.0) is not None for name in names]
+            unfinished += [bar for bar, done in zip(drawn, is_done, strict=True) if not done]
             for place, name in zip(places, names, strict=True):
                 alone = jobs.get(name, {}).get("alone_communication_ns")
                 if alone:
@@ -226,9 +233,29 @@ def job_times(results: Results, *, mark: str = "alone") -> Figure:
         axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, list(map(style.plain, names)))
         axes.set_ylim(len(names), -width)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel("communication time of the slowest rank [us]" + (f"; black: {mark}" if marks else ""))
+        until = "\nnot done: a job that did not end, until the end of the run" if unfinished else ""
+        axes.set_xlabel(
+            "largest communication time of a rank [us]" + (f"; black: {mark}" if marks else "") + until
+        )
         style.legend(figure, axes)
+        for bar in unfinished:  # after the legend, which looks like the first bar of each run
+            _mark_unfinished(axes, bar, inches)
     return figure
+
+
+def _mark_unfinished(axes: Axes, bar: Rectangle, inches: float) -> None:
+    """Shows that a bar, `inches` high, is of a job that did not end."""
+    bar.set_alpha(0.4)
+    if math.isfinite(bar.get_width()):
+        end = (bar.get_width(), bar.get_y() + bar.get_height() / 2)
+        axes.annotate(
+            "not done",
+            end,
+            xytext=(3, 0),
+            textcoords="offset points",
+            verticalalignment="center_baseline",
+            fontsize=min(8.0, 72 * 0.8 * inches),
+        )
 
 
 def phase_times(results: Results) -> Figure:
@@ -239,7 +266,7 @@ def phase_times(results: Results) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure()
         best: dict[str, tuple[Numbers, Numbers]] = {}
-        lines = 0
+        lines, count = 0, 1
         for label, result in by_label(results).items():
             table = recorded(result, "phases")
             for job in distinct(table, "job"):
@@ -248,19 +275,26 @@ def phase_times(results: Results) -> Figure:
                 name, look = join(label, style.plain(job)), style.line(lines)
                 marker = {"marker": style.marker(lines), "linestyle": ""}
                 axes.plot(phases, times / 1e3, label=name, **look | marker)
-                axes.plot(phases, numbers(rows, "bound_ns") / 1e3, **look)
+                _draw_levels(axes, phases, numbers(rows, "bound_ns") / 1e3, **look)
                 if "optimum_ns" in rows.column_names:
                     best.setdefault(job, (phases, numbers(rows, "optimum_ns") / 1e3))
-                lines += 1
+                lines, count = lines + 1, max(count, int(phases.max()) + 1)
         for phases, least in best.values():
-            axes.plot(phases, least, color="black", linestyle=":")
+            _draw_levels(axes, phases, least, color="black", linestyle=":")
         dotted = "; dotted: the least over any routes" if best else ""
         axes.set_xlabel(f"phase\nlines: the bound for the routes taken{dotted}")
         axes.set_ylabel("time [us]")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlim(-0.5, count - 0.5)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         style.from_zero(axes)
         style.legend(figure, axes)
     return figure
+
+
+def _draw_levels(axes: Axes, phases: Numbers, values: Numbers, **look: Any) -> None:
+    """A level line at each phase, which a job of one phase has too."""
+    ends = np.stack([phases - _PHASE_HALF, phases + _PHASE_HALF, np.full(len(phases), np.nan)], axis=1)
+    axes.plot(ends.ravel(), np.repeat(values, 3), **look)
 
 
 def _communication(job: dict[str, Any] | None) -> float:

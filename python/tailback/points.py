@@ -147,8 +147,14 @@ def class_rows(result: Result) -> list[Mapping[str, Any]]:
 
 
 def _times(job: Mapping[str, Any]) -> dict[str, Any]:
-    """The times of a job, and of its phases if it has some, in the mean over ranks and over phases."""
+    """The times of a job, and of its phases if it has some, in the mean over ranks and over phases.
+
+    A job that did not end has no times of its own, not even of its communication, which would be that until
+    the end of the run; those of its phases are of the phases that ended.
+    """
     communication, phases = job["communication_ns"], job.get("phases", {})
+    if job["time_ns"] is None:
+        communication = dict.fromkeys(communication)
     times = {"time_ns": job["time_ns"]}
     times |= {f"communication_{which}_ns": communication[which] for which in ("mean", "max")}
     for name, key in (

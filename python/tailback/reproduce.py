@@ -80,7 +80,7 @@ def reproduce(
     ordered = sorted((pair for pair in numbered.values()), key=lambda pair: -pair[1].cost)
     with ExitStack() as stack:
         executor = stack.enter_context(pool(max(1, workers or os.cpu_count() or 1)))
-        sweeps.run_points([point for point, _ in ordered], executor, folder, progress=progress)
+        sweeps.run_points([point for point, _ in ordered], executor, folder, progress=progress).demand_all()
         found = {
             one.id: [
                 (

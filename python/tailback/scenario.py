@@ -17,6 +17,8 @@ from tailback.usage import Meter
 
 _BYTES_MAX = 16 << 20
 _TRACE_MAX = 1 << 30
+_GOAL = (4223).to_bytes(8, "little")
+"""How a GOAL trace in binary form begins (LogGOPSim)."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,9 @@ def _read(path: Path, what: str, most: int) -> bytes:
 def _read_text(path: Path, what: str = "scenario", most: int = _BYTES_MAX) -> str:
     data = _read(path, what, most)
     if b"\0" in data:
+        if what == "trace" and data.startswith(_GOAL):
+            remedy = 'workload = "goal" with format = "binary"'
+            raise mistake(f"{path} is a GOAL trace in binary form, and is read as text", remedy)
         raise mistake(f"{path} is a binary file, not a {what}", f"a {what} is a text file")
     try:
         return data.decode("utf-8-sig")

@@ -11,6 +11,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow, which is too pale for lines."""
@@ -20,6 +22,12 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 
 _LEGEND_WIDTH = 40
 """Characters of a line, so that long names leave room for the data."""
+_LEGEND_SHARE = 0.4
+"""Part of a figure's width that the columns of a legend may take."""
+_LEGEND_EDGE = 5 / 72
+"""Inches over and under a legend: half a letter, as matplotlib leaves."""
+_LEGEND_MAX = 500
+"""Names in a legend: those of more make a figure that is too large for a file."""
 _SETTINGS: Any = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -108,11 +116,35 @@ def from_zero(axes: Axes) -> None:
 
 
 def legend(made: Figure, axes: Axes, title: str = "") -> None:
-    """The legend beside the data, where it hides nothing."""
+    """The legend beside the data, where it hides nothing; of many names in columns, or in a taller figure."""
     handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 1:
-        folded = ["\n".join(_folded(label)) for label in labels]
-        made.legend(handles, folded, loc="outside right upper", title=title or None)
+    if len(labels) < 2:
+        return
+    if len(labels) > _LEGEND_MAX:
+        labels[_LEGEND_MAX:] = [f"and {len(labels) - _LEGEND_MAX:,} more"]
+        handles[_LEGEND_MAX:] = [Line2D([], [], linestyle="")]
+    folded = ["\n".join(_folded(label)) for label in labels]
+
+    def drawn(columns: int) -> Legend:
+        place: Any = "outside right upper"
+        return made.legend(handles, folded, loc=place, title=title or None, ncols=columns)
+
+    shown = drawn(1)
+    columns = 1
+    while _height(shown, made.dpi) > made.get_figheight():
+        columns += 1
+        wider = drawn(columns)
+        if wider.get_window_extent().width > _LEGEND_SHARE * made.bbox.width:
+            wider.remove()
+            made.set_figheight(_height(shown, made.dpi))
+            return
+        shown.remove()
+        shown = wider
+
+
+def _height(of: Legend, dpi: float) -> float:
+    """What a legend beside the data needs, in inches."""
+    return float(of.get_window_extent().height) / dpi + 2 * _LEGEND_EDGE
 
 
 def _folded(label: str) -> Iterator[str]:

@@ -59,7 +59,7 @@ def _part(part: str | None, points_all: int) -> range:
 
 
 def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: int | None) -> sweeps.Sweep:
-    """Runs the points, with a bar on a terminal, and writes the merged table if all of them are there."""
+    """Runs the points, with a bar on a terminal, and writes the merged table if all of them were run."""
     whole = len(wanted) == len(space)
     finished = not whole and sweeps.is_finished(folder, sweeps.prepare(scenario, space.points(), folder))
     if finished:
@@ -88,12 +88,14 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     lines = [f"{tally.points:,} points: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"]
     if tally.reused:
         lines[0] += f", {tally.reused:,} were complete"
+    if tally.failed:
+        lines[0] += f", {tally.failed:,} gave no result"
     if tally.damaged:
         lines.append(f"{tally.damaged:,} damaged results were run again")
     table = done.directory / sweeps.TABLE
     if table.exists():
         lines.append(f"table: {table}")
-        if any(key != SEED for point in done.points for key in point.changes):
+        if tally.failed < tally.points and any(key != SEED for point in done.points for key in point.changes):
             lines.append(f"tailback plot {done.directory} draws it")
     return lines
 

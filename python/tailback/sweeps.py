@@ -16,7 +16,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailback import points
-from tailback.errors import InputError, Problem, RunFailed, mistake
+from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake
+from tailback.merged import described, merged, told_lost
 from tailback.result import Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
-from tailback.sweep_table import Changes, Space, from_text, placed, space, told, without_sweep
+from tailback.sweep_table import Changes, Space, from_text, placed, space, without_sweep
 from tailback.workers import pool, work
 
 MANIFEST = "sweep.json"
@@ -66,20 +67,33 @@ class Tally:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A finished sweep: its points in order, and what it took."""
+    """A finished sweep: its points in order, what it took, and why points failed, by their names."""
 
     points: Sequence[Point]
     tally: Tally
     directory: Path
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> pa.Table:
-        """A row per point and class or job: the changed keys, what was measured, the result's directory."""
-        return merged(self.points)
+        """A row per point and class or job: the changed keys, what was measured, the result's directory.
+
+        A point that gave no result has one row, and the column `failed` tells why.
+        """
+        return merged(self.points, self.failed)
 
     def results(self) -> Iterator[Result]:
-        """The results of the points, in order."""
-        return (points.load(point.directory) for point in self.points)
+        """The results of the points, in order, without those that gave none."""
+        return (points.load(point.directory) for point in self.points if point.name not in self.failed)
+
+    def demand_all(self) -> Sweep:
+        """The sweep itself; raises `PointsFailed` if points gave no result."""
+        lost = [
+            (point.changes, self.failed[point.name]) for point in self.points if point.name in self.failed
+        ]
+        if lost:
+            raise PointsFailed(told_lost(lost, len(self.points)), self)
+        return self
 
 
 Report = Callable[[Tally], None]
@@ -98,8 +112,8 @@ def sweep(
 
     `executor` is any `concurrent.futures.Executor` whose workers see `directory` and the files that the
     scenario names; without one, a process for every core. Points that are complete in `directory` are not
-    run again. Raises `InputError` with every wrong key or value before anything runs, `RunFailed` after all
-    others are done if points gave no result, or at once if a process was killed.
+    run again. Raises `InputError` with every wrong key or value before anything runs, `PointsFailed`, which
+    carries the sweep of all others, if points gave no result, and `RunFailed` if a process was killed.
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
@@ -113,7 +127,7 @@ def sweep(
         with pool(max(1, min(missing, os.cpu_count() or 1))) as own:
             done = run_points(prepared, own, Path(directory), progress=progress)
     write_table(done)
-    return done
+    return done.demand_all()
 
 
 def split(
@@ -170,7 +184,7 @@ def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]
     first = samples[0]
     others = [changes for at, changes in enumerate(samples) if (at in makers) != (0 in makers)]
     keys = dict.fromkeys(key for changes in others for key in first if changes[key] != first[key])
-    values = describe({key: samples[makers[0]][key] for key in keys})
+    values = described({key: samples[makers[0]][key] for key in keys})
     return replace(problem, message=f"{problem.message}, in the sweep's {values}")
 
 
@@ -206,7 +220,10 @@ def run_points(
     progress: Report | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Sweep:
-    """Runs the points whose results are not complete. Points that are alike are run once."""
+    """Runs the points whose results are not complete. Points that are alike are run once.
+
+    Those that give no result keep no other from running: the sweep tells them.
+    """
     folder = directory / FOLDER
     unique = {point.name: point for point in wanted}
     complete = {name for name, point in unique.items() if points.is_complete(point.directory)}
@@ -229,10 +246,7 @@ def run_points(
             state["failed"] += 1
             errors[outcome.name] = outcome.error
         tell()
-    tally = tell()
-    if errors:
-        raise RunFailed(_told(errors, unique))
-    return Sweep(wanted, tally, directory)
+    return Sweep(wanted, tell(), directory, errors)
 
 
 def _outcomes(
@@ -274,43 +288,6 @@ _BROKEN = (
     'need less), or a script sweeps outside of `if __name__ == "__main__":`. '
     "Complete points are kept, and the sweep can be resumed"
 )
-
-
-def _told(errors: Mapping[str, str], unique: Mapping[str, Point]) -> str:
-    lines = [f"{len(errors)} of {len(unique)} points gave no result:"]
-    for name in islice((name for name in unique if name in errors), 10):
-        error = errors[name]
-        first, *more = error.split("\n")
-        also = f" (and {len(more)} more)" if more else ""
-        lines.append(f"  {describe(unique[name].changes)}: {first}{also}")
-    return "\n".join(lines)
-
-
-def describe(changes: Changes) -> str:
-    """A point on one line."""
-    return ", ".join(f"{key} = {told(value)}" for key, value in changes.items()) or "the scenario itself"
-
-
-def merged(wanted: Sequence[Point]) -> pa.Table:
-    """One table of all points: the same results give the same bytes, whatever the order they were made in."""
-    keys = list(dict.fromkeys(key for point in wanted for key in point.changes))
-    rows: list[dict[str, Any]] = []
-    for point in wanted:
-        swept = {key: point.changes.get(key) for key in keys}
-        where = {"directory": f"{FOLDER}/{point.name}"}
-        rows += [{**swept, **row, **where} for row in points.class_rows(points.load(point.directory))]
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    return pa.table({column: _column([row.get(column) for row in rows]) for column in columns})
-
-
-def _column(values: list[Any]) -> pa.Array:
-    """Numbers or texts as they are; whatever else, or a mixture, as text."""
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int, float} and len(kinds) > 1:
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    if len(kinds) <= 1 and kinds <= {int, float, str, bool}:
-        return pa.array(values)
-    return pa.array([None if value is None else json.dumps(value) for value in values], pa.string())
 
 
 def write_table(done: Sweep) -> None:

@@ -11,6 +11,7 @@ import tailback
 from tailback import cli, console
 
 GOOD = "title = 'x'\n"
+JOB = "[[job]]\n"
 
 
 def test_a_run_prints_its_tables_and_keeps_its_result(command, scenario_file, tmp_path):
@@ -30,20 +31,122 @@ def test_without_o_results_are_numbered_and_none_is_replaced(command, scenario_f
 
 
 def test_alone_runs_each_job_by_itself_and_tells_how_much_slower_it_is(command, scenario_file):
-    _, out, _ = command("run", scenario_file("# job\n"))
+    _, out, _ = command("run", scenario_file(JOB))
     assert "ring-exchange" in out
+    assert "mean communication" in out
     assert "slowdown" not in out
-    status, out, _ = command("run", scenario_file("# job\n"), "--alone", "--json")
+    status, out, _ = command("run", scenario_file(JOB), "--alone", "--json")
     jobs = json.loads(out)["jobs"]
     assert status == 0
     assert {name: (job["alone_ns"], job["slowdown"]) for name, job in jobs.items()} == {
         "a": (1e6, 2.0),
         "b": (1e6, 2.0),
     }
-    _, out, _ = command("run", scenario_file("# job\n"), "--alone")
+    _, out, _ = command("run", scenario_file(JOB), "--alone")
     assert "slowdown" in out
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Has each job's run alone raise what is noted for it; lists what ran: "" for the run of all jobs."""
+    real, raised, ran = tailback.Scenario.run, {}, []
+
+    def run(self, progress=None):
+        name = dict(self.overrides).get("run.only", "").strip('"[]')
+        ran.append(name)
+        if name in raised:
+            raise raised[name]
+        return real(self, progress)
+
+    monkeypatch.setattr(tailback.Scenario, "run", run)
+    return raised, ran
+
+
+def kept_slowdowns(folder):
+    jobs = tailback.Result.load(folder).summary["jobs"]
+    return {name: job.get("slowdown") for name, job in jobs.items()}
+
+
+def test_an_interrupt_of_the_runs_alone_keeps_what_ran_before(command, scenario_file, result, alone):
+    raised, ran = alone
+    raised["b"] = tailback.Interrupted(result)
+    status, out, err = command("run", scenario_file(JOB), "--alone", "-o", "here")
+    assert (status, err) == (1, "not in the result: the run of b alone: interrupted\n")
+    assert "ring-exchange" in out
+    assert kept_slowdowns("here") == {"a": 2.0, "b": None}
+    raised["a"] = KeyboardInterrupt()
+    status, out, err = command("run", scenario_file(JOB), "--alone", "--json")
+    assert (status, "the run of a alone, the run of b alone: interrupted" in err) == (1, True)
+    assert "slowdown" not in json.loads(out)["jobs"]["a"]
+    assert ran == ["", "a", "b", "", "a"]
+
+
+def test_a_failed_run_alone_is_told_and_costs_only_its_own_numbers(command, scenario_file, alone):
+    raised, _ = alone
+    raised["a"] = tailback.RunFailed("deadlock:\n  rank 0 waits")
+    status, out, err = command("run", scenario_file(JOB), "--alone", "-o", "here")
+    assert (status, err) == (1, "not in the result: the run of a alone: deadlock:\n  rank 0 waits\n")
+    assert "slowdown" in out
+    assert kept_slowdowns("here") == {"a": None, "b": 2.0}
+
+
+def test_a_result_is_kept_before_more_is_run_for_it(command, scenario_file, tmp_path, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def killed(*_):
+        raise Killed
+
+    monkeypatch.setattr("tailback.alone.compared", killed)
+    with pytest.raises(Killed):
+        command("run", scenario_file(JOB), "--alone", "-o", "here")
+    assert kept_slowdowns(tmp_path / "here") == {"a": None, "b": None}
+
+
+def test_an_interrupted_run_is_not_followed_by_more(command, scenario_file, alone):
+    status, _, err = command("run", scenario_file("[[job]] # stop\n"), "--alone")
+    assert status == 1
+    assert "the result is partial" in err
+    assert "not in the result: the run of a alone, the run of b alone" in err
+    assert alone[1] == [""]
+
+
+def test_without_a_job_nothing_is_run_for_alone(command, scenario_file, alone):
     status, _, err = command("run", scenario_file(GOOD), "--alone")
-    assert (status, "there is no job" in err) == (2, True)
+    assert (status, "there is no job" in err, alone[1]) == (2, True, [])
+
+
+@pytest.mark.parametrize(
+    ("stop", "told"),
+    [(KeyboardInterrupt(), "interrupted"), (tailback.RunFailed("no solution"), "no solution")],
+)
+def test_a_result_is_kept_whatever_becomes_of_the_optimum(
+    command, scenario_file, monkeypatch, alone, stop, told
+):
+    from tailback import optimum
+
+    def solved(_):
+        raise stop
+
+    monkeypatch.setattr(optimum, "phases", lambda scenario: scenario)
+    monkeypatch.setattr(optimum, "solved", solved)
+    status, out, err = command("run", scenario_file(GOOD), "--optimum", "-o", "here")
+    assert (status, err) == (1, f"not in the result: the optimum: {told}\n")
+    assert "victim" in out
+    assert tailback.Result.load("here").summary["title"] == "fake"
+
+
+def test_an_optimum_that_cannot_be_solved_is_refused_before_the_run(
+    command, scenario_file, monkeypatch, alone
+):
+    from tailback import optimum
+
+    def refused(_):
+        raise tailback.errors.mistake("too large")
+
+    monkeypatch.setattr(optimum, "phases", refused)
+    status, _, err = command("run", scenario_file(GOOD), "--optimum")
+    assert (status, "too large" in err, alone[1]) == (2, True, [])
 
 
 def test_json_is_one_object_and_writes_nothing_unasked(command, scenario_file, tmp_path):

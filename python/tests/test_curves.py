@@ -60,6 +60,52 @@ def test_what_is_saturated_with_one_seed_has_no_point_and_the_figure_says_so():
     assert "no point: saturated" in figure.axes[0].get_xlabel()
 
 
+def test_a_line_has_a_gap_where_a_run_gave_no_result_and_the_figure_says_so():
+    swept = table(
+        **{
+            "traffic.a.load": [0.1, 0.1, 0.5, 0.9, 0.9],
+            "class": ["a", "b", None, "a", "b"],
+            "accepted": [0.1, 0.1, None, 0.9, 0.8],
+            "failed": [None, None, "deadlock", None, None],
+        }
+    )
+    figure = curves.measured_over(swept, "accepted")
+    for axes, last in zip(figure.axes, (90.0, 80.0), strict=True):
+        where, values = axes.lines[0].get_data()
+        assert where.tolist() == [0.1, 0.5, 0.9]
+        assert values[[0, 2]].tolist() == pytest.approx([10.0, last])
+        assert math.isnan(values[1])
+    notes = figure.axes[1].get_xlabel().splitlines()[1:]
+    assert notes == ["left out: 1 of 3 runs, which gave no result"]
+
+
+def test_a_mean_is_of_the_seeds_that_gave_results():
+    swept = table(
+        **{
+            "traffic.a.load": [0.1, 0.1, 0.1, 0.5, 0.5, 0.5],
+            "run.seed": [1, 2, 3] * 2,
+            "class": ["a", "a", None] * 2,
+            "accepted": [0.1, 0.2, None, 0.3, 0.4, None],
+            "failed": [None, None, "deadlock"] * 2,
+        }
+    )
+    axes = curves.measured_over(swept, "accepted").axes[0]
+    assert axes.lines[0].get_ydata().tolist() == pytest.approx([15.0, 35.0])
+    assert axes.get_xlabel().splitlines()[1:] == [
+        "bars: 95 % confidence intervals over the seeds",
+        "left out: 2 of 6 runs, which gave no result",
+    ]
+
+
+def test_jobs_that_did_not_end_have_no_points_and_the_figure_says_so():
+    times = {"communication_max_ns": [1000.0, None], "time_ns": pa.nulls(2)}
+    swept = table(**{"job.a.ranks": [2, 4], "class": ["a"] * 2}, **times)
+    notes = curves.measured_over(swept, "communication_max_ns").axes[0].get_xlabel().splitlines()[1:]
+    assert notes == ["no point: a job that did not end, or no messages"]
+    with pytest.raises(InputError, match=r"known of no point.*run.duration"):
+        curves.measured_over(swept, "time_ns")
+
+
 def test_a_panel_per_class_of_which_something_is_known_without_that_of_all():
     both = table(
         **{

@@ -1,4 +1,5 @@
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tailback
@@ -70,9 +71,45 @@ def test_the_optimum_stands_beside_what_was_measured():
         "max": max(best["app"]),
     }
     (axes,) = pictures.phase_times(result).axes
-    times, bound, least = (list(line.get_ydata()) for line in axes.get_lines())
-    assert least == pytest.approx([time / 1e3 for time in best["app"]])
+    times, *levels = (line.get_ydata() for line in axes.get_lines())
+    bound, least = (level[::3] for level in levels)
+    assert list(least) == pytest.approx([time / 1e3 for time in best["app"]])
     assert all(a <= b + 1e-9 <= c + 2e-9 for a, b, c in zip(least, bound, times, strict=True))
+
+
+def of_phases(times, **more):
+    """A result of a job in phases that took these times."""
+    table = {"job": ["app"] * len(times), "phase": range(len(times)), "time_ns": times, **more}
+    summary = {"jobs": {"app": {"phases": {"phases": len(times)}}}}
+    return tailback.Result("", summary, {"phases": pa.table(table)})
+
+
+def test_the_optimum_is_compared_with_the_phases_that_ended():
+    result = optimum.beside(of_phases([300.0, 100.0, 5.0, np.nan]), {"app": [100.0, 80.0, 0.0, 7.0]})
+    told = result.summary["jobs"]["app"]["phases"]
+    assert told["optimum_ns"] == {"min": 0.0, "mean": 60.0, "max": 100.0}
+    assert told["time_over_optimum"] == {"min": 1.25, "mean": pytest.approx(2.125), "max": 3.0}
+    assert result.tables["phases"]["optimum_ns"].to_pylist() == [100.0, 80.0, 0.0, 7.0]
+    none = optimum.beside(of_phases([np.nan]), {"app": [1.0]}).summary["jobs"]["app"]["phases"]
+    assert none["time_over_optimum"] == none["optimum_ns"] == {}
+
+
+@pytest.mark.parametrize("phases", [1, 2, 30])
+def test_bounds_are_seen_at_every_phase_however_few(phases):
+    figure = pictures.phase_times(
+        of_phases([3e3] * phases, bound_ns=[2e3] * phases, optimum_ns=[1e3] * phases)
+    )
+    figure.draw_without_rendering()  # ticks depend on the place that there is
+    (axes,) = figure.axes
+    _, *levels = axes.get_lines()
+    for line, value in zip(levels, (2.0, 1.0), strict=True):
+        where, values = line.get_data()
+        assert where.reshape(-1, 3)[:, :2].tolist() == [[at - 0.4, at + 0.4] for at in range(phases)]
+        assert set(values) == {value}
+    assert axes.get_xlim() == (-0.5, phases - 0.5)
+    shown = [tick for tick in axes.get_xticks() if -0.5 <= tick <= phases - 0.5]
+    assert shown
+    assert all(tick == round(tick) for tick in shown)
 
 
 @pytest.mark.engine

@@ -1,5 +1,6 @@
 """Pictures show what is in the tables: here of an incast that is throttled beside pairs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,22 @@ def test_throttled_endpoints_are_counted_in_whole_numbers(throttled):
 def test_every_job_has_a_bar_for_every_run(throttled):
     (axes,) = pictures.job_times({"a": throttled, "b": throttled}).axes
     assert len(axes.patches) == 4
+    assert axes.get_xlabel() == "largest communication time of a rank [us]"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["pairs", "incast"]
+
+
+def test_a_job_that_did_not_end_is_drawn_as_such(throttled):
+    jobs = dict(throttled.summary["jobs"])
+    jobs["incast"] = jobs["incast"] | {"time_ns": None}
+    cut_off = replace(throttled, summary=throttled.summary | {"jobs": jobs})
+    (axes,) = pictures.job_times({"a": throttled, "b": cut_off}).axes
+    assert "did not end" not in pictures.job_times(throttled).axes[0].get_xlabel()
+    assert axes.get_xlabel().endswith("not done: a job that did not end, until the end of the run")
+    assert [text.get_text() for text in axes.texts] == ["not done"]
+    *ended, pale = axes.patches
+    assert pale.get_alpha() < 1
+    assert pale.get_width() == axes.texts[0].xy[0]
+    assert not any(bar.get_alpha() for bar in ended)
 
 
 def test_the_distribution_holds_every_packet(throttled):

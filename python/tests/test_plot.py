@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import tailback
-from tailback import figures, pictures, plot, tables
+from tailback import figures, pictures, plot, style, tables
 
 PLOTS = [name for name, (_, draw) in figures.FIGURES.items() if draw.__module__ != "tailback.pictures"]
 COUNTS = {"source_throughput": "x", "switch_occupancy": "xy"}
@@ -64,6 +64,50 @@ def test_long_names_in_a_legend_are_folded(result):
     figure = plot.latency_over_time({"n" * 90: result, "b": result}, traffic="victim")
     long, short = (text.get_text() for text in figure.legends[0].get_texts())
     assert (long.split("\n"), short) == (["n" * 40, "n" * 40, "n" * 10], "b")
+
+
+def with_names(names):
+    """A figure of a line for each name, drawn, with where its axes and its legend are."""
+    with style.styled():
+        figure, (axes,) = style.figure()
+        for name in names:
+            axes.plot([1, 2], label=name)
+        style.legend(figure, axes)
+        figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == names
+    return figure, axes.get_window_extent(), legend
+
+
+@pytest.mark.parametrize("count", [2, 16, 17, 40, 256])
+@pytest.mark.parametrize("name", ["j{}", "the job that has the number {}"])
+def test_every_name_of_a_legend_is_within_the_figure_and_beside_the_data(name, count):
+    figure, data, legend = with_names([name.format(number) for number in range(count)])
+    whole, texts = figure.bbox, [text.get_window_extent() for text in legend.get_texts()]
+    assert min(text.y0 for text in texts) > 0
+    assert max(text.y1 for text in texts) < whole.y1
+    assert max(text.x1 for text in texts) < whole.x1
+    assert min(text.x0 for text in texts) > data.x1
+    assert data.width > 0.3 * whole.width
+
+
+def test_a_legend_of_few_names_leaves_the_figure_as_it_is():
+    for count, columns in ((16, 1), (17, 2), (40, 3)):
+        figure, _, legend = with_names([f"j{number}" for number in range(count)])
+        assert figure.get_figheight() == 3.6
+        assert legend._ncols == columns
+    assert (
+        with_names([f"the job that has the number {number}" for number in range(40)])[0].get_figheight() > 8
+    )
+
+
+def test_a_legend_of_more_names_than_a_file_has_room_for_says_so():
+    axes = style.figure()[1][0]
+    for number in range(700):
+        axes.plot([1, 2], label=f"j{number}")
+    style.legend(axes.figure, axes)
+    last = axes.figure.legends[0].get_texts()[-2:]
+    assert [text.get_text() for text in last] == ["j499", "and 200 more"]
 
 
 def unknown(created, messages):

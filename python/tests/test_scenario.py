@@ -99,6 +99,21 @@ def test_a_file_of_a_job_that_cannot_be_read_is_the_only_mistake_of_it(scenario_
     assert problem.message.endswith("none.txt cannot be read: No such file or directory")
 
 
+def test_a_binary_trace_that_is_taken_for_text_is_told_its_format(tmp_path):
+    goal, other = tmp_path / "bt.goal", tmp_path / "bt.other"
+    goal.write_bytes((4223).to_bytes(8, "little") + bytes(20))
+    other.write_bytes(bytes(28))
+    for path, what, remedy in (
+        (goal, "trace", 'format = "binary"'),
+        (other, "trace", "a trace is a text file"),
+        (goal, "placement", "a placement is a text file"),
+    ):
+        with pytest.raises(tailback.InputError) as raised:
+            scenarios._contents("job.0.text", path, what)
+        (problem,) = raised.value.problems
+        assert problem.help.endswith(remedy)
+
+
 @pytest.mark.parametrize("changes", [None, 3, "run.seed=2", {3: 4}])
 def test_changes_that_are_not_by_key_are_a_mistake(changes):
     with pytest.raises(tailback.InputError, match="not by dotted key"):

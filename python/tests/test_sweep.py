@@ -7,11 +7,12 @@ import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
 
 import pytest
 
 import tailback
-from tailback import figures, points, sweeps
+from tailback import figures, points, sweep_command, sweeps
 
 TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
 TRAFFIC = """
@@ -197,19 +198,98 @@ def test_a_killed_process_is_told_and_loses_no_point(tmp_path):
     assert run(tmp_path)[1] == 4
 
 
-def test_points_that_fail_do_not_keep_others_from_running(tmp_path, monkeypatch):
-    real = tailback.Scenario.run
+@pytest.fixture
+def failing(monkeypatch):
+    """Has the runs of the seeds in it fail, each for its reason."""
+    real, reasons = tailback.Scenario.run, {}
 
-    def failing(self, progress=None):
-        if dict(self.overrides)["run.seed"] == "1":
-            raise tailback.RunFailed("deadlock")
+    def run(self, progress=None):
+        seed = dict(self.overrides)["run.seed"]
+        if seed in reasons:
+            raise tailback.RunFailed(reasons[seed])
         return real(self, progress)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(tailback.Scenario, "run", failing)
-        with pytest.raises(tailback.RunFailed, match=r"2 of 4 points(?s:.)*run.seed = 1: deadlock"):
-            run(tmp_path)
+    monkeypatch.setattr(tailback.Scenario, "run", run)
+    return reasons
+
+
+DEADLOCK = "deadlock:\n  rank 0: send\n  rank 1: send"
+
+
+def test_points_that_fail_do_not_keep_others_from_running(tmp_path, failing):
+    failing["1"] = DEADLOCK
+    with pytest.raises(tailback.PointsFailed, match=r"2 of 4 points(?s:.)*run.seed = 1: deadlock") as raised:
+        run(tmp_path)
+    done = raised.value.sweep
+    assert len(list(done.results())) == 2
+    failing.clear()
     assert run(tmp_path)[1] == 2
+
+
+def test_points_that_fail_are_told_with_all_that_is_known(tmp_path, failing):
+    failing["1"] = DEADLOCK
+    with pytest.raises(tailback.PointsFailed) as raised:
+        run(tmp_path, over={"traffic.hot.load": [0.1]}, seeds=2)
+    assert str(raised.value).split("\n") == [
+        "1 of 2 points gave no result:",
+        "  traffic.hot.load = 0.1, run.seed = 1: deadlock:",
+        "    rank 0: send",
+        "    rank 1: send",
+    ]
+    failing |= {str(seed): DEADLOCK for seed in range(1, 13)}
+    with pytest.raises(tailback.PointsFailed) as raised:
+        run(tmp_path, over={}, seeds=13)
+    told = str(raised.value).split("\n")
+    assert told[1 + 3 * 10 :] == [
+        "  run.seed = 11: deadlock: …",
+        "  run.seed = 12: deadlock: …",
+        "  The column 'failed' of the sweep's table has the whole reasons.",
+    ]
+
+
+def test_a_point_that_failed_has_a_row_and_the_table_is_the_same_whoever_wrote_it(tmp_path, failing):
+    failing["1"] = DEADLOCK
+    tables = []
+    for folder in ("at once", "by and by", "at once"):
+        if folder == "by and by":
+            failing["2"] = "not yet"
+            with pytest.raises(tailback.PointsFailed, match="4 of 4"):
+                run(tmp_path / folder)
+            del failing["2"]
+        with pytest.raises(tailback.PointsFailed):
+            run(tmp_path / folder)
+        tables.append((tmp_path / folder / sweeps.TABLE).read_bytes())
+    assert tables[0] == tables[1] == tables[2]
+    rows = sweeps.table_of([tmp_path / "at once"]).to_pylist()
+    assert [(r["traffic.hot.load"], r["run.seed"], r["class"], r["failed"]) for r in rows[:3]] == [
+        (0.1, 1, None, DEADLOCK),
+        (0.1, 2, "hot", None),
+        (0.1, 2, "victim", None),
+    ]
+    assert list(rows[0])[-1] == "failed"
+    failing.clear()
+    assert "failed" not in run(tmp_path / "at once")[0].table.column_names
+
+
+def test_what_is_complete_of_a_sweep_is_drawn_and_what_is_missing_told(
+    command, scenario_file, failing, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    failing["2"] = DEADLOCK
+    status, out, err = command("sweep", scenario_file(TEXT.replace("seeds = 2", "seeds = 3")), "-o", "done")
+    assert status == 1
+    assert "6 points: 6 run in 0 CPU seconds, 2 gave no result" in out
+    assert "tailback plot done draws it" in out
+    assert "2 of 6 points gave no result:\n  traffic.hot.load = 0.1, run.seed = 2: deadlock" in err
+    status, out, err = command("plot", "done")
+    assert (status, "accepted.png" in out) == (0, True)
+    assert "2 of 6 points gave no result:\n  traffic.hot.load = 0.1, run.seed = 2: deadlock" in err
+    assert "    rank 1: send" in err
+    failing |= {"1": DEADLOCK, "3": DEADLOCK}
+    status, out, err = command("sweep", scenario_file(TEXT.replace("seeds = 2", "seeds = 3")), "-o", "none")
+    assert (status, "draws it" in out) == (1, False)
+    status, _, err = command("plot", "none")
+    assert (status, "6 of 6 points gave no result" in err, "nothing was measured" in err) == (2, True, True)
 
 
 def test_results_of_another_engine_are_refused(tmp_path, monkeypatch):
@@ -431,3 +511,16 @@ def test_a_sweep_of_jobs_tells_their_times_packets_or_not(tmp_path, monkeypatch)
         assert row["time_over_bound_mean"] >= 1
     files = figures.draw_sweep(sweeps.table_of(["results/sweep"]), tmp_path / "plots")
     assert {"time.png", "phase_time_mean.png"} <= {file.name for file in files}
+
+
+def test_a_job_that_did_not_end_has_no_times(result):
+    ended = {"time_ns": 5.0, "communication_ns": {"min": 1.0, "mean": 2.0, "max": 3.0}}
+    jobs = {"done": ended, "cut off": ended | {"time_ns": None}}
+    done, cut_off = points.class_rows(replace(result, summary=result.summary | {"jobs": jobs}))[-2:]
+    assert done == {
+        "class": "done",
+        "time_ns": 5.0,
+        "communication_mean_ns": 2.0,
+        "communication_max_ns": 3.0,
+    }
+    assert cut_off == dict.fromkeys(done) | {"class": "cut off"}

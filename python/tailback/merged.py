@@ -1,0 +1,89 @@
+"""The table of a sweep, a row per point and class or job, and what is told of points without a result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tailback import points
+from tailback.sweep_table import Changes, told
+
+if TYPE_CHECKING:
+    from tailback.sweeps import Point
+
+CLASS, FAILED = "class", "failed"
+"""Columns: whose numbers a row has; if points gave no result, why, in a row of each that has nothing else."""
+_WHOLE_MAX = 10
+"""Points that gave no result whose reasons are told with all their lines."""
+
+
+def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
+    """One table of all points: the same results give the same bytes, whatever the order they were made in.
+
+    `failed` tells by their names why points gave no result.
+    """
+    keys = list(dict.fromkeys(key for point in wanted for key in point.changes))
+    rows: list[dict[str, Any]] = []
+    for point in wanted:
+        swept = {key: point.changes.get(key) for key in keys}
+        if point.name in failed:
+            rows.append({**swept, CLASS: None, FAILED: failed[point.name]})
+            continue
+        where = {"directory": f"{point.directory.parent.name}/{point.name}"}
+        rows += [{**swept, **row, **where} for row in points.class_rows(points.load(point.directory))]
+    # The columns of what was measured come first, whichever points failed.
+    by_columns = sorted(rows, key=lambda row: FAILED in row)
+    columns = list(dict.fromkeys(column for row in by_columns for column in row))
+    return pa.table({column: _column([row.get(column) for row in rows]) for column in columns})
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Numbers or texts as they are; whatever else, or a mixture, as text."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int, float} and len(kinds) > 1:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if len(kinds) <= 1 and kinds <= {int, float, str, bool}:
+        return pa.array(values)
+    return pa.array([None if value is None else json.dumps(value) for value in values], pa.string())
+
+
+def swept(table: pa.Table) -> list[str]:
+    """The keys, that of the seed too, that a sweep's table has columns of."""
+    columns = table.column_names
+    return list(columns[: columns.index(CLASS)])
+
+
+def lost(table: pa.Table) -> list[tuple[Changes, str]]:
+    """The points of a sweep's table that gave no result, each with its reason."""
+    if FAILED not in table.column_names:
+        return []
+    keys = swept(table)
+    rows = table.select([*keys, FAILED]).to_pylist()
+    return [({key: row[key] for key in keys}, row[FAILED]) for row in rows if row[FAILED] is not None]
+
+
+def count(table: pa.Table) -> int:
+    """How many points a sweep's table is of."""
+    keys = swept(table)
+    return int(table.select(keys).group_by(keys).aggregate([]).num_rows)
+
+
+def told_lost(failed: Sequence[tuple[Changes, str]], whole: int) -> str:
+    """Every point that gave no result, of `whole` points, each with its reason."""
+    lines = [f"{len(failed)} of {whole} points gave no result:"]
+    for number, (changes, why) in enumerate(failed):
+        first, *more = why.split("\n")
+        shown = number < _WHOLE_MAX
+        lines.append(f"  {described(changes)}: {first}{'' if shown or not more else ' …'}")
+        lines += [f"  {line}" for line in more] if shown else []
+    if len(failed) > _WHOLE_MAX:
+        lines.append(f"  The column {FAILED!r} of the sweep's table has the whole reasons.")
+    return "\n".join(lines)
+
+
+def described(changes: Changes) -> str:
+    """A point on one line."""
+    return ", ".join(f"{key} = {told(value)}" for key, value in changes.items()) or "the scenario itself"
