@@ -12,7 +12,7 @@ use crate::switch::parameters::Buffer;
 use crate::topology::Wiring;
 use crate::traffic::bind::{BoundClass, Use, bind_all};
 use crate::traffic::generator;
-use crate::units::{Duration, Rate, Scale, Time};
+use crate::units::{Duration, Rate, Scale, Time, gcd};
 use crate::workload::bind::{BoundJob, Context};
 use crate::{graph::Graph, workload};
 
@@ -324,7 +324,7 @@ fn bind_load(
 /// a whole number of picoseconds.
 fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
     let switch = scenario.switch.design().parameters();
-    let mut common = gcd(0, switch.pipeline.time(scale).0);
+    let mut common = u128::from(switch.pipeline.time(scale).0);
     let speedup = switch.speedup() as u128;
     let drain = scenario.endpoint.drain_rate.unwrap_or(wires[0].rate);
     for rate in wires.iter().map(|wire| wire.rate).chain([drain]) {
@@ -332,18 +332,15 @@ fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
         if bits % rate != 0 {
             return 1;
         }
-        common = gcd(common, u64::try_from(bits / rate).unwrap_or(1));
+        common = gcd(common, bits / rate);
     }
-    wires.iter().fold(common, |common, wire| gcd(common, wire.latency.0)).max(1)
+    let common = wires.iter().fold(common, |common, wire| gcd(common, wire.latency.0.into()));
+    u64::try_from(common).unwrap_or(1).max(1)
 }
 
 fn prefixed(seam: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.iter_mut().for_each(|problem| problem.path = format!("{seam}.{}", problem.path));
     problems
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Time of a packet by its flits, in ticks: rounded up once per packet.

@@ -108,9 +108,6 @@ impl<A: Architecture> Partition<A> {
         dropped.sort_unstable_by_key(|&(input, id)| (input, identity(pool, id)));
         for &(input, id) in &dropped {
             let packet = self.fabric.pool.get(id);
-            let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
-            let droppable = self.fabric.plan.channels.classes[class as usize].droppable;
-            assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             let reply = self.agent.on_expire(&packet);
             let local = self.fabric.inlets[input].local;
             self.remove(local, input, &packet, id, &reply, true);

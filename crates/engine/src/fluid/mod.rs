@@ -205,9 +205,7 @@ impl Network<'_> {
         let most = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
         PhaseRow { start_ns, time_ns: Some(most(&times)), bound_ns: most(&weights) }
     }
-}
 
-impl Network<'_> {
     /// The share of every link that rates take.
     fn used(&self, flows: &[Flow], rates: &[f64]) -> Vec<f64> {
         let mut used = vec![0.0; self.capacities.len()];

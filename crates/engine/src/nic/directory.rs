@@ -1,5 +1,5 @@
 //! The send queues of an endpoint, by destination.
-use crate::keyed::Keyed;
+use crate::keyed::{self, Keyed};
 
 /// Queues beyond which they are indexed: a search through fewer costs less than a hash. Checked builds have it low, so that tests of
 /// small networks index them too.
@@ -59,8 +59,8 @@ impl Directory {
 
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
-        let places = self.places.as_ref().map_or(0, |places| places.capacity());
-        self.list.capacity() * size_of::<(u32, u32)>() + places * (size_of::<(u32, u32)>() + 1)
+        let places = self.places.as_ref().map_or(0, |places| keyed::memory(places));
+        self.list.capacity() * size_of::<(u32, u32)>() + places
     }
 }
 

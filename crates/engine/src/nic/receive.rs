@@ -68,8 +68,7 @@ impl<S: Source> NicSet<S> {
 
     /// Answers a packet out of band.
     pub(super) fn signal_back(&mut self, fabric: &mut Fabric, packet: &Packet, reply: &Reply) {
-        let mut answer = respond(packet, reply, 1, fabric.now);
-        answer.hot.set_size(reply.kind, 1);
+        let answer = respond(packet, reply, 1, fabric.now);
         let signal = Signal::brought_by(&answer, fabric.now).expect("the reply is one");
         let (switch, _) = self.plan.graph.endpoints[packet.hot.dst as usize];
         fabric.signal(switch, signal);
@@ -159,7 +158,6 @@ pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet 
     // What is sent again for it has the tag of its message.
     answer.notes.tag = packet.notes.tag;
     answer.cold.marked = false;
-    answer.notes.waited = 0;
     answer.cold.injected = now;
     answer
 }

@@ -100,10 +100,9 @@ impl File {
         })
     }
 
-    /// A number that tells one text from another (FNV-1a).
+    /// A number that tells one network from another.
     pub fn hash(&self) -> u64 {
-        let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        self.text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+        crate::rng::text(&self.text)
     }
 
     fn network(&self) -> &Result<Network, Vec<Problem>> {

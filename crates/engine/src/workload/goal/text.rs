@@ -12,11 +12,9 @@
 //! ```
 //! White space is free; comments are `// …` to the end of the line and `/* … */`.
 use super::{By, Mistake, Tags};
+use crate::units::shorten;
 use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, What};
 use std::collections::HashMap;
-
-/// Longest piece of a wrong file that a message shows.
-const SHOWN_MAX: usize = 24;
 
 /// What stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -331,12 +329,5 @@ fn shown(token: Token) -> String {
         Token::Number { value, is_size } => format!("{}{}", shorten(value), if is_size { "b" } else { "" }),
         Token::Mark(mark) => format!("{mark:?}"),
         Token::End => "end of the file".into(),
-    }
-}
-
-fn shorten(word: &str) -> String {
-    match word.char_indices().nth(SHOWN_MAX) {
-        Some((end, _)) => format!("{}…", &word[..end]),
-        None => word.to_string(),
     }
 }

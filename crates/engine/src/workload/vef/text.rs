@@ -9,13 +9,11 @@
 //! `dep`: 0, at `time`; 1, `time` ns after message `idDep` was sent by this task; 2, after it was received by this task; 3, after this
 //! task has done the collective operation `idDep`, which is written with its G or without. `op`: 0 broadcast, 1 reduce, 2 allreduce,
 //! 3 gather, 4 scatter, 5 allgather, 6 barrier, 7 all-to-all.
+use crate::units::shorten;
 use std::collections::HashMap;
 
 /// Most tasks of a trace.
 const TASKS_MAX: u32 = 1 << 20;
-/// Longest piece of a wrong line that a message shows.
-const SHOWN_MAX: usize = 24;
-
 /// What is wrong with a trace: in which line, what, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
@@ -358,11 +356,4 @@ impl Reader {
 
 fn no_number(line: usize, word: &str, what: &str) -> Mistake {
     Mistake::new(line, format!("\"{}\" is no such number", shorten(word)), what)
-}
-
-fn shorten(word: &str) -> String {
-    match word.char_indices().nth(SHOWN_MAX) {
-        Some((end, _)) => format!("{}…", &word[..end]),
-        None => word.to_string(),
-    }
 }
