@@ -269,6 +269,13 @@ fn what_a_job_carries_counts_by_who_sends_and_receives_it_and_while_it_runs() {
 }
 
 #[test]
+fn orders_that_no_scheme_gives_are_not_recorded_unsaid() {
+    let output = run(&network(&(job("it", 2, "message = \"1 kB\"") + RUN + "[record]\ncontrol = true\n")));
+    let told = output.summary["warnings"].to_string();
+    assert!(told.contains("record.control: \\\"none\\\" gives no orders to record"), "{told}");
+}
+
+#[test]
 fn communication_ends_with_the_run() {
     let slow = job("slow", 4, "message = \"1 kB\"\niterations = 9\nmpi = { overhead = \"30 us\" }");
     let text = network(&(slow + "[run]\nwarmup = \"0 ns\"\nduration = \"50 us\"\ndrain = \"0 ns\"\n"));

@@ -250,6 +250,10 @@ impl Measured<'_> {
 
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
         let mut warnings = jobs::warnings(self);
+        let scheme = &self.scenario.congestion_control;
+        if self.plan.record.control && scheme.scheme().passage().is_none() {
+            warnings.push(format!("record.control: \"{}\" gives no orders to record", scheme.kind()));
+        }
         if self.interrupted {
             return warnings;
         }
