@@ -120,7 +120,7 @@ fn the_horizontal_links_of_paper_saa_are_counted_as_a_tenth_more_ports() {
                 [[traffic]]\nname = 'all'\npattern = 'uniform'\nload = 0.1\nmessage = '1 flit'\n";
     let facts = describe(&Scenario::parse(text, &[]).unwrap()).unwrap();
     // "it increases the total number of ports by a mere 10%" (section 4.2).
-    let added = facts["ports_added_by_horizontal_links_percent"].as_f64().unwrap();
+    let added = facts["horizontal_ports_percent_of_others"].as_f64().unwrap();
     assert!((added - 100.0 * 1980.0 / 20480.0).abs() < 1e-9, "{added}");
     assert_eq!(facts["ports"], 20480 + 1980);
 }

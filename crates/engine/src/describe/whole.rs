@@ -16,7 +16,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
     let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
     let across = (plan.lookahead != NEVER).then(|| ns(plan, plan.lookahead as f64));
     let hops = ways.as_ref().map(Ways::hops);
-    json!({
+    let mut facts = json!({
         "title": scenario.title,
         "topology": scenario.topology.kind(),
         "routing": scenario.routing.kind(),
@@ -25,7 +25,6 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "endpoints": graph.endpoints,
         "switches": graph.switches,
         "ports": ports.count(),
-        "ports_added_by_horizontal_links_percent": added_ports(scenario, plan),
         "ports_per_switch_max": graph.ports_max,
         "diameter": graph.diameter,
         "minimal_hops_mean": hops.map(|hops| hops.mean),
@@ -45,7 +44,11 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "queues": queues(plan),
         "ranks": ranks(plan),
         "cost": cost::cost(scenario, plan),
-    })
+    });
+    if let Some(added) = added_ports(scenario, plan) {
+        facts["horizontal_ports_percent_of_others"] = json!(added);
+    }
+    facts
 }
 
 /// Endpoints up to which the queue of each is told.
