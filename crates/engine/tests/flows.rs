@@ -337,6 +337,20 @@ fn what_flows_cannot_work_with_is_told() {
 }
 
 #[test]
+fn a_flow_has_all_of_its_way_however_long() {
+    let text = "topology = { kind = \"mesh\", dims = [4500] }\nrouting = { kind = \"dor\" }\n\
+                [[job]]\nname = \"app\"\nworkload = \"phases\"\nranks = 4500\nplacement = \"linear\"\n\
+                flows = \"list\"\ntext = \"0 4499 1 kB\"\n\
+                [run]\nmodel = \"fluid\"\nduration = \"1 ms\"\n[record]\nports = true\n";
+    let output = run(text);
+    let used = ints(&output, "links", "switch").iter().zip(ints(&output, "links", "flows"));
+    let mut switches: Vec<i64> =
+        used.filter(|(at, flows)| **at >= 0 && **flows > 0).map(|(at, _)| *at).collect();
+    switches.sort_unstable();
+    assert_eq!(switches, (0..4500).collect::<Vec<i64>>());
+}
+
+#[test]
 fn what_would_have_no_effect_on_flows_is_refused() {
     let text = |routing: &str, protocol: &str| text(routing, protocol, "permutations = 2");
     let (least, fluid) = ("kind = \"nca\"\nup = \"least-loaded\"", ("run.model", "fluid"));

@@ -175,9 +175,9 @@ impl Network<'_> {
         let weights = weights(&fluid, &self.capacities);
         let loads = saa_times(&fluid, &weights);
         // The source's own channel it need not be told of.
-        let told: Vec<Flow> =
-            fluid.iter().map(|flow| Flow { links: flow.links[1..].to_vec(), ..flow.clone() }).collect();
-        let told = saa_times(&told, &weights);
+        let beyond =
+            |flow: &Flow| flow.links[1..].iter().map(|&link| weights[link as usize]).fold(0.0, f64::max);
+        let told = fluid.iter().map(beyond).collect();
         let at_rates = |rates: &[f64]| fluid.iter().zip(rates).map(|(flow, rate)| flow.size / rate).collect();
         let fair = || max_min(&fluid, &vec![true; fluid.len()], &self.given);
         let (times, known): (_, Vec<f64>) = match plan.told {

@@ -112,12 +112,10 @@ impl Measured<'_> {
         // which counts in the bin of its tail.
         let end = if self.end < self.plan.end { Tick::MAX } else { self.end };
         let capacity = |at: usize| self.channel_flits(bin.min(end - at as Tick * bin));
-        let of =
-            |flits: u64, channels: usize, at: usize| flits as f64 / channels.max(1) as f64 / capacity(at);
-        let part = |pick: &dyn Fn(&Class, &Bin) -> (u64, usize)| {
+        let part = |pick: fn(&Class, &Bin) -> (u64, usize)| {
             let value = |&(class, at, b): &(&Class, usize, &Bin)| {
                 let (flits, channels) = pick(class, b);
-                of(flits, channels, at)
+                flits as f64 / channels.max(1) as f64 / capacity(at)
             };
             Column::Real(rows.iter().map(value).collect())
         };
@@ -127,9 +125,9 @@ impl Measured<'_> {
                 "time_ns".into(),
                 Column::Real(rows.iter().map(|(_, at, _)| self.ns((*at as u64 * bin) as f64)).collect()),
             ),
-            ("offered".into(), part(&|class, b| (b.offered, class.sources))),
-            ("accepted".into(), part(&|class, b| (b.accepted, class.sources))),
-            ("accepted_per_destination".into(), part(&|class, b| (b.accepted, class.destinations))),
+            ("offered".into(), part(|class, b| (b.offered, class.sources))),
+            ("accepted".into(), part(|class, b| (b.accepted, class.sources))),
+            ("accepted_per_destination".into(), part(|class, b| (b.accepted, class.destinations))),
             ("created".into(), Column::Int(rows.iter().map(|(_, _, b)| b.created as i64).collect())),
             ("messages".into(), Column::Int(rows.iter().map(|(_, _, b)| b.latency[2].0 as i64).collect())),
             ("packet_latency_ns".into(), mean(0)),
