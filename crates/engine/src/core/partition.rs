@@ -13,6 +13,7 @@ use crate::queueing::Assignment;
 use crate::rng::{mix, scale};
 use crate::routing::Senses;
 use crate::switch::arch::{Architecture, Routed};
+use crate::switch::deadlines::SPAN;
 use std::sync::Arc;
 
 /// A partition with switches of the architecture `A`.
@@ -319,6 +320,11 @@ impl<A: Architecture> Partition<A> {
 
     fn expire(&mut self) {
         let mut events = self.take(Kind::Timer);
+        let all = events.len();
+        events.retain(|&event| event != SPAN);
+        if events.len() < all {
+            self.switches.deadlines().begin_span(&mut self.fabric);
+        }
         let pool = &self.fabric.pool;
         events.sort_unstable_by_key(|&event| ((event >> 32) as u32, identity(pool, event as u32)));
         for &event in &events {

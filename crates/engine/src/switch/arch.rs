@@ -1,4 +1,5 @@
 //! The contract of a switch architecture: the only generic of the event loop, since only its state layout differs.
+use super::deadlines::Deadlines;
 use super::parameters::Parameters;
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
@@ -51,6 +52,9 @@ pub trait Architecture: Send {
 
     /// Notes that an output port may be able to do something in this tick.
     fn wake(&mut self, port: u32);
+
+    /// The deadlines of packets at inputs.
+    fn deadlines(&mut self) -> &mut Deadlines;
 
     /// Drops a packet if it still waits at the head of a queue of this input; it goes to `fabric.dropped`.
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32);

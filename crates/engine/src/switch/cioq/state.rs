@@ -345,6 +345,10 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         self.activate(port);
     }
 
+    fn deadlines(&mut self) -> &mut Deadlines {
+        &mut self.deadlines
+    }
+
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
         let seat = self.seats[self.outputs[input].switch];
         let (input, hot) = (input - seat.port, fabric.pool.hot[id]);

@@ -137,6 +137,10 @@ impl<const V: usize> Architecture for Unlimited<V> {
         self.list(port);
     }
 
+    fn deadlines(&mut self) -> &mut Deadlines {
+        &mut self.deadlines
+    }
+
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
         let switch = self.outputs[input].switch;
         let (base, end) = (self.bases[switch], self.bases[switch + 1]);
