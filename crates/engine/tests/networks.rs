@@ -372,6 +372,20 @@ fn deadlock_is_told_and_bubbles_prevent_it_on_every_kind_of_switch() {
     }
 }
 
+/// A class that may be dropped may wait for ever where nothing drops it on the way.
+#[test]
+fn a_deadlock_of_speculative_packets_is_told_unless_they_time_out() {
+    let go = |protocol: &str| {
+        let lhrp = [("congestion_control", protocol), ("endpoint.acknowledge", "true")];
+        tailback_engine::run::run(&ring(MADE, &lhrp), &mut |_| true)
+    };
+    match go("{ kind = \"lhrp\" }") {
+        Err(RunError::Failed(told)) => assert!(told.contains("speculative level 0: full"), "{told}"),
+        other => panic!("no deadlock was told: {other:?}"),
+    }
+    assert!(go("{ kind = \"lhrp\", fabric_drop = \"300 ns\" }").is_ok());
+}
+
 /// Small packets wait for room that is owed to large ones, which wait for ever: they do not count as such that may move.
 #[test]
 fn deadlock_is_told_where_packets_of_two_sizes_wait() {

@@ -39,13 +39,14 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// The paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say what else
-/// of a send queue a refusal stops, and all hangs on it: sources that go on with first tries as their messages are made
-/// send 7.5 times what a hot endpoint takes in the paper's figure 6, and jam the class that all others speculate in
-/// (`stops = "message"`: 316 thousand flits wait in the network after 149 us, and ever more). Sources that stop until nothing of a queue
-/// waits for a granted time begin again all at once, with all that has heaped up (`stops = "queue"`: 96 thousand). By
-/// default first tries go on as packets of the queue arrive, so that what it has under way does not exceed what it was at
-/// the first refusal (`stops = "growth"`: 14 thousand in the first 12 us, at most 9 thousand later); the endpoint is as busy.
+/// The paper gives no fabric time-out and no rule for coalescing; both are parameters here. Nor does it say what else in a send
+/// queue a refusal stops, and everything depends on that. Sources that keep making first attempts as their messages are created
+/// send 7.5 times what a hot endpoint can take in the paper's figure 6, and jam the class in which all the others speculate
+/// (`stops = "message"`: 316 thousand flits wait in the network after 149 us, and ever more). Sources that stop until nothing
+/// of a queue waits for a granted time start again all at once, with everything that has piled up (`stops = "queue"`: 96
+/// thousand). By default, first attempts continue only as packets of the queue arrive, so that the amount in flight never
+/// exceeds what it was at the first refusal (`stops = "growth"`: 14 thousand in the first 12 us, at most 9 thousand later); the
+/// endpoint is as busy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
@@ -59,7 +60,7 @@ pub struct Lhrp {
     /// which messages that have not been sent wait (only with `fabric_drop`).
     #[schemars(range(min = 1))]
     pub coalesce_after: u32,
-    /// What a refusal stops from being sent speculatively.
+    /// What a refusal keeps from being sent speculatively.
     pub stops: Stops,
 }
 
@@ -298,7 +299,7 @@ impl Agent for LastHop {
 
 impl Scheme for Lhrp {
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
-        vec![CONTROL, DATA, SPECULATIVE]
+        vec![CONTROL, DATA, TrafficClass { times_out: self.fabric_drop.is_some(), ..SPECULATIVE }]
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
