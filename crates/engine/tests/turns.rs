@@ -186,6 +186,33 @@ fn inputs_that_wait_for_one_queue_take_turns_whoever_waits_for_another() {
 }
 
 #[test]
+fn classes_that_share_an_endpoint_share_its_queues_in_the_order_of_their_messages() {
+    let flows = |loads: [&str; 2]| {
+        let class = |name: &str, pairs: &str, load: &str| {
+            format!(
+                "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = {pairs}\nload = {load}\nmessage = \"4 flits\"\nshare = true\n"
+            )
+        };
+        class("one", "[[0, 1]]", loads[0]) + &class("several", "[[0, 1], [0, 2]]", loads[1])
+    };
+    let go = |endpoint: &str, loads| {
+        run(&format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 4\n[link]\nlatency = \"5 ns\"\n[packet]\nmax = \"4 flits\"\n\
+             [routing]\nkind = \"minimal\"\n[endpoint]\nacknowledge = false\n{endpoint}\n{}\
+             [run]\nwarmup = \"20 us\"\nduration = \"200 us\"\n",
+            flows(loads)
+        ))
+    };
+    // The queue for endpoint 1 has half of the channel, and half of what comes to it is of each class.
+    let accepted = number(&go("", ["0.5", "1.0"]), "one", "accepted");
+    assert!((accepted - 0.25).abs() < 0.02, "{accepted}");
+    // In one queue for all, a message of either class waits as long.
+    let fifo = go("queues = \"fifo\"", ["0.3", "0.6"]);
+    let [one, several] = ["one", "several"].map(|class| number(&fifo, class, "message_latency_ns.mean"));
+    assert!((one / several - 1.0).abs() < 0.1, "{one} and {several} ns");
+}
+
+#[test]
 fn flows_of_a_source_that_share_a_queue_take_turns_whoever_has_another() {
     // 0 sends to 2 and, from later on, to 4 in one queue of its channel, and to 1 in another.
     let flows = pair("hot", [1, 2], 4, None)

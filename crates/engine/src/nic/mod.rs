@@ -147,6 +147,7 @@ pub struct NicSet<S: Source> {
 impl<S: Source> NicSet<S> {
     /// The endpoints of a partition, with the generators of their traffic.
     pub fn new(source: S, plan: &Arc<Plan>, share: &Share) -> Self {
+        let hosts = Hosts::new(plan, share);
         let (mut feeds, mut nodes) = (Vec::new(), Vec::with_capacity(share.endpoints.len()));
         for &endpoint in &share.endpoints {
             let first = feeds.len() as u32;
@@ -156,9 +157,15 @@ impl<S: Source> NicSet<S> {
                     continue;
                 }
                 let generator = Generator::new(traffic, endpoint);
-                let only = if source.looks_ahead() { None } else { destinations.only(endpoint) };
                 let born = born(&generator, traffic);
+                let only = destinations.only(endpoint);
                 feeds.push(Feed { generator, born, class: class as u8, only, counted: 0 });
+            }
+            // In a queue that others fill too, a message takes its place when it is created.
+            let own = &mut feeds[first as usize..];
+            let runs_job = hosts.as_ref().is_some_and(|hosts| hosts.has_ranks(nodes.len() as u32));
+            if source.looks_ahead() || runs_job || own.iter().any(|feed| feed.only.is_none()) {
+                own.iter_mut().for_each(|feed| feed.only = None);
             }
             nodes.push(Node {
                 control: VecDeque::new(),
@@ -204,7 +211,7 @@ impl<S: Source> NicSet<S> {
             retained_peak: 0,
             fifo: plan.fifo,
             data_class: plan.data_class(),
-            hosts: Hosts::new(plan, share),
+            hosts,
             first_job: plan.traffic.len(),
             plan: plan.clone(),
         }

@@ -164,6 +164,11 @@ impl Hosts {
         (!hosts.slots.is_empty()).then(|| Box::new(hosts))
     }
 
+    /// Whether an endpoint (local number) has ranks.
+    pub fn has_ranks(&self, endpoint: u32) -> bool {
+        self.first[endpoint as usize] < self.first[endpoint as usize + 1]
+    }
+
     /// Does all that is due at an endpoint (local number) by `now`; returns when something is due next. The messages that
     /// are sent come out of [`Hosts::take`].
     pub fn advance(&mut self, endpoint: u32, now: Tick) -> Tick {
