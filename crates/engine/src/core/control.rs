@@ -158,7 +158,6 @@ impl<A: Architecture> Partition<A> {
         let mut route = crate::routing::Route::default();
         let vc = plan.channels.index(class, 0, 0, 0);
         let mut here = Here { switches: &self.switches, fabric: &self.fabric, vc, base, chance };
-        plan.router.inject(packet.cold.src, packet.hot.dst, &mut route, &mut here);
         let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
         route.hops = 1;
         packet.hot.set_route(route);
