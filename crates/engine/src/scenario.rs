@@ -206,9 +206,8 @@ impl Process {
 pub struct Run {
     /// Simulated time before the measured window; without it, 20 us, or none if there is no `[[traffic]]`.
     pub warmup: Option<Duration>,
-    /// The measured window. Jobs that have not come to their end with it are reported as unfinished, and of their ranks the
-    /// communication until then is counted, that in the middle of an operation too; a run with jobs ends when all of them are
-    /// done.
+    /// The measured window. A run with jobs ends when all of them are done. Jobs that have not come to their end with the run are
+    /// reported as unfinished, and of their ranks the communication until then is counted, that in the middle of an operation too.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub duration: Duration,
     /// Longest time after the window in which sources keep sending until the packets and messages of the window

@@ -123,6 +123,61 @@ fn signals_may_take_any_passage_and_any_partitioning_gives_the_same_bytes() {
     }
 }
 
+/// Endpoint 1 of a switch sends to endpoint 0, which takes half of its channel; so do others.
+fn paused(protocol: &str) -> Output {
+    run(&format!(
+        "[topology]\nkind = \"dragonfly\"\np = 2\na = 2\nh = 1\ngroups = 3\n\
+         [link]\nhost = \"500 ns\"\nlocal = \"5 ns\"\nglobal = \"50 ns\"\n[packet]\nmax = \"4 flits\"\n\
+         [routing]\nkind = \"minimal\"\n[congestion_control]\n{protocol}\nsignals = \"path\"\n\
+         [endpoint]\ndrain_rate = \"50 Gb/s\"\n[[traffic]]\nname = \"a\"\npattern = \"list\"\n\
+         pairs = [[8, 0], [9, 0], [1, 0], [2, 0]]\nload = 0.9\nmessage = \"4 flits\"\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"5 us\"\n[record]\npackets = true\ncontrol = true\n"
+    ))
+}
+
+#[test]
+fn no_rate_is_told_of_a_pause_that_a_second_order_leaves_in_force() {
+    let output = paused("kind = \"sst-cm\"\nstreams = 2\noutstanding = \"20 flits\"\nsmallest = \"1 flit\"");
+    let rates = rates(&output, 1);
+    let Some(pause) = rates.iter().position(|&(_, rate)| rate == 0.0) else {
+        panic!("no pause in {rates:?}")
+    };
+    let (from, to) = (rates[pause].0, rates[pause + 1].0);
+    assert!(ints(&output, "signals", "endpoint").iter().filter(|&&to| to == 1).count() > 1);
+    let starts = reals(&output, "packets", "start_ns").iter().enumerate();
+    let (Column::Text(senders), Column::Text(kinds)) =
+        (column(&output, "packets", "from"), column(&output, "packets", "kind"))
+    else {
+        panic!("words")
+    };
+    let sent: Vec<f64> = starts
+        .filter(|&(row, _)| senders[row] == "endpoint 1" && kinds[row] == "data")
+        .map(|(_, &at)| at)
+        .collect();
+    assert!(sent.iter().all(|&at| at < from + 4.0 || at >= to), "pause from {from} to {to}: {sent:?}");
+    // It begins to send when it may, within the gap of its rate.
+    assert!(sent.iter().any(|&at| at >= to && at < to + 100.0), "pause from {from} to {to}: {sent:?}");
+}
+
+#[test]
+fn an_acknowledgement_along_the_path_takes_the_host_links_of_both_ends() {
+    let output = paused("kind = \"codes-cc\"\nbuffer = \"100 flits\"\nperiod = \"1 us\"");
+    // The first order; and what is delivered is known 2 x (500 + 1) ns later, so that no rate is known before.
+    let (Column::Text(receivers), tails) =
+        (column(&output, "packets", "to"), reals(&output, "packets", "tail_ns"))
+    else {
+        panic!("words")
+    };
+    let sources = ints(&output, "packets", "source");
+    let first = (0..tails.len())
+        .filter(|&row| receivers[row] == "endpoint 0" && sources[row] == 1)
+        .map(|row| tails[row])
+        .fold(f64::MAX, f64::min);
+    let floor = 1.0 / 100.0;
+    let known = rates(&output, 1).into_iter().find(|&(_, rate)| rate < 1.0 && rate > 1.5 * floor);
+    assert!(known.is_some_and(|(at, _)| at >= first + 1002.0), "{first}: {:?}", rates(&output, 1));
+}
+
 #[test]
 fn sst_cm_lets_all_sources_go_though_orders_in_band_overtake_each_other() {
     let others = "[[traffic]]\nname = \"others\"\npattern = \"uniform\"\nload = 0.3\nmessage = \"64 flits\"\nstop = \"105 us\"\nshare = true";

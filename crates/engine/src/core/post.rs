@@ -23,6 +23,14 @@ impl Post {
         Self::Path(graph.switches.iter().map(|_| OnceLock::new()).collect())
     }
 
+    /// Ticks from an endpoint to its switch, for what endpoints send.
+    pub fn to_switch(&self, links: &[LinkPlan]) -> Tick {
+        match self {
+            Post::Path(_) => links[0].head(),
+            _ => 0,
+        }
+    }
+
     /// Ticks from a switch to an endpoint; at least 1.
     pub fn delay(&self, graph: &Graph, links: &[LinkPlan], from: u32, to: u32) -> Tick {
         match self {

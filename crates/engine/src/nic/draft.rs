@@ -97,19 +97,29 @@ impl<S: Source> NicSet<S> {
             _ => {}
         }
         if let Pull::Next(class) | Pull::Again(class) = pull {
-            self.retain(fabric, endpoint, packet, class);
+            self.retain(fabric, endpoint, packet, class, first);
         }
         first
     }
 
-    /// Counts data that may be dropped.
+    /// Counts data that may be dropped, and holds it from when it is `first` sent until it goes in a class that is never dropped, or
+    /// is acknowledged.
     #[inline]
-    pub(super) fn retain(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet, class: u8) {
+    pub(super) fn retain(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        packet: &Packet,
+        class: u8,
+        first: bool,
+    ) {
+        let (node, flits) = (&mut self.nodes[endpoint], packet.hot.flits());
         if self.droppable >> class & 1 == 1 {
             fabric.probe.speculated(packet.cold.class, fabric.now);
-            let node = &mut self.nodes[endpoint];
-            node.retained += packet.hot.flits();
+            node.retained += if first { flits } else { 0 };
             self.retained_peak = self.retained_peak.max(node.retained);
+        } else if !first {
+            node.retained -= flits;
         }
     }
 

@@ -23,10 +23,9 @@ impl<S: Source> NicSet<S> {
     }
 
     /// A packet of a job was sent for the first time; `end` is when its tail leaves.
-    pub(super) fn job_injected(&mut self, endpoint: u32, packet: &Packet, end: Tick) {
+    pub(super) fn job_injected(&mut self, endpoint: u32, queue: u32, packet: &Packet, end: Tick) {
         let (hot, cold) = (&packet.hot, &packet.cold);
-        let sent = cold.sequence as u32 * self.plan.packet_flits as u32 + hot.flits();
-        if sent == cold.length
+        if self.queues[queue].has_sent(cold.message)
             && let Some(hosts) = &mut self.hosts
         {
             hosts.injected(endpoint, cold.class, hot.dst, packet.notes.tag, end);

@@ -194,6 +194,8 @@ struct Extra {
     again: BinaryHeap<Reverse<Again>>,
     /// Packets to be tried again, in a class that may be dropped, in order.
     retries: VecDeque<Again>,
+    /// Of each message, by its number, the flits that were put off and have not been sent since.
+    put_off: Vec<(u32, u32)>,
 }
 
 impl<Q> SendQueue<Q> {
@@ -270,9 +272,15 @@ impl<Q> SendQueue<Q> {
         while flits > 0 {
             let message = *self.messages.front().expect("a reservation covers messages that wait");
             let part = flits.min(self.left());
+            let number = self.number.expect("a reservation numbers its messages");
+            let put_off = &mut self.extra.get_or_insert_default().put_off;
+            match put_off.last_mut().filter(|last| last.0 == number) {
+                Some((_, before)) => *before += part,
+                None => put_off.push((number, part)),
+            }
             runs.push(Again {
                 at: Tick::MAX,
-                message: self.number.expect("a reservation numbers its messages"),
+                message: number,
                 sequence: self.sequence,
                 first: true,
                 flits: part,
@@ -329,7 +337,7 @@ impl<Q> SendQueue<Q> {
 
     /// Takes the first packet of what goes if one is sent again in this class.
     pub fn take_again(&mut self, class: u8, packet_flits: u32) -> Option<Again> {
-        let Extra { again, retries, .. } = &mut **self.extra.as_mut()?;
+        let Extra { again, retries, put_off, .. } = &mut **self.extra.as_mut()?;
         if retries.front().is_some_and(|retry| retry.class == class) {
             return retries.pop_front();
         }
@@ -338,7 +346,22 @@ impl<Q> SendQueue<Q> {
             let (flits, sequence) = (run.flits - packet_flits, run.sequence + 1);
             again.push(Reverse(Again { flits, sequence, ..run }));
         }
-        Some(Again { flits: run.flits.min(packet_flits), ..run })
+        let packet = Again { flits: run.flits.min(packet_flits), ..run };
+        if packet.first {
+            let at = put_off.iter().position(|&(number, _)| number == packet.message);
+            let at = at.expect("law broken: a packet was put off that is not known of");
+            put_off[at].1 -= packet.flits;
+            if put_off[at].1 == 0 {
+                put_off.remove(at);
+            }
+        }
+        Some(packet)
+    }
+
+    /// Whether all packets of a message have been sent.
+    pub(super) fn has_sent(&self, message: u32) -> bool {
+        let put_off = self.extra.as_ref().map_or(&[][..], |extra| &extra.put_off);
+        self.number != Some(message) && put_off.iter().all(|&(number, _)| number != message)
     }
 
     /// Bytes held by what waits in it.
@@ -347,6 +370,7 @@ impl<Q> SendQueue<Q> {
             size_of::<Extra>()
                 + (extra.again.capacity() + extra.retries.capacity()) * size_of::<Again>()
                 + extra.tags.capacity() * size_of::<u32>()
+                + extra.put_off.capacity() * size_of::<(u32, u32)>()
         });
         self.messages.memory() + extra
     }

@@ -69,7 +69,8 @@ impl<S: Source> NicSet<S> {
     /// Answers a packet out of band.
     pub(super) fn signal_back(&mut self, fabric: &mut Fabric, packet: &Packet, reply: &Reply) {
         let answer = respond(packet, reply, 1, fabric.now);
-        let signal = Signal::brought_by(&answer, fabric.now).expect("the reply is one");
+        let sent = fabric.now + self.plan.post.to_switch(&self.plan.links);
+        let signal = Signal::brought_by(&answer, sent).expect("the reply is one");
         let (switch, _) = self.plan.graph.endpoints[packet.hot.dst as usize];
         fabric.signal(switch, signal);
     }
@@ -103,9 +104,8 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_queue_signal(record, signal, now);
         if fabric.probe.control_recorded() {
-            let rate = self.source.allowed_towards(record, signal.about);
-            let from = now + Tick::from(signal.news.order().1);
-            fabric.probe.allowed((signal.to, Some(signal.about)), rate, from, now);
+            let (rate, from) = self.source.allowed_towards(record, signal.about);
+            fabric.probe.allowed((signal.to, Some(signal.about)), rate, from.max(now), now);
         }
         self.line_up(endpoint, queue, now);
         let channel = fabric.ports + endpoint;
@@ -115,7 +115,11 @@ impl<S: Source> NicSet<S> {
     /// Tells a send queue what a control packet says; returns whether the endpoint is to be looked at.
     pub(super) fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) -> bool {
         let kind = packet.hot.kind();
-        if kind == Kind::Nack || kind == Kind::Ack && packet.cold.marked {
+        let was_sent_again = |queue| self.source.was_sent_again(&self.queues[queue], packet);
+        if kind == Kind::Ack
+            && packet.cold.marked
+            && !self.find(endpoint, packet.cold.src).is_some_and(was_sent_again)
+        {
             let before = packet.cold.sequence as u32 * self.plan.packet_flits as u32;
             let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
             self.nodes[endpoint].retained -= flits;

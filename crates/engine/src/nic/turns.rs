@@ -320,7 +320,7 @@ impl<S: Source> NicSet<S> {
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
         if first && packet.cold.class as usize >= self.first_job {
-            self.job_injected(endpoint, &packet, end);
+            self.job_injected(endpoint, queue, &packet, end);
         }
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };
         if matches!(pull, Pull::Next(_) | Pull::Again(_)) {

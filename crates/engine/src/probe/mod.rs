@@ -174,6 +174,22 @@ pub struct PortTime {
     pub stalled: Tick,
     /// Since when it stalls.
     since: Option<Tick>,
+    /// When what it sent last is over.
+    until: Tick,
+}
+
+impl PortTime {
+    /// The port no longer stalls, if it did.
+    fn end_stall(&mut self, window: (Tick, Tick), now: Tick) {
+        if let Some(since) = self.since.take() {
+            self.stalled += overlap(window, since, now);
+        }
+    }
+}
+
+/// The part of a time that is in the window.
+fn overlap(window: (Tick, Tick), from: Tick, to: Tick) -> Tick {
+    to.min(window.1).saturating_sub(from.max(window.0))
 }
 
 /// What a partition measures.
@@ -426,10 +442,16 @@ impl Probe {
     pub fn active(&mut self, channel: u32, now: Tick, end: Tick) {
         let window = self.window;
         let Some(port) = self.ports.get_mut(channel as usize) else { return };
-        let overlap = |from: Tick, to: Tick| to.min(window.1).saturating_sub(from.max(window.0));
-        port.active += overlap(now, end);
-        if let Some(since) = port.since.take() {
-            port.stalled += overlap(since, now);
+        port.active += overlap(window, now, end);
+        port.until = end;
+        port.end_stall(window, now);
+    }
+
+    /// The last packet for a port was dropped: it has none that waits for credit.
+    pub fn emptied(&mut self, channel: u32, now: Tick) {
+        let window = self.window;
+        if let Some(port) = self.ports.get_mut(channel as usize) {
+            port.end_stall(window, now);
         }
     }
 
@@ -449,9 +471,8 @@ impl Probe {
         }
         let window = self.window;
         for port in &mut self.ports {
-            if let Some(since) = port.since.take() {
-                port.stalled += window.1.saturating_sub(since.max(window.0));
-            }
+            port.end_stall(window, now);
+            port.active -= overlap(window, now.min(port.until), port.until);
         }
     }
 

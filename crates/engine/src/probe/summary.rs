@@ -5,6 +5,7 @@ use crate::core::circuits::Count;
 use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
 use crate::core::trace;
+use crate::graph::Peer;
 use crate::report::{Column, Output};
 use crate::scenario::Scenario;
 use crate::topology::Topology;
@@ -313,7 +314,13 @@ impl Measured<'_> {
         if row == 0 || row >= self.plan.links.len() {
             return self.plan.graph.endpoints.len();
         }
-        self.plan.graph.switches.iter().flatten().filter(|port| port.class as usize == row).count()
+        self.plan
+            .graph
+            .switches
+            .iter()
+            .flatten()
+            .filter(|port| port.class as usize == row && port.peer != Peer::None)
+            .count()
     }
 
     fn row_flits(&self, row: usize) -> f64 {

@@ -17,16 +17,17 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// A switch counts, for every port to an endpoint, the flits inside it by their source. From `congested` of the port's
-/// `buffer` on the port is congested: every endpoint with packets there is ordered to throttle, and so is every one whose packet
-/// arrives while it lasts. It is over when the count is below `decongested`, but not before the backlog would have
-/// drained; every packet that arrives prolongs that. An endpoint with an order over it sends all its data, whatever the
-/// destination, at the rate at which its own packets were acknowledged in the last `windows` periods, but at
-/// least at `floor`.
+/// A switch counts, for every port to an endpoint, the flits inside it by their source. A port becomes congested when the count
+/// reaches the fraction `congested` of its `buffer`. Every endpoint with packets there is then ordered to throttle, and so is
+/// every endpoint whose packet arrives during the congestion. The congestion is over when the count falls below `decongested`,
+/// but not before the backlog would have drained; every packet that arrives extends that time. An endpoint under such an order
+/// sends all its data, whatever the destination, at the rate at which its own packets were acknowledged in the last `windows`
+/// periods, but at least at `floor`.
 ///
 /// # Where it acts
 ///
-/// Switch (count, orders), source (measurement, throttle), destination (acknowledges every packet).
+/// Switch (count, orders), source (measurement, throttle), destination (acknowledges every packet, as its measurement needs it:
+/// out of band or, with `signals = "in band"`, by control packets, whatever `acknowledge` under `[endpoint]` says).
 ///
 /// # Parameters
 ///
@@ -42,13 +43,13 @@ use std::sync::Arc;
 /// # Differences from the paper
 ///
 /// The paper's code counts only at the ports to endpoints, and so do we. The paper's estimate of the time to drain is not
-/// given: here it is the backlog over `decongested` at the port's rate. `variant = "as coded"`: the estimate is twice the
-/// time from one threshold to the other; a congested port ends only when a packet leaves it; only sources of an application
+/// given: here it is the backlog over `decongested` at the port's rate. `variant = "as coded"`: the estimate is twice the time
+/// from one threshold to the other; a port's congestion can end only when a packet leaves it; only sources of an application
 /// that owns the whole backlog are ordered (its share is a quotient of whole numbers); a source that another port of the switch
-/// has ordered is not ordered again, and that port's end frees it; every packet counts as a largest
-/// one; and the gap behind a packet is not cut short when the orders end. `variant = "drain
-/// margin"`: an order carries a rate, `margin` of the port's shared by all its sources while the backlog drains and all of it
-/// after, and lasts until the source has sent nothing for `hold` times the interval that its rate allows between packets.
+/// has ordered is not ordered again, and that port's end frees it; every packet counts as a largest one; and the gap behind a
+/// packet is not cut short when the orders end. `variant = "drain margin"`: an order carries a rate, `margin` of the port's
+/// shared by all its sources while the backlog drains and all of it after, and lasts until the source has sent nothing for
+/// `hold` times the interval that its rate allows between packets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodesCc {
@@ -62,7 +63,7 @@ pub struct CodesCc {
     /// Part of a port's buffer under which it is congested no more. Source: paper, section IV-C.
     #[schemars(range(min = 0.0))]
     pub decongested: f64,
-    /// Buffer of a port to an endpoint that the two are parts of.
+    /// The buffer of a port to an endpoint, of which `congested` and `decongested` are fractions.
     pub buffer: Option<Size>,
     /// Period in which a source counts what is acknowledged. Source: code, 10 us.
     #[schemars(extend("exclusiveMinimum" = 0))]

@@ -17,8 +17,8 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// A switch marks the packets that leave by a port with a long queue; the mark goes back to the source, which adds a
-/// delay between the packets of that send queue, and takes it off step by step when no mark comes.
+/// A switch marks packets that leave through a port with a long queue. The mark is returned to the source, which adds a delay
+/// between the packets of that send queue, and reduces the delay step by step while no marks come.
 ///
 /// # Where it acts
 ///
@@ -37,14 +37,14 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// The papers give no rule for the root; here it is a port whose waiting flits exceed the threshold while its channel
-/// has credit for another packet. SC '15 gives no decrement. By the papers' words every notification adds its
-/// increment: the marks of one round trip add up and the sources overshoot. What a device of InfiniBand has against
-/// that is offered as `marking_rate`, what RoCE has (one notification per flow and period) as `increase_period`; both
-/// are off by default, since neither paper speaks of them. With one step in a round trip (`increase_period = "2.2 us"`, one
-/// seed) a hot endpoint of SC '15 accepts 98.9 % at 1.1, 2 and 15 times its channel, where every mark counted leaves 66 %, at
-/// 2.8 to 3.0 us a packet instead of 1.1; victims wait up to 206 us, and still 3.4 us 380 us after the onset. With a `table`,
-/// which InfiniBand's Congestion Control Architecture has and the papers do not, the delay is the table's value at an index that
+/// The papers give no rule for the root; here it is a port whose waiting flits exceed the threshold while its channel has
+/// credit for another packet. SC '15 gives no decrement. Taken literally, the papers let every notification add its increment:
+/// the marks of one round trip add up and the sources overshoot. InfiniBand's remedy is available as `marking_rate`, and RoCE's
+/// (one notification per flow and period) as `increase_period`; both are off by default, since neither paper speaks of them.
+/// With at most one step per round trip (`increase_period = "2.2 us"`, one seed), a hot endpoint of SC '15 accepts 98.9 % of
+/// its channel at loads of 1.1, 2 and 15 times the channel, instead of 66 % if every mark counts; a packet then takes 2.8 to
+/// 3.0 us instead of 1.1. Victims wait up to 206 us, and still 3.4 us at 380 us after the onset. With a `table`, which
+/// InfiniBand's Congestion Control Architecture has and the papers do not, the delay is the table's value at an index that
 /// notifications raise and the timer lowers by one. There the timer runs on through notifications, as in InfiniBand; without a
 /// table it begins anew with each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -147,6 +147,9 @@ impl Throttle {
 
     /// When the queue can be forgotten: no delay is left, and the last one has passed.
     fn zero_at(&self, state: &Delay) -> Tick {
+        if self.decrement == 0 && state.delay > 0 {
+            return Tick::MAX;
+        }
         let periods = state.delay.div_ceil(self.decrement.max(1));
         state.next.max(state.deaf_until).max(state.since.saturating_add(periods.saturating_mul(self.timer)))
     }
@@ -299,6 +302,17 @@ mod tests {
         packet.hot.set_size(Kind::Notification, 1);
         times.iter().for_each(|&now| source.on_control(&mut queue, &packet, now));
         source.delay(&queue.state, end)
+    }
+
+    #[test]
+    fn a_delay_that_nothing_takes_off_is_not_forgotten() {
+        let source = Throttle { decrement: 0, ..throttle(0) };
+        let mut queue = SendQueue::<Delay>::default();
+        assert!(source.idle(&queue, 1_000_000));
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Notification, 1);
+        source.on_control(&mut queue, &packet, 10);
+        assert!(!source.idle(&queue, 1_000_000));
     }
 
     #[test]

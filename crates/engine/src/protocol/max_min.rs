@@ -9,14 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Max-min fair rates for independent flows: none could have more but from one that has no more than it.
+/// Max-min fair rates for independent flows: no flow could get more except at the expense of one that has no more than it.
 ///
 /// # What it does
 ///
-/// A flow (a message) announces itself to the links on its way and asks them now and then for a rate: for the one that it has,
-/// or, if no link held it there the last time, for as much as there is. Each link advertises the same rate to all: what is left when
-/// those that ask for less have what they ask for, in equal parts. A flow has the least that any link of its way advertises. From any
-/// start, and whenever flows have come or gone, rates come to those of water filling, in a few rounds of probes.
+/// A flow (a message) announces itself to the links on its way and asks them from time to time for a rate: for the rate that it
+/// has or, if no link limited it to that last time, for as much as there is. Each link advertises the same rate to all its
+/// flows: an equal share of what is left after flows that ask for less have got what they ask for. A flow gets the lowest rate
+/// advertised on its path. From any starting point, and whenever flows come or go, the rates converge to those of water filling
+/// within a few rounds of probes.
 ///
 /// # Where it acts
 ///

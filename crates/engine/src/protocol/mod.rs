@@ -226,9 +226,14 @@ pub trait Source: Send + Sync + 'static {
         MILLION
     }
 
-    /// The rate that a send queue is allowed towards a destination, in parts of a million of the channel's.
-    fn allowed_towards(&self, _queue: &SendQueue<Self::Queue>, _dst: u32) -> u32 {
-        MILLION
+    /// The rate that a send queue is allowed towards a destination, in parts of a million of the channel's, and when its pause ends.
+    fn allowed_towards(&self, _queue: &SendQueue<Self::Queue>, _dst: u32) -> (u32, Tick) {
+        (MILLION, 0)
+    }
+
+    /// Whether a second copy has been sent of a packet that is acknowledged, in a class that is never dropped.
+    fn was_sent_again(&self, _queue: &SendQueue<Self::Queue>, _acknowledgement: &Packet) -> bool {
+        false
     }
 
     /// Whether the queue's state is as that of a new one, so that it can be forgotten while it is empty.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// Nothing; the reference that the other schemes are compared with. With a window a source waits for acknowledgements, as TCP
-/// does: it does not adapt it.
+/// Nothing; the reference that the other schemes are compared with. With a `window`, a source waits for acknowledgements as TCP
+/// does, but never adapts the window.
 ///
 /// # Where it acts
 ///
@@ -34,7 +34,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct None {
-    /// Most packets of a source for a destination under way, unacknowledged; without it, as many as there is credit for.
+    /// Largest number of unacknowledged packets from a source to one destination; without it, as many as there is credit for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub window: Option<u32>,

@@ -13,10 +13,10 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// A flow (a message) of weight w announces itself to the links on its way before its first packet, asks them now and then for
-/// what they have to carry, and takes its leave behind its last packet. Its rate is w / W, where W is the largest time that any
-/// link of its way needs for its flows. Then no link has more than it can carry, and all flows end within the largest W: no
-/// rates are faster on these routes.
+/// A flow (a message) of weight w announces itself to the links on its way before its first packet, asks them from time to time
+/// how much they have to carry, and signs off after its last packet. Its rate is w / W, where W is the longest time that any
+/// link on its path needs for all its flows. Then no link has more than it can carry, and all flows end within the largest W;
+/// no other rates are faster on these routes.
 ///
 /// # Where it acts
 ///
@@ -27,7 +27,7 @@ use std::sync::Arc;
 ///
 /// The paper gives none. A probe that brings no news doubles the time to the next; one that does puts it back to
 /// `probe_period`. Without `hold` the first flows to be announced begin at rates that know nothing of the others, and fill
-/// buffers that links at full load never empty: the six flows of the paper's Fig. 1 then take 4.3 to 4.5 ms instead of 4.
+/// buffers that fully loaded links never drain: the six flows of the paper's Fig. 1 then take 4.3 to 4.5 ms instead of 4.
 ///
 /// # Paper
 ///

@@ -40,13 +40,13 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// It speaks of messages of one packet; a longer one makes a reservation for each packet that is dropped.
-/// Nor does it say what else of a send queue a refusal stops. If nothing (`stops = "message"`), a hot spot of 15 times its
-/// endpoint's rate makes a reservation for every message, 3.75 times what the ejection channel carries, for these flits
-/// alone, and no data arrives; in the paper what arrives falls at most to what SRP has. By default what a queue has under
-/// way does not grow while refused packets of it wait, as in LHRP, and a packet of 4 flits takes its channel for 5 flit
-/// times, its reservation's included. The `overhead` is ours too: without it the destination gives all of its time away to
-/// data, and what reservations take of that stands in the network (14 us a packet at twice the rate, 3 us with it). The
+/// The paper considers messages of one packet; here a longer one makes a reservation for each dropped packet. The paper does
+/// not say either what else in a send queue a refusal stops. If nothing (`stops = "message"`), a hot spot of 15 times its
+/// endpoint's rate makes a reservation for every message, 3.75 times what the ejection channel carries, for these flits alone,
+/// and no data arrives; in the paper what arrives falls at most to what SRP has. By default what a queue has under way does not
+/// grow while refused packets of it wait, as in LHRP, and a packet of 4 flits takes its channel for 5 flit times, its
+/// reservation's included. The `overhead` is ours too: without it the destination grants all of its time to data, and the time
+/// that reservations take up piles up as packets waiting in the network (14 us a packet at twice the rate, 3 us with it). The
 /// first author's public simulator (BookSim2, branch SRP_IAR) has such a setting, `reservation_control_overhead`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -59,7 +59,7 @@ pub struct Smsrp {
     /// Flits by which a granted interval is longer, whatever it is for: the ejection channel's time for the reservation
     /// itself.
     pub overhead: Size,
-    /// What a refusal stops from being sent speculatively.
+    /// What a refusal keeps from being sent speculatively.
     pub stops: Stops,
 }
 

@@ -22,10 +22,10 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// Ahead of a message goes a reservation, and behind it the message itself in a class of low priority, whose
-/// packets are dropped once they have waited for `time_to_wait` in all. The destination grants one interval after the
-/// other. A grant or a refusal stops the speculation; at the granted time the rest of the message and what was
-/// dropped go in the data class, which is never dropped. A refusal that comes later is answered at once.
+/// A source sends a reservation, and behind it the message itself in a class of low priority, whose packets are dropped once
+/// they have waited for a total of `time_to_wait`. The destination grants consecutive intervals of time. A grant or a refusal
+/// stops the speculation; at the granted time the rest of the message and what was dropped go in the data class, which is never
+/// dropped. A packet refused after that is sent again at once.
 ///
 /// # Where it acts
 ///
@@ -45,20 +45,19 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// The paper's switches change between packets flit by flit: `[packet] interleave = true` comes near to that. Without it
-/// a packet holds its channel to its end, reservations and grants wait for packets under way, more is sent before the
-/// grant comes, and four times as much is dropped. The paper speaks of the time that a packet has queued in the network,
-/// and of a time stamp that it gets at a router's input and that is checked at the head of the input buffer: what counts
-/// here is the time in input buffers; that in output queues does not. A block of a message ends when its granted time has come and
-/// all of it has been sent, known drops included, not when it is known to have arrived. Messages that bypass do not wait behind what
-/// is reserved of one before them in their queue, but for what of it is not reserved yet: of a message longer than `n_max`, all but
-/// `max_outstanding` blocks, each of which waits for its grant. So such a message takes a round trip more for each block but the
-/// first, in an empty network too. Where second copies are made,
-/// all data are acknowledged, and a later packet may still overtake one that was dropped before it. For small
-/// messages HPCA 2012, section 6.3, gives ideas only. Ours are `small_hold`, what is coalesced, and with `small =
-/// "ecn"` two rules: a granted time that lies ahead says that the destination is busy, and prolongs the reserving;
-/// and packets that bypassed count as granted when they arrive, or their backlog would last: reserved data alone
-/// leave only `epsilon` free.
+/// The paper's switches interleave packets flit by flit; `[packet] interleave = true` comes close to that. Without it, a packet
+/// holds its channel until its end, so reservations and grants wait for packets in progress, more is sent before the grant
+/// comes, and four times as much is dropped. The paper speaks of the time that a packet has queued in the network, and of a
+/// time stamp that it gets at a router's input and that is checked at the head of the input buffer: what counts here is the
+/// time in input buffers; that in output queues does not. A block of a message ends when its granted time has come and all of
+/// it has been sent, known drops included, not when it is known to have arrived. Messages that bypass do not wait for those
+/// parts of an earlier message in their queue that are already reserved, only for the parts that are not: of a message longer
+/// than `n_max`, all but `max_outstanding` blocks, each of which waits for its grant. So such a message takes a round trip more
+/// for each block but the first, in an empty network too. Where second copies are made, all data are acknowledged, and a later
+/// packet may still overtake one that was dropped before it. For small messages HPCA 2012, section 6.3, gives ideas only. Ours
+/// are `small_hold`, what is coalesced, and with `small = "ecn"` two rules: a granted time that lies ahead says that the
+/// destination is busy, and prolongs the reserving; and packets that bypassed count as granted when they arrive, or their
+/// backlog would last: reserved data alone leave only `epsilon` free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Srp {
@@ -193,6 +192,10 @@ impl Source for Endpoint {
             Kind::Grant | Kind::Nack | Kind::Notification => true,
             _ => false,
         }
+    }
+
+    fn was_sent_again(&self, queue: &SendQueue<Reservations>, acknowledgement: &Packet) -> bool {
+        self.rules.hears_acknowledgements() && self.rules.was_sent_again(&queue.state, &acknowledgement.cold)
     }
 
     fn idle(&self, queue: &SendQueue<Reservations>, now: Tick) -> bool {

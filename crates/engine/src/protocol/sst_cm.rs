@@ -16,11 +16,11 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// A switch tracks the streams (sources) towards every endpoint of its own. When there are `streams` of them with
-/// `outstanding` flits in the switch, each is told to send nothing to that endpoint for the time of `pause` times what
-/// is outstanding, and then at one N-th of the rate, N being the number of streams; all are told again when N grows. A stream
-/// ends when nothing of it has come for `expiry` · N times of an `mtu`: it is told so, and the others their larger share. With
-/// fewer than `streams` left, all are free. Traffic to other endpoints is not throttled.
+/// A switch tracks the streams (sources) towards every endpoint of its own. When there are `streams` of them with `outstanding`
+/// flits in the switch, each source is told to send nothing to that endpoint for `pause` times the time that the outstanding
+/// data take, and then to send at 1/N of the rate, where N is the number of streams; all are told again when N grows. A stream
+/// ends when none of its packets has come for `expiry` · N times the time of one `mtu`; its source is told so, and the others
+/// are told their larger share. When fewer than `streams` are left, all are free. Traffic to other endpoints is not throttled.
 ///
 /// # Where it acts
 ///
@@ -55,7 +55,7 @@ pub struct SstCm {
     pub streams: u32,
     /// Data of the streams in the switch that make an incast. Source: paper, section IV-C (code: twice the output buffer).
     pub outstanding: Size,
-    /// First pause, in times of the outstanding data. Source: paper, section IV-C.
+    /// First pause, in times of the outstanding data; at most 2³² − 1 ticks. Source: paper, section IV-C.
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub pause: f64,
     /// Silence after which a stream has ended, in times of an mtu of all streams. Source: paper, section IV-C.

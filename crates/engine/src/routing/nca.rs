@@ -34,7 +34,8 @@ pub enum Up {
     #[default]
     Random,
     /// By the destination: its lowest digit (its number among the children of its leaf switch) in a leaf switch, its next
-    /// digit in a switch of the next level, modulo the number of ports up. All packets to an endpoint come down one way (D-mod-k).
+    /// digit in a switch of the next level, modulo the number of ports up (D-mod-k). All packets to an endpoint come down by the same switches; of parallel links down
+    /// one is drawn for each.
     Deterministic,
     /// The port of least occupancy, of several the one drawn with equal probability.
     LeastLoaded,

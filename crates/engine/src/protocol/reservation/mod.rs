@@ -289,6 +289,13 @@ impl Rules {
         }
     }
 
+    /// Whether a second copy of a packet has been sent.
+    pub fn was_sent_again(&self, state: &Reservations, cold: &Cold) -> bool {
+        let key = key(cold.message, cold.sequence);
+        let mut flights = state.blocks.iter().flat_map(|block| &block.flights);
+        flights.any(|flight| flight.packet.key() == key && flight.second == Second::Sent)
+    }
+
     /// Whether acknowledgements matter.
     pub fn hears_acknowledgements(&self) -> bool {
         self.variant != Variant::Default

@@ -45,6 +45,8 @@ struct Limit {
     divisor: u32,
     /// Nothing before.
     next: Tick,
+    /// The end of the pause.
+    paused: Tick,
 }
 
 impl Limit {
@@ -98,16 +100,18 @@ impl Source for Throttle {
         if let Some(limit) = before.filter(overtaken) {
             limits.push(limit);
         } else if divisor > DIVISOR_ONE {
-            let next = before.map_or(now, |limit| limit.next).max(now + Tick::from(pause));
-            limits.push(Limit { dst, number: signal.number, divisor, next });
+            let [next, paused] = before.map_or([now, 0], |limit| [limit.next, limit.paused]);
+            let [next, paused] = [next, paused].map(|at| at.max(now + Tick::from(pause)));
+            limits.push(Limit { dst, number: signal.number, divisor, next, paused });
         } else if self.overtaking {
-            limits.push(Limit { dst, number: signal.number, divisor, next: now });
+            limits.push(Limit { dst, number: signal.number, divisor, next: now, paused: now });
         }
     }
 
-    fn allowed_towards(&self, queue: &SendQueue<Limits>, dst: u32) -> u32 {
+    fn allowed_towards(&self, queue: &SendQueue<Limits>, dst: u32) -> (u32, Tick) {
         let full = u64::from(MILLION) * u64::from(DIVISOR_ONE);
-        queue.state.find(dst).map_or(MILLION, |limit| (full / u64::from(self.divisor(limit))) as u32)
+        let allowed = |limit: &Limit| ((full / u64::from(self.divisor(limit))) as u32, limit.paused);
+        queue.state.find(dst).map_or((MILLION, 0), allowed)
     }
 
     fn idle(&self, queue: &SendQueue<Limits>, _now: Tick) -> bool {
@@ -151,7 +155,7 @@ mod tests {
         assert_eq!(source.pull(&queue, 600), Pull::Next(1));
         sent(&source, &mut queue, 7);
         assert_eq!(source.pull(&queue, 1064), Pull::At(1640));
-        assert_eq!(source.allowed_towards(&queue, 7), 100_000);
+        assert_eq!(source.allowed_towards(&queue, 7).0, 100_000);
         order(&source, &mut queue, 2, 1, 0);
         assert_eq!(source.pull(&queue, 1064), Pull::Next(1));
         assert!(source.idle(&queue, 1064));
@@ -174,7 +178,7 @@ mod tests {
         order(&source, &mut queue, 1, 90, 9000);
         assert_eq!(source.pull(&queue, 100), Pull::Next(1));
         sent(&source, &mut queue, 8);
-        assert_eq!(source.allowed_towards(&queue, 7), 100_000);
+        assert_eq!(source.allowed_towards(&queue, 7).0, 100_000);
     }
 
     #[test]
@@ -183,7 +187,7 @@ mod tests {
         queue.push(Message::new(0, 7, 64, 0));
         order(&source, &mut queue, 3, 1, 0);
         order(&source, &mut queue, 2, 10, 500);
-        assert_eq!((source.pull(&queue, 100), source.allowed_towards(&queue, 7)), (Pull::Next(1), MILLION));
+        assert_eq!((source.pull(&queue, 100), source.allowed_towards(&queue, 7).0), (Pull::Next(1), MILLION));
         sent(&source, &mut queue, 7);
         assert_eq!(source.pull(&queue, 1064), Pull::Next(1));
         assert!(!source.idle(&queue, 1064), "the number is not forgotten");

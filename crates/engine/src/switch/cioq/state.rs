@@ -373,6 +373,9 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             return;
         }
         output.waiting -= hot.flits();
+        if !Self::QUEUES && output.waiting == 0 {
+            fabric.probe.emptied(port, fabric.now);
+        }
         self.inputs[output.input(input)].held -= 1;
         fabric.dropped.push((seat.port + input, id));
         if alone {

@@ -166,6 +166,9 @@ impl<const V: usize> Architecture for Unlimited<V> {
             self.outputs[port].queued.remove(vc as usize);
         }
         self.outputs[port].waiting -= hot.flits();
+        if self.outputs[port].waiting == 0 {
+            fabric.probe.emptied(port, fabric.now);
+        }
         fabric.dropped.push((input, id));
         self.list(port);
     }
