@@ -96,6 +96,7 @@ def hollow(axes: Axes, number: int, where: Sequence[float], values: Sequence[flo
         marker=marker(number),
         markerfacecolor="white",
         linestyle="",
+        zorder=3,  # before the full markers of the line, and of its intervals
     )
 
 
