@@ -191,3 +191,22 @@ fn packets_that_switches_make_go_minimally() {
     // To the switch with the channel to the other group, to that group, to its switch, to the endpoint.
     assert!(channels.values().all(|&channels| channels <= 4), "{channels:?}");
 }
+
+/// With a threshold that its last switch never reaches LHRP drops nothing, and is told to be so.
+#[test]
+fn a_threshold_that_buffers_do_not_reach_is_told() {
+    let go = |threshold: &str| {
+        let output = run(&format!(
+            "[topology]\nkind = \"torus\"\ndims = [4, 4]\nconcentration = 2\n[link]\nlatency = \"50 ns\"\n[routing]\nkind = \"dor\"\n\
+             [congestion_control]\nkind = \"lhrp\"\nthreshold = \"{threshold}\"\n\
+             [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 20\ndestinations = 1\nload = 0.5\nmessage = \"4 flits\"\n\
+             [run]\nwarmup = \"0 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+        ));
+        let warnings = output.summary["warnings"].to_string();
+        (warnings.contains("congestion_control.threshold"), number(&output, "hot", "dropped_packets"))
+    };
+    let (told, dropped) = go("1200 flits");
+    assert!(told && dropped == 0.0, "{told}, {dropped} dropped");
+    let (told, dropped) = go("400 flits");
+    assert!(!told && dropped > 0.0, "{told}, {dropped} dropped");
+}

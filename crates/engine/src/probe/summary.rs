@@ -255,6 +255,7 @@ impl Measured<'_> {
         if self.plan.record.control && scheme.scheme().passage().is_none() {
             warnings.push(format!("record.control: \"{}\" gives no orders to record", scheme.kind()));
         }
+        warnings.extend(scheme.scheme().remarks(self.plan));
         if self.interrupted {
             return warnings;
         }

@@ -8,11 +8,13 @@ use super::{
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::graph::Peer;
 use crate::nic::queue::{Again, SendQueue};
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Last-hop reservation protocol: packets go speculatively; a switch that has too much queued for one of its endpoints
@@ -297,7 +299,35 @@ impl Agent for LastHop {
     }
 }
 
+/// The warning that a threshold is more than three quarters of what a last switch can hold for an endpoint, its output queue
+/// and a virtual channel of every other port: traffic jams before that is reached, and hardly anything is dropped.
+pub(super) fn out_of_reach(plan: &Plan, threshold: Size) -> Option<String> {
+    let held = |class: u8| {
+        let link = &plan.links[usize::from(class)];
+        let droppable = |vc: usize| plan.channels.classes[usize::from(plan.channels.class_of[vc])].droppable;
+        let buffers = link.buffer.iter().enumerate().filter(|&(vc, _)| droppable(vc));
+        u64::from(link.pool) + buffers.map(|(_, &flits)| u64::from(flits)).max().unwrap_or(0)
+    };
+    let room = |switch: u32| {
+        let ports = plan.graph.switches[switch as usize].iter().filter(|port| port.peer != Peer::None);
+        ports.map(|port| held(port.class)).sum::<u64>() - held(0) + u64::from(plan.output_buffer.unwrap_or(0))
+    };
+    let switches: BTreeSet<u32> = plan.graph.endpoints.iter().map(|&(switch, _)| switch).collect();
+    let (least, threshold) = (switches.into_iter().map(room).min()?, u64::from(plan.flits(threshold)));
+    (4 * threshold > 3 * least).then(|| {
+        format!(
+            "congestion_control.threshold: {threshold} flits, but a switch holds about {least} for an endpoint (its output queue \
+             and a virtual channel of each other port): traffic jams before anything is dropped. Up to {} are sure to be reached",
+            least / 2
+        )
+    })
+}
+
 impl Scheme for Lhrp {
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        Vec::from_iter(out_of_reach(plan, self.threshold))
+    }
+
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA, TrafficClass { times_out: self.fabric_drop.is_some(), ..SPECULATIVE }]
     }

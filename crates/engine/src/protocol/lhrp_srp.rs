@@ -209,6 +209,11 @@ impl Agent for Switches {
 }
 
 impl Scheme for LhrpSrp {
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let by_threshold = [self.drop_small, self.drop_large].iter().any(|rule| *rule != Drop::Timeout);
+        Vec::from_iter(super::lhrp::out_of_reach(plan, self.threshold).filter(|_| by_threshold))
+    }
+
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         let small = TrafficClass {
             name: SPECULATIVE_SMALL,

@@ -409,6 +409,10 @@ pub trait Scheme {
     fn told(&self) -> Option<Told> {
         None
     }
+    /// What a user has to know of its parameters on this network, as warnings of the results.
+    fn remarks(&self, _plan: &Plan) -> Vec<String> {
+        Vec::new()
+    }
     /// Its sources and sinks for the endpoints of a partition.
     fn nics(
         &self,
