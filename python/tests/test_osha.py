@@ -4,8 +4,8 @@ import pytest
 
 from tailback.experiments import osha_fig11
 from tailback.experiments import osha_paper as osha
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted
+from tailback.experiments.model import Times
 from tailback.ptrans import Ptrans
 
 UNIFORM = '[[traffic]]\nname = "uniform"\npattern = "uniform"\nload = 1.0\nmessage = "4 KiB"\n'

@@ -15,14 +15,13 @@ from tailback.experiments.lhrp_paper import (
     ROOMIER,
     ROOMY,
     SPANS,
-    Times,
     scenario,
     times,
     uniform,
     uniform_cost,
 )
 from tailback.experiments.measure import accepted, latency, per_packet
-from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Search, Times, hard, value
 from tailback.stats import Interval
 
 _SIZES = (192, 512)

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import LABELS, OFFERED, curves, finish, protocol_lines
-from tailback.experiments.lhrp_paper import FULL, PAPER, Times, scenario, uniform_cost
+from tailback.experiments.lhrp_paper import FULL, PAPER, scenario, uniform_cost
 from tailback.experiments.measure import accepted, latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.stats import Interval
 
 _KINDS = ("none", "lhrp+srp")

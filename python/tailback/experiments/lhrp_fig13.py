@@ -14,12 +14,11 @@ from tailback.experiments.lhrp_paper import (
     GROUPS,
     PAPER,
     SPANS,
-    Times,
     scenario,
     times,
 )
 from tailback.experiments.measure import accepted_per_destination, delivered_latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard, value
 from tailback.result import Result
 
 _LATENCY, _ACCEPTED = delivered_latency("hot"), accepted_per_destination("hot")

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
-from tailback.experiments.lhrp_paper import PAPER, Times, hotspot, hotspot_cost, scenario
+from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario
 from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.stats import Interval
 from tailback.tables import series
 

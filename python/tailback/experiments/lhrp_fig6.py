@@ -9,16 +9,9 @@ from matplotlib.figure import Figure
 
 from tailback import arrivals, style
 from tailback.experiments.draw import LABELS, finish, look
-from tailback.experiments.lhrp_paper import (
-    PAPER,
-    Times,
-    hotspot,
-    hotspot_cost,
-    scenario,
-    uniform_cost,
-)
+from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, uniform_cost
 from tailback.experiments.measure import accepted_per_destination, mean_series
-from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard, value
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
 from tailback.tables import series

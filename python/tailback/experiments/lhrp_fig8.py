@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_uniform
 from tailback.experiments.draw import LABELS
-from tailback.experiments.lhrp_paper import FULL, PAPER, PROTOCOLS, Times
+from tailback.experiments.lhrp_paper import FULL, PAPER, PROTOCOLS
 from tailback.experiments.measure import ejection_share
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, unjudged, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, unjudged, value
 from tailback.result import Result
 from tailback.stats import Interval
 

@@ -21,6 +21,20 @@ Measure = Callable[[Result], float]
 
 
 @dataclass(frozen=True)
+class Times:
+    """Warm-up, measured window and drain, in us."""
+
+    warmup: float
+    duration: float
+    drain: float
+
+    @property
+    def total(self) -> float:
+        """Simulated time, the drain included."""
+        return self.warmup + self.duration + self.drain
+
+
+@dataclass(frozen=True)
 class Case:
     """One run: what tells it from the others, its scenario, and the CPU seconds it may take."""
 

@@ -10,8 +10,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import osha_paper as osha
 from tailback.experiments.draw import grouped_bars
-from tailback.experiments.lhrp_paper import Times
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.ptrans import Ptrans
 from tailback.result import Result
 from tailback.stats import mean_interval

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import finish
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import mean_series
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import ENDPOINTS, PAPER, cost, nodes, scenario
 from tailback.stats import Interval
 

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import LABELS, look
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import delivered_latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS, ZERO_LOAD_NS, cost, nodes, scenario
 from tailback.result import Result
 from tailback.scenario import Scenario

@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import Line, curves, finish, plain_ticks
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_paper import PAPER, cost, nodes, scenario
 
 _SIZES = (4, 16, 64, 256)
