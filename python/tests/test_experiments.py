@@ -49,6 +49,12 @@ def test_a_value_holds_within_its_tolerance_and_a_saturated_one_never():
     assert value("x", "1", Interval(1.0, 0.1, 3), (0.9, 1.1)).verdict == "held"
     assert value("x", "1", Interval(1.2, 0.1, 3), (0.9, 1.1), cause="why").cause == "why"
     assert value("x", "1", Interval(math.nan, math.nan, 3), (0.9, 1.1)).verdict == "missed"
+    assert value("x", "1", math.nan, (0.9, 1.1)).verdict == "missed"
+
+
+def test_a_value_of_which_there_is_one_number_has_no_interval():
+    made = value("x", "1", 1.05, (0.9, 1.1), "us")
+    assert (made.verdict, made.measured) == ("held", "1.05 us")
 
 
 def experiment(name, *, held):

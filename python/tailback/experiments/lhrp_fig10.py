@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import LABELS, curve, finish, look
+from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look
 from tailback.experiments.lhrp_paper import (
     FULL,
     PAPER,
@@ -124,7 +124,7 @@ def draw(data: Data) -> Figure:
             axes.set_title(f"{size}-flit messages", loc="left")
             axes.set_ylabel("mean message\nlatency [us]")
             axes.set_yscale("log")
-        finish(figure, panels[-1], "offered load [% of injection bandwidth]", "mean message\nlatency [us]")
+        finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]")
     return figure
 
 

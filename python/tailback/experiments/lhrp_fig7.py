@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import lhrp_uniform
-from tailback.experiments.draw import LABELS, curve, finish, look
+from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look
 from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
 from tailback.experiments.measure import accepted, latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, unjudged, value
@@ -34,7 +34,7 @@ def draw(data: Data) -> Figure:
         finish(
             figure,
             axes,
-            "offered load [% of injection bandwidth]",
+            OFFERED,
             "mean message latency [us]",
             "vertical: saturation (largest load accepted within 3 %); saturated latencies are not drawn",
         )

@@ -83,15 +83,16 @@ def hard(
 def value(
     text: str,
     published: str,
-    measured: Interval,
+    measured: Interval | float,
     within: tuple[float, float],
     unit: str = "",
     *,
     note: str = "",
     cause: str = "",
 ) -> Claim:
-    """A published figure; held if the measured mean lies within the tolerance."""
+    """A published figure; held if the measured number, or mean, lies within the tolerance."""
     low, high = within
+    measured = measured if isinstance(measured, Interval) else mean_interval([measured])
     held = low <= measured.mean <= high
     told = f"{measured} {unit}".strip()
     tolerance = f"{low:g} to {high:g} {unit}".strip() if math.isfinite(low + high) else _open(low, high, unit)

@@ -9,7 +9,6 @@ from tailback.experiments.draw import Line, over_load, protocol_lines
 from tailback.experiments.measure import ejection_share, utilisation
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
-from tailback.stats import mean_interval
 
 _CHANNELS = {"injection": 256, "level1": 512, "ejection": 256}
 _USED = utilisation(_CHANNELS)
@@ -110,13 +109,11 @@ def claims(data: Data) -> list[Claim]:
             cause=why,
         ),
         hard("SRP's largest extra lies past 70 % load", f"at {top:.0%}", top > 0.7, cause=why),
-        value(
-            "SRP's largest extra", "below 2.5 points", mean_interval([srp[top]]), (0, 4), "points", cause=why
-        ),
+        value("SRP's largest extra", "below 2.5 points", srp[top], (0, 4), "points", cause=why),
         value(
             "SRP forced on 1-packet messages: largest extra",
             "up to 20 points",
-            mean_interval([forced[most]]),
+            forced[most],
             (14, 26),
             "points",
             cause=_why_forced(data, most),

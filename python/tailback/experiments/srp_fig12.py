@@ -10,7 +10,6 @@ from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import over_load, value_lines
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
 from tailback.experiments.srp_paper import PAPER
-from tailback.stats import mean_interval
 
 _WAITS = (0.65, 1.3, 2.6)
 """In us; the paper prints 0.6."""
@@ -42,7 +41,7 @@ def halving(data: Data, label: str, values: tuple[float, ...], what: str, unit: 
         value(
             f"peak at {two:g}{unit} over that at {one:g}{unit}",
             "about 1/2",
-            mean_interval([peaks[two] / peaks[one] if peaks[one] else float("nan")]),
+            peaks[two] / peaks[one] if peaks[one] else float("nan"),
             (0.35, 0.65),
             cause=why,
         )

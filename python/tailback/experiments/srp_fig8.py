@@ -121,10 +121,8 @@ def claims(data: Data) -> list[Claim]:
             abs(apart[worst]) <= 5,
             cause=why_delayed(data, worst),
         ),
-        value("SRP's largest extra latency", "25 %", mean_interval([srp[top]]), (10, 40), "%", cause=why),
-        value(
-            "load of that largest extra", "near 85 %", mean_interval([100 * top]), (75, 92), "%", cause=why
-        ),
+        value("SRP's largest extra latency", "25 %", srp[top], (10, 40), "%", cause=why),
+        value("load of that largest extra", "near 85 %", 100 * top, (75, 92), "%", cause=why),
     ]
 
 

@@ -14,7 +14,7 @@ from tailback.experiments.srp_paper import PAPER, cost, nodes, scenario
 
 _SIZES = (4, 16, 64, 256)
 _SENDERS = 8
-_SHORT, _LONG = latency("short", "message"), latency("long", "network")
+_SHORT = latency("short", "message")
 
 
 def cases(full: bool) -> list[Case]:
