@@ -20,8 +20,8 @@ def test_one_value_says_nothing_of_its_spread():
     assert (found.low, found.high, str(found)) == (3.0, 3.0, "3")
 
 
-def test_a_saturated_value_makes_the_mean_saturated():
-    assert str(mean_interval([1.0, math.nan])) == "saturated"
+def test_one_value_that_is_not_known_makes_the_mean_so():
+    assert str(mean_interval([1.0, math.nan])) == "not known"
 
 
 def test_the_interval_holds_the_mean_as_often_as_it_says():
