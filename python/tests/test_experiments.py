@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import tailback
-from tailback import experiments, report, reproduce
+from tailback import experiments, report, reproduce, style
 from tailback.errors import InputError
-from tailback.experiments import part
+from tailback.experiments import draw, part
 from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, hard, unjudged, value
 from tailback.stats import Interval
 
@@ -55,6 +55,17 @@ def test_a_value_holds_within_its_tolerance_and_a_saturated_one_never():
 def test_a_value_of_which_there_is_one_number_has_no_interval():
     made = value("x", "1", 1.05, (0.9, 1.1), "us")
     assert (made.verdict, made.measured) == ("held", "1.05 us")
+
+
+def test_a_line_has_a_gap_where_a_point_is_missing():
+    with style.styled():
+        figure, (axes,) = style.figure()
+        points = [Interval(mean, 0.1, 3) for mean in (1.0, 2.0, math.nan, 4.0)]
+        draw.curve(axes, [1, 2, 3, 4], points, "x", 0)
+        axes.set_yscale("log")
+        figure.canvas.draw()
+    line = next(line for line in axes.lines if len(line.get_xdata()) > 1)
+    assert [math.isnan(y) for y in line.get_ydata()] == [False, False, True, False]
 
 
 def experiment(name, *, held):
