@@ -83,7 +83,8 @@ def saturation(
 
     Bisects until the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at
     a time until the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used
-    up. What is accepted at full load is measured at a load of 1, whether or not that is in the bracket.
+    up. `confidence` is that of the verdict at a load, however often it was looked at: each look has its part
+    of the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is in the bracket.
     """
     if not 0 < low < high:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
@@ -141,9 +142,10 @@ class _Judge:
 
     def accepts(self, load: float) -> bool:
         count = min(2, self._seeds)
+        looks = self._seeds - count + 1
         while True:
             ratios = [facts["accepted"] / facts["offered"] for facts in self._facts(load, count)]
-            interval = mean_interval(ratios, self.confidence)
+            interval = mean_interval(ratios, 1 - (1 - self.confidence) / looks)
             clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
             if clear or count >= self._seeds:
                 self.sure &= clear

@@ -79,6 +79,22 @@ def test_what_is_accepted_at_full_load_is_measured_there_and_not_at_the_end_of_t
     assert found.at_full_load.mean == pytest.approx(0.5)
 
 
+def test_a_verdict_at_the_limit_is_called_sure_no_more_often_than_the_confidence_allows(monkeypatch):
+    stream = random.Random(3)
+    sure, searches = 0, 1500
+    for _ in range(searches):
+        judge = saturation._Judge(None, "", 0.95, 5, "all", None, None)
+        ratios = [stream.gauss(0.97, 0.01) for _ in range(5)]
+        monkeypatch.setattr(
+            judge,
+            "_facts",
+            lambda load, seeds, of=ratios: [{"accepted": r, "offered": 1} for r in of[:seeds]],
+        )
+        judge.accepts(0.5)
+        sure += judge.sure
+    assert sure < 0.06 * searches
+
+
 @pytest.mark.parametrize(
     "bad", [{"low": 0.9, "high": 0.1}, {"seeds": 0}, {"confidence": 1.0}, {"traffic": "x"}]
 )
