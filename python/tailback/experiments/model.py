@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tailback.result import Result
 from tailback.saturation import Saturation
 from tailback.scenario import Scenario
-from tailback.stats import Interval, mean_interval
+from tailback.stats import CONFIDENCE, Interval, mean_interval
 
 Kind = Literal["hard", "value", ""]
 """Empty: not known, since what tells it cannot be judged."""
@@ -72,9 +72,12 @@ class Claim:
 
 
 def hard(
-    text: str, measured: str, held: bool, *, published: str = "", note: str = "", cause: str = ""
+    text: str, measured: str, held: bool | None, *, published: str = "", note: str = "", cause: str = ""
 ) -> Claim:
-    """An ordering or a mechanism that must hold."""
+    """An ordering or a mechanism that must hold; not judged where what was measured does not tell (None)."""
+    if held is None:
+        why = (f"{measured}: this does not tell.", note, cause)
+        return unjudged(text, "hard", published, " ".join(part for part in why if part))
     return Claim(
         text, "hard", published, measured, "held" if held else "missed", "", note, "" if held else cause
     )
@@ -107,6 +110,9 @@ def _open(low: float, high: float, unit: str) -> str:
 def unjudged(text: str, kind: Kind, published: str, why: str) -> Claim:
     """A claim that this size, or the part that was run, cannot tell."""
     return Claim(text, kind, published, "", "not judged", note=why)
+
+
+_NOT_SEARCHED = Saturation(0.0, math.inf, mean_interval([]), CONFIDENCE, sure=False, runs=0, cpu_seconds=0.0)
 
 
 class LeftOutError(Exception):
@@ -163,12 +169,12 @@ class Data:
         steps = self.values(along, **labels)
         return steps, [self.mean(measure, **{**labels, along: step}) for step in steps]
 
-    def saturation(self, **labels: Any) -> Saturation | None:
-        """The saturation that was searched for."""
+    def saturation(self, **labels: Any) -> Saturation:
+        """The saturation that was searched for; one that may lie anywhere, if none was."""
         found = [saturation for own, saturation in self._saturations if _matches(own, labels)]
         if not found:
             self._must_not_lack(labels)
-        return found[0] if found else None
+        return found[0] if found else _NOT_SEARCHED
 
 
 def _values(label: str, wanted: Mapping[str, Any], among: Sequence[Mapping[str, Any]]) -> list[Any]:
