@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import figures, points, report, sweeps
-from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, unjudged
+from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, Search, unjudged
 from tailback.result import Result, prepare
 from tailback.saturation import Saturation, saturation
 from tailback.sweeps import Point, Tally
@@ -49,7 +50,44 @@ def expected_seconds(experiments: Sequence[Experiment], full: bool, folder: Path
         for name, cost in wanted.items()
         if not (folder / sweeps.FOLDER / name / points.CHECKSUMS).exists()
     )
-    return missing + sum(search.cost for one in experiments for search in one.searches(full))
+    searches = (search for one in experiments for search in one.searches(full))
+    return missing + sum(search.cost for search in searches if not _is_found(search, folder))
+
+
+def _is_found(search: Search, folder: Path) -> bool:
+    """Whether all the runs that a search asks for are complete."""
+    if not (folder / sweeps.FOLDER).exists():
+        return False
+    try:
+        _find(search, _Idle(), folder)
+    except _RunWantedError:
+        return False
+    return True
+
+
+class _Idle(Executor):
+    """Runs nothing."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Raises that there is something to run."""
+        raise _RunWantedError
+
+
+class _RunWantedError(Exception):
+    pass
+
+
+def _find(search: Search, executor: Executor, folder: Path) -> Saturation:
+    return saturation(
+        search.scenario,
+        search.key,
+        low=search.low,
+        high=search.high,
+        tolerance=search.tolerance,
+        seeds=search.seeds,
+        executor=executor,
+        directory=folder,
+    )
 
 
 _Cases = dict[int, tuple[Point, Case]]
@@ -82,22 +120,7 @@ def reproduce(
         executor = stack.enter_context(pool(max(1, workers or os.cpu_count() or 1)))
         sweeps.run_points([point for point, _ in ordered], executor, folder, progress=progress).demand_all()
         found = {
-            one.id: [
-                (
-                    search.labels,
-                    saturation(
-                        search.scenario,
-                        search.key,
-                        low=search.low,
-                        high=search.high,
-                        tolerance=search.tolerance,
-                        seeds=search.seeds,
-                        executor=executor,
-                        directory=folder,
-                    ),
-                )
-                for search in one.searches(full)
-            ]
+            one.id: [(search.labels, _find(search, executor, folder)) for search in one.searches(full)]
             for one in experiments
         }
     done = [_finished(one, full, folder, found[one.id]) for one in experiments]
@@ -127,8 +150,9 @@ def _finished(
         experiment,
         claims,
         figures.save(figure, folder / FIGURES / experiment.id) if figure else [],
-        sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries),
-        len(results) + sum(saturation.runs for _, saturation in found),
+        sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries)
+        + sum(one.cpu_seconds for _, one in found),
+        len(results) + sum(one.runs for _, one in found),
         sorted({int(summary["seed"]) for summary in summaries}),
         sorted({str(summary.get("engine", summary.get("version"))) for summary in summaries}),
         results[0][1].scenario,

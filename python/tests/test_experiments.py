@@ -8,7 +8,17 @@ import tailback
 from tailback import experiments, report, reproduce, style
 from tailback.errors import InputError
 from tailback.experiments import draw, part
-from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, hard, unjudged, value
+from tailback.experiments.model import (
+    Case,
+    Claim,
+    Data,
+    Experiment,
+    LeftOutError,
+    Search,
+    hard,
+    unjudged,
+    value,
+)
 from tailback.stats import Interval
 
 
@@ -131,6 +141,29 @@ def test_the_expected_time_counts_only_what_is_not_complete(tmp_path, inline):
     assert reproduce.expected_seconds([one], False, tmp_path) == 4.0
     reproduce.reproduce([one], tmp_path)
     assert reproduce.expected_seconds([one], False, tmp_path) == 0.0
+
+
+def searching():
+    scenario = tailback.Scenario.loads("title = 'x'\n").replace({"traffic.hot.load": 0.5})
+    search = Search({"protocol": "x"}, scenario, "traffic.hot.load", 0.5, 0.9, 0.1, 1, cost=7)
+    return replace(experiment("x-fig1", held=True), searches=lambda full: [search])
+
+
+def test_a_search_whose_runs_are_complete_is_expected_to_take_no_time_and_has_as_many_runs(tmp_path, inline):
+    assert reproduce.expected_seconds([searching()], False, tmp_path) == 11.0
+    (first,) = reproduce.reproduce([searching()], tmp_path)
+    assert reproduce.expected_seconds([searching()], False, tmp_path) == 0.0
+    ran = inline.count
+    (second,) = reproduce.reproduce([searching()], tmp_path)
+    assert inline.count == ran
+    # Four runs, and of the search those at full load and at 0.9, which is accepted.
+    assert first.runs == second.runs == 6
+    assert first.cpu_seconds == second.cpu_seconds > 0
+
+
+def test_a_search_some_of_whose_runs_are_missing_is_expected_to_take_its_time(tmp_path, inline):
+    reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
+    assert reproduce.expected_seconds([searching()], False, tmp_path) == 7.0
 
 
 def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
