@@ -217,14 +217,22 @@ def broken(data):
 
 def test_a_part_whose_claims_and_figure_fail_is_reported_without_them(tmp_path, inline):
     one = replace(experiment("x-fig1", held=True), draw=broken, claims=broken)
-    with pytest.raises(StopIteration):
-        reproduce.reproduce([one], tmp_path)
     reproduce.reproduce(part.only([one], ["load=0.2"], full=False), tmp_path)
     assert (
         "**all claims.** claims are judged together, and one needs runs that are left out"
         in (tmp_path / "report.md").read_text()
     )
     assert "No figure: it needs runs that are left out." in (tmp_path / "report.html").read_text()
+
+
+def test_an_experiment_that_fails_does_not_take_the_report_of_the_others_with_it(tmp_path, inline):
+    bad = replace(experiment("x-fig2", held=True), draw=broken, claims=broken)
+    with pytest.raises(RuntimeError, match=r"draws x-fig2 failed .StopIteration.; .*html"):
+        reproduce.reproduce([experiment("x-fig1", held=True), bad], tmp_path)
+    html, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    assert "1 of 1 hard claims held" in html
+    assert "No figure: what draws it failed: StopIteration." in html
+    assert "**all claims.** what judges them failed: StopIteration" in text
 
 
 def test_what_is_left_out_is_missed_by_whoever_asks_for_it():
