@@ -166,7 +166,7 @@ def claims(data: Data) -> list[Claim]:
             told[512],
             _first(found[512]),
             note="First: it refuses a load that the others accept (the brackets of the searches part them).",
-            cause=_refusals(data),
+            cause=lambda: _refusals(data),
         ),
         bracket.if_bracketed(less, lhrp, none),
         bracket.if_bracketed(both, none, srp, *(found[192][p] for p in ("none", "srp"))),

@@ -118,7 +118,7 @@ def claims(data: Data) -> list[Claim]:
             (-9, 0),
             "%",
             note=told["small"],
-            cause=_shared_out(data),
+            cause=lambda: _shared_out(data),
         ),
     ]
 

@@ -191,9 +191,9 @@ def claims(data: Data) -> list[Claim]:
             steady,
             note="Stable: past saturation latencies of an n differ by no more than half, with and without "
             "fabric drop together, and at least 90 % is accepted. A load of 16x needs n of 2 or less.",
-            cause=_unstable(data),
+            cause=lambda: _unstable(data),
         ),
-        hard("the plateau rises with n", told, rising, cause=_held_back(data)),
+        hard("the plateau rises with n", told, rising, cause=lambda: _held_back(data)),
         value(
             "WC-Hot-1's plateau",
             "about 2 us",

@@ -104,7 +104,7 @@ def claims(data: Data) -> list[Claim]:
             _at(data, "lhrp", 15),
             (0.0, round(limit, 3)),
             "us",
-            cause=_standing_queue(data),
+            cause=lambda: _standing_queue(data),
         ),
         *_reservations(data),
     ]
@@ -193,7 +193,7 @@ def _reservations(data: Data) -> list[Claim]:
             "SMSRP stays low and rises slowly",
             _told(data, "smsrp", 0.9, 2, 15),
             low and last > first,
-            cause=_share(data),
+            cause=lambda: _share(data),
             note=_smsrp_rules(data),
         ),
         hard(

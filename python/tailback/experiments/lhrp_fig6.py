@@ -253,7 +253,7 @@ def claims(data: Data) -> list[Claim]:
             (100, 1000),
             "us",
             note="back to normal: for good within 10 % of the latency before",
-            cause=_why_soon(data),
+            cause=lambda: _why_soon(data),
         ),
         value("SMSRP's rise", "below 50 ns", rises["smsrp"], (-math.inf, 50), "ns"),
         hard(

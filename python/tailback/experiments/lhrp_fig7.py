@@ -57,7 +57,7 @@ def _last(found: dict[str, Saturation], data: Data) -> Claim:
         "SMSRP saturates below LHRP (by over half a point)",
         f"SMSRP {bracket.told(smsrp)}, LHRP {bracket.told(lhrp)}",
         bracket.is_below(smsrp, lhrp, by=0.005),
-        cause=_hardly(data),
+        cause=lambda: _hardly(data),
     )
 
 
@@ -106,7 +106,7 @@ def claims(data: Data) -> list[Claim]:
         (74, 80),
         "%",
         note="bound 4/5 (a 1-flit acknowledgement per 4 flits)",
-        cause=_by_definition(base, "4/5"),
+        cause=lambda: _by_definition(base, "4/5"),
     )
     srp_at = value(
         "SRP saturates at",
@@ -114,7 +114,7 @@ def claims(data: Data) -> list[Claim]:
         bracket.percent(srp),
         (42, 57.1),
         "%",
-        cause=_by_definition(srp, "4/7"),
+        cause=lambda: _by_definition(srp, "4/7"),
     )
     return [
         bracket.if_bracketed(alike, base, *others),

@@ -71,15 +71,30 @@ class Claim:
     cause: str = ""
 
 
+Cause = str | Callable[[], str]
+"""Why a claim is missed: a function is asked only then."""
+
+
+def _told(cause: Cause) -> str:
+    return cause() if callable(cause) else cause
+
+
 def hard(
-    text: str, measured: str, held: bool | None, *, published: str = "", note: str = "", cause: str = ""
+    text: str, measured: str, held: bool | None, *, published: str = "", note: str = "", cause: Cause = ""
 ) -> Claim:
     """An ordering or a mechanism that must hold; not judged where what was measured does not tell (None)."""
     if held is None:
-        why = (f"{measured}: this does not tell.", note, cause)
+        why = (f"{measured}: this does not tell.", note, _told(cause))
         return unjudged(text, "hard", published, " ".join(part for part in why if part))
     return Claim(
-        text, "hard", published, measured, "held" if held else "missed", "", note, "" if held else cause
+        text,
+        "hard",
+        published,
+        measured,
+        "held" if held else "missed",
+        "",
+        note,
+        "" if held else _told(cause),
     )
 
 
@@ -91,7 +106,7 @@ def value(
     unit: str = "",
     *,
     note: str = "",
-    cause: str = "",
+    cause: Cause = "",
 ) -> Claim:
     """A published figure; held if the measured number, or mean, lies within the tolerance."""
     low, high = within
@@ -100,7 +115,7 @@ def value(
     told = f"{measured} {unit}".strip()
     tolerance = f"{low:g} to {high:g} {unit}".strip() if math.isfinite(low + high) else _open(low, high, unit)
     verdict: Verdict = "held" if held else "missed"
-    return Claim(text, "value", published, told, verdict, tolerance, note, "" if held else cause)
+    return Claim(text, "value", published, told, verdict, tolerance, note, "" if held else _told(cause))
 
 
 def _open(low: float, high: float, unit: str) -> str:

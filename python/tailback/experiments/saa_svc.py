@@ -59,7 +59,7 @@ def claims(data: Data) -> list[Claim]:
             f"its ratio less the other's, with {flows} flows a source, {told}",
             not worse,
             note=f"More with {where}." if where else "",
-            cause=_own_loss(data, counts),
+            cause=lambda: _own_loss(data, counts),
         ),
         hard(
             "bursts of a source fill small buffers: of what it reaches with 8 packets it keeps less than "
@@ -67,7 +67,7 @@ def claims(data: Data) -> list[Claim]:
             f"the part it keeps less that of the other, with {flows} flows a source, {told_lost}",
             bool(by_bursts) and not any(excess.low > 0 for excess in lost.values()),
             note="Means over phases with 95 % intervals: what is inside the interval is no difference.",
-            cause=_own_loss(data, counts),
+            cause=lambda: _own_loss(data, counts),
         ),
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from matplotlib.figure import Figure
 
 from tailback.experiments import srp_uniform as uniform
@@ -95,7 +97,7 @@ def claims(data: Data) -> list[Claim]:
     )
     top, most = (max(of, key=lambda load: of[load]) for of in (srp, forced))
     told = ", ".join(f"{load:.0%}: SRP {srp[load]:+.2f}, ECN {ecn[load]:+.3f}" for load in srp)
-    why = uniform.why_dropped(data)
+    why = partial(uniform.why_dropped, data)
     notified = [
         load for load in below if data.mean(_NOTIFIED, protocol="ecn", size=4, load=load).mean >= 1e-5
     ]
@@ -116,7 +118,7 @@ def claims(data: Data) -> list[Claim]:
             forced[most],
             (14, 26),
             "points",
-            cause=_why_forced(data, most),
+            cause=lambda: _why_forced(data, most),
         ),
     ]
 

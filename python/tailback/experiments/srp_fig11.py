@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 from matplotlib.figure import Figure
@@ -57,7 +58,7 @@ def claims(data: Data) -> list[Claim]:
         f"{load:.0%}: {100 * one.mean:.1f}/{100 * two.mean:.2f} %"
         for load, one, two in zip(loads, injected, dropped, strict=True)
     )
-    why = uniform.why_dropped(data)
+    why = partial(uniform.why_dropped, data)
     worst_at, worst = uniform.peak(data, uniform.DROPPED)
     return [
         hard(
@@ -71,7 +72,7 @@ def claims(data: Data) -> list[Claim]:
             f"at the injection's peak {100 * data.mean(uniform.DROPPED, load=at).mean:.2f} %, largest "
             f"{100 * worst:.2f} % at {worst_at:.0%}, last {100 * dropped[-1].mean:.2f} %",
             all(two.mean > one.mean for one, two in pairwise(dropped)),
-            cause=_why_fewer(data, worst_at, max(loads)),
+            cause=lambda: _why_fewer(data, worst_at, max(loads)),
         ),
         value("load of the peak", "about 50 %", 100 * at, (35, 65), "%", cause=why),
         value("bandwidth wasted at most", "below 1.5 %", 100 * worst, (0, 1.5), "%", cause=why),
