@@ -1,3 +1,9 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+
+from tailback.experiments import abate_paper, saa_converge
 from tailback.experiments.model import hard, value
 
 
@@ -15,3 +21,44 @@ def test_a_cause_is_asked_for_only_where_a_claim_is_missed():
 def test_a_claim_that_what_was_measured_does_not_tell_is_not_judged_and_says_what_that_was():
     made = hard("x", "1 ± 2", None, note="y", cause=lambda: "z")
     assert (made.verdict, made.kind, made.note) == ("not judged", "hard", "1 ± 2: this does not tell. y z")
+
+
+def incast(time_ns, orders):
+    """A run in which endpoint 2 is sent to by 0 and 1, of which each order halves the first."""
+    ranks = [{"job": "incast", "rank": rank, "endpoint": rank} for rank in range(3)]
+    rates = {"time_ns": orders, "endpoint": [0] * len(orders), "destination": [-1] * len(orders)}
+    rates = {key: pa.array(of, pa.float64() if key == "time_ns" else pa.int64()) for key, of in rates.items()}
+    rates["rate"] = pa.array([0.5] * len(orders), pa.float64())
+    tables = {
+        "ranks": pa.Table.from_pylist(ranks),
+        "rates": pa.table(rates),
+        "signals": pa.table({"time_ns": pa.array(orders, pa.float64())}),
+    }
+    job = {"start_ns": 5000.0, "time_ns": time_ns}
+    return SimpleNamespace(tables=tables, summary={"jobs": {"incast": job}})
+
+
+def test_what_senders_were_allowed_is_told_where_there_was_no_order_and_where_they_did_not_end():
+    told = abate_paper.why_allowed({"a": incast(1e4, []), "b": incast(None, [7000.0])}, "incast")
+    assert "a 2.00 times the channel (no order, 0 times one was let go)" in told
+    assert told.endswith("b not told, since it did not end (first order of the run at 7.0 us).")
+
+
+def test_what_senders_were_allowed_is_of_the_time_from_their_start():
+    # From 6 to 10 us; the first of two has half its rate from 8 us on.
+    told = abate_paper.told_allowed(incast(1e4, [8000.0]), "incast")
+    assert told.startswith("1.75 times the channel")
+
+
+def converged(settled_us, loads_us):
+    flows = {"settled_ns": np.array(settled_us) * 1e3, "link_load_ns": np.array(loads_us) * 1e3}
+    flows["time_ns"] = flows["link_load_ns"] + 30_000
+    return SimpleNamespace(tables={"flows": pa.table(flows)})
+
+
+def test_a_changed_rate_of_the_flow_with_the_heaviest_load_has_a_cause_too():
+    claim = saa_converge._unchanged("static", converged([12, 12, 50], [20, 30, 40]))
+    assert claim.verdict == "missed"
+    assert "next heavier load are due (there are none)" in claim.cause
+    claim = saa_converge._unchanged("static", converged([12, 50, 12], [20, 30, 40]))
+    assert "next heavier load are due (65.0 us)" in claim.cause

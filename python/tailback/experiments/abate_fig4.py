@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailback import style
@@ -18,7 +17,6 @@ CODES_PAR = "codes-par"
 _SHOWN = (*ROUTINGS, CODES_PAR)
 NEAR = 1.5
 """Near the time alone: our reading."""
-_DRAINS_US = 200.0
 _SEEDS = (2, 3)
 """Beside the first, of the comparison without control."""
 _SIZES = (16, 64)
@@ -93,27 +91,13 @@ def draw(data: Data) -> Figure:
     return figure
 
 
-def _allowed(data: Data, routing: str) -> str:
-    """What the incast's senders were allowed while their backlog should drain."""
-    told = []
-    for control in paper.VARIANTS:
-        result = paper.one(data, routing=routing, control=control)
-        span = (_DRAINS_US, 0.5 * paper.time_us(result, "incast"))
-        share, let_go = paper.allowed(result, "incast", span)
-        ordered = pc.min(result.tables["signals"]["time_ns"]).as_py() / 1e3
-        told.append(
-            f"{control} {share:.2f} times the channel (first order at {ordered:.1f} us, "
-            f"{let_go} times one was let go)"
-        )
-    return "; ".join(told)
-
-
 def _why(data: Data) -> str:
-    return (
-        "What waits in the tree drains only if less is let in than the target takes. What its senders were "
-        f"allowed in all, in the mean from {_DRAINS_US:g} us to half of the incast's time: adaptive routing, "
-        f"{_allowed(data, 'adaptive')}; {CODES_PAR}, {_allowed(data, CODES_PAR)}."
-    )
+    runs = {
+        f"{routing} routing, {control},": run
+        for routing in ("adaptive", CODES_PAR)
+        for control, run in paper.variants(data, routing=routing).items()
+    }
+    return paper.why_allowed(runs, "incast")
 
 
 def _more(data: Data) -> list[float]:

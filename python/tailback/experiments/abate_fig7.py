@@ -66,7 +66,7 @@ def claims(data: Data) -> list[Claim]:
             "nearer than off",
             f"the slowest halo over its time alone: {told}",
             slowdowns[best] <= 1.5 and slowdowns[best] < slowdowns["off"],
-            note=f"{note}. {paper.why_default(runs, 'incast0')}.",
+            note=f"{note}. {paper.why_allowed(paper.variants(data), 'incast0')}",
         ),
         hard(
             "on: the halos among whose endpoints an incast's target lies are the slowest",
