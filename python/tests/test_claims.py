@@ -1,9 +1,12 @@
+import math
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
-from tailback.experiments import abate_paper, saa_converge
+from tailback.experiments import abate_mix, abate_paper, saa_converge
+from tailback.experiments.measure import largest, least
 from tailback.experiments.model import hard, value
 
 
@@ -62,3 +65,31 @@ def test_a_changed_rate_of_the_flow_with_the_heaviest_load_has_a_cause_too():
     assert "next heavier load are due (there are none)" in claim.cause
     claim = saa_converge._unchanged("static", converged([12, 50, 12], [20, 30, 40]))
     assert "next heavier load are due (65.0 us)" in claim.cause
+
+
+def jobs(**times_us):
+    return SimpleNamespace(
+        summary={
+            "jobs": {name: {"time_ns": us and 1e3 * us, "start_ns": 0.0} for name, us in times_us.items()}
+        }
+    )
+
+
+@pytest.mark.parametrize("times", [{"weak0": 1000, "weak1": None}, {"weak0": None, "weak1": 1000}])
+def test_a_job_that_never_ends_is_not_left_out_of_the_slowest(times):
+    assert math.isnan(abate_mix.slowest(jobs(**times), "weak"))
+    assert abate_mix.slowest(jobs(weak0=1000, weak1=2000, strong0=5000), "weak") == 2000
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_the_largest_and_the_least_are_not_known_where_one_is_not(order):
+    numbers = [(1.0, math.nan, 2.0)[at] for at in order]
+    assert math.isnan(largest(numbers))
+    assert math.isnan(least(numbers))
+
+
+def test_a_variant_under_which_victims_do_not_end_is_never_the_best():
+    found = dict(zip(abate_paper.VARIANTS, (math.nan, 3.0, 2.0), strict=True))
+    assert abate_paper.best_variant(found)[0] == "drain margin"
+    found = dict(zip(abate_paper.VARIANTS, (3.0, 2.0, math.nan), strict=True))
+    assert abate_paper.best_variant(found)[0] == "as coded"

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.draw import grouped_bars
+from tailback.experiments.measure import largest, least
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.scenario import Scenario
 
@@ -142,7 +143,7 @@ def claims(data: Data) -> list[Claim]:
     theirs = f"With CODES's own adaptive routing ({CODES_PAR}), which is not judged: {told[CODES_PAR]}."
     off = {routing: found[routing, "off"] for routing in ROUTINGS}
     slowdowns = {
-        control: max(found[routing, control] / found[routing, "alone"] for routing in ROUTINGS)
+        control: largest(found[routing, control] / found[routing, "alone"] for routing in ROUTINGS)
         for control in paper.VARIANTS
     }
     best, note = paper.best_variant(slowdowns)
@@ -152,7 +153,7 @@ def claims(data: Data) -> list[Claim]:
             "off: adaptive routing is worse than minimal, with every seed",
             f"{off['adaptive']:.0f} and {off['minimal']:.0f} us; longer by "
             f"{', '.join(f'{part:.1f}' for part in more)} % with {len(more)} seeds",
-            min(more) > 0,
+            least(more) > 0,
             note=(
                 "There is no margin in this claim: the sign is the same, the difference small, since LAMMPS "
                 "waits for the end of the incast with both. With CODES's own adaptive routing, which is not "

@@ -74,7 +74,7 @@ def draw(data: Data) -> Figure:
 
 
 def _halos(result: Result) -> float:
-    return max(paper.time_us(result, name) for name in halo.HALOS)
+    return paper.slowest(result, halo.HALOS)
 
 
 def _target(result: Result) -> tuple[float, list[tuple[float, float]]]:

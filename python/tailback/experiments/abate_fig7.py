@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from tailback import pictures
 from tailback.experiments import abate_halo as halo
 from tailback.experiments import abate_paper as paper
+from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 
 
@@ -48,7 +49,7 @@ def claims(data: Data) -> list[Claim]:
         for control, result in runs.items()
     }
     slowdowns = {
-        control: max(times[control][name] / times["alone"][name] for name in halo.HALOS)
+        control: largest(times[control][name] / times["alone"][name] for name in halo.HALOS)
         for control in paper.CONTROLS
     }
     holding = [

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from tailback import pictures
 from tailback.experiments import abate_mix as mix
 from tailback.experiments import abate_paper as paper
+from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.result import Result
 
@@ -70,7 +71,7 @@ def restored(data: Data, found: Mapping[tuple[str, str], float], victims: list[s
     """Every victim is far nearer its baseline, and the strong incasts barely slower, with a variant."""
 
     def worst(control: str) -> float:
-        return max((found[kind, control] - 1) / max(found[kind, "off"] - 1, 1e-9) for kind in victims)
+        return largest((found[kind, control] - 1) / max(found[kind, "off"] - 1, 1e-9) for kind in victims)
 
     both = [
         control

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Data
 from tailback.result import Result
 from tailback.scenario import Scenario
@@ -141,9 +142,19 @@ def time_us(result: Result, name: str) -> float:
     return float("nan") if time is None else float(time) / 1e3
 
 
+def slowest(result: Result, names: Iterable[str]) -> float:
+    """The longest time of some jobs, in us; NaN if one of them did not end."""
+    return largest(time_us(result, name) for name in names)
+
+
+def least_slowed(slowdowns: Mapping[str, float], among: Sequence[str] = VARIANTS) -> str:
+    """The variant under which something is slowed least; one under which it does not end is the worst."""
+    return min(among, key=lambda control: math.inf if math.isnan(slowdowns[control]) else slowdowns[control])
+
+
 def best_variant(slowdowns: Mapping[str, float]) -> tuple[str, str]:
     """The variant under which the victims are slowed least, and a note that tells the default beside it."""
-    best = min(VARIANTS, key=lambda control: slowdowns[control])
+    best = least_slowed(slowdowns)
     return best, f"the default, as published: {slowdowns['as published']:.2f}x; the best: {best}"
 
 

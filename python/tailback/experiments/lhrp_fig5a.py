@@ -12,6 +12,8 @@ from tailback.experiments.measure import (
     accepted_per_destination,
     delivered_latency,
     is_saturated,
+    largest,
+    least,
     per_packet,
 )
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
@@ -123,7 +125,7 @@ def _past(data: Data, protocol: str) -> list[float]:
 
 
 def _ecn(data: Data) -> Claim:
-    worst = max(_past(data, "ecn"))
+    worst = largest(_past(data, "ecn"))
     held = worst < _at(data, "none", 2).mean / 2 and worst < 2 * _at(data, "ecn", 0.9).mean
     accepts = data.mean(accepted_per_destination("hot"), protocol="ecn", load=2).scaled(100)
     return hard(
@@ -138,7 +140,7 @@ def _ecn(data: Data) -> Claim:
 
 def _lhrp_flat(data: Data) -> Claim:
     past = _past(data, "lhrp")
-    held = max(past) <= 1.25 * min(past)
+    held = largest(past) <= 1.25 * least(past)
     return hard("LHRP is flat past 100 %", _told(data, "lhrp", 0.9, 2, 15), held, note=_standing_queue(data))
 
 
