@@ -5,9 +5,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tailback.experiments import abate_mix, abate_paper, saa_converge
+from tailback.experiments import abate_mix, abate_paper, lhrp_fig6, saa_converge, saa_svc
 from tailback.experiments.measure import largest, least
-from tailback.experiments.model import hard, value
+from tailback.experiments.model import Data, at_most, hard, value
+from tailback.stats import Interval
 
 
 def unasked():
@@ -93,3 +94,55 @@ def test_a_variant_under_which_victims_do_not_end_is_never_the_best():
     assert abate_paper.best_variant(found)[0] == "drain margin"
     found = dict(zip(abate_paper.VARIANTS, (3.0, 2.0, math.nan), strict=True))
     assert abate_paper.best_variant(found)[0] == "as coded"
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "told"),
+    [(-3, 1, True), (0, 0, True), (1, 1, None), (-1, 3, None), (3, 1, False), (-3, math.nan, None)],
+)
+def test_a_difference_is_at_most_nothing_only_where_its_whole_interval_is(mean, half, told):
+    assert at_most(Interval(mean, half, 4)) is told
+
+
+def svc(monkeypatch, more):
+    """The verdict where Shaped Virtual Clock has so much more than periodic selection, phase by phase."""
+    base = [0.5, 0.6, 0.7, 0.5]
+    ratios = {saa_svc.KINDS[0]: base, saa_svc.KINDS[1]: [a + b for a, b in zip(base, more, strict=True)]}
+    monkeypatch.setattr(saa_svc.injection, "ratios", lambda data, kind, count, packets: ratios[kind])
+    data = Data([({"flows": 2}, None)])
+    return saa_svc.claims(data)[0].verdict
+
+
+def test_a_ratio_that_phases_do_not_tell_from_a_larger_one_is_not_judged(monkeypatch):
+    assert svc(monkeypatch, [-0.05, -0.04, -0.05, -0.06]) == "held"
+    assert svc(monkeypatch, [0.012, 0.011, 0.013, 0.012]) == "held"
+    assert svc(monkeypatch, [0.05, 0.04, 0.05, 0.06]) == "missed"
+    assert svc(monkeypatch, [0.0, 0.1, 0.0, 0.1]) == "not judged"
+
+
+def victims(protocol, seed, rise_ns):
+    times = np.arange(10, 141, 2.0)
+    means = 1000 + np.where(times >= 20, rise_ns, 0.0)
+    table = pa.table({"class": ["victim"] * len(times), "time_ns": 1e3 * times, lhrp_fig6._COLUMN: means})
+    facts = {"unfinished": 0, "messages": 1, "accepted_per_destination": 0.3}
+    return (
+        {"protocol": protocol, "seed": seed, "until_us": 140.0},
+        SimpleNamespace(tables={"series": table}, summary={"classes": {"victim": facts, "hot": facts}}),
+    )
+
+
+def at_most_smsrp(monkeypatch, lhrp, smsrp):
+    monkeypatch.setattr(lhrp_fig6, "_rules", lambda data: "")
+    rises = {"none": [3000] * 4, "ecn": [157] * 4, "lhrp": lhrp, "smsrp": smsrp}
+    data = Data([victims(p, seed, rise) for p, of in rises.items() for seed, rise in enumerate(of)])
+    return lhrp_fig6.claims(data)[-1]
+
+
+def test_lhrp_at_most_smsrp_is_judged_seed_by_seed(monkeypatch):
+    # Their intervals overlap widely, and under every seed LHRP is higher.
+    assert at_most_smsrp(monkeypatch, [20, 30, 40, 50], [12, 22, 32, 41]).verdict == "missed"
+    assert at_most_smsrp(monkeypatch, [12, 22, 32, 41], [20, 30, 40, 50]).verdict == "held"
+    open_ = at_most_smsrp(monkeypatch, [10, 30, 20, 40], [20, 20, 30, 25])
+    assert open_.verdict == "not judged"
+    assert "LHRP less SMSRP, seed by seed, 1 ± 21 ns" in open_.note
+    assert at_most_smsrp(monkeypatch, [1, 2, 3, 4], [100, 100, 100, 100]).verdict == "missed"

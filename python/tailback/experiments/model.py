@@ -118,6 +118,13 @@ def value(
     return Claim(text, "value", published, told, verdict, tolerance, note, "" if held else _told(cause))
 
 
+def at_most(excess: Interval, margin: float = 0.0) -> bool | None:
+    """Whether a mean difference is at most a margin; None where no interval tells."""
+    if math.isnan(excess.half) or excess.low <= margin < excess.high:
+        return None
+    return excess.high <= margin
+
+
 def _open(low: float, high: float, unit: str) -> str:
     return f"at least {low:g} {unit}".strip() if math.isinf(high) else f"at most {high:g} {unit}".strip()
 
