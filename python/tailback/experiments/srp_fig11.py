@@ -64,7 +64,7 @@ def claims(data: Data) -> list[Claim]:
         hard(
             "speculative injection peaks at mid-load, then falls",
             f"injected/dropped, {told}",
-            injected[-1].mean < 0.8 * most and at < max(loads),
+            injected[-1].mean < 0.8 * most and min(loads) < at < max(loads),
             cause=why,
         ),
         hard(
