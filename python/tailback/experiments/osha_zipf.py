@@ -81,7 +81,7 @@ def little(data: Data, torus: int) -> Claim:
     (_, without), (_, voqs) = both(data, torus, 1.0)
     most = max(voqs[scheme] - without[scheme] for scheme in without)
     told = f"at most {most:.1f} points"
-    return hard("VOQs add little (at most 5 points at s = 1)", told, most <= 5, cause=cause)
+    return hard("s = 1: VOQs add little (at most 5 points)", told, most <= 5, cause=cause)
 
 
 def spread(found: dict[str, float]) -> float:
