@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tailback.experiments import abate_mix, abate_paper, lhrp_fig6, saa_converge, saa_svc
+from tailback.experiments import abate_mix, abate_paper, lhrp_fig6, lhrp_fig12, saa_converge, saa_svc
 from tailback.experiments.measure import largest, least
 from tailback.experiments.model import Data, at_most, hard, value
 from tailback.stats import Interval
@@ -146,3 +146,22 @@ def test_lhrp_at_most_smsrp_is_judged_seed_by_seed(monkeypatch):
     assert open_.verdict == "not judged"
     assert "LHRP less SMSRP, seed by seed, 1 ± 21 ns" in open_.note
     assert at_most_smsrp(monkeypatch, [1, 2, 3, 4], [100, 100, 100, 100]).verdict == "missed"
+
+
+def mixed(monkeypatch, edge):
+    """The verdicts where both classes accept all up to a load, and nothing past it."""
+    monkeypatch.setattr(lhrp_fig12, "_shared_out", lambda data: "")
+    runs = []
+    for load in (0.4, 0.6, 0.8):
+        got = {"accepted": load / 2 if load <= edge else 0.0}
+        summary = {"classes": dict.fromkeys(lhrp_fig12._SIZES, got)}
+        runs += [
+            ({"protocol": kind, "load": load}, SimpleNamespace(summary=summary)) for kind in lhrp_fig12._KINDS
+        ]
+    return [claim.verdict for claim in lhrp_fig12.claims(Data(runs))]
+
+
+def test_a_class_that_saturates_outside_of_the_loads_has_no_claims_judged(monkeypatch):
+    assert mixed(monkeypatch, edge=0.6) == ["held", "held"]
+    assert mixed(monkeypatch, edge=0.9) == ["not judged", "not judged"]
+    assert mixed(monkeypatch, edge=0.3) == ["not judged", "not judged"]
