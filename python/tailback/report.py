@@ -16,7 +16,6 @@ from tailback.result import replace_text
 if TYPE_CHECKING:
     from tailback.reproduce import Reproduced
 
-_NOT_DRAWN = "No figure: it needs runs that are left out."
 _HEADINGS = ("verdict", "kind", "claim", "published", "measured", "tolerance")
 
 
@@ -72,7 +71,7 @@ def _markdown(done: Sequence[Reproduced], full: bool) -> str:
     for one in done:
         lines += [f"## {one.experiment.id}: {one.experiment.title}", "", one.experiment.setup, ""]
         picture = f"![{one.experiment.title}](figures/{one.experiment.id}.png)"
-        lines += [picture if one.files else _NOT_DRAWN, ""]
+        lines += [f"No figure: {one.undrawn}." if one.undrawn else picture, ""]
         lines += ["| " + " | ".join(_HEADINGS) + " |", "|" + "---|" * len(_HEADINGS)]
         lines += ["| " + " | ".join(_bar_free(cell) for cell in _cells(claim)) + " |" for claim in one.claims]
         lines.append("")
@@ -123,8 +122,8 @@ def _section(one: Reproduced) -> Iterator[str]:
     for svg in (file for file in one.files if file.suffix == ".svg"):
         picture = base64.b64encode(svg.read_bytes()).decode()
         yield f'<img alt="{escape(experiment.title)}" src="data:image/svg+xml;base64,{picture}">'
-    if not one.files:
-        yield f"<p>{_NOT_DRAWN}</p>"
+    if one.undrawn:
+        yield f"<p>No figure: {escape(one.undrawn)}.</p>"
     yield "<table><tr>" + "".join(f"<th>{heading}</th>" for heading in _HEADINGS) + "</tr>"
     for claim in one.claims:
         first, *rest = _cells(claim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import figures, points, report, sweeps
-from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, unjudged
+from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, Search, unjudged
 from tailback.result import Result, prepare
 from tailback.saturation import Saturation, saturation
 from tailback.sweeps import Point, Tally
@@ -35,6 +36,10 @@ class Reproduced:
     engines: list[str]
     example: str
     """The completed scenario of the first run."""
+    undrawn: str = ""
+    """Why there is no figure."""
+    errors: Sequence[Exception] = ()
+    """What its claims or its figure failed with: mistakes of the experiment."""
 
     def count(self, verdict: str) -> int:
         """How many claims came out so."""
@@ -49,7 +54,44 @@ def expected_seconds(experiments: Sequence[Experiment], full: bool, folder: Path
         for name, cost in wanted.items()
         if not (folder / sweeps.FOLDER / name / points.CHECKSUMS).exists()
     )
-    return missing + sum(search.cost for one in experiments for search in one.searches(full))
+    searches = (search for one in experiments for search in one.searches(full))
+    return missing + sum(search.cost for search in searches if not _is_found(search, folder))
+
+
+def _is_found(search: Search, folder: Path) -> bool:
+    """Whether all the runs that a search asks for are complete."""
+    if not (folder / sweeps.FOLDER).exists():
+        return False
+    try:
+        _find(search, _Idle(), folder)
+    except _RunWantedError:
+        return False
+    return True
+
+
+class _Idle(Executor):
+    """Runs nothing."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Raises that there is something to run."""
+        raise _RunWantedError
+
+
+class _RunWantedError(Exception):
+    pass
+
+
+def _find(search: Search, executor: Executor, folder: Path) -> Saturation:
+    return saturation(
+        search.scenario,
+        search.key,
+        low=search.low,
+        high=search.high,
+        tolerance=search.tolerance,
+        seeds=search.seeds,
+        executor=executor,
+        directory=folder,
+    )
 
 
 _Cases = dict[int, tuple[Point, Case]]
@@ -73,7 +115,10 @@ def reproduce(
     workers: int | None = None,
     progress: Callable[[Tally], None] | None = None,
 ) -> list[Reproduced]:
-    """Runs what is not complete in `folder`, judges the claims and writes the report there."""
+    """Runs what is not complete in `folder`, judges the claims and writes the report there.
+
+    Raises `RuntimeError` if claims or a figure fail, when the report tells of all others.
+    """
     folder = _writable(folder)
     numbered = _points(experiments, full, folder)
     # The longest runs first, so that no core idles at the end.
@@ -82,27 +127,25 @@ def reproduce(
         executor = stack.enter_context(pool(max(1, workers or os.cpu_count() or 1)))
         sweeps.run_points([point for point, _ in ordered], executor, folder, progress=progress).demand_all()
         found = {
-            one.id: [
-                (
-                    search.labels,
-                    saturation(
-                        search.scenario,
-                        search.key,
-                        low=search.low,
-                        high=search.high,
-                        tolerance=search.tolerance,
-                        seeds=search.seeds,
-                        executor=executor,
-                        directory=folder,
-                    ),
-                )
-                for search in one.searches(full)
-            ]
+            one.id: [(search.labels, _find(search, executor, folder)) for search in one.searches(full)]
             for one in experiments
         }
     done = [_finished(one, full, folder, found[one.id]) for one in experiments]
     report.write(done, folder, full=full)
+    _demand_judged(done, folder)
     return done
+
+
+def _demand_judged(done: Sequence[Reproduced], folder: Path) -> None:
+    failed = [one for one in done if one.errors]
+    if failed:
+        names = ", ".join(one.experiment.id for one in failed)
+        told = f"what judges or draws {names} failed ({_named(failed[0].errors[0])})"
+        raise RuntimeError(f"{told}; {folder / 'report.html'} tells of the rest") from failed[0].errors[0]
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def _writable(folder: Path) -> Path:
@@ -121,40 +164,51 @@ def _finished(
     ]
     labelled = [(case.labels, result) for case, result in results]
     data, present = Data(labelled, found, left_out=experiment.left_out(full)), Data(labelled, found)
-    claims, figure = _judged(experiment, data, present), _drawn(experiment, present)
+    errors: list[Exception] = []
+    claims = _judged(experiment, data, present, errors)
+    figure, undrawn = _drawn(experiment, present, errors)
     summaries = [result.summary for _, result in results]
     return Reproduced(
         experiment,
         claims,
         figures.save(figure, folder / FIGURES / experiment.id) if figure else [],
-        sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries),
-        len(results) + sum(saturation.runs for _, saturation in found),
+        sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries)
+        + sum(one.cpu_seconds for _, one in found),
+        len(results) + sum(one.runs for _, one in found),
         sorted({int(summary["seed"]) for summary in summaries}),
         sorted({str(summary.get("engine", summary.get("version"))) for summary in summaries}),
         results[0][1].scenario,
+        undrawn,
+        errors,
     )
 
 
-def _judged(experiment: Experiment, data: Data, present: Data) -> list[Claim]:
+def _judged(experiment: Experiment, data: Data, present: Data, errors: list[Exception]) -> list[Claim]:
     """The claims; none of a part that lacks runs which they need. `present` knows of no other runs."""
     try:
         with _in_part(experiment):
             return experiment.claims(data)
     except LeftOutError as lacking:
         why = f"claims are judged together, and one {lacking}"
+    except Exception as error:
+        errors.append(error)
+        return [unjudged("all claims", "", "", f"what judges them failed: {_named(error)}")]
     with suppress(LeftOutError), _in_part(experiment), np.errstate(all="ignore"):
         # What these claims measure is of no use, but they have their names.
         return [unjudged(claim.text, claim.kind, "", why) for claim in experiment.claims(present)]
     return [unjudged("all claims", "", "", why)]
 
 
-def _drawn(experiment: Experiment, data: Data) -> Figure | None:
-    """The figure; none of a part that lacks runs which it needs."""
+def _drawn(experiment: Experiment, data: Data, errors: list[Exception]) -> tuple[Figure | None, str]:
+    """The figure, or why there is none, as of a part that lacks runs which it needs."""
     try:
         with _in_part(experiment):
-            return experiment.draw(data)
+            return experiment.draw(data), ""
     except LeftOutError:
-        return None
+        return None, "it needs runs that are left out"
+    except Exception as error:
+        errors.append(error)
+        return None, f"what draws it failed: {_named(error)}"
 
 
 @contextmanager

@@ -30,8 +30,10 @@ class Saturation:
     """Where a network saturates.
 
     The saturation load lies between `accepted_load`, which was accepted within 3 %, and `refused_load`,
-    which was not; each verdict rests on as many seeds as the confidence needed, up to the limit (`sure`
-    tells whether all did). `at_full_load` is what is accepted of a load of 1, wherever the search ended.
+    which was not: 0 and infinity where no load that was tried was. Each verdict rests on as many seeds as the
+    confidence needed, up to the limit (`sure` tells whether all did). `at_full_load` is what is accepted of a
+    load of 1, wherever the search ended. `runs` and `cpu_seconds` are of all runs that it rests on, whether
+    or not they were there before.
     """
 
     accepted_load: float
@@ -40,24 +42,30 @@ class Saturation:
     confidence: float
     sure: bool
     runs: int
+    cpu_seconds: float
+
+    @property
+    def is_bracketed(self) -> bool:
+        """Whether a load was accepted and one refused."""
+        return self.accepted_load > 0 and math.isfinite(self.refused_load)
 
     @property
     def load(self) -> float:
-        """The middle of the bracket."""
-        return (self.accepted_load + self.refused_load) / 2
+        """The middle of the bracket; NaN if it has but one end."""
+        return (self.accepted_load + self.refused_load) / 2 if self.is_bracketed else math.nan
 
     @property
     def half(self) -> float:
-        """Half the width of the bracket."""
-        return (self.refused_load - self.accepted_load) / 2
+        """Half the width of the bracket; NaN if it has but one end."""
+        return (self.refused_load - self.accepted_load) / 2 if self.is_bracketed else math.nan
 
     def __str__(self) -> str:
         """Both definitions in words."""
         confidence = f"{100 * self.confidence:.0f} % confidence"
         how_sure = confidence if self.sure else f"with fewer seeds than {confidence} takes"
         where = f"{self.load:.3f} ± {self.half:.3f}"
-        if self.half == 0.0:
-            where = f"{self.load:.3f} at least, the largest that was tried,"
+        if math.isinf(self.refused_load):
+            where = f"{self.accepted_load:.3f} at least, the largest that was tried,"
         elif self.accepted_load == 0.0:
             where = f"less than {self.refused_load:.3f}, the least that was tried,"
         return (
@@ -83,7 +91,9 @@ def saturation(
 
     Bisects until the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at
     a time until the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used
-    up. What is accepted at full load is measured at a load of 1, whether or not that is in the bracket.
+    up. `confidence` is that of the verdict at a load, however often it was looked at: each look has its part
+    of the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that
+    is in the bracket.
     """
     if not 0 < low < high:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
@@ -104,16 +114,16 @@ def _demand_class(scenario: Scenario, traffic: str) -> None:
 
 
 def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturation:
-    confidence = judge.confidence
     full = judge.throughput(FULL_LOAD)
     if judge.accepts(high):
-        return Saturation(high, high, full, confidence, judge.sure, judge.runs)
-    if not judge.accepts(low):
-        return Saturation(0.0, low, full, confidence, judge.sure, judge.runs)
-    while high - low > tolerance * (1 + 1e-9):
-        middle = (low + high) / 2
-        low, high = (middle, high) if judge.accepts(middle) else (low, middle)
-    return Saturation(low, high, full, confidence, judge.sure, judge.runs)
+        low, high = high, math.inf
+    elif not judge.accepts(low):
+        low, high = 0.0, low
+    else:
+        while high - low > tolerance * (1 + 1e-9):
+            middle = (low + high) / 2
+            low, high = (middle, high) if judge.accepts(middle) else (low, middle)
+    return Saturation(low, high, full, judge.confidence, judge.sure, judge.runs, judge.cpu_seconds)
 
 
 class _Judge:
@@ -132,8 +142,17 @@ class _Judge:
         self._scenario, self._key, self._traffic = scenario, key, traffic
         self.confidence, self._seeds = confidence, seeds
         self._executor, self._directory = executor, directory
-        self.runs = 0
+        self._spent: dict[tuple[float, int], float] = {}
+        """CPU seconds by load and seed."""
         self.sure = True
+
+    @property
+    def runs(self) -> int:
+        return len(self._spent)
+
+    @property
+    def cpu_seconds(self) -> float:
+        return sum(self._spent.values())
 
     def throughput(self, load: float) -> Interval:
         accepted = [float(facts["accepted"]) for facts in self._facts(load, min(2, self._seeds))]
@@ -141,9 +160,10 @@ class _Judge:
 
     def accepts(self, load: float) -> bool:
         count = min(2, self._seeds)
+        looks = self._seeds - count + 1
         while True:
             ratios = [facts["accepted"] / facts["offered"] for facts in self._facts(load, count)]
-            interval = mean_interval(ratios, self.confidence)
+            interval = mean_interval(ratios, 1 - (1 - self.confidence) / looks)
             clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
             if clear or count >= self._seeds:
                 self.sure &= clear
@@ -153,8 +173,10 @@ class _Judge:
     def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:
         over = {self._key: [round(load, 9)]}
         done = sweep(self._scenario, over, self._executor, seeds, directory=self._directory)
-        self.runs += done.tally.points - done.tally.reused
-        facts = [result.summary["classes"][self._traffic] for result in done.results()]
+        results = list(done.results())
+        for seed, result in enumerate(results):
+            self._spent[load, seed] = float(result.summary.get("cpu_seconds", 0.0))
+        facts = [result.summary["classes"][self._traffic] for result in results]
         if not all(of_run["offered"] > 0 for of_run in facts):
             raise mistake(f"{self._traffic!r} offered nothing at a load of {load:g}", "a longer run.duration")
         return facts

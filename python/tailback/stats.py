@@ -42,7 +42,7 @@ class Interval:
     def __str__(self) -> str:
         """Mean ± half, both to a sensible number of digits."""
         if math.isnan(self.mean):
-            return "saturated"
+            return "not known"
         if math.isnan(self.half):
             return f"{self.mean:.4g}"
         if self.half < 1e-6 * abs(self.mean):

@@ -5,10 +5,20 @@ from dataclasses import replace
 import pytest
 
 import tailback
-from tailback import experiments, report, reproduce
+from tailback import experiments, report, reproduce, style
 from tailback.errors import InputError
-from tailback.experiments import part
-from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, hard, unjudged, value
+from tailback.experiments import draw, part
+from tailback.experiments.model import (
+    Case,
+    Claim,
+    Data,
+    Experiment,
+    LeftOutError,
+    Search,
+    hard,
+    unjudged,
+    value,
+)
 from tailback.stats import Interval
 
 
@@ -49,6 +59,23 @@ def test_a_value_holds_within_its_tolerance_and_a_saturated_one_never():
     assert value("x", "1", Interval(1.0, 0.1, 3), (0.9, 1.1)).verdict == "held"
     assert value("x", "1", Interval(1.2, 0.1, 3), (0.9, 1.1), cause="why").cause == "why"
     assert value("x", "1", Interval(math.nan, math.nan, 3), (0.9, 1.1)).verdict == "missed"
+    assert value("x", "1", math.nan, (0.9, 1.1)).verdict == "missed"
+
+
+def test_a_value_of_which_there_is_one_number_has_no_interval():
+    made = value("x", "1", 1.05, (0.9, 1.1), "us")
+    assert (made.verdict, made.measured) == ("held", "1.05 us")
+
+
+def test_a_line_has_a_gap_where_a_point_is_missing():
+    with style.styled():
+        figure, (axes,) = style.figure()
+        points = [Interval(mean, 0.1, 3) for mean in (1.0, 2.0, math.nan, 4.0)]
+        draw.curve(axes, [1, 2, 3, 4], points, "x", 0)
+        axes.set_yscale("log")
+        figure.canvas.draw()
+    line = next(line for line in axes.lines if len(line.get_xdata()) > 1)
+    assert [math.isnan(y) for y in line.get_ydata()] == [False, False, True, False]
 
 
 def experiment(name, *, held):
@@ -116,6 +143,29 @@ def test_the_expected_time_counts_only_what_is_not_complete(tmp_path, inline):
     assert reproduce.expected_seconds([one], False, tmp_path) == 0.0
 
 
+def searching():
+    scenario = tailback.Scenario.loads("title = 'x'\n").replace({"traffic.hot.load": 0.5})
+    search = Search({"protocol": "x"}, scenario, "traffic.hot.load", 0.5, 0.9, 0.1, 1, cost=7)
+    return replace(experiment("x-fig1", held=True), searches=lambda full: [search])
+
+
+def test_a_search_whose_runs_are_complete_is_expected_to_take_no_time_and_has_as_many_runs(tmp_path, inline):
+    assert reproduce.expected_seconds([searching()], False, tmp_path) == 11.0
+    (first,) = reproduce.reproduce([searching()], tmp_path)
+    assert reproduce.expected_seconds([searching()], False, tmp_path) == 0.0
+    ran = inline.count
+    (second,) = reproduce.reproduce([searching()], tmp_path)
+    assert inline.count == ran
+    # Four runs, and of the search those at full load and at 0.9, which is accepted.
+    assert first.runs == second.runs == 6
+    assert first.cpu_seconds == second.cpu_seconds > 0
+
+
+def test_a_search_some_of_whose_runs_are_missing_is_expected_to_take_its_time(tmp_path, inline):
+    reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
+    assert reproduce.expected_seconds([searching()], False, tmp_path) == 7.0
+
+
 def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
     (one,) = part.only([experiment("x-fig1", held=True)], ["load=0.3", "load=0.2", "seed=1"], full=False)
     (done,) = reproduce.reproduce([one], tmp_path)
@@ -167,14 +217,22 @@ def broken(data):
 
 def test_a_part_whose_claims_and_figure_fail_is_reported_without_them(tmp_path, inline):
     one = replace(experiment("x-fig1", held=True), draw=broken, claims=broken)
-    with pytest.raises(StopIteration):
-        reproduce.reproduce([one], tmp_path)
     reproduce.reproduce(part.only([one], ["load=0.2"], full=False), tmp_path)
     assert (
         "**all claims.** claims are judged together, and one needs runs that are left out"
         in (tmp_path / "report.md").read_text()
     )
     assert "No figure: it needs runs that are left out." in (tmp_path / "report.html").read_text()
+
+
+def test_an_experiment_that_fails_does_not_take_the_report_of_the_others_with_it(tmp_path, inline):
+    bad = replace(experiment("x-fig2", held=True), draw=broken, claims=broken)
+    with pytest.raises(RuntimeError, match=r"draws x-fig2 failed .StopIteration.; .*html"):
+        reproduce.reproduce([experiment("x-fig1", held=True), bad], tmp_path)
+    html, text = (tmp_path / "report.html").read_text(), (tmp_path / "report.md").read_text()
+    assert "1 of 1 hard claims held" in html
+    assert "No figure: what draws it failed: StopIteration." in html
+    assert "**all claims.** what judges them failed: StopIteration" in text
 
 
 def test_what_is_left_out_is_missed_by_whoever_asks_for_it():

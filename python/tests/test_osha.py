@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from tailback.experiments import osha_fig11
+from tailback.experiments import osha_fig5, osha_fig6, osha_fig7, osha_fig8, osha_fig11, osha_zipf
 from tailback.experiments import osha_paper as osha
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted
+from tailback.experiments.model import Times
 from tailback.ptrans import Ptrans
 
 UNIFORM = '[[traffic]]\nname = "uniform"\npattern = "uniform"\nload = 1.0\nmessage = "4 KiB"\n'
@@ -37,3 +37,12 @@ def test_the_execution_time_of_a_trace_is_that_of_its_last_task():
     # A task sends a block of 64 x 64 elements of 8 bytes: 2.6 us on its channel.
     assert 0.0026 < osha_fig11.execution_ms(transposition(1000)) < 0.1
     assert math.isnan(osha_fig11.execution_ms(transposition(2)))
+
+
+@pytest.mark.parametrize("figure", [osha_fig5, osha_fig6, osha_fig7, osha_fig8])
+def test_claims_about_zipf_traffic_say_of_which(figure, monkeypatch):
+    accepted = dict.fromkeys(osha.SCHEMES, 50.0)
+    monkeypatch.setattr(osha_zipf, "both", lambda data, number, s: [(voq, accepted) for voq in (False, True)])
+    for told in ("in_words", "bounds", "let_through"):
+        monkeypatch.setattr(osha_zipf, told, lambda *of: "")
+    assert all(claim.text.startswith(("s = 1: ", "s = 3: ")) for claim in figure.claims(None))

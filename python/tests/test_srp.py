@@ -4,6 +4,8 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 
+from tailback.experiments import srp_fig11
+from tailback.experiments.model import Data
 from tailback.experiments.srp_hotspot import LATENCY, ONSET_US, phases, recovery_ms
 
 TIMES = np.arange(0, 3000, 20.0)
@@ -49,3 +51,19 @@ def test_what_overshoots_does_so_after_the_least():
     latency[TIMES == 1100], latency[TIMES == 1200], latency[TIMES == 1300] = 9000, 1000, 3000
     seen = phases([run(latency, accepted)], LATENCY)
     assert (seen.largest, seen.least, seen.rebound, seen.rebound_ms) == (9000, 1000, 3000, 0.3)
+
+
+def peaks(injected, monkeypatch):
+    """Whether injection is said to peak in the middle, of what is injected by load."""
+    monkeypatch.setattr(srp_fig11.uniform, "why_dropped", lambda data: "")
+    runs = []
+    for load, share in injected.items():
+        facts = {"speculative_packets": share, "dropped_packets": load, "packets": 1, "offered": 1.0}
+        runs.append(({"load": load}, SimpleNamespace(summary={"classes": {"uniform": facts}})))
+    return srp_fig11.claims(Data(runs))[0].verdict
+
+
+def test_what_falls_from_the_least_load_on_has_no_peak_in_the_middle(monkeypatch):
+    assert peaks({0.2: 0.1, 0.5: 0.2, 0.9: 0.05}, monkeypatch) == "held"
+    assert peaks({0.2: 0.3, 0.5: 0.2, 0.9: 0.05}, monkeypatch) == "missed"
+    assert peaks({0.2: 0.1, 0.5: 0.2, 0.9: 0.3}, monkeypatch) == "missed"

@@ -14,7 +14,7 @@ def claims(data: Data) -> list[Claim]:
     """The paper's claims."""
     found = fig10.times(data, mix.FIG9)
     return [
-        fig10.trend(found, ["lammps", "milc"], control, fig10.why(data, control))
+        fig10.trend(found, ["lammps", "milc"], control, partial(fig10.why, data, control))
         for control in fig10.CONTROLS
     ]
 

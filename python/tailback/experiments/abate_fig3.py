@@ -10,7 +10,6 @@ from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.result import Result
 from tailback.scenario import Scenario
-from tailback.stats import mean_interval
 
 _SENDERS = 99
 _MESSAGE = 1_310_720
@@ -107,7 +106,7 @@ def claims(data: Data) -> list[Claim]:
         value(
             "allowed rate while throttled (as published)",
             "about 1/100",
-            mean_interval([mean]),
+            mean,
             (0.5, 2),
             "% of line rate",
         ),

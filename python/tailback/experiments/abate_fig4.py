@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.draw import grouped_bars
+from tailback.experiments.measure import largest, least
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.scenario import Scenario
 
@@ -18,7 +18,6 @@ CODES_PAR = "codes-par"
 _SHOWN = (*ROUTINGS, CODES_PAR)
 NEAR = 1.5
 """Near the time alone: our reading."""
-_DRAINS_US = 200.0
 _SEEDS = (2, 3)
 """Beside the first, of the comparison without control."""
 _SIZES = (16, 64)
@@ -93,27 +92,13 @@ def draw(data: Data) -> Figure:
     return figure
 
 
-def _allowed(data: Data, routing: str) -> str:
-    """What the incast's senders were allowed while their backlog should drain."""
-    told = []
-    for control in paper.VARIANTS:
-        result = paper.one(data, routing=routing, control=control)
-        span = (_DRAINS_US, 0.5 * paper.time_us(result, "incast"))
-        share, let_go = paper.allowed(result, "incast", span)
-        ordered = pc.min(result.tables["signals"]["time_ns"]).as_py() / 1e3
-        told.append(
-            f"{control} {share:.2f} times the channel (first order at {ordered:.1f} us, "
-            f"{let_go} times one was let go)"
-        )
-    return "; ".join(told)
-
-
 def _why(data: Data) -> str:
-    return (
-        "What waits in the tree drains only if less is let in than the target takes. What its senders were "
-        f"allowed in all, in the mean from {_DRAINS_US:g} us to half of the incast's time: adaptive routing, "
-        f"{_allowed(data, 'adaptive')}; {CODES_PAR}, {_allowed(data, CODES_PAR)}."
-    )
+    runs = {
+        f"{routing} routing, {control},": run
+        for routing in ("adaptive", CODES_PAR)
+        for control, run in paper.variants(data, routing=routing).items()
+    }
+    return paper.why_allowed(runs, "incast")
 
 
 def _more(data: Data) -> list[float]:
@@ -158,7 +143,7 @@ def claims(data: Data) -> list[Claim]:
     theirs = f"With CODES's own adaptive routing ({CODES_PAR}), which is not judged: {told[CODES_PAR]}."
     off = {routing: found[routing, "off"] for routing in ROUTINGS}
     slowdowns = {
-        control: max(found[routing, control] / found[routing, "alone"] for routing in ROUTINGS)
+        control: largest(found[routing, control] / found[routing, "alone"] for routing in ROUTINGS)
         for control in paper.VARIANTS
     }
     best, note = paper.best_variant(slowdowns)
@@ -168,7 +153,7 @@ def claims(data: Data) -> list[Claim]:
             "off: adaptive routing is worse than minimal, with every seed",
             f"{off['adaptive']:.0f} and {off['minimal']:.0f} us; longer by "
             f"{', '.join(f'{part:.1f}' for part in more)} % with {len(more)} seeds",
-            min(more) > 0,
+            least(more) > 0,
             note=(
                 "There is no margin in this claim: the sign is the same, the difference small, since LAMMPS "
                 "waits for the end of the incast with both. With CODES's own adaptive routing, which is not "

@@ -9,12 +9,14 @@ arrival to its departure.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Data
 from tailback.result import Result
 from tailback.scenario import Scenario
@@ -140,9 +142,19 @@ def time_us(result: Result, name: str) -> float:
     return float("nan") if time is None else float(time) / 1e3
 
 
+def slowest(result: Result, names: Iterable[str]) -> float:
+    """The longest time of some jobs, in us; NaN if one of them did not end."""
+    return largest(time_us(result, name) for name in names)
+
+
+def least_slowed(slowdowns: Mapping[str, float], among: Sequence[str] = VARIANTS) -> str:
+    """The variant under which something is slowed least; one under which it does not end is the worst."""
+    return min(among, key=lambda control: math.inf if math.isnan(slowdowns[control]) else slowdowns[control])
+
+
 def best_variant(slowdowns: Mapping[str, float]) -> tuple[str, str]:
     """The variant under which the victims are slowed least, and a note that tells the default beside it."""
-    best = min(VARIANTS, key=lambda control: slowdowns[control])
+    best = least_slowed(slowdowns)
     return best, f"the default, as published: {slowdowns['as published']:.2f}x; the best: {best}"
 
 
@@ -164,21 +176,28 @@ def cases(
 
 def told_allowed(result: Result, name: str) -> str:
     """What an incast's senders were allowed from a tenth to half of its time, and when orders began."""
-    time = time_us(result, name)
-    share, let_go = allowed(result, name, (0.1 * time, 0.5 * time))
     first = pc.min(result.tables["signals"]["time_ns"]).as_py()
     ordered = "no order" if first is None else f"first order of the run at {first / 1e3:.1f} us"
+    start, time = result.summary["jobs"][name]["start_ns"] / 1e3, time_us(result, name)
+    if math.isnan(time):
+        return f"not told, since it did not end ({ordered})"
+    share, let_go = allowed(result, name, (start + 0.1 * time, start + 0.5 * time))
     return f"{share:.2f} times the channel ({ordered}, {let_go} times one was let go)"
 
 
-def why_default(runs: Mapping[str, Result], name: str) -> str:
-    """What stands between the default and the variants: what each allowed the senders of an incast."""
-    told = "; ".join(f"{control} {told_allowed(runs[control], name)}" for control in VARIANTS)
+def why_allowed(runs: Mapping[str, Result], name: str) -> str:
+    """What stands between runs under control: what each allowed the senders of an incast."""
+    told = "; ".join(f"{run} {told_allowed(result, name)}" for run, result in runs.items())
     return (
         "What waits in a tree drains only if less is let in than its target takes, and a tree that orders "
         f"precede does not stand at once. What the senders of {name} were allowed in all, in the mean from a "
-        f"tenth to half of its time, whether or not they had anything to send: {told}"
+        f"tenth to half of its time, whether or not they had anything to send: {told}."
     )
+
+
+def variants(data: Data, **labels: Any) -> dict[str, Result]:
+    """The results under each variant of the scheme."""
+    return {control: one(data, control=control, **labels) for control in VARIANTS}
 
 
 def allowed(result: Result, name: str, span_us: tuple[float, float]) -> tuple[float, int]:

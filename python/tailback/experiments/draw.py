@@ -40,16 +40,15 @@ def curve(
     number: int,
     hollow: Sequence[bool] = (),
 ) -> None:
-    """A line with error bars; points that are hollow are lower bounds."""
-    shown = [at for at, point in enumerate(points) if not math.isnan(point.mean)]
-    x = np.array([steps[at] for at in shown], dtype=float)
-    y = np.array([points[at].mean for at in shown])
+    """A line with error bars, and gaps where points are missing; those that are hollow are lower bounds."""
+    x = np.array(steps, dtype=float)
+    y = np.array([point.mean for point in points], dtype=float)
     looks = style.line(number)
     marker = style.MARKERS[number % len(style.MARKERS)]
     axes.plot([], [], label=label, marker=marker, **looks)
-    axes.errorbar(x, y, yerr=_halves([points[at] for at in shown]), capsize=2, elinewidth=0.8, **looks)
-    for at, place in enumerate(shown):
-        empty = bool(hollow) and hollow[place]
+    axes.errorbar(x, y, yerr=_halves(points), capsize=2, elinewidth=0.8, **looks)
+    for at in range(len(points)):
+        empty = bool(hollow) and hollow[at]
         axes.plot(
             x[at],
             y[at],

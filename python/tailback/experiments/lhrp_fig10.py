@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import LABELS, curve, finish, look
+from tailback.experiments import bracket
+from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look
 from tailback.experiments.lhrp_paper import (
     FULL,
     PAPER,
     ROOMIER,
     ROOMY,
     SPANS,
-    Times,
     scenario,
     times,
     uniform,
     uniform_cost,
 )
 from tailback.experiments.measure import accepted, latency, per_packet
-from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
-from tailback.stats import Interval
+from tailback.experiments.model import Case, Claim, Data, Experiment, Search, Times, hard, value
+from tailback.saturation import Saturation
 
 _SIZES = (192, 512)
 _LOADS = (0.3, 0.6, 0.8)
@@ -80,11 +81,7 @@ def _refusals(data: Data) -> str:
 
 
 def _roomy(data: Data) -> str:
-    return ", ".join(
-        f"{LABELS[p]} {Interval(100 * found.load, 100 * found.half, found.runs)} %"
-        for p in _KINDS
-        if (found := data.saturation(roomy=p))
-    )
+    return ", ".join(f"{LABELS[p]} {bracket.told(data.saturation(roomy=p))}" for p in _KINDS)
 
 
 def searches(full: bool) -> list[Search]:
@@ -103,11 +100,11 @@ def _search(labels: dict[str, Any], protocol: str, size: int, full: bool) -> Sea
         labels,
         made.replace(ROOMY) if "roomy" in labels else made,
         "traffic.uniform.load",
-        0.6 if "roomy" in labels else 0.7,
+        0.6,
         1.0,
         0.005 if full else 0.02,
         2 if full else 1,
-        cost=6 * uniform_cost(0.85, size, span),
+        cost=7 * uniform_cost(0.85, size, span),
     )
 
 
@@ -125,62 +122,54 @@ def draw(data: Data) -> Figure:
             axes.set_title(f"{size}-flit messages", loc="left")
             axes.set_ylabel("mean message\nlatency [us]")
             axes.set_yscale("log")
-        finish(figure, panels[-1], "offered load [% of injection bandwidth]", "mean message\nlatency [us]")
+        finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]")
     return figure
 
 
-def _first(data: Data) -> bool:
-    """Whether LHRP refuses, with 512 flits, a load that all others are known to accept."""
-    found = {p: data.saturation(protocol=p, flits=512) for p in data.values("protocol")}
-    own = found.pop("lhrp")
-    return own is not None and all(
-        other is not None and own.refused_load <= other.accepted_load for other in found.values()
-    )
-
-
-def _told(data: Data, size: int) -> str:
-    return ", ".join(
-        f"{LABELS[p]} {Interval(100 * found.load, 100 * found.half, found.runs)} %"
-        for p in data.values("protocol")
-        if (found := data.saturation(protocol=p, flits=size))
-    )
-
-
-def _saturated_at(data: Data, protocol: str, size: int) -> float:
-    found = data.saturation(protocol=protocol, flits=size)
-    return found.load if found else float("nan")
+def _first(found: Mapping[str, Saturation]) -> bool | None:
+    """Whether LHRP refuses a load that all others are known to accept; None where brackets overlap."""
+    below = [bracket.is_below(found["lhrp"], found[other]) for other in _KINDS if other != "lhrp"]
+    if False in below:
+        return False
+    return None if None in below else True
 
 
 def claims(data: Data) -> list[Claim]:
     """The paper's claims."""
-    points = {(p, size): _saturated_at(data, p, size) for p in _KINDS for size in _SIZES}
-    told = {size: _told(data, size) for size in _SIZES}
-    small = [points[p, 192] for p in _KINDS]
-    bracket = data.saturation(protocol="lhrp", flits=512)
-    loss = 100 * (points["lhrp", 512] / points["none", 512] - 1)
-    half = 200 * bracket.half / points["none", 512] if bracket else float("nan")
+    found = {size: {p: data.saturation(protocol=p, flits=size) for p in _KINDS} for size in _SIZES}
+    told = {
+        size: ", ".join(f"{LABELS[p]} {bracket.told(each)}" for p, each in of.items())
+        for size, of in found.items()
+    }
+    small, large = ([each.load for each in found[size].values()] for size in _SIZES)
+    none, srp, lhrp = (found[512][p] for p in _KINDS)
+    alike = hard(
+        "192 flits: all saturate alike (within 5 points)", told[192], max(small) - min(small) <= 0.05
+    )
+    less = value(
+        "512 flits: LHRP less than the baseline by",
+        "-8 %",
+        bracket.change(lhrp, none),
+        (-14, -3),
+        "%",
+        cause="As above.",
+    )
+    both = hard(
+        "SRP is like the baseline at both sizes",
+        f"{told[192]}; {told[512]}",
+        all(abs(of[1] - of[0]) <= 0.05 for of in (small, large)),
+    )
     return [
-        hard("192 flits: all saturate alike (within 5 points)", told[192], max(small) - min(small) <= 0.05),
+        bracket.if_bracketed(alike, *found[192].values()),
         hard(
             "512 flits: LHRP saturates first, before the baseline and SRP",
             told[512],
-            _first(data),
+            _first(found[512]),
             note="First: it refuses a load that the others accept (the brackets of the searches part them).",
-            cause=_refusals(data),
+            cause=lambda: _refusals(data),
         ),
-        value(
-            "512 flits: LHRP less than the baseline by",
-            "-8 %",
-            Interval(loss, half, 1),
-            (-14, -3),
-            "%",
-            cause="As above.",
-        ),
-        hard(
-            "SRP is like the baseline at both sizes",
-            f"{told[192]}; {told[512]}",
-            all(abs(points["srp", size] - points["none", size]) <= 0.05 for size in _SIZES),
-        ),
+        bracket.if_bracketed(less, lhrp, none),
+        bracket.if_bracketed(both, none, srp, *(found[192][p] for p in ("none", "srp"))),
     ]
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments import lhrp_uniform
+from tailback.experiments import bracket, lhrp_uniform
 from tailback.experiments.draw import LABELS, OFFERED, curves, finish, look, protocol_lines
 from tailback.experiments.lhrp_paper import PAPER, SPANS
 from tailback.experiments.measure import latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
-from tailback.stats import Interval
 
 _SIZES = (48, 4)
 _KINDS = ("none", "srp")
@@ -43,7 +42,7 @@ def draw(data: Data) -> Figure:
             curves(axes, data, latency("uniform", "message"), "load", lines, 1e-3)
             for kind in _KINDS:
                 found = data.saturation(protocol=kind, flits=size)
-                if found:
+                if found.is_bracketed:
                     axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(kind)))
             axes.set_title(f"{size}-flit messages", loc="left")
             axes.set_yscale("log")
@@ -53,27 +52,27 @@ def draw(data: Data) -> Figure:
 
 def claims(data: Data) -> list[Claim]:
     """The paper's claims."""
-    found = {(kind, size): data.saturation(protocol=kind, flits=size) for kind in _KINDS for size in _SIZES}
-    loads = {key: each.load if each else float("nan") for key, each in found.items()}
+    found = {size: [data.saturation(protocol=kind, flits=size) for kind in _KINDS] for size in _SIZES}
     told = {
-        size: ", ".join(f"{LABELS[kind]} {100 * loads[kind, size]:.1f} %" for kind in _KINDS)
-        for size in _SIZES
+        size: ", ".join(f"{LABELS[kind]} {bracket.told(each)}" for kind, each in zip(_KINDS, of, strict=True))
+        for size, of in found.items()
     }
-    loss = {size: 100 * (loads["srp", size] / loads["none", size] - 1) for size in _SIZES}
-    bracket = found["srp", 4]
-    half = 100 * bracket.half / loads["none", 4] if bracket else float("nan")
-    return [
-        hard("48 flits: SRP tracks the baseline (within 5 %)", told[48], abs(loss[48]) <= 5),
-        hard("4 flits: SRP saturates far earlier", told[4], loss[4] < -15),
-        value(
-            "4 flits: SRP below the baseline by",
-            "almost 30 %",
-            Interval(-loss[4], half, 1),
-            (20, 40),
-            "%",
-            note="Closed form: 57.1 % instead of 80 %, 28.6 % less.",
-        ),
-    ]
+    more = {size: bracket.change(srp, base) for size, (base, srp) in found.items()}
+    made = {
+        48: [hard("48 flits: SRP tracks the baseline (within 5 %)", told[48], abs(more[48].mean) <= 5)],
+        4: [
+            hard("4 flits: SRP saturates far earlier", told[4], more[4].mean < -15),
+            value(
+                "4 flits: SRP below the baseline by",
+                "almost 30 %",
+                more[4].scaled(-1),
+                (20, 40),
+                "%",
+                note="Closed form: 57.1 % instead of 80 %, 28.6 % less.",
+            ),
+        ],
+    }
+    return [bracket.if_bracketed(claim, *found[size]) for size, of in made.items() for claim in of]
 
 
 EXPERIMENT = Experiment(

@@ -7,14 +7,16 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
-from tailback.experiments.lhrp_paper import PAPER, Times, hotspot, hotspot_cost, scenario, times
+from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import (
     accepted_per_destination,
     delivered_latency,
     is_saturated,
+    largest,
+    least,
     per_packet,
 )
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.stats import Interval
 
 _LATENCY = delivered_latency("hot")
@@ -104,7 +106,7 @@ def claims(data: Data) -> list[Claim]:
             _at(data, "lhrp", 15),
             (0.0, round(limit, 3)),
             "us",
-            cause=_standing_queue(data),
+            cause=lambda: _standing_queue(data),
         ),
         *_reservations(data),
     ]
@@ -123,7 +125,7 @@ def _past(data: Data, protocol: str) -> list[float]:
 
 
 def _ecn(data: Data) -> Claim:
-    worst = max(_past(data, "ecn"))
+    worst = largest(_past(data, "ecn"))
     held = worst < _at(data, "none", 2).mean / 2 and worst < 2 * _at(data, "ecn", 0.9).mean
     accepts = data.mean(accepted_per_destination("hot"), protocol="ecn", load=2).scaled(100)
     return hard(
@@ -138,7 +140,7 @@ def _ecn(data: Data) -> Claim:
 
 def _lhrp_flat(data: Data) -> Claim:
     past = _past(data, "lhrp")
-    held = max(past) <= 1.25 * min(past)
+    held = largest(past) <= 1.25 * least(past)
     return hard("LHRP is flat past 100 %", _told(data, "lhrp", 0.9, 2, 15), held, note=_standing_queue(data))
 
 
@@ -193,7 +195,7 @@ def _reservations(data: Data) -> list[Claim]:
             "SMSRP stays low and rises slowly",
             _told(data, "smsrp", 0.9, 2, 15),
             low and last > first,
-            cause=_share(data),
+            cause=lambda: _share(data),
             note=_smsrp_rules(data),
         ),
         hard(

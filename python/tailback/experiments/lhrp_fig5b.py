@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
-from tailback.experiments.lhrp_paper import PAPER, Times, hotspot, hotspot_cost, scenario
+from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario
 from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.stats import Interval
 from tailback.tables import series
 
@@ -102,8 +102,8 @@ def _near_full(data: Data, protocol: str, over: list[float]) -> Claim:
     worst = min(points, key=lambda load: points[load].mean)
     measured = f"least: {points[worst].scaled(100)} % at {worst:g}x; at 2x {points[2].scaled(100)} %"
     held = points[worst].mean >= 0.95
-    cause = _overthrottled(data) if protocol == "ecn" else ""
-    return hard(f"{LABELS[protocol]} accepts about 100 % past saturation", measured, held, cause=cause)
+    text = f"{LABELS[protocol]} accepts about 100 % past saturation"
+    return hard(text, measured, held, cause=lambda: _overthrottled(data) if protocol == "ecn" else "")
 
 
 def _overthrottled(data: Data) -> str:

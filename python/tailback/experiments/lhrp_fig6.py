@@ -9,16 +9,9 @@ from matplotlib.figure import Figure
 
 from tailback import arrivals, style
 from tailback.experiments.draw import LABELS, finish, look
-from tailback.experiments.lhrp_paper import (
-    PAPER,
-    Times,
-    hotspot,
-    hotspot_cost,
-    scenario,
-    uniform_cost,
-)
+from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, uniform_cost
 from tailback.experiments.measure import accepted_per_destination, mean_series
-from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, at_most, hard, value
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
 from tailback.tables import series
@@ -231,6 +224,8 @@ def claims(data: Data) -> list[Claim]:
         {p: mean_interval([part(result) for result in data.results(protocol=p)]) for p in _KINDS}
         for part in (_rise(until), _late, _peak)
     )
+    pairs = zip(*(data.results(protocol=p) for p in ("lhrp", "smsrp")), strict=True)
+    more = mean_interval([_rise(until)(lhrp) - _rise(until)(smsrp) for lhrp, smsrp in pairs])
     span = f"mean rise from {_ONSET_US:g} to {until:g} us"
     told = ", ".join(f"{LABELS[p]} {rises[p]} (peak {peaks[p]})" for p in ("lhrp", "smsrp", "ecn"))
     return [
@@ -260,13 +255,13 @@ def claims(data: Data) -> list[Claim]:
             (100, 1000),
             "us",
             note="back to normal: for good within 10 % of the latency before",
-            cause=_why_soon(data),
+            cause=lambda: _why_soon(data),
         ),
         value("SMSRP's rise", "below 50 ns", rises["smsrp"], (-math.inf, 50), "ns"),
         hard(
             "LHRP at most SMSRP, both far below ECN",
-            f"{span}: {told} ns",
-            rises["lhrp"].low <= rises["smsrp"].high and rises["smsrp"].mean < rises["ecn"].mean / 2,
+            f"{span}: {told} ns; LHRP less SMSRP, seed by seed, {more} ns",
+            at_most(more) if rises["smsrp"].mean < rises["ecn"].mean / 2 else False,
             cause="As for LHRP, SMSRP and ECN alone.",
         ),
     ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments import lhrp_uniform
-from tailback.experiments.draw import LABELS, curve, finish, look
+from tailback.experiments import bracket, lhrp_uniform
+from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look
 from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
 from tailback.experiments.measure import accepted, latency, per_packet
-from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, unjudged, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
 from tailback.saturation import Saturation
-from tailback.stats import Interval
 
 
 def searches(full: bool) -> list[Search]:
@@ -28,21 +27,17 @@ def draw(data: Data) -> Figure:
             shown = [point.scaled(1e-3) for point in points]
             curve(axes, [100 * load for load in loads], shown, LABELS[protocol], look(protocol))
             found = data.saturation(protocol=protocol)
-            if found:
+            if found.is_bracketed:
                 axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(protocol)))
         axes.set_yscale("log")
         finish(
             figure,
             axes,
-            "offered load [% of injection bandwidth]",
+            OFFERED,
             "mean message latency [us]",
             "vertical: saturation (largest load accepted within 3 %); saturated latencies are not drawn",
         )
     return figure
-
-
-def _interval(found: Saturation) -> Interval:
-    return Interval(100 * found.load, 100 * found.half, found.runs)
 
 
 def _by_definition(found: Saturation, bound: str) -> str:
@@ -51,18 +46,19 @@ def _by_definition(found: Saturation, bound: str) -> str:
     return (
         f"It is the definition. {full:.2f} % is accepted at a load of 100 %, below the bound of {bound}; "
         f"where as much is accepted, the largest load of which that is 97 % is {full:.2f} / 0.97 = "
-        f"{full / 0.97:.1f} %, and the search finds {_interval(found)} %."
+        f"{full / 0.97:.1f} %, and the search finds {bracket.told(found)}."
     )
 
 
-def _last(known: dict[str, Saturation], data: Data) -> Claim:
-    """SMSRP below LHRP, which is judged only where the searches are finer than half a point together."""
-    text = "SMSRP saturates below LHRP (by over half a point)"
-    first, second = known["smsrp"], known["lhrp"]
-    told = f"SMSRP {_interval(first)} %, LHRP {_interval(second)} %"
-    if first.half + second.half <= 0.005:
-        return hard(text, told, first.load < second.load - 0.005, cause=_hardly(data))
-    return unjudged(text, "hard", "", f"{told}: not told apart at this size. {_hardly(data)}")
+def _last(found: dict[str, Saturation], data: Data) -> Claim:
+    """SMSRP below LHRP, which is judged where the brackets of the searches tell."""
+    smsrp, lhrp = found["smsrp"], found["lhrp"]
+    return hard(
+        "SMSRP saturates below LHRP (by over half a point)",
+        f"SMSRP {bracket.told(smsrp)}, LHRP {bracket.told(lhrp)}",
+        bracket.is_below(smsrp, lhrp, by=0.005),
+        cause=lambda: _hardly(data),
+    )
 
 
 def _hardly(data: Data) -> str:
@@ -91,39 +87,41 @@ def cases(full: bool) -> list[Case]:
 def claims(data: Data) -> list[Claim]:
     """The paper's claims."""
     found = {p: data.saturation(protocol=p) for p in data.values("protocol")}
-    known = {protocol: each for protocol, each in found.items() if each}
     told = ", ".join(
-        f"{LABELS[p]} {_interval(each)} % ({each.at_full_load.scaled(100)} % at full load)"
-        for p, each in known.items()
+        f"{LABELS[p]} {bracket.told(each)} ({each.at_full_load.scaled(100)} % at full load)"
+        for p, each in found.items()
     )
-    base = known["none"].load
-    alike = all(abs(known[p].load - base) <= 0.03 for p in ("ecn", "lhrp"))
+    others = [found[p] for p in ("ecn", "lhrp")]
+    base, srp = found["none"], found["srp"]
+    alike = hard(
+        "LHRP, ECN and the baseline saturate alike (within 3 points)",
+        told,
+        all(abs(other.load - base.load) <= 0.03 for other in others),
+        note=f"LHRP is the baseline while it refuses nothing. {_hardly(data)}",
+    )
+    at = value(
+        "the baseline saturates at",
+        "80 %",
+        bracket.percent(base),
+        (74, 80),
+        "%",
+        note="bound 4/5 (a 1-flit acknowledgement per 4 flits)",
+        cause=lambda: _by_definition(base, "4/5"),
+    )
+    srp_at = value(
+        "SRP saturates at",
+        "50 %",
+        bracket.percent(srp),
+        (42, 57.1),
+        "%",
+        cause=lambda: _by_definition(srp, "4/7"),
+    )
     return [
-        hard(
-            "LHRP, ECN and the baseline saturate alike (within 3 points)",
-            told,
-            alike,
-            note=f"LHRP is the baseline while it refuses nothing. {_hardly(data)}",
-        ),
-        value(
-            "the baseline saturates at",
-            "80 %",
-            _interval(known["none"]),
-            (74, 80),
-            "%",
-            note="bound 4/5 (a 1-flit acknowledgement per 4 flits)",
-            cause=_by_definition(known["none"], "4/5"),
-        ),
-        hard("SRP saturates far below SMSRP", told, known["srp"].load < known["smsrp"].load - 0.05),
-        _last(known, data),
-        value(
-            "SRP saturates at",
-            "50 %",
-            _interval(known["srp"]),
-            (42, 57.1),
-            "%",
-            cause=_by_definition(known["srp"], "4/7"),
-        ),
+        bracket.if_bracketed(alike, base, *others),
+        bracket.if_bracketed(at, base),
+        hard("SRP saturates far below SMSRP", told, bracket.is_below(srp, found["smsrp"], by=0.05)),
+        _last(found, data),
+        bracket.if_bracketed(srp_at, srp),
     ]
 
 

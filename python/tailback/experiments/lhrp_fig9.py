@@ -81,7 +81,7 @@ def claims(data: Data) -> list[Claim]:
             _told(data, "without", climbs["without"]),
             bool(climbs["without"]) and 5 <= min(climbs["without"]) <= 9,
             note="Latency counts as climbing where that of delivered packets is over 1.5 times that at 2x.",
-            cause=_priority(data, loads, knee),
+            cause=lambda: _priority(data, loads, knee),
         ),
         hard(
             "with fabric drop, latency stays low",

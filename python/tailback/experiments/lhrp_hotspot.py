@@ -9,7 +9,6 @@ from tailback.experiments.lhrp_paper import (
     FULL,
     PROTOCOLS,
     SPANS,
-    Times,
     hotspot,
     hotspot_cost,
     scenario,
@@ -21,7 +20,7 @@ from tailback.experiments.measure import (
     mean_series,
     per_packet,
 )
-from tailback.experiments.model import Case, Data
+from tailback.experiments.model import Case, Data, Times
 
 SETUP = (
     "60 random sources send 4-flit messages to 4 random destinations of the 1056-endpoint dragonfly; each "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from tailback.experiments.model import Times
 from tailback.scenario import Scenario
 
 PAPER = (
@@ -69,20 +69,6 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
 
 PROTOCOLS = ("none", "ecn", "srp", "smsrp", "lhrp")
 """What is compared where no others are named; LHRP+SRP is for messages of two sizes (lhrp-fig12)."""
-
-
-@dataclass(frozen=True)
-class Times:
-    """Warm-up, measured window and drain, in us."""
-
-    warmup: float
-    duration: float
-    drain: float
-
-    @property
-    def total(self) -> float:
-        """Simulated time, the drain included."""
-        return self.warmup + self.duration + self.drain
 
 
 REDUCED = Times(30, 50, 20)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tailback.experiments.lhrp_paper import FULL, PROTOCOLS, Times, scenario, times, uniform, uniform_cost
-from tailback.experiments.model import Case, Search
+from tailback.experiments.lhrp_paper import FULL, PROTOCOLS, scenario, times, uniform, uniform_cost
+from tailback.experiments.model import Case, Search, Times
 
 LOADS = (0.2, 0.5)
 """Of small messages; near saturation there are the searches, and a run of 80 us takes a minute."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,16 @@ def per_packet(traffic: str, count: str) -> Measure:
     return lambda result: float(
         _facts(result, traffic)[f"{count}_packets"] / max(1, _facts(result, traffic)["packets"])
     )
+
+
+def largest(numbers: Iterable[float]) -> float:
+    """The largest of them; NaN if one is, where `max` would leave it out or not by their order."""
+    return float(np.max(list(numbers)))
+
+
+def least(numbers: Iterable[float]) -> float:
+    """The least of them; NaN if one is."""
+    return float(np.min(list(numbers)))
 
 
 def utilisation(channels: dict[str, int], kinds: Collection[str] = ()) -> Measure:

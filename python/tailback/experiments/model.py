@@ -12,12 +12,26 @@ from matplotlib.figure import Figure
 from tailback.result import Result
 from tailback.saturation import Saturation
 from tailback.scenario import Scenario
-from tailback.stats import Interval, mean_interval
+from tailback.stats import CONFIDENCE, Interval, mean_interval
 
 Kind = Literal["hard", "value", ""]
 """Empty: not known, since what tells it cannot be judged."""
 Verdict = Literal["held", "missed", "not judged"]
 Measure = Callable[[Result], float]
+
+
+@dataclass(frozen=True)
+class Times:
+    """Warm-up, measured window and drain, in us."""
+
+    warmup: float
+    duration: float
+    drain: float
+
+    @property
+    def total(self) -> float:
+        """Simulated time, the drain included."""
+        return self.warmup + self.duration + self.drain
 
 
 @dataclass(frozen=True)
@@ -57,32 +71,58 @@ class Claim:
     cause: str = ""
 
 
+Cause = str | Callable[[], str]
+"""Why a claim is missed: a function is asked only then."""
+
+
+def _told(cause: Cause) -> str:
+    return cause() if callable(cause) else cause
+
+
 def hard(
-    text: str, measured: str, held: bool, *, published: str = "", note: str = "", cause: str = ""
+    text: str, measured: str, held: bool | None, *, published: str = "", note: str = "", cause: Cause = ""
 ) -> Claim:
-    """An ordering or a mechanism that must hold."""
+    """An ordering or a mechanism that must hold; not judged where what was measured does not tell (None)."""
+    if held is None:
+        why = (f"{measured}: this does not tell.", note, _told(cause))
+        return unjudged(text, "hard", published, " ".join(part for part in why if part))
     return Claim(
-        text, "hard", published, measured, "held" if held else "missed", "", note, "" if held else cause
+        text,
+        "hard",
+        published,
+        measured,
+        "held" if held else "missed",
+        "",
+        note,
+        "" if held else _told(cause),
     )
 
 
 def value(
     text: str,
     published: str,
-    measured: Interval,
+    measured: Interval | float,
     within: tuple[float, float],
     unit: str = "",
     *,
     note: str = "",
-    cause: str = "",
+    cause: Cause = "",
 ) -> Claim:
-    """A published figure; held if the measured mean lies within the tolerance."""
+    """A published figure; held if the measured number, or mean, lies within the tolerance."""
     low, high = within
+    measured = measured if isinstance(measured, Interval) else mean_interval([measured])
     held = low <= measured.mean <= high
     told = f"{measured} {unit}".strip()
     tolerance = f"{low:g} to {high:g} {unit}".strip() if math.isfinite(low + high) else _open(low, high, unit)
     verdict: Verdict = "held" if held else "missed"
-    return Claim(text, "value", published, told, verdict, tolerance, note, "" if held else cause)
+    return Claim(text, "value", published, told, verdict, tolerance, note, "" if held else _told(cause))
+
+
+def at_most(excess: Interval, margin: float = 0.0) -> bool | None:
+    """Whether a mean difference is at most a margin; None where no interval tells."""
+    if math.isnan(excess.half) or excess.low <= margin < excess.high:
+        return None
+    return excess.high <= margin
 
 
 def _open(low: float, high: float, unit: str) -> str:
@@ -92,6 +132,9 @@ def _open(low: float, high: float, unit: str) -> str:
 def unjudged(text: str, kind: Kind, published: str, why: str) -> Claim:
     """A claim that this size, or the part that was run, cannot tell."""
     return Claim(text, kind, published, "", "not judged", note=why)
+
+
+_NOT_SEARCHED = Saturation(0.0, math.inf, mean_interval([]), CONFIDENCE, sure=False, runs=0, cpu_seconds=0.0)
 
 
 class LeftOutError(Exception):
@@ -148,12 +191,12 @@ class Data:
         steps = self.values(along, **labels)
         return steps, [self.mean(measure, **{**labels, along: step}) for step in steps]
 
-    def saturation(self, **labels: Any) -> Saturation | None:
-        """The saturation that was searched for."""
+    def saturation(self, **labels: Any) -> Saturation:
+        """The saturation that was searched for; one that may lie anywhere, if none was."""
         found = [saturation for own, saturation in self._saturations if _matches(own, labels)]
         if not found:
             self._must_not_lack(labels)
-        return found[0] if found else None
+        return found[0] if found else _NOT_SEARCHED
 
 
 def _values(label: str, wanted: Mapping[str, Any], among: Sequence[Mapping[str, Any]]) -> list[Any]:

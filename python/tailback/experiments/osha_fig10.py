@@ -52,13 +52,13 @@ def claims(data: Data) -> list[Claim]:
             "OSHA-4VC is near SASHA-4VC (at least 3/4 of it)",
             told,
             all(each["OSHA-4VC"] >= 0.75 * each["SASHA-4VC"] for each in every),
-            cause=_far(found),
+            cause=lambda: _far(found),
         ),
         hard(
             "network 4 accepts more than network 3",
             told,
             all(large[scheme] > small[scheme] for small, large in pairs for scheme in small),
-            cause=_not_more(found[3], found[4]),
+            cause=lambda: _not_more(found[3], found[4]),
         ),
         hard(
             "network 4: BBQ-4VC is the best (within a point)",

@@ -63,7 +63,7 @@ def claims(data: Data) -> list[Claim]:
             zipf.in_words(data, NUMBER, 3.0),
             all(zipf.spread(f) <= 5 for _, f in strong),
             note=zipf.bounds(data, NUMBER, 3.0),
-            cause=_why_apart(strong),
+            cause=lambda: _why_apart(strong),
         ),
     ]
 

@@ -21,13 +21,13 @@ def claims(data: Data) -> list[Claim]:
     told = zipf.in_words(data, NUMBER, 1.0)
     return [
         hard(
-            "SASHA-4VC is the best (within a point)",
+            "s = 1: SASHA-4VC is the best (within a point)",
             told,
             all(highest(f, ["SASHA-4VC"]) for _, f in weak),
             cause=_QUEUES,
         ),
         hard(
-            "SASHA-2VC is like BBQ-4VC (within 3 points)",
+            "s = 1: SASHA-2VC is like BBQ-4VC (within 3 points)",
             told,
             all(abs(f["SASHA-2VC"] - f["BBQ-4VC"]) <= 3 for _, f in weak),
             cause=_QUEUES,

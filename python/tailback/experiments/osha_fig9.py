@@ -37,12 +37,12 @@ def claims(data: Data) -> list[Claim]:
     adaptive = data.mean(hot.total, network=1, voq=True, scheme="SASHA-4VC", load=1.0).scaled(100)
     victim = 100 * data.mean(accepted("uniform"), network=1, voq=True, scheme="BBQ-4VC", load=1.0).mean
     return [
-        hard("1VC and OSHA collapse, BBQ-4VC and SASHA-4VC hold", told, apart, cause=_between(every)),
+        hard("1VC and OSHA collapse, BBQ-4VC and SASHA-4VC hold", told, apart, cause=lambda: _between(every)),
         hard(
             "network 1 without VOQs: only BBQ-4VC and SASHA-4VC escape",
             ", ".join(sorted(escape)),
             escape == set(_HOLD),
-            cause=_between(every),
+            cause=lambda: _between(every),
         ),
         value(
             "network 1 with VOQs: BBQ-4VC accepts",

@@ -13,8 +13,7 @@ from matplotlib.ticker import LogFormatter
 
 from tailback import style
 from tailback.experiments.draw import Line, curve
-from tailback.experiments.lhrp_paper import Times
-from tailback.experiments.model import Case, Data, Measure
+from tailback.experiments.model import Case, Data, Measure, Times
 from tailback.scenario import Scenario
 from tailback.stats import Interval
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tailback.experiments import osha_paper as osha
 from tailback.experiments.measure import accepted, delivered_latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.experiments.model import Case, Cause, Claim, Data, Experiment, hard
 from tailback.stats import Interval
 
 ORDERS = (1.0, 3.0)
@@ -52,7 +52,7 @@ def traffic(s: float) -> str:
     return TRAFFIC.replace("{s}", str(s))
 
 
-def below(data: Data, torus: int, kns: int, *, cause: str = "") -> Claim:
+def below(data: Data, torus: int, kns: int, *, cause: Cause = "") -> Claim:
     """That a torus saturates far below the KNS network."""
     pairs = list(zip(both(data, torus, 1.0), both(data, kns, 1.0), strict=True))
     measured = "; ".join(
@@ -81,7 +81,7 @@ def little(data: Data, torus: int) -> Claim:
     (_, without), (_, voqs) = both(data, torus, 1.0)
     most = max(voqs[scheme] - without[scheme] for scheme in without)
     told = f"at most {most:.1f} points"
-    return hard("VOQs add little (at most 5 points at s = 1)", told, most <= 5, cause=cause)
+    return hard("s = 1: VOQs add little (at most 5 points)", told, most <= 5, cause=cause)
 
 
 def spread(found: dict[str, float]) -> float:

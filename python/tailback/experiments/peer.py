@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curve, finish
+from tailback.experiments.draw import OFFERED, curve, finish
 from tailback.experiments.measure import accepted, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.scenario import Scenario
@@ -125,7 +125,7 @@ def _draw(peer: Peer) -> Callable[[Data], Figure]:
             axes.axvline(100 * peer.saturation, color="#777777", linewidth=0.8)
             axes.set_ylim(bottom=0)
             note = "grey: BookSim2's highest accepted load"
-            finish(figure, axes, "offered load [% of injection bandwidth]", "packet latency [cycles]", note)
+            finish(figure, axes, OFFERED, "packet latency [cycles]", note)
         return figure
 
     return drawn

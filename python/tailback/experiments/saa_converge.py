@@ -24,7 +24,6 @@ from tailback.experiments.saa_paper import (
     tree,
 )
 from tailback.result import Result
-from tailback.stats import mean_interval
 
 ROUTES = {"static": (0, STATIC), "adaptive": (2, ADAPTIVE)}
 PERIOD_NS = 10_000.0
@@ -122,7 +121,7 @@ def _unchanged(name: str, result: Result) -> Claim:
         f"{name} routes: rates known after the first probe stay till the flow ends",
         f"{len(changed)} of {len(settled(result))} flows learned another",
         not len(changed),
-        cause=_why_changed(result, changed) if len(changed) else "",
+        cause=lambda: _why_changed(result, changed),
     )
 
 
@@ -131,14 +130,15 @@ def _why_changed(result: Result, changed: np.ndarray[Any, Any]) -> str:
     at = settled(result)[changed]
     left = ends[changed] - at
     # What a flow knew before is not recorded: it ended about as late as flows of the next larger load.
-    before = np.array([HOLD_NS / 1e3 + loads[loads > load].min() for load in loads[changed]])
+    next_due = HOLD_NS / 1e3 + np.array([loads[loads > load].min(initial=np.inf) for load in loads[changed]])
+    due = " and ".join(f"{time:.1f} us" if np.isfinite(time) else "there are none" for time in next_due)
     gone = [
         int(((ends < time) & (loads > load)).sum()) for time, load in zip(at, loads[changed], strict=True)
     ]
     return (
         f"They learned it at {_told(at)} us, {_told(left)} us before their last packet arrived: a lighter "
         f"load, {_told(loads[changed])} us, though they end at {_told(ends[changed])} us, when those of the "
-        f"next heavier load are due ({_told(before)} us). By then {' and '.join(map(str, gone))} flows of "
+        f"next heavier load are due ({due}). By then {' and '.join(map(str, gone))} flows of "
         "heavier load had ended, and a flow that ends takes its weight from its links. Flows with the same "
         "busiest link end packets' times apart; a probe between the first of these ends and the own finds "
         "less. "
@@ -157,7 +157,7 @@ def _round_trip(name: str, result: Result) -> Claim:
     return value(
         f"{name} routes: a probe's way there and back, at most",
         "under 10 us",
-        mean_interval([last - PERIOD_NS / 1e3]),
+        last - PERIOD_NS / 1e3,
         (0.0, 10.0),
         "us",
         note=(

@@ -143,7 +143,7 @@ def claims(data: Data) -> list[Claim]:
             "AR alone is worse than NC from 3 permutations",
             f"AR over NC {ratios} at 3, 4, 5",
             worse,
-            cause=_why_not_worse(data),
+            cause=lambda: _why_not_worse(data),
         ),
         value("SAA alone below NC, at most", "up to 13 %", saa, (3, 20), "%"),
         value("SAA+AR below NC, at most", "up to 50 %", both, (35, 60), "%"),

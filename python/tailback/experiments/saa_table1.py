@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -71,7 +72,7 @@ def claims(data: Data) -> list[Claim]:
         for count, ratio in zip(injection.COUNTS, published, strict=True):
             limits = (_ENOUGH, 1.0) if packets >= 8 else (max(0.0, ratio - 0.15), min(1.0, ratio + 0.15))
             text = f"{packets} packets, {count} flows a source"
-            cause = _cause(data) if (packets, count) == (2, 1) else "As with 2 packets and 1 flow."
+            cause = partial(_cause, data) if (packets, count) == (2, 1) else "As with 2 packets and 1 flow."
             found.append(value(text, f"{ratio:.2f}", at[count, packets], limits, cause=cause))
     return found
 

@@ -59,14 +59,14 @@ def claims(data: Data) -> list[Claim]:
             f"recovery at {low} % less that at {high} %: {_signs(sooner, 'ms')}; of the mean over the seeds, "
             f"{times[low]:.2f} and {times[high]:.2f} ms; peak latency: {_signs(peaks, 'us')}",
             _less(sooner),
-            cause=_why(sooner),
+            cause=lambda: _why(sooner),
         ),
         hard(
             "the lower threshold saturates earlier under uniform traffic (likewise, with every message size)",
             f"accepted at full load, at {low} % less that at {high} %: "
             + "; ".join(f"{size} {_signs(less, 'points')}" for size, less in benign.items()),
             all(map(_less, benign.values())),
-            cause=_unclear(benign),
+            cause=lambda: _unclear(benign),
         ),
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from matplotlib.figure import Figure
 
 from tailback.experiments import srp_uniform as uniform
@@ -9,7 +11,6 @@ from tailback.experiments.draw import Line, over_load, protocol_lines
 from tailback.experiments.measure import ejection_share, utilisation
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
-from tailback.stats import mean_interval
 
 _CHANNELS = {"injection": 256, "level1": 512, "ejection": 256}
 _USED = utilisation(_CHANNELS)
@@ -96,7 +97,7 @@ def claims(data: Data) -> list[Claim]:
     )
     top, most = (max(of, key=lambda load: of[load]) for of in (srp, forced))
     told = ", ".join(f"{load:.0%}: SRP {srp[load]:+.2f}, ECN {ecn[load]:+.3f}" for load in srp)
-    why = uniform.why_dropped(data)
+    why = partial(uniform.why_dropped, data)
     notified = [
         load for load in below if data.mean(_NOTIFIED, protocol="ecn", size=4, load=load).mean >= 1e-5
     ]
@@ -110,16 +111,14 @@ def claims(data: Data) -> list[Claim]:
             cause=why,
         ),
         hard("SRP's largest extra lies past 70 % load", f"at {top:.0%}", top > 0.7, cause=why),
-        value(
-            "SRP's largest extra", "below 2.5 points", mean_interval([srp[top]]), (0, 4), "points", cause=why
-        ),
+        value("SRP's largest extra", "below 2.5 points", srp[top], (0, 4), "points", cause=why),
         value(
             "SRP forced on 1-packet messages: largest extra",
             "up to 20 points",
-            mean_interval([forced[most]]),
+            forced[most],
             (14, 26),
             "points",
-            cause=_why_forced(data, most),
+            cause=lambda: _why_forced(data, most),
         ),
     ]
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 from matplotlib.figure import Figure
 
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import over_load, value_lines
-from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
+from tailback.experiments.model import Case, Cause, Claim, Data, Experiment, Measure, hard, value
 from tailback.experiments.srp_paper import PAPER
-from tailback.stats import mean_interval
 
 _WAITS = (0.65, 1.3, 2.6)
 """In us; the paper prints 0.6."""
@@ -31,7 +31,9 @@ def draw(data: Data) -> Figure:
     return over_load(data, uniform.DROPPED, value_lines(data, "wait", "TTW {} us"), uniform.DROP_RATE)
 
 
-def halving(data: Data, label: str, values: tuple[float, ...], what: str, unit: str, why: str) -> list[Claim]:
+def halving(
+    data: Data, label: str, values: tuple[float, ...], what: str, unit: str, why: Cause
+) -> list[Claim]:
     """Larger values, fewer drops, and each doubling halves the peak; `why` if not."""
     measure = uniform.DROPPED
     peaks = {each: 100 * uniform.peak(data, measure, **{label: each})[1] for each in values}
@@ -42,7 +44,7 @@ def halving(data: Data, label: str, values: tuple[float, ...], what: str, unit: 
         value(
             f"peak at {two:g}{unit} over that at {one:g}{unit}",
             "about 1/2",
-            mean_interval([peaks[two] / peaks[one] if peaks[one] else float("nan")]),
+            peaks[two] / peaks[one] if peaks[one] else float("nan"),
             (0.35, 0.65),
             cause=why,
         )
@@ -60,7 +62,7 @@ def _by_load(data: Data, measure: Measure, label: str, values: tuple[float, ...]
 
 def claims(data: Data) -> list[Claim]:
     """The paper's claims."""
-    return halving(data, "wait", _WAITS, "time-to-wait", " us", uniform.why_dropped(data))
+    return halving(data, "wait", _WAITS, "time-to-wait", " us", partial(uniform.why_dropped, data))
 
 
 EXPERIMENT = Experiment(

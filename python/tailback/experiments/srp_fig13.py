@@ -56,7 +56,7 @@ def _why(data: Data) -> str:
 
 def claims(data: Data) -> list[Claim]:
     """The paper's claims."""
-    return halving(data, "n_max", _SIZES, "n_max", " packets", _why(data))
+    return halving(data, "n_max", _SIZES, "n_max", " packets", lambda: _why(data))
 
 
 EXPERIMENT = Experiment(

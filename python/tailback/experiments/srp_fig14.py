@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import finish
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import mean_series
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import ENDPOINTS, PAPER, cost, nodes, scenario
-from tailback.stats import Interval
 
 _ONSET_US, _END_US, _BIN_US = 1000, 1500, 2
 _SOON_US = 20
@@ -92,7 +88,7 @@ def claims(data: Data) -> list[Claim]:
         value(
             "the dip lasts",
             "several us",
-            Interval(length, math.nan, len(data.results())),
+            length,
             (1, 30),
             "us",
             note=f"bins of {_BIN_US} us below the mean before by three standard deviations of such bins",

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import LABELS, look
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import delivered_latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS, ZERO_LOAD_NS, cost, nodes, scenario
 from tailback.result import Result
 from tailback.scenario import Scenario
@@ -143,7 +142,7 @@ def claims(data: Data) -> list[Claim]:
             data.mean(_mean, protocol="ecn").scaled(100 / mean["none"].mean),
             (0.985, 1.015),
             note=f"from 2.5 to 6 ms {data.mean(_mean, brief='ecn').scaled(1 / brief)}",
-            cause=_sawtooth(data, mean["none"].mean),
+            cause=lambda: _sawtooth(data, mean["none"].mean),
         ),
         value(
             "baseline's in-flight latency over zero load",

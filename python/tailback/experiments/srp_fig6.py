@@ -7,9 +7,8 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailback.experiments.draw import LABELS, Line, look, over_load
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS, cost, scenario
 from tailback.result import Result

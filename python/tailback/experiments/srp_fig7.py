@@ -23,7 +23,6 @@ from tailback.experiments.srp_hotspot import (
     seeds,
 )
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
-from tailback.stats import Interval
 
 _NOTE = "above without the baseline: of what is created after the onset, only the quickest ever arrive"
 
@@ -83,7 +82,7 @@ def claims(data: Data) -> list[Claim]:
         value(
             "ECN recovers in about",
             "1 ms",
-            Interval(recovered["ecn"], math.nan, len(runs["ecn"])),
+            recovered["ecn"],
             (0.3, 2),
             "ms",
             note="until the mean latency is for good at most 20 % over that before, and the throughput at "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 from matplotlib.figure import Figure
@@ -97,7 +98,7 @@ def claims(data: Data) -> list[Claim]:
     rising = all(srp[two] > srp[one] for one, two in pairwise(load for load in srp if load <= top))
     low = [more for load, more in srp.items() if load <= 0.4]
     beyond = [more for load, more in srp.items() if saturated(data, load)]
-    why = uniform.why_dropped(data)
+    why = partial(uniform.why_dropped, data)
     apart = {load: more for load, more in ecn.items() if load <= 0.9}
     worst = max(apart, key=lambda load: abs(apart[load]))
     return [
@@ -119,12 +120,10 @@ def claims(data: Data) -> list[Claim]:
             "ECN's latency is the baseline's (within 5 % up to 90 %)",
             f"farthest: {apart[worst]:+.1f} % at {worst:.0%}",
             abs(apart[worst]) <= 5,
-            cause=why_delayed(data, worst),
+            cause=lambda: why_delayed(data, worst),
         ),
-        value("SRP's largest extra latency", "25 %", mean_interval([srp[top]]), (10, 40), "%", cause=why),
-        value(
-            "load of that largest extra", "near 85 %", mean_interval([100 * top]), (75, 92), "%", cause=why
-        ),
+        value("SRP's largest extra latency", "25 %", srp[top], (10, 40), "%", cause=why),
+        value("load of that largest extra", "near 85 %", 100 * top, (75, 92), "%", cause=why),
     ]
 
 

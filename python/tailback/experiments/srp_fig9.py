@@ -81,7 +81,7 @@ def claims(data: Data) -> list[Claim]:
             "SRP over ECN over the baseline from 4 packets on, mixes included",
             told(_RESERVED) + (f"; not at {', '.join(out_of_order)}" if out_of_order else ""),
             not out_of_order,
-            cause=_why(data, mean),
+            cause=lambda: _why(data, mean),
         ),
         hard("equal at 1 and 2 packets (within 1.5 points)", told(["1", "2"]), small <= 1.5),
         hard(
@@ -93,7 +93,7 @@ def claims(data: Data) -> list[Claim]:
             "SRP and ECN level off (16 and 64 packets within 3 points)",
             told(["16", "64"]),
             max(level.values()) <= 3,
-            cause=_why(data, mean),
+            cause=lambda: _why(data, mean),
         ),
         *(
             value(
@@ -102,7 +102,7 @@ def claims(data: Data) -> list[Claim]:
                 got["srp", "4"].scaled(100 / got[kind, "4"].mean).shifted(-100),
                 (published - 3, published + 3),
                 "%",
-                cause=_why(data, mean),
+                cause=lambda: _why(data, mean),
             )
             for kind, name, published in (("none", "the baseline", 6), ("ecn", "ECN", 3))
         ),

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import mean_series
-from tailback.experiments.model import Case
+from tailback.experiments.model import Case, Times
 from tailback.experiments.srp_paper import ENDPOINTS, cost, nodes, scenario
 from tailback.result import Result
 

@@ -8,14 +8,13 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import Line, curves, finish, plain_ticks
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_paper import PAPER, cost, nodes, scenario
 
 _SIZES = (4, 16, 64, 256)
 _SENDERS = 8
-_SHORT, _LONG = latency("short", "message"), latency("long", "network")
+_SHORT = latency("short", "message")
 
 
 def cases(full: bool) -> list[Case]:

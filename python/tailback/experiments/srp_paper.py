@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from tailback.experiments.lhrp_paper import Times
+from tailback.experiments.model import Times
 from tailback.scenario import Scenario
 
 PAPER = (

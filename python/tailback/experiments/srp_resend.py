@@ -7,9 +7,8 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.experiments import srp_two_switches as switches
 from tailback.experiments import srp_uniform as uniform
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import latency, per_packet
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_paper import PAPER, TWO_SWITCHES, cost, scenario
 
 _VARIANTS = ("default", "in-order", "fast-resend")

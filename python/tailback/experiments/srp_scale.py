@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import srp_uniform as uniform
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted, delivered_latency, per_packet
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
 from tailback.stats import Interval, mean_interval

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import dots
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted, accepted_per_destination, delivered_latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
 from tailback.stats import Interval

@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import curves, finish, plain_ticks, value_lines
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import accepted, latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
 from tailback.result import Result

@@ -6,8 +6,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments.draw import LABELS, grouped_bars
-from tailback.experiments.lhrp_paper import Times
-from tailback.experiments.model import Case, Data, Measure
+from tailback.experiments.model import Case, Data, Measure, Times
 from tailback.experiments.srp_paper import TWO_SWITCHES, cost, scenario
 from tailback.result import Result
 from tailback.stats import Interval

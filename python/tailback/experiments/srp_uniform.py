@@ -7,9 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from tailback.experiments.lhrp_paper import Times
 from tailback.experiments.measure import packets_share
-from tailback.experiments.model import Case, Data
+from tailback.experiments.model import Case, Data, Times
 from tailback.experiments.srp_paper import EPSILON, PACKET_NS, ZERO_LOAD_NS, cost, scenario
 
 SETUP = (
