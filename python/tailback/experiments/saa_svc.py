@@ -12,7 +12,7 @@ from tailback.stats import mean_interval
 KINDS = ("periodic-selection", "shaped-virtual-clock")
 BUFFERS = (2, 4, 8)
 REDUCED = (2, 5)
-"""Flows a source in the reduced size, which spends its time on eight phases each instead."""
+"""Flows a source in the reduced size, which spends its time on 24 phases each instead."""
 
 
 _WITHIN = 0.02
@@ -22,7 +22,7 @@ _WITHIN = 0.02
 def cases(full: bool) -> list[Case]:
     """Both schemes, on the same permutations."""
     counts = injection.COUNTS if full else REDUCED
-    return [case for kind in KINDS for case in injection.cases(kind, full, BUFFERS, counts, 8)]
+    return [case for kind in KINDS for case in injection.cases(kind, full, BUFFERS, counts, 24)]
 
 
 def draw(data: Data) -> Figure:
@@ -110,7 +110,7 @@ EXPERIMENT = Experiment(
     title="Shaped Virtual Clock lets bursts of a source pass",
     setup=(
         "As saa-table1, with periodic selection and with Shaped Virtual Clock at the sources; reduced: 2 "
-        "and 5 flows a source and 8 phases."
+        "and 5 flows a source and 24 phases."
     ),
     cases=cases,
     draw=draw,
