@@ -74,7 +74,7 @@ def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
         x,
         y,
         linestyle="none",
-        marker=style.MARKERS[number],
+        marker=style.marker(number),
         markersize=2.5,
         alpha=0.5,
         color=colour,
