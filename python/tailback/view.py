@@ -44,9 +44,19 @@ def page(results: Results) -> str:
     return _PAGE.format(
         title=escape(" and ".join(dict.fromkeys(result.title or "a run" for result in labelled.values()))),
         numbers="\n".join(_lines(labelled)),
-        remarks=" ".join([_MAP_REMARK] * bool(_with(labelled, "occupancy")) + [_CURVE_REMARK]),
+        remarks=" ".join(_remarks(labelled)),
         figure=drawn,
     )
+
+
+def _remarks(results: dict[str, Result]) -> Iterator[str]:
+    mapped = _with(results, "occupancy")
+    if mapped:
+        yield _MAP_REMARK
+    times = _times(mapped)
+    if any(_times({label: result}) != times for label, result in mapped.items()):
+        yield _NO_SNAPSHOT_REMARK
+    yield _CURVE_REMARK
 
 
 def figure(results: Results) -> go.Figure:
@@ -112,6 +122,7 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, curves: bool) -> 
                 **_cells(network, results[label], times[0]),
                 hovertext=_names(network),
                 hovertemplate="%{hovertext}: %{customdata} flits<extra></extra>",
+                hoverongaps=False,
                 coloraxis="coloraxis",
             ),
             row=1,
@@ -160,8 +171,13 @@ def _colours(results: dict[str, Result]) -> dict[str, Any]:
 
 
 def _cells(network: NetworkMap, result: Result, time: float) -> dict[str, Any]:
-    """The picture at a time: the logarithm of the flits, just below 0 where there are none, and the flits."""
+    """The picture at a time: the logarithm of the flits, just below 0 where there are none, and the flits.
+
+    It has no cells where the result has no snapshot of that time.
+    """
     cells = network.cells(only(result.tables["queues"], "time_ns", time))
+    if time not in distinct(result.tables["occupancy"], "time_ns"):
+        cells = np.full_like(cells, np.nan)
     flits = np.where(cells < 1, 0, cells)
     return {
         "z": np.log10(np.maximum(flits, 0.97)).astype(np.float32),
@@ -284,6 +300,7 @@ _MAP_REMARK = (
     "In the map a block is a group of switches; in it rows are switches and columns their ports. White is no "
     "port, grey an empty one. Point at a cell for its switch and port."
 )
+_NO_SNAPSHOT_REMARK = "A map that is all white has no snapshot of that time."
 _CURVE_REMARK = (
     "Latencies have gaps where over 1 % of the messages created then had not arrived at the end. Click names "
     "in the legend to hide lines; drag to zoom."

@@ -69,6 +69,16 @@ def test_of_many_cells_fewer_times_are_shown(run, monkeypatch):
     assert [float(frame.name) for frame in view.figure(run).frames] == [1000.0, 2500.0, 3500.0, 5000.0]
 
 
+def test_a_result_without_a_snapshot_of_a_time_shows_no_network_then(run):
+    """One that was recorded at other times, or ended before: nothing waited would be another thing."""
+    shorter = tailback.Scenario.loads(SMALL).replace({"run.drain": "0 us"}).run()
+    frames = view.figure({"long": run, "short": shorter}).frames
+    shown = {float(frame.name): [not np.isnan(cells.z).all() for cells in frame.data] for frame in frames}
+    assert shown == {500.0 * turn: [True, turn <= 8] for turn in range(1, 11)}
+    assert "white has no snapshot" in view.page({"long": run, "short": shorter})
+    assert "white has no snapshot" not in view.page({"long": run, "again": run})
+
+
 def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(command, run, tmp_path):
     run.save(tmp_path / "here")
     assert command("view", "here") == (0, "here/plots/view.html\n", "")
