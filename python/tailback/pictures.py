@@ -131,7 +131,8 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
         figure, (above, below) = style.figure(2, height=2.4)
         cut: list[str] = []
         for number, (label, result) in enumerate(by_label(results).items()):
-            table, end = recorded(result, "rates"), float(result.summary["simulated_ns"]) / 1e3
+            table = recorded(result, "rates")
+            end = float(result.summary.get("simulated_ns") or pc.max(table["time_ns"]).as_py()) / 1e3
             chosen = endpoints or _longest(table, end)
             throttled = len(distinct(table, "endpoint"))
             if endpoints is None and len(chosen) < throttled:

@@ -64,7 +64,7 @@ def is_complete(directory: Path) -> bool:
     try:
         sums = json.loads((directory / CHECKSUMS).read_text("utf-8"))
         return bool(sums) and all(_digest(directory / name) == digest for name, digest in sums.items())
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return False
 
 

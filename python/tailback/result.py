@@ -96,7 +96,7 @@ class Result:
             raise mistake(
                 f"{directory} holds no result: {name} is missing", "run a scenario with -o first"
             ) from None
-        except (OSError, ValueError, pa.ArrowException) as error:
+        except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
         if not _is_summary(summary):
             raise mistake(f"{directory / _SUMMARY} is no summary", _RUN_AGAIN)
@@ -150,12 +150,21 @@ _RUN_AGAIN = "it is damaged: run the scenario again"
 
 
 def _is_summary(facts: object) -> bool:
-    """Whether it has the shape of a summary: what it tells of classes and of jobs is told by name."""
+    """Whether it has the shape of a summary: what it tells of classes and of jobs is told by name.
+
+    Of each the latencies and the times that are several numbers are tables too.
+    """
     if not isinstance(facts, dict):
         return False
     named = [facts.get(key, {}) for key in ("classes", "jobs")]
-    return all(isinstance(all_of, dict) for all_of in named) and all(
-        isinstance(one, dict) for all_of in named for one in all_of.values()
+    if not all(isinstance(all_of, dict) for all_of in named):
+        return False
+    members = [one for all_of in named for one in all_of.values()]
+    return all(isinstance(one, dict) for one in members) and all(
+        value is None or isinstance(value, dict)
+        for one in members
+        for key, value in one.items()
+        if key.endswith("_latency_ns") or key in ("communication_ns", "phases")
     )
 
 

@@ -95,7 +95,7 @@ def from_text(text: str) -> Space | None:
     """
     try:
         table = tomllib.loads(text).get("sweep")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return None
     if table is None:
         return None

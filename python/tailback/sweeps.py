@@ -350,7 +350,7 @@ def write_manifest(directory: Path, *, keep_table: bool = False) -> None:
 def _refuse_other_engine(file: Path) -> None:
     try:
         made_by = json.loads(file.read_text("utf-8"))["engine"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise mistake(f"{file} is damaged", "delete it; complete points are kept") from None
     if made_by != points.engine():
         raise mistake(

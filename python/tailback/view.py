@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from tailback import style
+from tailback import console, style
 from tailback.errors import mistake
 from tailback.network_map import NetworkMap
 from tailback.result import Result
@@ -264,10 +264,8 @@ def _lines(results: dict[str, Result]) -> Iterator[str]:
     yield _line("th", ("run" if len(results) > 1 else "", *_HEADINGS))
     for label, result in results.items():
         for name, facts in result.summary.get("classes", {}).items():
-            latency = facts["message_latency_ns"]
-            parts = (
-                f"{100 * facts[key]:.1f} %" for key in ("offered", "accepted", "accepted_per_destination")
-            )
+            latency = facts.get("message_latency_ns") or {}
+            parts = (console.share(facts.get(key)) for key in _SHARES)
             yield _line("td", (label, name, *parts, *(_time(latency, key) for key in ("mean", "p99"))))
 
 
@@ -278,9 +276,11 @@ def _line(tag: str, cells: Iterable[str]) -> str:
 def _time(latency: dict[str, Any], key: str) -> str:
     if latency.get("saturated"):
         return "saturated"
-    return "" if latency[key] is None else f"{latency[key]:,.0f} ns"
+    mean = latency.get(key)
+    return f"{mean:,.0f} ns" if isinstance(mean, int | float) else ""
 
 
+_SHARES = ("offered", "accepted", "accepted_per_destination")
 _HEADINGS = ("class", "offered", "accepted", "… by destination", "message latency: mean", "p99")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

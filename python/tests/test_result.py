@@ -51,12 +51,29 @@ def test_columns_come_over_exactly(values, words):
     assert results._array("text", json.dumps(words).encode()).to_pylist() == words
 
 
-@pytest.mark.parametrize("text", ["3", '{"classes": 3}', '{"classes": {"hot": 3}}', '{"jobs": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3",
+        '{"classes": 3}',
+        '{"classes": {"hot": 3}}',
+        '{"classes": {"hot": {"message_latency_ns": 3}}}',
+        '{"jobs": []}',
+        '{"jobs": {"app": {"phases": "two"}}}',
+    ],
+)
 def test_a_summary_that_is_none_is_a_mistake(result, tmp_path, text):
     result.save(tmp_path / "here")
     (tmp_path / "here" / "summary.json").write_text(text)
     with pytest.raises(tailback.InputError, match=r"summary.json is no summary \(it is damaged"):
         tailback.Result.load(tmp_path / "here")
+
+
+def test_what_is_too_deep_to_be_read_is_a_mistake(result, tmp_path, command):
+    result.save(tmp_path / "here")
+    (tmp_path / "here" / "summary.json").write_text("[" * 100_000)
+    status, _, err = command("plot", "here")
+    assert (status, "here cannot be read as a result" in err) == (2, True), err
 
 
 def test_a_missing_value_is_nan(result):

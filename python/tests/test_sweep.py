@@ -9,6 +9,7 @@ import time
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
 
 import tailback
@@ -337,6 +338,23 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
     assert "cannot be read" in command("plot", "done")[2]
     (tmp_path / "done" / sweeps.TABLE).unlink()
     assert "not complete" in command("plot", "done")[2]
+
+
+def test_a_damaged_sweep_is_told_with_the_remedy(command, tmp_path):
+    done, _ = run(tmp_path / "done")
+    table = done.table
+    at = table.column_names.index("accepted")
+    pq.write_table(
+        table.set_column(at, "accepted", [["many"] * table.num_rows]), tmp_path / "done/sweep.parquet"
+    )
+    status, _, err = command("plot", "done")
+    assert (status, "its column 'accepted' holds no numbers" in err) == (2, True), err
+    (tmp_path / "done" / sweeps.MANIFEST).write_text("[" * 100_000)
+    (done.points[0].directory / points.CHECKSUMS).write_text("[" * 100_000)
+    with pytest.raises(tailback.InputError, match=r"sweep.json is damaged"):
+        run(tmp_path / "done")
+    (tmp_path / "done" / sweeps.MANIFEST).unlink()
+    assert run(tmp_path / "done")[1] == 1
 
 
 def test_a_part_of_a_finished_sweep_leaves_its_table_whole(command, scenario_file, tmp_path):
