@@ -2,6 +2,9 @@
 
 import errno
 import math
+import pkgutil
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,6 +34,14 @@ def test_a_result_is_shown_on_one_line(result):
 
 def test_names_that_are_loaded_late_are_listed():
     assert set(tailback.__all__) <= set(dir(tailback))
+
+
+def test_what_modules_say_of_their_use_is_there():
+    """After `import tailback` there is what it lists; other modules are imported by their names."""
+    for module in pkgutil.iter_modules(tailback.__path__):
+        text = import_module(f"tailback.{module.name}").__doc__ if module.name != "__main__" else ""
+        for name in re.findall(r"\btailback\.(\w+)[.(]", text or ""):
+            assert name in tailback.__all__, f"{module.name} names tailback.{name}"
 
 
 def test_tables_are_the_same_bytes_every_time(result, tmp_path):
