@@ -50,6 +50,10 @@ def page(results: Results) -> str:
 
 
 def _remarks(results: dict[str, Result]) -> Iterator[str]:
+    cut_off = [escape(label) for label, result in results.items() if result.interrupted]
+    if cut_off:
+        of_which = f" ({', '.join(cut_off)})" if len(results) > 1 else ""
+        yield f"Interrupted{of_which}: the numbers are those of the part that was simulated."
     mapped = _with(results, "occupancy")
     if mapped:
         yield _MAP_REMARK

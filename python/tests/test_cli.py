@@ -352,6 +352,14 @@ def test_a_result_of_another_version_is_drawn_and_named(command, scenario_file, 
     assert told[0].startswith("theirs is of Tailback 0.0.9, this is ")
 
 
+def test_plot_tells_what_was_interrupted(command, scenario_file):
+    command("run", scenario_file(GOOD), "-o", "whole")
+    command("run", scenario_file("stop"), "-o", "part")
+    _, _, err = command("plot", "whole", "part", "-o", "drawn")
+    assert err == "part was interrupted: its numbers are those of the part that was simulated\n"
+    assert "interrupted" in command("plot", "part")[2]
+
+
 @pytest.mark.parametrize("folder", ["missing", "empty", "broken"])
 def test_plot_of_what_is_no_result_is_a_mistake(command, tmp_path, folder):
     (tmp_path / "empty").mkdir()

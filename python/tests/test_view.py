@@ -90,6 +90,13 @@ def test_a_damaged_scenario_is_told_with_the_remedy(command, run, tmp_path, dama
     assert "run the scenario again" in err
 
 
+def test_a_page_tells_what_was_interrupted(run):
+    part = replace(run, summary=run.summary | {"interrupted": True})
+    assert "Interrupted: the numbers are those" in view.page(part)
+    assert "Interrupted (a &lt;b&gt;): the numbers" in view.page({"a <b>": part, "whole": run})
+    assert "Interrupted" not in view.page(run).split("<script")[0]
+
+
 def test_numbers_that_a_summary_lacks_are_left_out(command, run, tmp_path):
     lacking = {"classes": {"hot": {"accepted": 0.5}, "cold": {"message_latency_ns": {"mean": 3.0}}}}
     replace(run, summary=lacking).save(tmp_path / "here")
