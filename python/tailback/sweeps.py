@@ -213,12 +213,7 @@ def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> 
 
 
 def run_points(
-    wanted: Sequence[Point],
-    executor: Executor,
-    directory: Path,
-    *,
-    progress: Report | None = None,
-    stopped: Callable[[], bool] = lambda: False,
+    wanted: Sequence[Point], executor: Executor, directory: Path, *, progress: Report | None = None
 ) -> Sweep:
     """Runs the points whose results are not complete. Points that are alike are run once.
 
@@ -239,7 +234,7 @@ def run_points(
         return tally
 
     tell()
-    for outcome in _outcomes(missing, executor, folder, tell, stopped):
+    for outcome in _outcomes(missing, executor, folder, tell):
         state["done"] += 1
         state["cpu_seconds"] += outcome.cpu_seconds
         if outcome.error:
@@ -250,11 +245,7 @@ def run_points(
 
 
 def _outcomes(
-    missing: Sequence[Point],
-    executor: Executor,
-    folder: Path,
-    tell: Callable[[], object],
-    stopped: Callable[[], bool],
+    missing: Sequence[Point], executor: Executor, folder: Path, tell: Callable[[], object]
 ) -> Iterator[points.Outcome]:
     """Keeps a bounded number of points submitted: a sweep of a million needs no memory for futures."""
     waiting = iter(missing)
@@ -263,24 +254,24 @@ def _outcomes(
     try:
         while True:
             for point in islice(waiting, limit - len(running)):
-                # A worker may be in another folder, and files are looked for beside the source.
-                source = str(Path(point.scenario.source).absolute())
-                scenario = replace(point.scenario, source=source)
-                running.add(executor.submit(work, scenario, point.name, str(folder)))
-            if not running or stopped():
+                running.add(_submitted(point, executor, folder))
+            if not running:
                 return
             finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
             tell()
-            for future in finished:
-                try:
-                    outcome = future.result()
-                except BrokenExecutor:
-                    raise RunFailed(_BROKEN) from None
-                if outcome is not None:
-                    yield outcome
+            outcomes = (future.result() for future in finished)
+            yield from (outcome for outcome in outcomes if outcome is not None)
+    except BrokenExecutor:
+        raise RunFailed(_BROKEN) from None
     finally:
         for future in running:
             future.cancel()
+
+
+def _submitted(point: Point, executor: Executor, folder: Path) -> Future[points.Outcome | None]:
+    """The point under way; a worker may be in another folder, and files are looked for beside the source."""
+    source = str(Path(point.scenario.source).absolute())
+    return executor.submit(work, replace(point.scenario, source=source), point.name, str(folder))
 
 
 _BROKEN = (

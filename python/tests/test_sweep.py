@@ -188,6 +188,21 @@ def test_a_killed_process_is_told_and_loses_no_point(tmp_path):
     assert run(tmp_path)[1] == 4
 
 
+class Breaking(Inline):
+    """One that is broken from its third point on, as a pool is once a process was killed."""
+
+    def submit(self, call, /, *arguments, **keywords):
+        if self.count == 2:
+            raise BrokenExecutor("not usable anymore")
+        return super().submit(call, *arguments, **keywords)
+
+
+def test_a_process_that_is_killed_while_points_are_handed_out_is_told_and_loses_no_point(tmp_path):
+    with pytest.raises(tailback.RunFailed, match="memory"):
+        tailback.sweep(tailback.Scenario.loads(TEXT), executor=Breaking(), directory=tmp_path)
+    assert run(tmp_path)[1] == 2
+
+
 @pytest.fixture
 def failing(monkeypatch):
     """Has the runs of the seeds in it fail, each for its reason."""
