@@ -33,7 +33,8 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
             rows.append({**swept, CLASS: None, FAILED: failed[point.name]})
             continue
         where = {"directory": f"{point.directory.parent.name}/{point.name}"}
-        rows += [{**swept, **row, **where} for row in points.class_rows(points.load(point.directory))]
+        result = points.load(point.directory, ("classes",))
+        rows += [{**swept, **row, **where} for row in points.class_rows(result)]
     # The columns of what was measured come first, whichever points failed.
     by_columns = sorted(rows, key=lambda row: FAILED in row)
     columns = list(dict.fromkeys(column for row in by_columns for column in row))

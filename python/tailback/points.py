@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -68,9 +68,9 @@ def is_complete(directory: Path) -> bool:
         return False
 
 
-def load(directory: Path) -> Result:
-    """The result of a complete point."""
-    return Result.load(directory)
+def load(directory: Path, tables: Collection[str] | None = None) -> Result:
+    """The result of a complete point; with `tables`, with no other tables."""
+    return Result.load(directory, tables)
 
 
 def run(

