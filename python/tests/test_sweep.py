@@ -1,13 +1,16 @@
 import contextlib
+import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -415,6 +418,56 @@ def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):
     over = {"traffic.hot.load": [0.1]}
     done = tailback.sweep(scenario, over, executor=Inline(), directory=tmp_path)
     assert [row["accepted"] for row in done.table.to_pylist()][:1] == [0.1]
+
+
+def test_a_result_that_cannot_be_kept_is_told_and_loses_no_other(tmp_path, monkeypatch):
+    real = points._write_synced
+
+    def full(file, text):
+        if len(list((tmp_path / sweeps.FOLDER).glob("[!.]*"))) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(file, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(points, "_write_synced", full)
+        with pytest.raises(tailback.InputError, match=r"cannot be kept in .*points: No space left"):
+            run(tmp_path)
+    assert run(tmp_path)[1] == 2
+
+
+def test_a_point_that_another_process_puts_in_its_place_meanwhile_stays(tmp_path, monkeypatch):
+    done, _ = run(tmp_path / "here")
+    point = done.points[0]
+    kept, target = shutil.copytree(point.directory, tmp_path / "kept"), point.directory
+    (target / points.CHECKSUMS).unlink()
+    real = Path.rename
+
+    def rename(self, to):
+        if self == target:  # the damaged one
+            shutil.rmtree(target)
+        if to == target:
+            shutil.copytree(kept, target)
+        return real(self, to)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    assert not points.run(point.scenario, point.name, target.parent).error
+    assert points.is_complete(target)
+
+
+def test_what_was_cut_off_is_removed_but_not_what_is_being_written(tmp_path, monkeypatch):
+    left = tmp_path / sweeps.FOLDER / points.UNDER_WAY / "cut-off"
+    left.mkdir(parents=True)
+    points.clean(tmp_path / sweeps.FOLDER)
+    assert not left.exists()
+    real = points._written
+
+    def meanwhile(result, fresh):
+        points.clean(tmp_path / sweeps.FOLDER)
+        return real(result, fresh)
+
+    monkeypatch.setattr(points, "_written", meanwhile)
+    assert run(tmp_path)[1] == 4
+    points.clean(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("part", ["x", "1", "3:2", "1:x"])
