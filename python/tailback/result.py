@@ -202,6 +202,7 @@ def prepare(directory: str | Path) -> Path:
     target = Path(directory)
     try:
         target = target.resolve()
+        _refuse_name(target)
         _refuse_foreign(target)
         ancestor = next(path for path in target.parents if path.exists())
         Path(tempfile.mkdtemp(prefix=".tailback-", dir=ancestor)).rmdir()
@@ -245,8 +246,19 @@ def _refuse_foreign(target: Path) -> None:
         )
 
 
+def _refuse_name(target: Path) -> None:
+    """Parquet files have names that are text."""
+    try:
+        str(target).encode()
+    except UnicodeEncodeError:
+        raise mistake(
+            f"the name of the output folder {target} is not text in UTF-8", "choose another folder with -o"
+        ) from None
+
+
 def refuse_result(directory: Path) -> None:
-    """Raises `InputError` if the folder, which other things are to be written into, is of a result."""
+    """Raises `InputError` if the folder, which results are to go into, is one, or has no good name."""
+    _refuse_name(directory.absolute())
     if (directory / _SUMMARY).exists():
         raise mistake(
             f"the output folder {directory} holds the result of a run", "choose another folder with -o"

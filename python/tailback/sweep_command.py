@@ -12,7 +12,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
 from tailback.errors import InputError, Problem, mistake
-from tailback.result import refuse_result
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
 from tailback.workers import pool
@@ -38,7 +37,7 @@ def begin(
         )
     wanted = _part(part, len(space))
     sweeps.check(scenario, space, text)
-    refuse_result(folder)
+    sweeps.refuse(folder)
     if not resume and (folder / sweeps.FOLDER).exists():
         raise mistake(
             f"{folder} holds the results of an earlier sweep",

@@ -117,7 +117,7 @@ def sweep(
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
-    refuse_result(Path(directory))
+    refuse(Path(directory))
     write_manifest(Path(directory))
     prepared = list(prepare(scenario, whole.points(), Path(directory)))
     if executor is not None:
@@ -127,6 +127,16 @@ def sweep(
             done = run_points(prepared, own, Path(directory), progress=progress)
     write_table(done)
     return done.demand_all()
+
+
+def refuse(directory: Path) -> None:
+    """Raises `InputError` if a folder cannot hold a sweep, as far as can be told before anything is there."""
+    refuse_result(directory)
+    if (directory / FOLDER).exists() and not (directory / FOLDER).is_dir():
+        raise mistake(
+            f"{directory / FOLDER} is a file, and the points of a sweep are kept in a folder of that name",
+            "choose another folder with -o",
+        )
 
 
 def split(

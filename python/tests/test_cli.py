@@ -216,7 +216,9 @@ def test_a_file_that_cannot_be_read_is_a_mistake(command, path):
     assert "error: " in err
 
 
-@pytest.mark.parametrize("folder", ["/proc/here", "file/below", "file", "full", "\0", "x" * 300])
+@pytest.mark.parametrize(
+    "folder", ["/proc/here", "file/below", "file", "full", "\0", "x" * 300, os.fsdecode(b"\xff")]
+)
 def test_an_output_folder_that_cannot_be_written_is_found_before_the_run(
     command, scenario_file, tmp_path, folder
 ):

@@ -420,6 +420,18 @@ def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):
     assert [row["accepted"] for row in done.table.to_pylist()][:1] == [0.1]
 
 
+def test_a_folder_that_cannot_hold_a_sweep_is_told_before_anything_runs(command, scenario_file, tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / sweeps.FOLDER).touch()
+    for folder, told in (("there", "points is a file"), (os.fsdecode(b"bad\xff"), "not text in UTF-8")):
+        for option in ([], ["--resume"], ["--slurm", "2"]):
+            status, _, err = command("sweep", scenario_file(TEXT), "-o", folder, *option)
+            assert (status, told in err) == (2, True), err
+        with pytest.raises(tailback.InputError, match=told):
+            run(tmp_path / folder)
+    assert not (tmp_path / os.fsdecode(b"bad\xff")).exists()
+
+
 def test_a_result_that_cannot_be_kept_is_told_and_loses_no_other(tmp_path, monkeypatch):
     real = points._write_synced
 
