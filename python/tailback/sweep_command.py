@@ -63,8 +63,8 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
     finished = not whole and sweeps.is_finished(folder, sweeps.prepare(scenario, space.points(), folder))
     if finished:
         wanted = range(len(space))
-    sweeps.write_manifest(folder, keep_table=finished)
     prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
+    sweeps.write_manifest(folder, keep_table=finished)
     if whole:
         points.clean(folder / sweeps.FOLDER)
     with PointsBar() as bar, pool(max(1, workers or os.cpu_count() or 1)) as executor:

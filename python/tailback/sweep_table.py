@@ -59,14 +59,16 @@ class Space:
         for number in range(start, len(self) if stop is None else min(stop, len(self))):
             yield self._point(number)
 
+    def with_one_seed(self) -> Space:
+        """The space under the largest of its seeds alone."""
+        return Space(tuple(_largest(axis) if axis.keys == (SEED,) else axis for axis in self.axes))
+
     def samples(self) -> Iterator[Changes]:
         """A point for every value of every axis but the seeds: enough to find what is wrong."""
         first = self._point(0)
         yield first
         for axis in self.axes:
-            # Seeds are whole numbers; the largest may be too large.
-            rest = [max(axis.steps)] if axis.keys == (SEED,) else axis.steps[1:]
-            for step in rest:
+            for step in _largest(axis).steps if axis.keys == (SEED,) else axis.steps[1:]:
                 yield first | dict(zip(axis.keys, step, strict=True))
 
     def _point(self, number: int) -> Changes:
@@ -75,6 +77,11 @@ class Space:
             number, step = divmod(number, len(axis.steps))
             changes = dict(zip(axis.keys, axis.steps[step], strict=True)) | changes
         return changes
+
+
+def _largest(seeds: Axis) -> Axis:
+    """Seeds are whole numbers, of which the largest may be too large."""
+    return replace(seeds, steps=(max(seeds.steps),))
 
 
 def told(value: Any) -> str:

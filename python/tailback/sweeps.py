@@ -118,8 +118,8 @@ def sweep(
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
     refuse(Path(directory))
-    write_manifest(Path(directory))
     prepared = list(prepare(scenario, whole.points(), Path(directory)))
+    write_manifest(Path(directory))
     if executor is not None:
         done = run_points(prepared, executor, Path(directory), progress=progress)
     else:
@@ -169,6 +169,7 @@ def _refuse_replaced(scenario: Scenario, table: Space) -> None:
 def check(scenario: Scenario, whole: Space, text: str = "") -> None:
     """Raises every mistake of the scenario under each value of the sweep, once each.
 
+    If there are none, raises those that values make only together, unless there are too many combinations.
     With `text`, the file with the `[sweep]` table, those of the table have their lines.
     """
     found = _mistakes(scenario, whole, text)
@@ -183,6 +184,8 @@ def _mistakes(scenario: Scenario, whole: Space, text: str) -> list[Problem]:
     for number, changes in enumerate(samples):
         for problem in scenario.replace(changes).check():
             found.setdefault(problem, []).append(number)
+    if not found:
+        return [placed(problem, text) for problem in _made_together(scenario, whole)]
     return [placed(_blaming(problem, samples, makers), text) for problem, makers in found.items()]
 
 
@@ -193,8 +196,30 @@ def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]
     first = samples[0]
     others = [changes for at, changes in enumerate(samples) if (at in makers) != (0 in makers)]
     keys = dict.fromkeys(key for changes in others for key in first if changes[key] != first[key])
-    values = described({key: samples[makers[0]][key] for key in keys})
-    return replace(problem, message=f"{problem.message}, in the sweep's {values}")
+    return _of_point(problem, {key: samples[makers[0]][key] for key in keys})
+
+
+def _made_together(scenario: Scenario, whole: Space) -> list[Problem]:
+    """The first mistakes of combinations of values, each with the first combination that makes it."""
+    combined = whole.with_one_seed()
+    varied = [key for axis in combined.axes if len(axis.steps) > 1 for key in axis.keys]
+    found: dict[Problem, Problem] = {}
+    if len(combined) > POINTS_MAX:
+        return []
+    for changes in combined.points():
+        for problem in scenario.replace(changes).check():
+            found.setdefault(problem, _of_point(problem, {key: changes[key] for key in varied}))
+        if len(found) >= _TOGETHER_MAX:
+            break
+    return list(found.values())
+
+
+_TOGETHER_MAX = 10
+"""Mistakes of combinations after which no more are looked for: the same mistake may differ in its numbers."""
+
+
+def _of_point(problem: Problem, changes: Changes) -> Problem:
+    return replace(problem, message=f"{problem.message}, in the sweep's {described(changes)}")
 
 
 def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
@@ -215,10 +240,14 @@ def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
 
 
 def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> Iterator[Point]:
-    """The points with the directories of their results."""
+    """The points with the directories of their results; raises `InputError` at one that has mistakes."""
     for change in changes:
         changed = scenario.replace(change)
-        yield Point(change, changed, directory / FOLDER / points.identity(changed))
+        try:
+            name = points.identity(changed)
+        except InputError as error:
+            raise InputError(_of_point(problem, change) for problem in error.problems) from None
+        yield Point(change, changed, directory / FOLDER / name)
 
 
 def run_points(

@@ -29,6 +29,7 @@ warmup = "1 us"
 duration = "4 us"
 [sweep]
 """
+TRAFFIC_LOAD = "[[traffic]]\nload = 0.1"
 SMALL = f"""
 title = "small"
 [topology]
@@ -143,6 +144,24 @@ def test_a_mistake_of_some_values_tells_which(tmp_path):
     with pytest.raises(tailback.InputError) as raised:
         run(tmp_path, over={"a": ["wrong"], "b": [1, 2]})
     assert "sweep" not in str(raised.value), "all points have it"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("combinations", [4, 3])
+@pytest.mark.parametrize("name", ["sweep", "check"])
+def test_values_that_are_wrong_only_together_are_told_before_anything_is_written(
+    command, scenario_file, tmp_path, monkeypatch, combinations, name
+):
+    """A dragonfly of 5 groups needs 4 links to others from each."""
+    monkeypatch.setattr(sweeps, "POINTS_MAX", combinations)
+    text = SMALL.replace("groups = 9", "groups = 5").split("[sweep]")[0].replace("[[traffic]]", TRAFFIC_LOAD)
+    file = scenario_file(f'{text}[sweep]\n"topology.a" = [4, 2]\n"topology.h" = [2, 1]\nseeds = 2\n')
+    status, out, err = command(name, file, *(["-o", "done", "--yes"] if name == "sweep" else []))
+    if name == "check" and combinations == 3:
+        assert (status, "no mistakes" in out) == (0, True), "that many are not looked through"
+        return
+    assert (status, "in the sweep's topology.a = 2, topology.h = 1" in err) == (2, True), err
+    assert not (tmp_path / "done").exists()
 
 
 NAMING = "# network net.txt\n" + TEXT
