@@ -167,10 +167,10 @@ def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) ->
         raise InputError([_problem("sweep", "this is no table of lists by dotted key", _KEYS_HELP)])
     problems: list[Problem] = []
     axes: list[Axis] = []
-    seed_values = seeds
-    for key, value in _flat(table):
+    seed_values = _plain(seeds)
+    for key, value in _flat(_plain(table)):
         if key == "seeds":
-            seed_values = value if seeds is None else seeds
+            seed_values = value if seeds is None else seed_values
         elif key == "zip":
             axes += _zipped(value, problems)
         else:
@@ -183,6 +183,15 @@ def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) ->
     if problems:
         raise InputError(problems)
     return Space(tuple(axes))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's arrays and numbers, wherever they are in a value, as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _problem(path: str, message: str, remedy: str = "") -> Problem:

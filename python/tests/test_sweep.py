@@ -12,6 +12,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -388,6 +389,36 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
     assert "cannot be read" in command("plot", "done")[2]
     (tmp_path / "done" / sweeps.TABLE).unlink()
     assert "not complete" in command("plot", "done")[2]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "kept"),
+    [
+        (list(np.arange(4, 6)), "int64", [4, 5]),
+        (list(np.linspace(0.1, 0.2, 2)), "double", [0.1, 0.2]),
+        (np.linspace(0.1, 0.2, 2), "double", [0.1, 0.2]),
+        ([np.array([4, 4]), (np.int32(8), 8)], "string", ["[4, 4]", "[8, 8]"]),
+        ([0.1, "20 %", 1], "double", [0.1, 0.2, 1.0]),
+        ([0.1, "auto", {"kind": "x"}], "string", ["0.1", "auto", '{"kind": "x"}']),
+        ([0.1, "2 us"], "string", ["0.1", "2 us"]),
+        ([1, 2**63], "uint64", [1, 2**63]),
+        ([1, 2**64], "string", ["1", str(2**64)]),
+    ],
+)
+def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, kept):
+    run(tmp_path, over={"a": values}, seeds=[2**63 + 5])
+    written = sweeps.table_of([tmp_path])
+    assert str(written.schema.field("a").type) == kind
+    assert list(dict.fromkeys(written["a"].to_pylist())) == kept
+    assert set(written["run.seed"].to_pylist()) == {2**63 + 5}
+
+
+def test_seeds_may_be_of_numpy(tmp_path):
+    assert run(tmp_path, over={"a": [1]}, seeds=np.arange(3))[0].table["run.seed"].unique().to_pylist() == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_a_damaged_sweep_is_told_with_the_remedy(command, tmp_path):
