@@ -129,6 +129,25 @@ def sweep(
     return done.demand_all()
 
 
+def measured(
+    scenario: Scenario,
+    over: Mapping[str, Any],
+    executor: Executor,
+    seeds: int | Sequence[int],
+    *,
+    directory: str | Path,
+) -> Sweep:
+    """As `sweep`, but one of many in a folder, as of a search: it leaves points there, and nothing else.
+
+    So the folder may hold points of other engines too, and no table that is of the last few points alone.
+    """
+    scenario, whole = split(scenario, over, seeds)
+    check(scenario, whole)
+    refuse(Path(directory))
+    prepared = list(prepare(scenario, whole.points(), Path(directory)))
+    return run_points(prepared, executor, Path(directory)).demand_all()
+
+
 def refuse(directory: Path) -> None:
     """Raises `InputError` if a folder cannot hold a sweep, as far as can be told before anything is there."""
     refuse_result(directory)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tailback
-from tailback import figures, points, sweep_command, sweeps
+from tailback import figures, points, saturation, sweep_command, sweeps
 
 TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
 TRAFFIC = """
@@ -338,6 +338,16 @@ def test_results_of_another_engine_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(points, "engine", lambda: "9.9.9")
     with pytest.raises(tailback.InputError, match=r"from engine 0.*this is 9\.9\.9"):
         run(tmp_path)
+
+
+def test_a_search_leaves_only_points_and_may_follow_one_of_another_engine(tmp_path, monkeypatch):
+    """As in the folder of reproduced experiments, which has results of all engines."""
+    searched = tailback.Scenario.loads("")
+    for version in ("0.0.0", "9.9.9"):
+        monkeypatch.setattr(points, "engine", lambda version=version: version)
+        found = saturation.saturation(searched, "traffic.hot.load", executor=Inline(), directory=tmp_path)
+        assert found.accepted_load == 1.0
+        assert {path.name for path in tmp_path.iterdir()} == {sweeps.FOLDER}
 
 
 def test_a_million_points_are_refused_without_yes(command, scenario_file):
