@@ -6,12 +6,14 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
 from tailback.errors import InputError, Problem, mistake
+from tailback.merged import described
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
 from tailback.workers import pool
@@ -89,6 +91,7 @@ def remarks(done: sweeps.Sweep) -> list[str]:
         lines[0] += f", {tally.reused:,} were complete"
     if tally.failed:
         lines[0] += f", {tally.failed:,} gave no result"
+    lines += _alike(done.points)
     if tally.damaged:
         lines.append(f"{tally.damaged:,} damaged results were run again")
     table = done.directory / sweeps.TABLE
@@ -97,6 +100,17 @@ def remarks(done: sweeps.Sweep) -> list[str]:
         if tally.failed < tally.points and any(key != SEED for point in done.points for key in point.changes):
             lines.append(f"tailback plot {done.directory} draws it")
     return lines
+
+
+def _alike(wanted: Sequence[sweeps.Point]) -> list[str]:
+    """Tells of points that are one scenario, though what they change is written otherwise."""
+    first: dict[str, sweeps.Point] = {}
+    pairs = [(first.setdefault(point.name, point), point) for point in wanted]
+    again = [(one, other) for one, other in pairs if one is not other]
+    if not again:
+        return []
+    one, other = (described(point.changes) for point in again[0])
+    return [f"not counted: {len(again):,} with the scenario of another, such as ({other}), which is ({one})"]
 
 
 class PointsBar:

@@ -24,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tailback import points
+from tailback import places, points
 from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake
 from tailback.merged import described, merged, told_lost
 from tailback.result import Result, refuse_result, write_parquet
@@ -163,23 +163,31 @@ def split(
 ) -> tuple[Scenario, Space]:
     """The scenario without its `[sweep]` table, and the points: of `over` and `seeds`, else of the table.
 
-    Raises `InputError` if that table replaces what was changed in the scenario, which nobody would see.
+    Raises `InputError` if that table replaces what was changed in the scenario, or a key what another one
+    sets, which nobody would see.
     """
-    table = from_text(scenario.text)
+    text = scenario.text
+    table = from_text(text)
     if table is not None:
-        scenario = replace(scenario, text=without_sweep(scenario.text))
+        scenario = replace(scenario, text=without_sweep(text))
     if over is not None or seeds is not None:
-        table = space(over or {}, seeds)
+        table, text = space(over or {}, seeds), ""
     elif table is not None:
         _refuse_replaced(scenario, table)
-    return scenario, table if table is not None else space({}, 1)
+    whole = table if table is not None else space({}, 1)
+    problems = [placed(problem, text) for problem in places.shadowed(scenario, whole)]
+    if problems:
+        raise InputError(problems)
+    return scenario, whole
 
 
 def _refuse_replaced(scenario: Scenario, table: Space) -> None:
+    root = places.tree(scenario)
+    swept = [places.place(root, key) for key in table.keys]
     replaced = [
         Problem("the [sweep] table changes it too", path=key, help="change the table, or leave this out")
         for key, _ in scenario.overrides
-        if any(f"{key}.".startswith(f"{swept}.") for swept in table.keys)
+        if any(places.is_within(places.place(root, key), outer) for outer in swept)
     ]
     if replaced:
         raise InputError(replaced)

@@ -3,6 +3,7 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -471,6 +472,52 @@ def test_a_change_that_the_sweep_replaces_is_refused(command, scenario_file, nam
     assert status == 2
     assert f"--set {change.split('=')[0]}: error: " in err
     assert "the [sweep] table changes it too" in err
+
+
+def test_a_change_that_the_sweep_replaces_by_another_name_is_refused(command, scenario_file):
+    text = f'[[traffic]]\nname = "hot"\n{TEXT.split(chr(10), 1)[1]}'
+    for key in ("traffic.0.load", "traffic.'hot'.load"):
+        status, _, err = command("sweep", scenario_file(text), "--set", f"{key}=0.7")
+        assert (status, "the [sweep] table changes it too" in err) == (2, True), err
+    numbered = scenario_file(text.replace("traffic.hot", "traffic.0"))
+    status, _, err = command("check", numbered, "--set", "traffic.hot.load=0.7")
+    assert (status, "--set traffic.hot.load: error" in err) == (2, True), err
+    assert command("check", scenario_file(text), "--set", "traffic.1.load=0.7")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("swept", "told"),
+    [
+        ('"a.b" = [1, 2]\na = [{ c = 1 }]', "sweep.a: the key sets what 'a.b' sets"),
+        ('a = [{ c = 1 }, { b = 1 }]\n"a.b" = [1, 2]', "sweep.a.b: values of 'a' set this too"),
+        ('a = ["x"]\n"a.b" = [1, 2]', "sweep.a.b: values of 'a' set this too"),
+        ('"traffic.0.load" = [1]\n"traffic.u.load" = [2]', "sweep.traffic.u.load: the key sets what"),
+        ('"traffic.traffic1.x" = [1]\n"traffic.1" = [{ x = 2 }]', "sweep.traffic.1: the key sets what"),
+        ('"a.\'b\'" = [1]\n"a.b" = [2]', "sweep.a.b: the key sets what"),
+        ('zip = { "run.seed" = [1], a = [2] }\nrun = [{ seed = 3 }]', "sweep.run: the key sets what"),
+    ],
+)
+@pytest.mark.parametrize("name", ["sweep", "check"])
+def test_keys_that_set_what_others_set_are_refused_with_their_line(command, scenario_file, swept, told, name):
+    file = scenario_file(f'[[traffic]]\nname = "u"\n[[traffic]]\n[sweep]\n{swept}\n')
+    status, _, err = command(name, file)
+    assert (status, f"error: {told}" in err) == (2, True), err
+    assert "zip" in swept or re.search(r"net\.toml:6: error", err), err
+
+
+def test_keys_of_one_table_may_be_swept_beside_each_other(tmp_path):
+    over = {"a": [{"c": 1}, {"c": 2}], "a.b": [1], "ab": [3], "run": [{"duration": "1 us"}]}
+    assert run(tmp_path, over=over, seeds=2)[1] == 4
+    with pytest.raises(tailback.InputError, match=r"sets what .a\.b. sets"):
+        run(tmp_path, over={"a.b": [1], "a": [{"c": 1}]})
+
+
+def test_points_that_are_one_scenario_are_told(tmp_path):
+    done, count = run(tmp_path, over={"a": [1, "1", 2]}, seeds=[1])
+    first, second, *_ = sweep_command.remarks(done)
+    assert (count, first.startswith("2 points: 2 run")) == (2, True)
+    same = "a = 1, run.seed = 1"
+    assert second == f"not counted: 1 with the scenario of another, such as ({same}), which is ({same})"
 
 
 def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):
