@@ -453,13 +453,16 @@ def _draw(
 
 
 def _results(directories: Sequence[str]) -> dict[str, Result]:
-    """Results by the names of `_labels`; says which of them another version has made."""
+    """Results by the names of `_labels`; says which another version has made, and which were interrupted."""
     results = {label: Result.load(path) for label, path in _labels(directories).items()}
     ours = _engine.version()
     for label, result in results.items():
         theirs = result.summary.get("version")
         if theirs != ours:
             told = f"{label} is of Tailback {theirs}, this is {ours}: its numbers may mean other things"
+            console.errors().print(console.printable(told), soft_wrap=True)
+        if result.interrupted:
+            told = f"{label} was interrupted: its numbers are those of the part that was simulated"
             console.errors().print(console.printable(told), soft_wrap=True)
     return results
 

@@ -1,6 +1,8 @@
 """A drawing of a network: trees by levels, lattices by dimensions, others with their groups on a circle.
 
-tailback.drawing.network(tailback.load("net.toml")).savefig("net.svg")
+from tailback import Scenario, drawing
+
+drawing.network(Scenario.load("net.toml")).savefig("net.svg")
 """
 
 from __future__ import annotations

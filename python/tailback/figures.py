@@ -47,18 +47,29 @@ def draw_all(results: Mapping[str, Result], folder: Path) -> list[Path]:
 def draw_sweep(table: pa.Table, folder: Path, over: str | None = None) -> list[Path]:
     """Draws what a sweep measured over a key that it changed; returns the files.
 
-    Raises `InputError` if no such key was swept, or if nothing is known of any measurement.
+    Raises `InputError` if no such key was swept, if nothing is known of any measurement, or if one is no
+    number.
     """
     over = over or curves.axis(table, curves.keys(table))
     files = []
     for column in curves.QUANTITIES:
-        if column in table.column_names and pc.any(pc.is_finite(table[column])).as_py():
+        if column in table.column_names and _is_known(table, column):
             files += save(curves.measured_over(table, column, over), folder / column.removesuffix("_ns"))
     if not files:
         raise mistake(
             "nothing was measured of traffic in this sweep", "the results of its points are in points/"
         )
     return files
+
+
+def _is_known(table: pa.Table, column: str) -> bool:
+    kind = table.schema.field(column).type
+    if not any(test(kind) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)):
+        raise mistake(
+            f"the sweep's table is damaged: its column {column!r} holds no numbers",
+            "tailback sweep --resume writes it again",
+        )
+    return bool(pc.any(pc.is_finite(table[column])).as_py())
 
 
 KINDS: dict[str, dict[str, str | None]] = {".png": {"Software": None}, ".svg": {"Date": None}}

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from tailback import points
-from tailback.sweep_table import Changes, told
+from tailback.sweep_table import Changes, quantity, told
+from tailback.units import family
 
 if TYPE_CHECKING:
     from tailback.sweeps import Point
 
 CLASS, FAILED = "class", "failed"
 """Columns: whose numbers a row has; if points gave no result, why, in a row of each that has nothing else."""
+_OF_NUMBERS = family([""]) or {}
+"""The units that go with numbers of none."""
 _WHOLE_MAX = 10
 """Points that gave no result whose reasons are told with all their lines."""
 
@@ -33,7 +37,8 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
             rows.append({**swept, CLASS: None, FAILED: failed[point.name]})
             continue
         where = {"directory": f"{point.directory.parent.name}/{point.name}"}
-        rows += [{**swept, **row, **where} for row in points.class_rows(points.load(point.directory))]
+        result = points.load(point.directory, ("classes",))
+        rows += [{**swept, **row, **where} for row in points.class_rows(result)]
     # The columns of what was measured come first, whichever points failed.
     by_columns = sorted(rows, key=lambda row: FAILED in row)
     columns = list(dict.fromkeys(column for row in by_columns for column in row))
@@ -41,13 +46,43 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
 
 
 def _column(values: list[Any]) -> pa.Array:
-    """Numbers or texts as they are; whatever else, or a mixture, as text."""
+    """Numbers, also with percentages among them, or texts; whatever else, or any other mixture, as text."""
     kinds = {type(value) for value in values if value is not None}
-    if kinds <= {int, float} and len(kinds) > 1:
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    if len(kinds) <= 1 and kinds <= {int, float, str, bool}:
+    if kinds == {int}:
+        return _whole_numbers(values)
+    if len(kinds) <= 1 and kinds <= {float, str, bool}:
         return pa.array(values)
-    return pa.array([None if value is None else json.dumps(value) for value in values], pa.string())
+    if kinds <= {int, float}:
+        return pa.array([None if value is None else float(value) for value in values], pa.float64())
+    if (numbers := _as_numbers(values)) is not None:
+        return pa.array(numbers, pa.float64())
+    return pa.array([_as_text(value) for value in values], pa.string())
+
+
+def _as_numbers(values: Iterable[Any]) -> list[float | None] | None:
+    """Numbers and percentages as numbers; None if anything else is among them."""
+    found: list[float | None] = []
+    for value in values:
+        try:
+            number, unit = (None, "") if value is None else quantity(value)
+        except ValueError:
+            return None
+        if unit not in _OF_NUMBERS:
+            return None
+        found.append(None if number is None else float(number * _OF_NUMBERS[unit] / _OF_NUMBERS[""]))
+    return found
+
+
+def _whole_numbers(values: list[int | None]) -> pa.Array:
+    """Of 64 bits, as seeds are; as text if there are larger ones."""
+    for kind in (pa.int64(), pa.uint64()):
+        with suppress(OverflowError):
+            return pa.array(values, kind)
+    return pa.array([_as_text(value) for value in values], pa.string())
+
+
+def _as_text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def swept(table: pa.Table) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tailback.errors import mistake
 from tailback.result import Result
 
 Cells = NDArray[np.float64]
@@ -28,11 +29,18 @@ class NetworkMap:
 
     @classmethod
     def of(cls, result: Result) -> NetworkMap:
-        """That of a result with the table `queues`; the groups of a dragonfly are its blocks."""
-        topology = tomllib.loads(result.scenario).get("topology", {})
-        if topology.get("kind") == "dragonfly":
-            p, a, h, groups = (int(topology[key]) for key in ("p", "a", "h", "groups"))
-            return cls(a * groups, p + a - 1 + h, a)
+        """That of a result with the table `queues`; the groups of a dragonfly are its blocks.
+
+        Raises `InputError` if the result's scenario is none.
+        """
+        try:
+            topology = tomllib.loads(result.scenario)["topology"]
+            if topology["kind"] == "dragonfly":
+                p, a, h, groups = (int(topology[key]) for key in ("p", "a", "h", "groups"))
+                return cls(a * groups, p + a - 1 + h, a)
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            told = f"the scenario of the result {result.title!r} is damaged: {_told(error)}"
+            raise mistake(told, "run the scenario again") from None
         tables = [result.tables[name] for name in ("occupancy", "queues") if name in result.tables]
         switches = 1 + max(int(pc.max(table["switch"]).as_py() or 0) for table in tables)
         ports = 1 + int(pc.max(result.tables["queues"]["port"]).as_py() or 0)
@@ -63,3 +71,7 @@ class NetworkMap:
         image = self.blank()
         image[self.places(table["switch"].to_numpy(), table["port"].to_numpy())] = table["flits"].to_numpy()
         return image
+
+
+def _told(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, LookupError) else str(error).splitlines()[0]

@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib import colormaps
 from matplotlib.axes import Axes
@@ -20,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tailback import style
 from tailback.network_map import NetworkMap
-from tailback.plot import finish_latency
+from tailback.plot import finish_latency, log_bins
 from tailback.tables import Numbers, Results, by_label, distinct, join, numbers, only, recorded, shown_times
 
 _ROOT3 = math.sqrt(3)
@@ -74,7 +73,7 @@ def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
         x,
         y,
         linestyle="none",
-        marker=style.MARKERS[number],
+        marker=style.marker(number),
         markersize=2.5,
         alpha=0.5,
         color=colour,
@@ -132,7 +131,8 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
         figure, (above, below) = style.figure(2, height=2.4)
         cut: list[str] = []
         for number, (label, result) in enumerate(by_label(results).items()):
-            table, end = recorded(result, "rates"), float(result.summary["simulated_ns"]) / 1e3
+            table = recorded(result, "rates")
+            end = float(result.summary.get("simulated_ns") or pc.max(table["time_ns"]).as_py()) / 1e3
             chosen = endpoints or _longest(table, end)
             throttled = len(distinct(table, "endpoint"))
             if endpoints is None and len(chosen) < throttled:
@@ -309,7 +309,7 @@ def latency_distribution(results: Results, *, traffic: str = "all", latency: str
         some = False
         for number, (label, result) in enumerate(by_label(results).items()):
             table = only(only(recorded(result, "histograms"), "class", traffic), "latency", latency)
-            edges, counts = _decades(table)
+            edges, counts = log_bins(table)
             some = some or bool(counts.any())
             axes.stairs(counts, edges, label=label, linewidth=1.6, **style.line(number))
         axes.set_xscale("log")
@@ -319,13 +319,3 @@ def latency_distribution(results: Results, *, traffic: str = "all", latency: str
         axes.set_ylabel("messages" if latency == "message" else "packets")
         style.legend(figure, axes)
     return figure
-
-
-def _decades(table: pa.Table) -> tuple[Numbers, Numbers]:
-    edges = 10 ** np.arange(1, 9.05, 0.05)
-    middles = (numbers(table, "low_ns") + numbers(table, "high_ns")) / 2
-    counts, _ = np.histogram(middles, edges, weights=numbers(table, "count"))
-    shown = np.flatnonzero(counts)
-    if not len(shown):
-        return edges, counts
-    return edges[shown[0] : shown[-1] + 2], counts[shown[0] : shown[-1] + 1]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from textwrap import wrap
 
 import numpy as np
+import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -123,9 +124,7 @@ def latency_histogram(results: Results, *, traffic: str | None = None, latency: 
     with style.styled():
         figure, (axes,) = style.figure()
         for number, (label, table) in enumerate(by_class(results, "histograms", traffic, latency=latency)):
-            edges, counts = _log_bins(
-                numbers(table, "low_ns"), numbers(table, "high_ns"), numbers(table, "count")
-            )
+            edges, counts = log_bins(table)
             shares = 100 * counts / max(counts.sum(), 1)
             axes.stairs(shares, edges, label=label, linewidth=1.6, **style.line(number))
         axes.set_xscale("log")
@@ -269,11 +268,14 @@ def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, floa
     return float(facts["offered"]), known, facts.get("stable") is not False
 
 
-def _log_bins(low: Numbers, high: Numbers, counts: Numbers) -> tuple[Numbers, Numbers]:
-    """Counts in even bins of the logarithm, by the middle of each bin of the engine."""
-    middles = np.maximum((low + high) / 2, 1e-3)
-    first = np.floor(np.log10(middles.min()) * _BINS_PER_DECADE)
-    last = np.floor(np.log10(middles.max()) * _BINS_PER_DECADE) + 1
-    edges = 10 ** (np.arange(first, last + 1) / _BINS_PER_DECADE)
-    binned, _ = np.histogram(middles, edges, weights=counts)
-    return edges, np.asarray(binned, dtype=float)
+def log_bins(table: pa.Table) -> tuple[Numbers, Numbers]:
+    """Rows of the table `histograms` in even bins of the logarithm: edges in ns, and how many are between.
+
+    A row counts where its middle is, one below 1 ps at 1 ps.
+    """
+    if not table.num_rows:
+        return np.array([1.0, 10.0]), np.zeros(1)
+    middles = np.maximum((numbers(table, "low_ns") + numbers(table, "high_ns")) / 2, 1e-3)
+    bins = np.floor(np.log10(middles) * _BINS_PER_DECADE).astype(int)
+    counts = np.bincount(bins - bins.min(), weights=numbers(table, "count")).astype(float)
+    return 10 ** (np.arange(bins.min(), bins.max() + 2) / _BINS_PER_DECADE), counts

@@ -7,23 +7,29 @@ again.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tailback import _engine
-from tailback.errors import TailbackError
+from tailback.errors import TailbackError, mistake
 from tailback.result import Result
 from tailback.scenario import Progress, Scenario
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 CHECKSUMS = "checksums.json"
 UNDER_WAY = ".under-way"
@@ -64,13 +70,13 @@ def is_complete(directory: Path) -> bool:
     try:
         sums = json.loads((directory / CHECKSUMS).read_text("utf-8"))
         return bool(sums) and all(_digest(directory / name) == digest for name, digest in sums.items())
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return False
 
 
-def load(directory: Path) -> Result:
-    """The result of a complete point."""
-    return Result.load(directory)
+def load(directory: Path, tables: Collection[str] | None = None) -> Result:
+    """The result of a complete point; with `tables`, with no other tables."""
+    return Result.load(directory, tables)
 
 
 def run(
@@ -101,26 +107,71 @@ def run(
 
 
 def clean(folder: Path) -> None:
-    """Removes what was cut off."""
-    shutil.rmtree(folder / UNDER_WAY, ignore_errors=True)
+    """Removes what was cut off, unless another process is writing results there now."""
+    waiting = folder / UNDER_WAY
+    with suppress(OSError), _locked(waiting, alone=True):
+        for left in waiting.iterdir():
+            shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _locked(directory: Path, *, alone: bool) -> Iterator[None]:
+    """Holds a directory together with others, or `alone`, which raises `OSError` where somebody has it.
+
+    A process that ends, however it does, leaves go. Where locks are not known, nobody is alone.
+    """
+    if fcntl is None:
+        if alone:
+            raise OSError(errno.ENOLCK, "there are no locks")
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        if alone:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            with suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _put(result: Result, target: Path) -> None:
+    """Keeps a result, complete or not at all; raises `InputError` if it cannot be written."""
     waiting = target.parent / UNDER_WAY
-    waiting.mkdir(parents=True, exist_ok=True)
-    holder = Path(tempfile.mkdtemp(prefix=f"{target.name}-", dir=waiting))
     try:
-        fresh = result.save(holder / target.name)
-        sums = {file.name: _digest(file) for file in sorted(fresh.iterdir())}
-        _write_synced(fresh / CHECKSUMS, json.dumps(sums, indent=1))
-        if target.exists():
-            if is_complete(target):  # another process was faster
-                return
-            target.rename(holder / "damaged")
-        with suppress(FileExistsError):
-            fresh.rename(target)
-    finally:
-        shutil.rmtree(holder, ignore_errors=True)
+        waiting.mkdir(parents=True, exist_ok=True)
+        with _locked(waiting, alone=False):
+            holder = Path(tempfile.mkdtemp(prefix=f"{target.name}-", dir=waiting))
+            try:
+                _move(_written(result, holder / target.name), target)
+            finally:
+                shutil.rmtree(holder, ignore_errors=True)
+    except OSError as error:
+        raise mistake(
+            f"a result cannot be kept in {target.parent}: {error.strerror or error}",
+            "complete points are kept, and the sweep can be resumed",
+        ) from None
+
+
+def _written(result: Result, fresh: Path) -> Path:
+    result.save(fresh)
+    sums = {file.name: _digest(file) for file in sorted(fresh.iterdir())}
+    _write_synced(fresh / CHECKSUMS, json.dumps(sums, indent=1))
+    return fresh
+
+
+def _move(fresh: Path, target: Path) -> None:
+    """Puts a result in its place; one that another process has put there stays, and a damaged one leaves."""
+    with suppress(FileNotFoundError):
+        if not is_complete(target):
+            target.rename(fresh.parent / "damaged")
+    try:
+        fresh.rename(target)
+    except OSError:
+        if not is_complete(target):
+            raise
 
 
 def _write_synced(file: Path, text: str) -> None:

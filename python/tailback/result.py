@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,30 +82,31 @@ class Result:
         return cls(scenario, facts, {name: _table(columns) for name, columns in tables.items()})
 
     @classmethod
-    def load(cls, directory: str | Path) -> Result:
-        """Reads a result that `save` or `tailback run -o` has written."""
+    def load(cls, directory: str | Path, tables: Collection[str] | None = None) -> Result:
+        """Reads a result that `save` or `tailback run -o` has written; with `tables`, of its tables those."""
         directory = Path(directory)
         if not directory.is_dir():
             raise mistake(f"{directory} is not a directory", "name the directory of a result")
         try:
             scenario = (directory / _SCENARIO).read_text("utf-8")
             summary = json.loads((directory / _SUMMARY).read_text("utf-8"))
-            tables = {file.stem: pq.read_table(file) for file in sorted(directory.glob("*.parquet"))}
+            files = sorted(directory.glob("*.parquet"))
+            read = {f.stem: pq.read_table(f) for f in files if tables is None or f.stem in tables}
         except FileNotFoundError as error:
             name = Path(error.filename or "").name
             raise mistake(
                 f"{directory} holds no result: {name} is missing", "run a scenario with -o first"
             ) from None
-        except (OSError, ValueError, pa.ArrowException) as error:
+        except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
         if not _is_summary(summary):
             raise mistake(f"{directory / _SUMMARY} is no summary", _RUN_AGAIN)
-        for name, table in tables.items():
+        for name, table in read.items():
             missing = [column for column in TABLES.get(name, ()) if column not in table.column_names]
             if missing:
                 file = directory / f"{name}.parquet"
                 raise mistake(f"{file} has no column {missing[0]!r}", _RUN_AGAIN)
-        return cls(scenario, summary, tables)
+        return cls(scenario, summary, read)
 
     def __repr__(self) -> str:
         """What it is, on one line."""
@@ -150,12 +151,21 @@ _RUN_AGAIN = "it is damaged: run the scenario again"
 
 
 def _is_summary(facts: object) -> bool:
-    """Whether it has the shape of a summary: what it tells of classes and of jobs is told by name."""
+    """Whether it has the shape of a summary: what it tells of classes and of jobs is told by name.
+
+    Of each the latencies and the times that are several numbers are tables too.
+    """
     if not isinstance(facts, dict):
         return False
     named = [facts.get(key, {}) for key in ("classes", "jobs")]
-    return all(isinstance(all_of, dict) for all_of in named) and all(
-        isinstance(one, dict) for all_of in named for one in all_of.values()
+    if not all(isinstance(all_of, dict) for all_of in named):
+        return False
+    members = [one for all_of in named for one in all_of.values()]
+    return all(isinstance(one, dict) for one in members) and all(
+        value is None or isinstance(value, dict)
+        for one in members
+        for key, value in one.items()
+        if key.endswith("_latency_ns") or key in ("communication_ns", "phases")
     )
 
 
@@ -192,6 +202,7 @@ def prepare(directory: str | Path) -> Path:
     target = Path(directory)
     try:
         target = target.resolve()
+        _refuse_name(target)
         _refuse_foreign(target)
         ancestor = next(path for path in target.parents if path.exists())
         Path(tempfile.mkdtemp(prefix=".tailback-", dir=ancestor)).rmdir()
@@ -235,8 +246,19 @@ def _refuse_foreign(target: Path) -> None:
         )
 
 
+def _refuse_name(target: Path) -> None:
+    """Parquet files have names that are text."""
+    try:
+        str(target).encode()
+    except UnicodeEncodeError:
+        raise mistake(
+            f"the name of the output folder {target} is not text in UTF-8", "choose another folder with -o"
+        ) from None
+
+
 def refuse_result(directory: Path) -> None:
-    """Raises `InputError` if the folder, which other things are to be written into, is of a result."""
+    """Raises `InputError` if the folder, which results are to go into, is one, or has no good name."""
+    _refuse_name(directory.absolute())
     if (directory / _SUMMARY).exists():
         raise mistake(
             f"the output folder {directory} holds the result of a run", "choose another folder with -o"

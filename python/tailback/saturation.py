@@ -18,7 +18,7 @@ from pathlib import Path
 from tailback.errors import mistake
 from tailback.scenario import Scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
-from tailback.sweeps import sweep
+from tailback.sweeps import measured
 from tailback.workers import pool
 
 LOSS_MAX = 0.03
@@ -172,7 +172,7 @@ class _Judge:
 
     def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:
         over = {self._key: [round(load, 9)]}
-        done = sweep(self._scenario, over, self._executor, seeds, directory=self._directory)
+        done = measured(self._scenario, over, self._executor, seeds, directory=self._directory)
         results = list(done.results())
         for seed, result in enumerate(results):
             self._spent[load, seed] = float(result.summary.get("cpu_seconds", 0.0))

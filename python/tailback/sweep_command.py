@@ -6,13 +6,14 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
 from tailback.errors import InputError, Problem, mistake
-from tailback.result import refuse_result
+from tailback.merged import described
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
 from tailback.workers import pool
@@ -38,7 +39,7 @@ def begin(
         )
     wanted = _part(part, len(space))
     sweeps.check(scenario, space, text)
-    refuse_result(folder)
+    sweeps.refuse(folder)
     if not resume and (folder / sweeps.FOLDER).exists():
         raise mistake(
             f"{folder} holds the results of an earlier sweep",
@@ -64,8 +65,8 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
     finished = not whole and sweeps.is_finished(folder, sweeps.prepare(scenario, space.points(), folder))
     if finished:
         wanted = range(len(space))
-    sweeps.write_manifest(folder, keep_table=finished)
     prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
+    sweeps.write_manifest(folder, keep_table=finished)
     if whole:
         points.clean(folder / sweeps.FOLDER)
     with PointsBar() as bar, pool(max(1, workers or os.cpu_count() or 1)) as executor:
@@ -90,6 +91,7 @@ def remarks(done: sweeps.Sweep) -> list[str]:
         lines[0] += f", {tally.reused:,} were complete"
     if tally.failed:
         lines[0] += f", {tally.failed:,} gave no result"
+    lines += _alike(done.points)
     if tally.damaged:
         lines.append(f"{tally.damaged:,} damaged results were run again")
     table = done.directory / sweeps.TABLE
@@ -98,6 +100,17 @@ def remarks(done: sweeps.Sweep) -> list[str]:
         if tally.failed < tally.points and any(key != SEED for point in done.points for key in point.changes):
             lines.append(f"tailback plot {done.directory} draws it")
     return lines
+
+
+def _alike(wanted: Sequence[sweeps.Point]) -> list[str]:
+    """Tells of points that are one scenario, though what they change is written otherwise."""
+    first: dict[str, sweeps.Point] = {}
+    pairs = [(first.setdefault(point.name, point), point) for point in wanted]
+    again = [(one, other) for one, other in pairs if one is not other]
+    if not again:
+        return []
+    one, other = (described(point.changes) for point in again[0])
+    return [f"not counted: {len(again):,} with the scenario of another, such as ({other}), which is ({one})"]
 
 
 class PointsBar:

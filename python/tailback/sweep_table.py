@@ -59,14 +59,16 @@ class Space:
         for number in range(start, len(self) if stop is None else min(stop, len(self))):
             yield self._point(number)
 
+    def with_one_seed(self) -> Space:
+        """The space under the largest of its seeds alone."""
+        return Space(tuple(_largest(axis) if axis.keys == (SEED,) else axis for axis in self.axes))
+
     def samples(self) -> Iterator[Changes]:
         """A point for every value of every axis but the seeds: enough to find what is wrong."""
         first = self._point(0)
         yield first
         for axis in self.axes:
-            # Seeds are whole numbers; the largest may be too large.
-            rest = [max(axis.steps)] if axis.keys == (SEED,) else axis.steps[1:]
-            for step in rest:
+            for step in _largest(axis).steps if axis.keys == (SEED,) else axis.steps[1:]:
                 yield first | dict(zip(axis.keys, step, strict=True))
 
     def _point(self, number: int) -> Changes:
@@ -75,6 +77,11 @@ class Space:
             number, step = divmod(number, len(axis.steps))
             changes = dict(zip(axis.keys, axis.steps[step], strict=True)) | changes
         return changes
+
+
+def _largest(seeds: Axis) -> Axis:
+    """Seeds are whole numbers, of which the largest may be too large."""
+    return replace(seeds, steps=(max(seeds.steps),))
 
 
 def told(value: Any) -> str:
@@ -95,7 +102,7 @@ def from_text(text: str) -> Space | None:
     """
     try:
         table = tomllib.loads(text).get("sweep")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return None
     if table is None:
         return None
@@ -160,10 +167,10 @@ def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) ->
         raise InputError([_problem("sweep", "this is no table of lists by dotted key", _KEYS_HELP)])
     problems: list[Problem] = []
     axes: list[Axis] = []
-    seed_values = seeds
-    for key, value in _flat(table):
+    seed_values = _plain(seeds)
+    for key, value in _flat(_plain(table)):
         if key == "seeds":
-            seed_values = value if seeds is None else seeds
+            seed_values = value if seeds is None else seed_values
         elif key == "zip":
             axes += _zipped(value, problems)
         else:
@@ -176,6 +183,15 @@ def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) ->
     if problems:
         raise InputError(problems)
     return Space(tuple(axes))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's arrays and numbers, wherever they are in a value, as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _problem(path: str, message: str, remedy: str = "") -> Problem:

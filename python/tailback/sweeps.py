@@ -24,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tailback import points
+from tailback import places, points
 from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake
 from tailback.merged import described, merged, told_lost
 from tailback.result import Result, refuse_result, write_parquet
@@ -117,17 +117,45 @@ def sweep(
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
-    refuse_result(Path(directory))
-    write_manifest(Path(directory))
+    refuse(Path(directory))
     prepared = list(prepare(scenario, whole.points(), Path(directory)))
+    write_manifest(Path(directory))
     if executor is not None:
         done = run_points(prepared, executor, Path(directory), progress=progress)
     else:
-        missing = sum(not points.is_complete(point.directory) for point in prepared)
-        with pool(max(1, min(missing, os.cpu_count() or 1))) as own:
+        with pool(os.cpu_count() or 1) as own:  # it starts no more processes than there are points to run
             done = run_points(prepared, own, Path(directory), progress=progress)
     write_table(done)
     return done.demand_all()
+
+
+def measured(
+    scenario: Scenario,
+    over: Mapping[str, Any],
+    executor: Executor,
+    seeds: int | Sequence[int],
+    *,
+    directory: str | Path,
+) -> Sweep:
+    """As `sweep`, but one of many in a folder, as of a search: it leaves points there, and nothing else.
+
+    So the folder may hold points of other engines too, and no table that is of the last few points alone.
+    """
+    scenario, whole = split(scenario, over, seeds)
+    check(scenario, whole)
+    refuse(Path(directory))
+    prepared = list(prepare(scenario, whole.points(), Path(directory)))
+    return run_points(prepared, executor, Path(directory)).demand_all()
+
+
+def refuse(directory: Path) -> None:
+    """Raises `InputError` if a folder cannot hold a sweep, as far as can be told before anything is there."""
+    refuse_result(directory)
+    if (directory / FOLDER).exists() and not (directory / FOLDER).is_dir():
+        raise mistake(
+            f"{directory / FOLDER} is a file, and the points of a sweep are kept in a folder of that name",
+            "choose another folder with -o",
+        )
 
 
 def split(
@@ -135,23 +163,31 @@ def split(
 ) -> tuple[Scenario, Space]:
     """The scenario without its `[sweep]` table, and the points: of `over` and `seeds`, else of the table.
 
-    Raises `InputError` if that table replaces what was changed in the scenario, which nobody would see.
+    Raises `InputError` if that table replaces what was changed in the scenario, or a key what another one
+    sets, which nobody would see.
     """
-    table = from_text(scenario.text)
+    text = scenario.text
+    table = from_text(text)
     if table is not None:
-        scenario = replace(scenario, text=without_sweep(scenario.text))
+        scenario = replace(scenario, text=without_sweep(text))
     if over is not None or seeds is not None:
-        table = space(over or {}, seeds)
+        table, text = space(over or {}, seeds), ""
     elif table is not None:
         _refuse_replaced(scenario, table)
-    return scenario, table if table is not None else space({}, 1)
+    whole = table if table is not None else space({}, 1)
+    problems = [placed(problem, text) for problem in places.shadowed(scenario, whole)]
+    if problems:
+        raise InputError(problems)
+    return scenario, whole
 
 
 def _refuse_replaced(scenario: Scenario, table: Space) -> None:
+    root = places.tree(scenario)
+    swept = [places.place(root, key) for key in table.keys]
     replaced = [
         Problem("the [sweep] table changes it too", path=key, help="change the table, or leave this out")
         for key, _ in scenario.overrides
-        if any(f"{key}.".startswith(f"{swept}.") for swept in table.keys)
+        if any(places.is_within(places.place(root, key), outer) for outer in swept)
     ]
     if replaced:
         raise InputError(replaced)
@@ -160,6 +196,7 @@ def _refuse_replaced(scenario: Scenario, table: Space) -> None:
 def check(scenario: Scenario, whole: Space, text: str = "") -> None:
     """Raises every mistake of the scenario under each value of the sweep, once each.
 
+    If there are none, raises those that values make only together, unless there are too many combinations.
     With `text`, the file with the `[sweep]` table, those of the table have their lines.
     """
     found = _mistakes(scenario, whole, text)
@@ -174,6 +211,8 @@ def _mistakes(scenario: Scenario, whole: Space, text: str) -> list[Problem]:
     for number, changes in enumerate(samples):
         for problem in scenario.replace(changes).check():
             found.setdefault(problem, []).append(number)
+    if not found:
+        return [placed(problem, text) for problem in _made_together(scenario, whole)]
     return [placed(_blaming(problem, samples, makers), text) for problem, makers in found.items()]
 
 
@@ -184,8 +223,30 @@ def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]
     first = samples[0]
     others = [changes for at, changes in enumerate(samples) if (at in makers) != (0 in makers)]
     keys = dict.fromkeys(key for changes in others for key in first if changes[key] != first[key])
-    values = described({key: samples[makers[0]][key] for key in keys})
-    return replace(problem, message=f"{problem.message}, in the sweep's {values}")
+    return _of_point(problem, {key: samples[makers[0]][key] for key in keys})
+
+
+def _made_together(scenario: Scenario, whole: Space) -> list[Problem]:
+    """The first mistakes of combinations of values, each with the first combination that makes it."""
+    combined = whole.with_one_seed()
+    varied = [key for axis in combined.axes if len(axis.steps) > 1 for key in axis.keys]
+    found: dict[Problem, Problem] = {}
+    if len(combined) > POINTS_MAX:
+        return []
+    for changes in combined.points():
+        for problem in scenario.replace(changes).check():
+            found.setdefault(problem, _of_point(problem, {key: changes[key] for key in varied}))
+        if len(found) >= _TOGETHER_MAX:
+            break
+    return list(found.values())
+
+
+_TOGETHER_MAX = 10
+"""Mistakes of combinations after which no more are looked for: the same mistake may differ in its numbers."""
+
+
+def _of_point(problem: Problem, changes: Changes) -> Problem:
+    return replace(problem, message=f"{problem.message}, in the sweep's {described(changes)}")
 
 
 def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
@@ -206,19 +267,18 @@ def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
 
 
 def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> Iterator[Point]:
-    """The points with the directories of their results."""
+    """The points with the directories of their results; raises `InputError` at one that has mistakes."""
     for change in changes:
         changed = scenario.replace(change)
-        yield Point(change, changed, directory / FOLDER / points.identity(changed))
+        try:
+            name = points.identity(changed)
+        except InputError as error:
+            raise InputError(_of_point(problem, change) for problem in error.problems) from None
+        yield Point(change, changed, directory / FOLDER / name)
 
 
 def run_points(
-    wanted: Sequence[Point],
-    executor: Executor,
-    directory: Path,
-    *,
-    progress: Report | None = None,
-    stopped: Callable[[], bool] = lambda: False,
+    wanted: Sequence[Point], executor: Executor, directory: Path, *, progress: Report | None = None
 ) -> Sweep:
     """Runs the points whose results are not complete. Points that are alike are run once.
 
@@ -239,7 +299,7 @@ def run_points(
         return tally
 
     tell()
-    for outcome in _outcomes(missing, executor, folder, tell, stopped):
+    for outcome in _outcomes(missing, executor, folder, tell):
         state["done"] += 1
         state["cpu_seconds"] += outcome.cpu_seconds
         if outcome.error:
@@ -250,11 +310,7 @@ def run_points(
 
 
 def _outcomes(
-    missing: Sequence[Point],
-    executor: Executor,
-    folder: Path,
-    tell: Callable[[], object],
-    stopped: Callable[[], bool],
+    missing: Sequence[Point], executor: Executor, folder: Path, tell: Callable[[], object]
 ) -> Iterator[points.Outcome]:
     """Keeps a bounded number of points submitted: a sweep of a million needs no memory for futures."""
     waiting = iter(missing)
@@ -263,24 +319,24 @@ def _outcomes(
     try:
         while True:
             for point in islice(waiting, limit - len(running)):
-                # A worker may be in another folder, and files are looked for beside the source.
-                source = str(Path(point.scenario.source).absolute())
-                scenario = replace(point.scenario, source=source)
-                running.add(executor.submit(work, scenario, point.name, str(folder)))
-            if not running or stopped():
+                running.add(_submitted(point, executor, folder))
+            if not running:
                 return
             finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
             tell()
-            for future in finished:
-                try:
-                    outcome = future.result()
-                except BrokenExecutor:
-                    raise RunFailed(_BROKEN) from None
-                if outcome is not None:
-                    yield outcome
+            outcomes = (future.result() for future in finished)
+            yield from (outcome for outcome in outcomes if outcome is not None)
+    except BrokenExecutor:
+        raise RunFailed(_BROKEN) from None
     finally:
         for future in running:
             future.cancel()
+
+
+def _submitted(point: Point, executor: Executor, folder: Path) -> Future[points.Outcome | None]:
+    """The point under way; a worker may be in another folder, and files are looked for beside the source."""
+    source = str(Path(point.scenario.source).absolute())
+    return executor.submit(work, replace(point.scenario, source=source), point.name, str(folder))
 
 
 _BROKEN = (
@@ -350,7 +406,7 @@ def write_manifest(directory: Path, *, keep_table: bool = False) -> None:
 def _refuse_other_engine(file: Path) -> None:
     try:
         made_by = json.loads(file.read_text("utf-8"))["engine"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise mistake(f"{file} is damaged", "delete it; complete points are kept") from None
     if made_by != points.engine():
         raise mistake(

@@ -1,6 +1,8 @@
 """Time diagrams: every packet of a small run as an arrow between endpoints and switches, time downwards.
 
-tailback.trace.diagram(tailback.trace.run(scenario)).savefig("trace.svg")
+from tailback import Scenario, trace
+
+trace.diagram(trace.run(Scenario.load("small.toml"))).savefig("trace.svg")
 """
 
 from __future__ import annotations

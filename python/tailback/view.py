@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from tailback import style
+from tailback import console, style
 from tailback.errors import mistake
 from tailback.network_map import NetworkMap
 from tailback.result import Result
@@ -44,9 +44,23 @@ def page(results: Results) -> str:
     return _PAGE.format(
         title=escape(" and ".join(dict.fromkeys(result.title or "a run" for result in labelled.values()))),
         numbers="\n".join(_lines(labelled)),
-        remarks=" ".join([_MAP_REMARK] * bool(_with(labelled, "occupancy")) + [_CURVE_REMARK]),
+        remarks=" ".join(_remarks(labelled)),
         figure=drawn,
     )
+
+
+def _remarks(results: dict[str, Result]) -> Iterator[str]:
+    cut_off = [escape(label) for label, result in results.items() if result.interrupted]
+    if cut_off:
+        of_which = f" ({', '.join(cut_off)})" if len(results) > 1 else ""
+        yield f"Interrupted{of_which}: the numbers are those of the part that was simulated."
+    mapped = _with(results, "occupancy")
+    if mapped:
+        yield _MAP_REMARK
+    times = _times(mapped)
+    if any(_times({label: result}) != times for label, result in mapped.items()):
+        yield _NO_SNAPSHOT_REMARK
+    yield _CURVE_REMARK
 
 
 def figure(results: Results) -> go.Figure:
@@ -112,6 +126,7 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, curves: bool) -> 
                 **_cells(network, results[label], times[0]),
                 hovertext=_names(network),
                 hovertemplate="%{hovertext}: %{customdata} flits<extra></extra>",
+                hoverongaps=False,
                 coloraxis="coloraxis",
             ),
             row=1,
@@ -160,8 +175,13 @@ def _colours(results: dict[str, Result]) -> dict[str, Any]:
 
 
 def _cells(network: NetworkMap, result: Result, time: float) -> dict[str, Any]:
-    """The picture at a time: the logarithm of the flits, just below 0 where there are none, and the flits."""
+    """The picture at a time: the logarithm of the flits, just below 0 where there are none, and the flits.
+
+    It has no cells where the result has no snapshot of that time.
+    """
     cells = network.cells(only(result.tables["queues"], "time_ns", time))
+    if time not in distinct(result.tables["occupancy"], "time_ns"):
+        cells = np.full_like(cells, np.nan)
     flits = np.where(cells < 1, 0, cells)
     return {
         "z": np.log10(np.maximum(flits, 0.97)).astype(np.float32),
@@ -248,10 +268,8 @@ def _lines(results: dict[str, Result]) -> Iterator[str]:
     yield _line("th", ("run" if len(results) > 1 else "", *_HEADINGS))
     for label, result in results.items():
         for name, facts in result.summary.get("classes", {}).items():
-            latency = facts["message_latency_ns"]
-            parts = (
-                f"{100 * facts[key]:.1f} %" for key in ("offered", "accepted", "accepted_per_destination")
-            )
+            latency = facts.get("message_latency_ns") or {}
+            parts = (console.share(facts.get(key)) for key in _SHARES)
             yield _line("td", (label, name, *parts, *(_time(latency, key) for key in ("mean", "p99"))))
 
 
@@ -262,9 +280,11 @@ def _line(tag: str, cells: Iterable[str]) -> str:
 def _time(latency: dict[str, Any], key: str) -> str:
     if latency.get("saturated"):
         return "saturated"
-    return "" if latency[key] is None else f"{latency[key]:,.0f} ns"
+    mean = latency.get(key)
+    return f"{mean:,.0f} ns" if isinstance(mean, int | float) else ""
 
 
+_SHARES = ("offered", "accepted", "accepted_per_destination")
 _HEADINGS = ("class", "offered", "accepted", "… by destination", "message latency: mean", "p99")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -284,6 +304,7 @@ _MAP_REMARK = (
     "In the map a block is a group of switches; in it rows are switches and columns their ports. White is no "
     "port, grey an empty one. Point at a cell for its switch and port."
 )
+_NO_SNAPSHOT_REMARK = "A map that is all white has no snapshot of that time."
 _CURVE_REMARK = (
     "Latencies have gaps where over 1 % of the messages created then had not arrived at the end. Click names "
     "in the legend to hide lines; drag to zoom."

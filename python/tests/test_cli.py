@@ -216,7 +216,9 @@ def test_a_file_that_cannot_be_read_is_a_mistake(command, path):
     assert "error: " in err
 
 
-@pytest.mark.parametrize("folder", ["/proc/here", "file/below", "file", "full", "\0", "x" * 300])
+@pytest.mark.parametrize(
+    "folder", ["/proc/here", "file/below", "file", "full", "\0", "x" * 300, os.fsdecode(b"\xff")]
+)
 def test_an_output_folder_that_cannot_be_written_is_found_before_the_run(
     command, scenario_file, tmp_path, folder
 ):
@@ -350,6 +352,14 @@ def test_a_result_of_another_version_is_drawn_and_named(command, scenario_file, 
     told = [line for line in err.splitlines() if "of Tailback" in line]
     assert len(told) == 1
     assert told[0].startswith("theirs is of Tailback 0.0.9, this is ")
+
+
+def test_plot_tells_what_was_interrupted(command, scenario_file):
+    command("run", scenario_file(GOOD), "-o", "whole")
+    command("run", scenario_file("stop"), "-o", "part")
+    _, _, err = command("plot", "whole", "part", "-o", "drawn")
+    assert err == "part was interrupted: its numbers are those of the part that was simulated\n"
+    assert "interrupted" in command("plot", "part")[2]
 
 
 @pytest.mark.parametrize("folder", ["missing", "empty", "broken"])

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tailback
@@ -23,6 +24,15 @@ def test_every_port_between_switches_is_a_point_of_the_triangle(throttled):
     points = [line for line in axes.get_lines() if line.get_label() in ("local", "global")]
     assert [len(line.get_xdata()) for line in points] == [36 * 3, 36 * 2]
     assert all((line.get_ydata() >= 0).all() and (line.get_ydata() < 0.87).all() for line in points)
+
+
+def test_any_number_of_link_classes_has_markers(throttled):
+    classes = [f"links of {number} ns" for number in range(30)]
+    times = {f"{state}_ns": [1.0] * len(classes) for state in ("idle", "active", "stalled")}
+    ports = pa.table({"link_class": classes, **times})
+    (axes,) = pictures.port_ternary(replace(throttled, tables={"ports": ports})).axes
+    shown = [line for line in axes.get_lines() if line.get_label() in classes]
+    assert len({(line.get_color(), line.get_marker()) for line in shown}) == len(classes)
 
 
 def test_the_map_shows_all_that_waits(throttled):

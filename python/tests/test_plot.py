@@ -174,6 +174,20 @@ def test_a_histogram_adds_up(result):
     assert sum(patch.get_data().values) == pytest.approx(100)
 
 
+@pytest.mark.parametrize("draw", [plot.latency_histogram, pictures.latency_distribution])
+def test_latencies_of_any_size_are_in_a_histogram(result, draw):
+    """As on channels of 1 ns, and behind a hot spot of seconds."""
+    low = [0.0, 3.0, 10.0, 1e3, 5e9]
+    rows = {"class": ["all"] * 5, "latency": ["network"] * 5, "low_ns": low, "high_ns": low, "count": [2] * 5}
+    whole = tailback.Result(result.scenario, result.summary, {"histograms": pa.table(rows)})
+    (patch,) = draw(whole, traffic="all", latency="network").axes[0].patches
+    shares = patch.get_data().values
+    assert (shares[shares > 0] / shares.sum()).tolist() == pytest.approx([0.2] * 5)
+    edges = patch.get_data().edges
+    assert edges[0] <= 1e-3
+    assert edges[-2] <= 5e9 < edges[-1]
+
+
 def test_a_missing_table_is_named_with_the_remedy(result):
     bare = tailback.Result(result.scenario, result.summary, {})
     with pytest.raises(tailback.InputError, match=r"series.*\[record\]"):

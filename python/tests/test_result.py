@@ -2,6 +2,9 @@
 
 import errno
 import math
+import pkgutil
+import re
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,6 +36,14 @@ def test_names_that_are_loaded_late_are_listed():
     assert set(tailback.__all__) <= set(dir(tailback))
 
 
+def test_what_modules_say_of_their_use_is_there():
+    """After `import tailback` there is what it lists; other modules are imported by their names."""
+    for module in pkgutil.iter_modules(tailback.__path__):
+        text = import_module(f"tailback.{module.name}").__doc__ if module.name != "__main__" else ""
+        for name in re.findall(r"\btailback\.(\w+)[.(]", text or ""):
+            assert name in tailback.__all__, f"{module.name} names tailback.{name}"
+
+
 def test_tables_are_the_same_bytes_every_time(result, tmp_path):
     result.save(tmp_path / "a")
     tailback.Result.load(tmp_path / "a").save(tmp_path / "b")
@@ -51,12 +62,29 @@ def test_columns_come_over_exactly(values, words):
     assert results._array("text", json.dumps(words).encode()).to_pylist() == words
 
 
-@pytest.mark.parametrize("text", ["3", '{"classes": 3}', '{"classes": {"hot": 3}}', '{"jobs": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3",
+        '{"classes": 3}',
+        '{"classes": {"hot": 3}}',
+        '{"classes": {"hot": {"message_latency_ns": 3}}}',
+        '{"jobs": []}',
+        '{"jobs": {"app": {"phases": "two"}}}',
+    ],
+)
 def test_a_summary_that_is_none_is_a_mistake(result, tmp_path, text):
     result.save(tmp_path / "here")
     (tmp_path / "here" / "summary.json").write_text(text)
     with pytest.raises(tailback.InputError, match=r"summary.json is no summary \(it is damaged"):
         tailback.Result.load(tmp_path / "here")
+
+
+def test_what_is_too_deep_to_be_read_is_a_mistake(result, tmp_path, command):
+    result.save(tmp_path / "here")
+    (tmp_path / "here" / "summary.json").write_text("[" * 100_000)
+    status, _, err = command("plot", "here")
+    assert (status, "here cannot be read as a result" in err) == (2, True), err
 
 
 def test_a_missing_value_is_nan(result):

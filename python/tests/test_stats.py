@@ -53,7 +53,7 @@ def network(monkeypatch):
     def sweep(_scenario, over, _executor, seeds, *, directory):
         return Done(over["traffic.u.load"][0], seeds)
 
-    monkeypatch.setattr(saturation, "sweep", sweep)
+    monkeypatch.setattr(saturation, "measured", sweep)
     return tailback.Scenario.loads("")
 
 

@@ -1,18 +1,24 @@
 import contextlib
+import errno
 import json
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import tailback
-from tailback import figures, points, sweep_command, sweeps
+from tailback import figures, points, saturation, sweep_command, sweeps
 
 TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
 TRAFFIC = """
@@ -25,6 +31,7 @@ warmup = "1 us"
 duration = "4 us"
 [sweep]
 """
+TRAFFIC_LOAD = "[[traffic]]\nload = 0.1"
 SMALL = f"""
 title = "small"
 [topology]
@@ -82,6 +89,19 @@ def test_complete_points_are_not_run_again(tmp_path):
     assert (count, done.tally.reused) == (0, 4)
 
 
+def test_the_table_of_a_sweep_takes_no_other_tables_of_its_points(tmp_path, monkeypatch):
+    real, read = pq.read_table, []
+
+    def noted(file, *arguments, **keywords):
+        read.append(file.name)
+        return real(file, *arguments, **keywords)
+
+    monkeypatch.setattr(pq, "read_table", noted)
+    done, _ = run(tmp_path)
+    assert read == ["classes.parquet"] * 4
+    assert set(next(done.results()).tables) > {"classes", "series"}
+
+
 @pytest.mark.parametrize("damage", ["cut", "changed", "missing", "no checksums"])
 def test_a_damaged_point_is_run_again(tmp_path, damage):
     done, _ = run(tmp_path)
@@ -126,6 +146,24 @@ def test_a_mistake_of_some_values_tells_which(tmp_path):
     with pytest.raises(tailback.InputError) as raised:
         run(tmp_path, over={"a": ["wrong"], "b": [1, 2]})
     assert "sweep" not in str(raised.value), "all points have it"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("combinations", [4, 3])
+@pytest.mark.parametrize("name", ["sweep", "check"])
+def test_values_that_are_wrong_only_together_are_told_before_anything_is_written(
+    command, scenario_file, tmp_path, monkeypatch, combinations, name
+):
+    """A dragonfly of 5 groups needs 4 links to others from each."""
+    monkeypatch.setattr(sweeps, "POINTS_MAX", combinations)
+    text = SMALL.replace("groups = 9", "groups = 5").split("[sweep]")[0].replace("[[traffic]]", TRAFFIC_LOAD)
+    file = scenario_file(f'{text}[sweep]\n"topology.a" = [4, 2]\n"topology.h" = [2, 1]\nseeds = 2\n')
+    status, out, err = command(name, file, *(["-o", "done", "--yes"] if name == "sweep" else []))
+    if name == "check" and combinations == 3:
+        assert (status, "no mistakes" in out) == (0, True), "that many are not looked through"
+        return
+    assert (status, "in the sweep's topology.a = 2, topology.h = 1" in err) == (2, True), err
+    assert not (tmp_path / "done").exists()
 
 
 NAMING = "# network net.txt\n" + TEXT
@@ -185,6 +223,21 @@ def test_a_killed_process_is_told_and_loses_no_point(tmp_path):
     with pytest.raises(tailback.RunFailed, match="memory"):
         tailback.sweep(scenario, executor=Killed(), directory=tmp_path)
     assert run(tmp_path)[1] == 4
+
+
+class Breaking(Inline):
+    """One that is broken from its third point on, as a pool is once a process was killed."""
+
+    def submit(self, call, /, *arguments, **keywords):
+        if self.count == 2:
+            raise BrokenExecutor("not usable anymore")
+        return super().submit(call, *arguments, **keywords)
+
+
+def test_a_process_that_is_killed_while_points_are_handed_out_is_told_and_loses_no_point(tmp_path):
+    with pytest.raises(tailback.RunFailed, match="memory"):
+        tailback.sweep(tailback.Scenario.loads(TEXT), executor=Breaking(), directory=tmp_path)
+    assert run(tmp_path)[1] == 2
 
 
 @pytest.fixture
@@ -288,6 +341,16 @@ def test_results_of_another_engine_are_refused(tmp_path, monkeypatch):
         run(tmp_path)
 
 
+def test_a_search_leaves_only_points_and_may_follow_one_of_another_engine(tmp_path, monkeypatch):
+    """As in the folder of reproduced experiments, which has results of all engines."""
+    searched = tailback.Scenario.loads("")
+    for version in ("0.0.0", "9.9.9"):
+        monkeypatch.setattr(points, "engine", lambda version=version: version)
+        found = saturation.saturation(searched, "traffic.hot.load", executor=Inline(), directory=tmp_path)
+        assert found.accepted_load == 1.0
+        assert {path.name for path in tmp_path.iterdir()} == {sweeps.FOLDER}
+
+
 def test_a_million_points_are_refused_without_yes(command, scenario_file):
     file = scenario_file(TEXT.replace("seeds = 2", "seeds = 1000000"))
     status, _, err = command("sweep", file)
@@ -339,6 +402,53 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
     assert "not complete" in command("plot", "done")[2]
 
 
+@pytest.mark.parametrize(
+    ("values", "kind", "kept"),
+    [
+        (list(np.arange(4, 6)), "int64", [4, 5]),
+        (list(np.linspace(0.1, 0.2, 2)), "double", [0.1, 0.2]),
+        (np.linspace(0.1, 0.2, 2), "double", [0.1, 0.2]),
+        ([np.array([4, 4]), (np.int32(8), 8)], "string", ["[4, 4]", "[8, 8]"]),
+        ([0.1, "20 %", 1], "double", [0.1, 0.2, 1.0]),
+        ([0.1, "auto", {"kind": "x"}], "string", ["0.1", "auto", '{"kind": "x"}']),
+        ([0.1, "2 us"], "string", ["0.1", "2 us"]),
+        ([1, 2**63], "uint64", [1, 2**63]),
+        ([1, 2**64], "string", ["1", str(2**64)]),
+    ],
+)
+def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, kept):
+    run(tmp_path, over={"a": values}, seeds=[2**63 + 5])
+    written = sweeps.table_of([tmp_path])
+    assert str(written.schema.field("a").type) == kind
+    assert list(dict.fromkeys(written["a"].to_pylist())) == kept
+    assert set(written["run.seed"].to_pylist()) == {2**63 + 5}
+
+
+def test_seeds_may_be_of_numpy(tmp_path):
+    assert run(tmp_path, over={"a": [1]}, seeds=np.arange(3))[0].table["run.seed"].unique().to_pylist() == [
+        0,
+        1,
+        2,
+    ]
+
+
+def test_a_damaged_sweep_is_told_with_the_remedy(command, tmp_path):
+    done, _ = run(tmp_path / "done")
+    table = done.table
+    at = table.column_names.index("accepted")
+    pq.write_table(
+        table.set_column(at, "accepted", [["many"] * table.num_rows]), tmp_path / "done/sweep.parquet"
+    )
+    status, _, err = command("plot", "done")
+    assert (status, "its column 'accepted' holds no numbers" in err) == (2, True), err
+    (tmp_path / "done" / sweeps.MANIFEST).write_text("[" * 100_000)
+    (done.points[0].directory / points.CHECKSUMS).write_text("[" * 100_000)
+    with pytest.raises(tailback.InputError, match=r"sweep.json is damaged"):
+        run(tmp_path / "done")
+    (tmp_path / "done" / sweeps.MANIFEST).unlink()
+    assert run(tmp_path / "done")[1] == 1
+
+
 def test_a_part_of_a_finished_sweep_leaves_its_table_whole(command, scenario_file, tmp_path):
     file = scenario_file(TEXT)
     run(tmp_path / "done")
@@ -364,11 +474,119 @@ def test_a_change_that_the_sweep_replaces_is_refused(command, scenario_file, nam
     assert "the [sweep] table changes it too" in err
 
 
+def test_a_change_that_the_sweep_replaces_by_another_name_is_refused(command, scenario_file):
+    text = f'[[traffic]]\nname = "hot"\n{TEXT.split(chr(10), 1)[1]}'
+    for key in ("traffic.0.load", "traffic.'hot'.load"):
+        status, _, err = command("sweep", scenario_file(text), "--set", f"{key}=0.7")
+        assert (status, "the [sweep] table changes it too" in err) == (2, True), err
+    numbered = scenario_file(text.replace("traffic.hot", "traffic.0"))
+    status, _, err = command("check", numbered, "--set", "traffic.hot.load=0.7")
+    assert (status, "--set traffic.hot.load: error" in err) == (2, True), err
+    assert command("check", scenario_file(text), "--set", "traffic.1.load=0.7")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("swept", "told"),
+    [
+        ('"a.b" = [1, 2]\na = [{ c = 1 }]', "sweep.a: the key sets what 'a.b' sets"),
+        ('a = [{ c = 1 }, { b = 1 }]\n"a.b" = [1, 2]', "sweep.a.b: values of 'a' set this too"),
+        ('a = ["x"]\n"a.b" = [1, 2]', "sweep.a.b: values of 'a' set this too"),
+        ('"traffic.0.load" = [1]\n"traffic.u.load" = [2]', "sweep.traffic.u.load: the key sets what"),
+        ('"traffic.traffic1.x" = [1]\n"traffic.1" = [{ x = 2 }]', "sweep.traffic.1: the key sets what"),
+        ('"a.\'b\'" = [1]\n"a.b" = [2]', "sweep.a.b: the key sets what"),
+        ('zip = { "run.seed" = [1], a = [2] }\nrun = [{ seed = 3 }]', "sweep.run: the key sets what"),
+    ],
+)
+@pytest.mark.parametrize("name", ["sweep", "check"])
+def test_keys_that_set_what_others_set_are_refused_with_their_line(command, scenario_file, swept, told, name):
+    file = scenario_file(f'[[traffic]]\nname = "u"\n[[traffic]]\n[sweep]\n{swept}\n')
+    status, _, err = command(name, file)
+    assert (status, f"error: {told}" in err) == (2, True), err
+    assert "zip" in swept or re.search(r"net\.toml:6: error", err), err
+
+
+def test_keys_of_one_table_may_be_swept_beside_each_other(tmp_path):
+    over = {"a": [{"c": 1}, {"c": 2}], "a.b": [1], "ab": [3], "run": [{"duration": "1 us"}]}
+    assert run(tmp_path, over=over, seeds=2)[1] == 4
+    with pytest.raises(tailback.InputError, match=r"sets what .a\.b. sets"):
+        run(tmp_path, over={"a.b": [1], "a": [{"c": 1}]})
+
+
+def test_points_that_are_one_scenario_are_told(tmp_path):
+    done, count = run(tmp_path, over={"a": [1, "1", 2]}, seeds=[1])
+    first, second, *_ = sweep_command.remarks(done)
+    assert (count, first.startswith("2 points: 2 run")) == (2, True)
+    same = "a = 1, run.seed = 1"
+    assert second == f"not counted: 1 with the scenario of another, such as ({same}), which is ({same})"
+
+
 def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):
     scenario = tailback.Scenario.loads(TEXT).replace({"traffic.hot.load": 0.5})
     over = {"traffic.hot.load": [0.1]}
     done = tailback.sweep(scenario, over, executor=Inline(), directory=tmp_path)
     assert [row["accepted"] for row in done.table.to_pylist()][:1] == [0.1]
+
+
+def test_a_folder_that_cannot_hold_a_sweep_is_told_before_anything_runs(command, scenario_file, tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / sweeps.FOLDER).touch()
+    for folder, told in (("there", "points is a file"), (os.fsdecode(b"bad\xff"), "not text in UTF-8")):
+        for option in ([], ["--resume"], ["--slurm", "2"]):
+            status, _, err = command("sweep", scenario_file(TEXT), "-o", folder, *option)
+            assert (status, told in err) == (2, True), err
+        with pytest.raises(tailback.InputError, match=told):
+            run(tmp_path / folder)
+    assert not (tmp_path / os.fsdecode(b"bad\xff")).exists()
+
+
+def test_a_result_that_cannot_be_kept_is_told_and_loses_no_other(tmp_path, monkeypatch):
+    real = points._write_synced
+
+    def full(file, text):
+        if len(list((tmp_path / sweeps.FOLDER).glob("[!.]*"))) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(file, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(points, "_write_synced", full)
+        with pytest.raises(tailback.InputError, match=r"cannot be kept in .*points: No space left"):
+            run(tmp_path)
+    assert run(tmp_path)[1] == 2
+
+
+def test_a_point_that_another_process_puts_in_its_place_meanwhile_stays(tmp_path, monkeypatch):
+    done, _ = run(tmp_path / "here")
+    point = done.points[0]
+    kept, target = shutil.copytree(point.directory, tmp_path / "kept"), point.directory
+    (target / points.CHECKSUMS).unlink()
+    real = Path.rename
+
+    def rename(self, to):
+        if self == target:  # the damaged one
+            shutil.rmtree(target)
+        if to == target:
+            shutil.copytree(kept, target)
+        return real(self, to)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    assert not points.run(point.scenario, point.name, target.parent).error
+    assert points.is_complete(target)
+
+
+def test_what_was_cut_off_is_removed_but_not_what_is_being_written(tmp_path, monkeypatch):
+    left = tmp_path / sweeps.FOLDER / points.UNDER_WAY / "cut-off"
+    left.mkdir(parents=True)
+    points.clean(tmp_path / sweeps.FOLDER)
+    assert not left.exists()
+    real = points._written
+
+    def meanwhile(result, fresh):
+        points.clean(tmp_path / sweeps.FOLDER)
+        return real(result, fresh)
+
+    monkeypatch.setattr(points, "_written", meanwhile)
+    assert run(tmp_path)[1] == 4
+    points.clean(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("part", ["x", "1", "3:2", "1:x"])

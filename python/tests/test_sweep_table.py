@@ -56,6 +56,10 @@ def test_an_unquoted_dotted_key_is_the_same_key():
     assert table.keys == ["traffic.hot.load", "run.threads"]
 
 
+def test_text_that_is_too_deep_for_a_table_is_left_to_the_engine():
+    assert from_text("a = " + "[" * 100_000) is None
+
+
 def test_any_part_of_a_large_space_is_made_without_the_rest():
     huge = space({"a": {"from": 1, "to": 1_000_000, "step": 1}, "seeds": 1_000_000})
     assert len(huge) == 10**12

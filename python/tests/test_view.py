@@ -1,6 +1,7 @@
 """The page of `tailback view` shows what the tables of results hold."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,42 @@ def test_of_many_cells_fewer_times_are_shown(run, monkeypatch):
     cells = np.array(view.figure(run).data[0].z).size
     monkeypatch.setattr(view, "_CELLS_MAX", 4 * cells)
     assert [float(frame.name) for frame in view.figure(run).frames] == [1000.0, 2500.0, 3500.0, 5000.0]
+
+
+def test_a_result_without_a_snapshot_of_a_time_shows_no_network_then(run):
+    """One that was recorded at other times, or ended before: nothing waited would be another thing."""
+    shorter = tailback.Scenario.loads(SMALL).replace({"run.drain": "0 us"}).run()
+    frames = view.figure({"long": run, "short": shorter}).frames
+    shown = {float(frame.name): [not np.isnan(cells.z).all() for cells in frame.data] for frame in frames}
+    assert shown == {500.0 * turn: [True, turn <= 8] for turn in range(1, 11)}
+    assert "white has no snapshot" in view.page({"long": run, "short": shorter})
+    assert "white has no snapshot" not in view.page({"long": run, "again": run})
+
+
+@pytest.mark.parametrize("damage", ["topology = ", "a" * 50, "title = 3", '[topology]\nkind = "dragonfly"'])
+@pytest.mark.parametrize("name", ["view", "plot"])
+def test_a_damaged_scenario_is_told_with_the_remedy(command, run, tmp_path, damage, name):
+    run.save(tmp_path / "here")
+    (tmp_path / "here" / "scenario.toml").write_text(damage)
+    status, _, err = command(name, "here")
+    assert (status, "the scenario of the result 'small <b>' is damaged" in err) == (2, True), err
+    assert "run the scenario again" in err
+
+
+def test_a_page_tells_what_was_interrupted(run):
+    part = replace(run, summary=run.summary | {"interrupted": True})
+    assert "Interrupted: the numbers are those" in view.page(part)
+    assert "Interrupted (a &lt;b&gt;): the numbers" in view.page({"a <b>": part, "whole": run})
+    assert "Interrupted" not in view.page(run).split("<script")[0]
+
+
+def test_numbers_that_a_summary_lacks_are_left_out(command, run, tmp_path):
+    lacking = {"classes": {"hot": {"accepted": 0.5}, "cold": {"message_latency_ns": {"mean": 3.0}}}}
+    replace(run, summary=lacking).save(tmp_path / "here")
+    assert command("view", "here")[0] == 0
+    text = (tmp_path / "here" / "plots" / "view.html").read_text("utf-8")
+    assert "<td>hot</td><td>-</td><td>50.0 %</td><td>-</td><td></td><td></td>" in text
+    assert "<td>cold</td><td>-</td><td>-</td><td>-</td><td>3 ns</td><td></td>" in text
 
 
 def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(command, run, tmp_path):
