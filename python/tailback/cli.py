@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailback import __version__, _engine, catalogue, console, merged, run_command, sweeps
-from tailback.errors import InputError, Problem, RunFailed, engine_errors, mistake
-from tailback.result import PLOTS, VIEW, Result, replace_text
+from tailback import __version__, _engine, catalogue, console, inputs, merged, run_command, sweeps
+from tailback.errors import InputError, RunFailed, engine_errors, mistake
+from tailback.result import PLOTS, VIEW, replace_text
 from tailback.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -59,23 +59,26 @@ def run(
         bool, typer.Option("--optimum", help="Solves for the least time of each phase over any routes too.")
     ] = False,
 ) -> None:
-    """Simulates a scenario, prints its tables and keeps the result (with --json: only if -o is given)."""
+    """Simulates a scenario, and keeps the result.
+
+    Prints its tables, or with --json one object; then the result is kept only with -o.
+    """
     scenario = None
     name = Path(file).stem
     with _reporting():
-        scenario = _load(file, changes)
+        scenario = inputs.load(file, changes)
     with _reporting(scenario):
         if folder is None and not as_json:
             folder = str(run_command.unused(Path("results"), name or "run"))
         done = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
     if as_json:
-        _print_json(done.result.summary)
+        console.print_json(done.result.summary)
     else:
         run_command.show(done.result, folder)
     if done.result.interrupted:
         console.errors().print("interrupted: the result is partial")
     for told in done.missing:
-        console.errors().print(f"not in the result: {_printable_lines(told)}")
+        console.errors().print(f"not in the result: {console.printable_lines(told)}")
     if done.result.interrupted or done.missing:
         raise typer.Exit(FAILED)
 
@@ -101,7 +104,10 @@ def sweep(
         str | None, typer.Option(metavar="FROM:TO", help="Runs only these points, counted from 0.")
     ] = None,
 ) -> None:
-    """Runs all points of the file's [sweep] table on all cores, and merges their tables."""
+    """Runs the points of a [sweep] table on all cores.
+
+    Merges what they measured into one table, sweep.parquet.
+    """
     from tailback import sweep_command as command  # late: most commands do not need it
 
     scenario = None
@@ -109,16 +115,16 @@ def sweep(
     with _reporting():
         if slurm is not None and part is not None:
             raise mistake("--part is not kept in a job array", "its tasks run all points, a part each")
-        scenario = _load(file, changes)
+        scenario = inputs.load(file, changes)
     with _reporting(scenario):
         plain, space, wanted = command.begin(
             scenario, target, resume=resume or slurm is not None, yes=yes or slurm is not None, part=part
         )
         if slurm is not None:
-            _print_lines([f"job array: {command.write_slurm(scenario, space, target, slurm)}"])
+            console.print_lines([f"job array: {command.write_slurm(scenario, space, target, slurm)}"])
             return
         done = command.run(plain, space, wanted, target, workers)
-        _print_lines(command.remarks(done))
+        console.print_lines(command.remarks(done))
         done.demand_all()
 
 
@@ -146,25 +152,31 @@ def reproduce(
         int | None, typer.Option(min=1, help="Processes (default: one per core).", show_default=False)
     ] = None,
 ) -> None:
-    """Runs published experiments and judges their claims; a second call only redraws."""
+    """Repeats published experiments and judges their claims.
+
+    A second call only redraws.
+    """
     from tailback import reproduce_command as command  # late: it loads matplotlib
 
     with _reporting():
         lines = command.run(
             names or [], Path(folder), full=full, listing=listing, workers=workers, only=only or []
         )
-    _print_lines(lines)
+    console.print_lines(lines)
 
 
 @app.command()
 def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
-    """Lists every mistake in a scenario, each with its line and the remedy."""
+    """Lists the mistakes in a scenario, without running it.
+
+    Each with its line and, where there is one, the remedy.
+    """
     with _reporting():
-        scenario = _load(file, changes)
+        scenario = inputs.load(file, changes)
     with _reporting(scenario):
         problems, points = sweeps.examine(scenario)
         if as_json:
-            _print_json({"problems": [vars(problem) for problem in problems]})
+            console.print_json({"problems": [vars(problem) for problem in problems]})
         elif problems:
             raise InputError(problems)
         else:
@@ -191,35 +203,42 @@ def describe(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tells what a scenario builds: endpoints, switches, links, diameter, zero-load latency, VCs, memory."""
+    """Shows what a scenario builds, without running it.
+
+    Endpoints, switches, links, diameter, zero-load latency, virtual channels, memory; or the channel loads
+    of its traffic, or a drawing of the network.
+    """
     if draw is not None:
         from tailback import drawing  # late: it loads matplotlib
 
         _draw(file, changes, Path(draw), drawing.network)
         return
     with _reporting():
-        scenario = _load(file, changes)
+        scenario = inputs.load(file, changes)
     with _reporting(scenario):
         facts = scenario.linear_load() if traffic else scenario.describe()
     if as_json:
-        _print_json(facts)
+        console.print_json(facts)
     elif traffic and not facts["bounds"]:
         console.output().print("no channel loads: only [[traffic]] tables have them, jobs are not covered")
     else:
-        _print_all(catalogue.description(facts))
+        console.print_all(catalogue.description(facts))
 
 
 @app.command()
 def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
-    """Solves for the shortest time of each phase of a job over any routes, on small networks."""
+    """Solves for the shortest time of each phase of flows.
+
+    Over any routes, by linear programming; on small networks.
+    """
     from tailback import optimum as work  # late: it loads SciPy
 
     with _reporting():
-        scenario = _load(file, changes)
+        scenario = inputs.load(file, changes)
     with _reporting(scenario):
         found = work.optima(scenario)
     if as_json:
-        _print_json(found)
+        console.print_json(found)
         return
     for job, times in found.items():
         told = ", ".join(console.duration(time) for time in times)
@@ -228,10 +247,15 @@ def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False
 
 @app.command("list")
 def list_kinds(
-    seam: Annotated[str | None, typer.Argument(help="topologies, routings, …", show_default=False)] = None,
+    seam: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="topologies, routings, …", show_default=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists every kind; with the name of a seam, each kind's parameters too."""
+    """Lists what there is to choose from.
+
+    With a name from the list, such as topologies, the parameters of each kind too.
+    """
     with _reporting():
         with engine_errors():
             kinds = json.loads(_engine.kinds())
@@ -239,11 +263,11 @@ def list_kinds(
         if seam is not None and seam not in kinds:
             raise mistake(f"there is no list of {seam!r}", f"one of {', '.join(kinds)}")
     if as_json:
-        _print_json(kinds if seam is None else {seam: kinds[seam]})
+        console.print_json(kinds if seam is None else {seam: kinds[seam]})
     elif seam is None:
-        _print_all([catalogue.overview(kinds)])
+        console.print_all([catalogue.overview(kinds)])
     else:
-        _print_all(catalogue.details(kinds[seam]))
+        console.print_all(catalogue.details(kinds[seam]))
 
 
 @app.command()
@@ -266,7 +290,10 @@ def plot(
         typer.Option(metavar="KEY", help="Of a sweep: the key along the axis.", show_default=False),
     ] = None,
 ) -> None:
-    """Draws every figure that the tables of one or more results, or of a sweep, allow, as PNG and SVG."""
+    """Draws the figures of results, or of a sweep.
+
+    Every figure that their tables allow, as PNG and SVG.
+    """
     from tailback import figures  # late: it loads matplotlib
 
     with _reporting():
@@ -277,15 +304,15 @@ def plot(
             failed = merged.lost(table)
             if failed:
                 told = merged.told_lost(failed, merged.count(table))
-                console.errors().print(_printable_lines(told))
+                console.errors().print(console.printable_lines(told))
             files = figures.draw_sweep(table, target, over)
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
         else:
-            files = figures.draw_all(_results(directories), target)
+            files = figures.draw_all(inputs.results(directories), target)
     if not files:
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
-    _print_lines(map(str, files))
+    console.print_lines(map(str, files))
 
 
 @app.command()
@@ -303,12 +330,12 @@ def view(
         ),
     ] = None,
 ) -> None:
-    """Makes a page for a browser: the queues of the network over time, and the curves of results."""
+    """Makes a web page: the queues over time, and the curves."""
     from tailback import view as work  # late: it loads plotly
 
     with _reporting():
         default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
-        results = _results(directories)
+        results = inputs.results(directories)
         target = Path(output) if output else default
         text = work.page(results if len(results) > 1 else next(iter(results.values())))
         replace_text(target, text, folders=True)
@@ -329,7 +356,10 @@ def trace(
         ),
     ] = None,
 ) -> None:
-    """Draws every packet of a run of at most 20 messages as a time diagram."""
+    """Draws every packet of a small run as a time diagram.
+
+    Of at most 20 messages.
+    """
     from tailback import trace as work  # late: it loads matplotlib
 
     target = Path(output or f"{Path(file).stem or 'trace'}.svg")
@@ -342,7 +372,10 @@ def demo(
         str, typer.Option("-o", "--output", metavar="DIR", help="Where results and the figure go.")
     ] = "results/demo",
 ) -> None:
-    """Shows a hot spot on a 1056-endpoint dragonfly without congestion control, with ECN and with LHRP."""
+    """Makes the picture of the README.
+
+    A hot spot on a 1056-endpoint dragonfly without congestion control, with ECN and with LHRP.
+    """
     from tailback import demo as show  # late, as in `plot`
 
     with _reporting():
@@ -365,7 +398,10 @@ def ptrans(
     compute: Annotated[int, typer.Option(help="Computing between messages in ns.")] = 1000,
     iterations: Annotated[int, typer.Option(help="How often the matrix is transposed.")] = 1,
 ) -> None:
-    """Writes a trace of a matrix transposition (PTRANS) for a job with workload = "vef"."""
+    """Writes a trace of a matrix transposition (PTRANS).
+
+    For a job with workload = "vef".
+    """
     from tailback.ptrans import Ptrans  # late: most commands do not need it
 
     with _reporting():
@@ -379,9 +415,12 @@ def ptrans(
 
 @app.command()
 def schema() -> None:
-    """Prints the JSON Schema of scenario files, for editors."""
+    """Prints the JSON Schema of scenario files.
+
+    For editors, which complete and check with it.
+    """
     with _reporting(), engine_errors():
-        _print_json(json.loads(_engine.schema()))
+        console.print_json(json.loads(_engine.schema()))
 
 
 def _version(wanted: bool) -> None:
@@ -408,32 +447,8 @@ def _reporting(scenario: Scenario | None = None) -> Iterator[None]:
         console.print_problems(error.problems, scenario)
         raise typer.Exit(WRONG) from None
     except RunFailed as error:
-        console.errors().print(f"the run failed: {_printable_lines(str(error))}")
+        console.errors().print(f"the run failed: {console.printable_lines(str(error))}")
         raise typer.Exit(FAILED) from None
-
-
-def _printable_lines(text: str) -> str:
-    return "\n".join(map(console.printable, text.split("\n")))
-
-
-def _load(file: str, changes: Sequence[str] | None) -> Scenario:
-    problems: list[Problem] = []
-    pairs = {}
-    for change in changes or ():
-        key, equals, value = change.partition("=")
-        if equals and key.strip():
-            pairs[key.strip()] = value.strip()
-        else:
-            problems += mistake(
-                f"--set {change}: a change has the form key=value", "as in --set run.seed=2"
-            ).problems
-    try:
-        scenario = Scenario.load(file)
-    except InputError as error:
-        problems += error.problems
-    if problems:
-        raise InputError(problems)
-    return scenario.replace(pairs)
 
 
 def _draw(
@@ -446,48 +461,10 @@ def _draw(
     with _reporting():
         if target.suffix not in figures.KINDS:
             raise mistake(f"{target} is neither a PNG nor an SVG", "name a file that ends with .png or .svg")
-        scenario = _load(file, changes)
+        scenario = inputs.load(file, changes)
     with _reporting(scenario):
         figures.save_as(picture(scenario), target)
     console.output().print(console.printable(str(target)), soft_wrap=True)
-
-
-def _results(directories: Sequence[str]) -> dict[str, Result]:
-    """Results by the names of `_labels`; says which another version has made, and which were interrupted."""
-    results = {label: Result.load(path) for label, path in _labels(directories).items()}
-    ours = _engine.version()
-    for label, result in results.items():
-        theirs = result.summary.get("version")
-        if theirs != ours:
-            told = f"{label} is of Tailback {theirs}, this is {ours}: its numbers may mean other things"
-            console.errors().print(console.printable(told), soft_wrap=True)
-        if result.interrupted:
-            told = f"{label} was interrupted: its numbers are those of the part that was simulated"
-            console.errors().print(console.printable(told), soft_wrap=True)
-    return results
-
-
-def _labels(directories: Sequence[str]) -> dict[str, str]:
-    """Results by the names of their folders, or by the whole path where names are alike."""
-    names = [Path(directory).resolve().name for directory in directories]
-    unique = len(set(names)) == len(names)
-    return dict(zip(names if unique else directories, directories, strict=True))
-
-
-def _print_all(parts: Iterable[Any]) -> None:
-    out = console.output()
-    for part in parts:
-        out.print(part)
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    out = console.output()
-    for line in lines:
-        out.print(console.printable(line), soft_wrap=True)
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

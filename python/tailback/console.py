@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections import deque
@@ -37,6 +38,30 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() or char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
     )
+
+
+def printable_lines(text: str) -> str:
+    """Text of several lines as a terminal can show it."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def print_all(parts: Iterable[Any]) -> None:
+    """Prints tables and texts."""
+    out = output()
+    for part in parts:
+        out.print(part)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Prints lines as they are, however long."""
+    out = output()
+    for line in lines:
+        out.print(printable(line), soft_wrap=True)
+
+
+def print_json(value: object) -> None:
+    """Prints one JSON object."""
+    print(json.dumps(value, indent=2))
 
 
 def print_problems(problems: Iterable[Problem], scenario: Scenario | None = None) -> None:

@@ -1,0 +1,54 @@
+"""What commands are given: scenarios with changes, and the folders of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tailback import _engine, console
+from tailback.errors import InputError, Problem, mistake
+from tailback.result import Result
+from tailback.scenario import Scenario
+
+
+def load(file: str, changes: Sequence[str] | None) -> Scenario:
+    """A scenario with the changes of `--set`; all mistakes of both at once."""
+    problems: list[Problem] = []
+    pairs = {}
+    for change in changes or ():
+        key, equals, value = change.partition("=")
+        if equals and key.strip():
+            pairs[key.strip()] = value.strip()
+        else:
+            problems += mistake(
+                f"--set {change}: a change has the form key=value", "as in --set run.seed=2"
+            ).problems
+    try:
+        scenario = Scenario.load(file)
+    except InputError as error:
+        problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return scenario.replace(pairs)
+
+
+def results(directories: Sequence[str]) -> dict[str, Result]:
+    """Results by the names of `labels`; says which another version has made, and which were interrupted."""
+    loaded = {label: Result.load(path) for label, path in labels(directories).items()}
+    ours = _engine.version()
+    for label, result in loaded.items():
+        theirs = result.summary.get("version")
+        if theirs != ours:
+            told = f"{label} is of Tailback {theirs}, this is {ours}: its numbers may mean other things"
+            console.errors().print(console.printable(told), soft_wrap=True)
+        if result.interrupted:
+            told = f"{label} was interrupted: its numbers are those of the part that was simulated"
+            console.errors().print(console.printable(told), soft_wrap=True)
+    return loaded
+
+
+def labels(directories: Sequence[str]) -> dict[str, str]:
+    """Results by the names of their folders, or by the whole path where names are alike."""
+    names = [Path(directory).resolve().name for directory in directories]
+    unique = len(set(names)) == len(names)
+    return dict(zip(names if unique else directories, directories, strict=True))
