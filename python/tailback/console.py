@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -159,10 +159,10 @@ def results_tables(summary: Mapping[str, Any]) -> list[Table]:
             latencies.add_row(name, kind, *_latency_cells(values), end_section=kind == _LATENCIES[-1])
     jobs = summary.get("jobs")
     tables = [traffic, latencies] if classes else []
-    return [_job_table(jobs), *tables] if jobs else tables
+    return [_job_table(jobs, summary.get("simulated_ns")), *tables] if jobs else tables
 
 
-def _job_table(jobs: Mapping[str, Mapping[str, Any]]) -> Table:
+def _job_table(jobs: Mapping[str, Mapping[str, Any]], end_ns: float | None) -> Table:
     table = Table()
     has_alone = any("slowdown" in facts for facts in jobs.values())
     alone = ("alone", "slowdown") if has_alone else ()
@@ -170,20 +170,30 @@ def _job_table(jobs: Mapping[str, Mapping[str, Any]]) -> Table:
     has_optimum = any("optimum_ns" in facts.get("phases", {}) for facts in jobs.values())
     optimum = ("optimum",) if has_optimum else ()
     phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
-    columns = ("job", "workload", "ranks", "unfinished", "time", *alone, *phases)
+    columns = ("job", "workload", "ranks", "unfinished ranks", "time", *alone, *phases)
     for name in (*columns, "mean communication", "messages"):
         table.add_column(name, justify="left" if name in ("job", "workload") else "right")
     for name, facts in jobs.items():
         cells = [_number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
-        cells.append(duration(facts.get("time_ns"), "#.4g"))
+        least = None
+        if facts.get("time_ns") is None and None not in (end_ns, facts.get("start_ns")):
+            least = float(end_ns or 0) - float(facts["start_ns"])
+        cells.append(_at_least(duration, facts.get("time_ns"), least, "#.4g"))
         if has_alone:
-            cells += [duration(facts.get("alone_ns"), "#.4g"), _number(facts.get("slowdown"), ".2f")]
+            alone_ns, slowdown = facts.get("alone_ns"), facts.get("slowdown")
+            ratio = least / alone_ns if least is not None and alone_ns else None
+            cells += [duration(alone_ns, "#.4g"), _at_least(_number, slowdown, ratio, ".2f")]
         if has_phases:
             cells += _phase_cells(facts.get("phases", {}), optimum)
         communication = facts.get("communication_ns", {})
         cells += [duration(communication.get("mean"), "#.4g"), _number(facts.get("messages"))]
         table.add_row(name, str(facts.get("workload", "-")), *cells)
     return table
+
+
+def _at_least(told: Callable[[Any, str], str], value: Any, least: float | None, digits: str) -> str:
+    """A number of a job; of one that did not end, what it is over."""
+    return f"> {told(least, digits)}" if value is None and least is not None else told(value, digits)
 
 
 def _phase_cells(phases: Mapping[str, Any], optimum: Sequence[str]) -> list[str]:
