@@ -109,7 +109,7 @@ def inline(monkeypatch):
     """Runs in this process, over the stand-in for the engine."""
     from contextlib import nullcontext
 
-    from test_sweep import Inline
+    from sweeping import Inline
 
     executor = Inline()
     monkeypatch.setattr(reproduce, "pool", lambda workers: nullcontext(executor))

@@ -4,11 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from sweeping import TEXT, TRAFFIC
 
 from tailback import sweeps
 
-TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
-NAMED = """
+NAMED = f"""
 title = "of a file"
 [topology]
 kind = "file"
@@ -16,15 +16,7 @@ path = "net.txt"
 [routing]
 kind = "shortest"
 deadlock = "hops"
-[[traffic]]
-name = "u"
-pattern = "uniform"
-message = "4 flits"
-[run]
-warmup = "1 us"
-duration = "4 us"
-[sweep]
-"traffic.u.load" = { from = 0.1, to = 0.3, step = 0.1 }
+{TRAFFIC}"traffic.u.load" = {{ from = 0.1, to = 0.3, step = 0.1 }}
 """
 
 

@@ -1,70 +1,18 @@
-import contextlib
-import errno
-import json
+"""Sweeps: what they run, what they tell, and what is refused."""
+
 import os
-import random
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import time
-from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from sweeping import SMALL, TEXT, Inline, run
 
 import tailback
 from tailback import figures, points, saturation, sweep_command, sweeps
 
-TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
-TRAFFIC = """
-[[traffic]]
-name = "u"
-pattern = "uniform"
-message = "4 flits"
-[run]
-warmup = "1 us"
-duration = "4 us"
-[sweep]
-"""
 TRAFFIC_LOAD = "[[traffic]]\nload = 0.1"
-SMALL = f"""
-title = "small"
-[topology]
-kind = "dragonfly"
-p = 2
-a = 4
-h = 2
-groups = 9
-[routing]
-kind = "par"
-{TRAFFIC}"traffic.u.load" = {{ from = 0.05, to = 0.5, step = 0.05 }}
-"congestion_control.kind" = ["none", "lhrp"]
-seeds = 2
-"""
-
-
-class Inline(Executor):
-    """Runs what is submitted at once, in this process."""
-
-    def __init__(self):
-        self.count = 0
-
-    def submit(self, call, /, *arguments, **keywords):
-        self.count += 1
-        future = Future()
-        future.set_result(call(*arguments, **keywords))
-        return future
-
-
-def run(directory, text=TEXT, **options):
-    executor = Inline()
-    done = tailback.sweep(tailback.Scenario.loads(text), executor=executor, directory=directory, **options)
-    return done, executor.count
 
 
 def test_a_row_per_point_and_class_in_the_order_of_the_points(tmp_path):
@@ -83,12 +31,6 @@ def test_a_row_per_point_and_class_in_the_order_of_the_points(tmp_path):
     assert len({row["directory"] for row in rows}) == 4
 
 
-def test_complete_points_are_not_run_again(tmp_path):
-    run(tmp_path)
-    done, count = run(tmp_path)
-    assert (count, done.tally.reused) == (0, 4)
-
-
 def test_the_table_of_a_sweep_takes_no_other_tables_of_its_points(tmp_path, monkeypatch):
     real, read = pq.read_table, []
 
@@ -100,24 +42,6 @@ def test_the_table_of_a_sweep_takes_no_other_tables_of_its_points(tmp_path, monk
     done, _ = run(tmp_path)
     assert read == ["classes.parquet"] * 4
     assert set(next(done.results()).tables) > {"classes", "series"}
-
-
-@pytest.mark.parametrize("damage", ["cut", "changed", "missing", "no checksums"])
-def test_a_damaged_point_is_run_again(tmp_path, damage):
-    done, _ = run(tmp_path)
-    table = done.table
-    victim = done.points[2].directory
-    file = victim / ("summary.json" if damage == "changed" else "series.parquet")
-    if damage == "missing":
-        file.unlink()
-    elif damage == "no checksums":
-        (victim / points.CHECKSUMS).unlink()
-    else:
-        data = file.read_bytes()
-        file.write_bytes(data[:100] if damage == "cut" else data.replace(b"120000", b"120001"))
-    again, count = run(tmp_path)
-    assert (count, again.tally.damaged) == (1, 1)
-    assert again.table == table
 
 
 def test_the_sweep_of_the_call_replaces_that_of_the_file(tmp_path):
@@ -164,181 +88,6 @@ def test_values_that_are_wrong_only_together_are_told_before_anything_is_written
         return
     assert (status, "in the sweep's topology.a = 2, topology.h = 1" in err) == (2, True), err
     assert not (tmp_path / "done").exists()
-
-
-NAMING = "# network net.txt\n" + TEXT
-
-
-def named_network(tmp_path, monkeypatch):
-    """A scenario that names a file beside it, from a folder that has another file of that name."""
-    for folder in ("here", "there"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "net.txt").write_text(f"network {folder}")
-    (tmp_path / "there" / "s.toml").write_text(NAMING)
-    monkeypatch.chdir(tmp_path / "here")
-    return tailback.Scenario.load("../there/s.toml")
-
-
-class Elsewhere(Inline):
-    """One whose workers are in another folder."""
-
-    def submit(self, call, /, *arguments, **keywords):
-        with contextlib.chdir("/"):
-            return super().submit(call, *arguments, **keywords)
-
-
-@pytest.mark.parametrize("executor", [Inline, Elsewhere])
-def test_files_that_a_scenario_names_are_those_beside_it_wherever_its_points_run(
-    tmp_path, monkeypatch, executor
-):
-    scenario = named_network(tmp_path, monkeypatch)
-    done = tailback.sweep(scenario, executor=executor(), directory=tmp_path / "done")
-    assert all("network there" in result.scenario for result in done.results())
-
-
-def test_no_result_is_kept_of_a_file_that_changed_meanwhile(tmp_path, monkeypatch):
-    scenario = named_network(tmp_path, monkeypatch)
-
-    class Changing(Inline):
-        def submit(self, call, /, *arguments, **keywords):
-            (tmp_path / "there" / "net.txt").write_text("another network")
-            return super().submit(call, *arguments, **keywords)
-
-    with pytest.raises(tailback.RunFailed, match="changed after the sweep began"):
-        tailback.sweep(scenario, executor=Changing(), directory=tmp_path / "done")
-    assert not list((tmp_path / "done").glob("points/*"))
-
-
-class Killed(Executor):
-    """One whose process is killed."""
-
-    def submit(self, call, /, *arguments, **keywords):
-        future = Future()
-        future.set_exception(BrokenExecutor("terminated abruptly"))
-        return future
-
-
-def test_a_killed_process_is_told_and_loses_no_point(tmp_path):
-    scenario = tailback.Scenario.loads(TEXT)
-    with pytest.raises(tailback.RunFailed, match="memory"):
-        tailback.sweep(scenario, executor=Killed(), directory=tmp_path)
-    assert run(tmp_path)[1] == 4
-
-
-class Breaking(Inline):
-    """One that is broken from its third point on, as a pool is once a process was killed."""
-
-    def submit(self, call, /, *arguments, **keywords):
-        if self.count == 2:
-            raise BrokenExecutor("not usable anymore")
-        return super().submit(call, *arguments, **keywords)
-
-
-def test_a_process_that_is_killed_while_points_are_handed_out_is_told_and_loses_no_point(tmp_path):
-    with pytest.raises(tailback.RunFailed, match="memory"):
-        tailback.sweep(tailback.Scenario.loads(TEXT), executor=Breaking(), directory=tmp_path)
-    assert run(tmp_path)[1] == 2
-
-
-@pytest.fixture
-def failing(monkeypatch):
-    """Has the runs of the seeds in it fail, each for its reason."""
-    real, reasons = tailback.Scenario.run, {}
-
-    def run(self, progress=None):
-        seed = dict(self.overrides)["run.seed"]
-        if seed in reasons:
-            raise tailback.RunFailed(reasons[seed])
-        return real(self, progress)
-
-    monkeypatch.setattr(tailback.Scenario, "run", run)
-    return reasons
-
-
-DEADLOCK = "deadlock:\n  rank 0: send\n  rank 1: send"
-
-
-def test_points_that_fail_do_not_keep_others_from_running(tmp_path, failing):
-    failing["1"] = DEADLOCK
-    with pytest.raises(tailback.PointsFailed, match=r"2 of 4 points(?s:.)*run.seed = 1: deadlock") as raised:
-        run(tmp_path)
-    done = raised.value.sweep
-    assert len(list(done.results())) == 2
-    failing.clear()
-    assert run(tmp_path)[1] == 2
-
-
-def test_points_that_fail_are_told_with_all_that_is_known(tmp_path, failing):
-    failing["1"] = DEADLOCK
-    with pytest.raises(tailback.PointsFailed) as raised:
-        run(tmp_path, over={"traffic.hot.load": [0.1]}, seeds=2)
-    assert str(raised.value).split("\n") == [
-        "1 of 2 points gave no result:",
-        "  traffic.hot.load = 0.1, run.seed = 1: deadlock:",
-        "    rank 0: send",
-        "    rank 1: send",
-    ]
-    failing |= {str(seed): DEADLOCK for seed in range(1, 13)}
-    with pytest.raises(tailback.PointsFailed) as raised:
-        run(tmp_path, over={}, seeds=13)
-    told = str(raised.value).split("\n")
-    assert told[1 + 3 * 10 :] == [
-        "  run.seed = 11: deadlock: …",
-        "  run.seed = 12: deadlock: …",
-        "  The column 'failed' of the sweep's table has the whole reasons.",
-    ]
-
-
-def test_a_point_that_failed_has_a_row_and_the_table_is_the_same_whoever_wrote_it(tmp_path, failing):
-    failing["1"] = DEADLOCK
-    tables = []
-    for folder in ("at once", "by and by", "at once"):
-        if folder == "by and by":
-            failing["2"] = "not yet"
-            with pytest.raises(tailback.PointsFailed, match="4 of 4"):
-                run(tmp_path / folder)
-            del failing["2"]
-        with pytest.raises(tailback.PointsFailed):
-            run(tmp_path / folder)
-        tables.append((tmp_path / folder / sweeps.TABLE).read_bytes())
-    assert tables[0] == tables[1] == tables[2]
-    rows = sweeps.table_of([tmp_path / "at once"]).to_pylist()
-    assert [(r["traffic.hot.load"], r["run.seed"], r["class"], r["failed"]) for r in rows[:3]] == [
-        (0.1, 1, None, DEADLOCK),
-        (0.1, 2, "hot", None),
-        (0.1, 2, "victim", None),
-    ]
-    assert list(rows[0])[-1] == "failed"
-    failing.clear()
-    assert "failed" not in run(tmp_path / "at once")[0].table.column_names
-
-
-def test_what_is_complete_of_a_sweep_is_drawn_and_what_is_missing_told(
-    command, scenario_file, failing, monkeypatch, tmp_path
-):
-    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
-    failing["2"] = DEADLOCK
-    status, out, err = command("sweep", scenario_file(TEXT.replace("seeds = 2", "seeds = 3")), "-o", "done")
-    assert status == 1
-    assert "6 points: 6 run in 0 CPU seconds, 2 gave no result" in out
-    assert "tailback plot done draws it" in out
-    assert "2 of 6 points gave no result:\n  traffic.hot.load = 0.1, run.seed = 2: deadlock" in err
-    status, out, err = command("plot", "done")
-    assert (status, "accepted.png" in out) == (0, True)
-    assert "2 of 6 points gave no result:\n  traffic.hot.load = 0.1, run.seed = 2: deadlock" in err
-    assert "    rank 1: send" in err
-    failing |= {"1": DEADLOCK, "3": DEADLOCK}
-    status, out, err = command("sweep", scenario_file(TEXT.replace("seeds = 2", "seeds = 3")), "-o", "none")
-    assert (status, "draws it" in out) == (1, False)
-    status, _, err = command("plot", "none")
-    assert (status, "6 of 6 points gave no result" in err, "nothing was measured" in err) == (2, True, True)
-
-
-def test_results_of_another_engine_are_refused(tmp_path, monkeypatch):
-    run(tmp_path)
-    monkeypatch.setattr(points, "engine", lambda: "9.9.9")
-    with pytest.raises(tailback.InputError, match=r"from engine 0.*this is 9\.9\.9"):
-        run(tmp_path)
 
 
 def test_a_search_leaves_only_points_and_may_follow_one_of_another_engine(tmp_path, monkeypatch):
@@ -539,56 +288,6 @@ def test_a_folder_that_cannot_hold_a_sweep_is_told_before_anything_runs(command,
     assert not (tmp_path / os.fsdecode(b"bad\xff")).exists()
 
 
-def test_a_result_that_cannot_be_kept_is_told_and_loses_no_other(tmp_path, monkeypatch):
-    real = points._write_synced
-
-    def full(file, text):
-        if len(list((tmp_path / sweeps.FOLDER).glob("[!.]*"))) == 2:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(file, text)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(points, "_write_synced", full)
-        with pytest.raises(tailback.InputError, match=r"cannot be kept in .*points: No space left"):
-            run(tmp_path)
-    assert run(tmp_path)[1] == 2
-
-
-def test_a_point_that_another_process_puts_in_its_place_meanwhile_stays(tmp_path, monkeypatch):
-    done, _ = run(tmp_path / "here")
-    point = done.points[0]
-    kept, target = shutil.copytree(point.directory, tmp_path / "kept"), point.directory
-    (target / points.CHECKSUMS).unlink()
-    real = Path.rename
-
-    def rename(self, to):
-        if self == target:  # the damaged one
-            shutil.rmtree(target)
-        if to == target:
-            shutil.copytree(kept, target)
-        return real(self, to)
-
-    monkeypatch.setattr(Path, "rename", rename)
-    assert not points.run(point.scenario, point.name, target.parent).error
-    assert points.is_complete(target)
-
-
-def test_what_was_cut_off_is_removed_but_not_what_is_being_written(tmp_path, monkeypatch):
-    left = tmp_path / sweeps.FOLDER / points.UNDER_WAY / "cut-off"
-    left.mkdir(parents=True)
-    points.clean(tmp_path / sweeps.FOLDER)
-    assert not left.exists()
-    real = points._written
-
-    def meanwhile(result, fresh):
-        points.clean(tmp_path / sweeps.FOLDER)
-        return real(result, fresh)
-
-    monkeypatch.setattr(points, "_written", meanwhile)
-    assert run(tmp_path)[1] == 4
-    points.clean(tmp_path / "nothing")
-
-
 @pytest.mark.parametrize("part", ["x", "1", "3:2", "1:x"])
 def test_a_nonsense_part_is_refused(command, scenario_file, part):
     status, _, err = command("sweep", scenario_file(TEXT), "--part", part)
@@ -616,37 +315,6 @@ def test_a_part_lies_within_the_sweep_and_is_not_of_a_job_array(command, scenari
         status, _, err = command("sweep", file, "-o", "none", *arguments)
         assert (status, told in err) == (2, True), err
     assert not (tmp_path / "none").exists()
-
-
-@pytest.mark.engine
-@pytest.mark.slow
-def test_a_sweep_of_forty_points_killed_three_times_gives_the_same_bytes(tmp_path):
-    (tmp_path / "s.toml").write_text(SMALL)
-    call = [sys.executable, "-m", "tailback", "sweep", str(tmp_path / "s.toml"), "--workers", "2", "-o"]
-    subprocess.run([*call, str(tmp_path / "whole")], check=True)
-    randomness = random.Random(1)
-    folder = tmp_path / "killed" / sweeps.FOLDER
-    for count in sorted(randomness.sample(range(3, 36), 3)):
-        process = subprocess.Popen([*call, str(tmp_path / "killed"), "--resume"])
-        while process.poll() is None and len(_kept(folder)) < count:
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        time.sleep(1.0)
-    before = _kept(folder)
-    assert len(before) < 40
-    done = subprocess.run(
-        [*call, str(tmp_path / "killed"), "--resume"], check=True, capture_output=True, text=True
-    )
-    assert f"{40 - len(before)} run" in done.stdout
-    assert (tmp_path / "whole" / sweeps.TABLE).read_bytes() == (
-        tmp_path / "killed" / sweeps.TABLE
-    ).read_bytes()
-    assert all(json.loads((folder / name / points.CHECKSUMS).read_text()) for name in _kept(folder))
-
-
-def _kept(folder):
-    return [path.name for path in folder.glob("[!.]*")]
 
 
 @pytest.mark.engine

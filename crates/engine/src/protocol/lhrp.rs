@@ -317,7 +317,7 @@ pub(super) fn out_of_reach(plan: &Plan, threshold: Size) -> Option<String> {
     (4 * threshold > 3 * least).then(|| {
         format!(
             "congestion_control.threshold: {threshold} flits, but a switch holds about {least} for an endpoint (its output queue \
-             and a virtual channel of each other port): traffic jams before anything is dropped. Up to {} are sure to be reached",
+             and a virtual channel of each other port): traffic jams before anything is dropped. A threshold of {} leaves room",
             least / 2
         )
     })
