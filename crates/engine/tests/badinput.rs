@@ -437,12 +437,19 @@ fn mutated() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether a run of this scenario is over at once: mutations may ask for much time or traffic.
+/// Whether a run of this scenario is over at once: mutations may ask for much time, traffic or bandwidth.
 fn is_short(scenario: &Scenario) -> bool {
-    use tailback_engine::core::build;
+    use tailback_engine::core::{build, plan::Plan};
     use tailback_engine::topology::Wiring;
-    build::plan(scenario).is_ok_and(|plan| plan.end * plan.tick <= 10_000_000)
-        && scenario.topology.counts().0 <= 300
+    use tailback_engine::units::Rate;
+    let moderate = |plan: Plan| {
+        let picoseconds = u128::from(plan.end * plan.tick);
+        let flits = |rate: Rate| {
+            u128::from(rate.0) * picoseconds / 1_000_000_000_000 / u128::from(plan.scale.flit_bits)
+        };
+        picoseconds <= 10_000_000 && plan.links.iter().all(|link| flits(link.rate) <= 500_000)
+    };
+    build::plan(scenario).is_ok_and(moderate) && scenario.topology.counts().0 <= 300
 }
 
 proptest! {
