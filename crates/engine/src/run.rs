@@ -1,4 +1,6 @@
 //! A run: from a scenario to its output.
+mod memory;
+
 use crate::core::Tick;
 use crate::core::build;
 use crate::core::fabric::Fabric;
@@ -109,7 +111,7 @@ fn run_with<A: Architecture>(
     let mut kernel =
         Kernel::new(plan.clone(), partitions::<A>(scenario, plan), scenario.run.threads as usize);
     let mut failure = None;
-    let limit = scenario.run.memory_bytes();
+    let mut memory = memory::Watch::new(scenario.run.memory_bytes());
     let (mut end, mut seen) = (0, Instant::now());
     let mut search_at = 0;
     let ending = kernel.run(&mut |view: &mut View<A>| {
@@ -124,7 +126,7 @@ fn run_with<A: Architecture>(
             return true;
         }
         seen = Instant::now();
-        failure = failure.take().or_else(|| limit.and_then(|limit| over_memory(plan, view, limit)));
+        failure = failure.take().or_else(|| memory.failure(plan, view));
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);
         if view.is_check {
@@ -243,33 +245,4 @@ fn conserved<A: Architecture>(partitions: &[Partition<A>]) -> Result<(), String>
         return Ok(());
     }
     Err(format!("law broken: {made} packets were made, but {gone} are gone and {held} are held"))
-}
-
-/// A message if the run holds more memory than allowed, with what holds most.
-fn over_memory<A: Architecture>(plan: &Plan, view: &View<A>, limit: u64) -> Option<String> {
-    let (mut packets, mut queues) = (0, 0);
-    let mut jobs = plan.job_memory();
-    for partition in view.partitions.iter() {
-        packets += partition.fabric.memory();
-        queues += partition.nics.memory();
-        jobs += partition.nics.hosts().map_or(0, Hosts::memory);
-    }
-    let all = packets + queues + jobs;
-    if all <= limit {
-        return None;
-    }
-    let mb = |bytes: u64| bytes as f64 / 1e6;
-    let (most, what, help) = [
-        (packets, "packets in the network", "lower the load"),
-        (queues, "messages that wait at their sources", "lower the load"),
-        (jobs, "what jobs hold, their traces included", "run smaller jobs"),
-    ]
-    .into_iter()
-    .max_by_key(|part| part.0)?;
-    Some(format!(
-        "the run holds {:.1} MB, over the limit of {:.1} MB ([run] memory): {:.1} MB are {what}; {help}, or raise the limit",
-        mb(all),
-        mb(limit),
-        mb(most)
-    ))
 }
