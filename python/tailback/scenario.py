@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,15 @@ class Scenario:
     def files(self) -> list[tuple[str, str]]:
         """The files that it names: the key that holds each one's contents, and its path as it is written."""
         with engine_errors():
-            return _engine.files(self.text, list(self.overrides))
+            return _engine.files(*self._texts())
+
+    def places(self, keys: Iterable[str]) -> list[tuple[str, ...]]:
+        """Where changes of these keys go: the parts of each, members of lists by number, not by name."""
+        wanted = list(keys)
+        for key in wanted:
+            _refuse_undecoded(key, "")
+        with engine_errors():
+            return [tuple(parts) for parts in _engine.places(*self._texts(), wanted)]
 
     def _held(self, key: str) -> str:
         """What the file of a key holds, for messages."""
@@ -136,13 +144,15 @@ class Scenario:
             return "trace"  # changes may say what the file leaves out
         return "flow list" if workload == "phases" else "trace"
 
-    def _input(self) -> tuple[str, list[tuple[str, str]]]:
+    def _texts(self) -> tuple[str, list[tuple[str, str]]]:
         for key, value in self.overrides:
-            if not _encodable(key + value):
-                raise mistake(f"the change of {key!a} is not valid text", "write it in UTF-8")
+            _refuse_undecoded(key, value)
         if not _encodable(self.text):
             raise mistake("the scenario is not valid text", "write it in UTF-8")
-        overrides = list(self.overrides)
+        return self.text, list(self.overrides)
+
+    def _input(self) -> tuple[str, list[tuple[str, str]]]:
+        text, overrides = self._texts()
         # The engine reads no files: what the scenario names is handed in.
         unread = []
         for key, path in self.files():
@@ -152,8 +162,13 @@ class Scenario:
             except InputError as error:
                 unread += [(key, problem.message, problem.help) for problem in error.problems]
         if unread:
-            raise InputError(problems_from_json(_engine.check(self.text, overrides, unread)))
-        return self.text, overrides
+            raise InputError(problems_from_json(_engine.check(text, overrides, unread)))
+        return text, overrides
+
+
+def _refuse_undecoded(key: str, value: str) -> None:
+    if not _encodable(key + value):
+        raise mistake(f"the change of {key!a} is not valid text", "write it in UTF-8")
 
 
 def _encodable(text: str) -> bool:

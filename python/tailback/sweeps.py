@@ -182,12 +182,12 @@ def split(
 
 
 def _refuse_replaced(scenario: Scenario, table: Space) -> None:
-    root = places.tree(scenario)
-    swept = [places.place(root, key) for key in table.keys]
+    changed = [key for key, _ in scenario.overrides]
+    swept = scenario.places(table.keys)
     replaced = [
         Problem("the [sweep] table changes it too", path=key, help="change the table, or leave this out")
-        for key, _ in scenario.overrides
-        if any(places.is_within(places.place(root, key), outer) for outer in swept)
+        for key, place in zip(changed, scenario.places(changed), strict=True)
+        if any(places.is_within(place, outer) for outer in swept)
     ]
     if replaced:
         raise InputError(replaced)

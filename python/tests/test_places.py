@@ -1,9 +1,8 @@
-"""Keys lead to the places that the engine gives them."""
+"""The engine tells where keys lead."""
 
 import pytest
 
 import tailback
-from tailback.places import place, tree
 
 TEXT = """
 a.b = [{ name = "x", c = [1, 2] }, { c = 3 }]
@@ -34,26 +33,27 @@ name = ""
     ],
 )
 def test_elements_of_lists_are_numbers(key, expected):
-    assert " ".join(place(tree(tailback.Scenario.loads(TEXT)), key)) == expected
+    ((*parts,),) = tailback.Scenario.loads(TEXT).places([key])
+    assert " ".join(parts) == expected
 
 
 def test_names_are_those_after_the_changes():
     changed = tailback.Scenario.loads(TEXT).replace(
-        {
-            "traffic.traffic0.name": "hot",
-            "job": [{"name": "app"}],
-            "new.key": 1,
-            "a.b.7.c": 2,
-            "run": "{ seed = 1",
-        }
+        {"traffic.traffic0.name": "hot", "job": [{"name": "app"}], "a.b.7.c": 2, "run": "{ seed = 1"}
     )
-    root = tree(changed)
-    assert place(root, "traffic.hot.load") == ("traffic", "0", "load")
-    assert place(root, "job.app.ranks") == ("job", "0", "ranks")
-    assert root["new"] == {"key": 1}
-    assert root["run"] == "{ seed = 1"
+    keys = ["traffic.hot.load", "job.app.ranks", "traffic.traffic0.load"]
+    assert changed.places(keys) == [
+        ("traffic", "0", "load"),
+        ("job", "0", "ranks"),
+        ("traffic", "traffic0", "load"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["a = ", "a = " + "[" * 100_000])
 def test_of_what_is_no_toml_keys_are_their_parts(text):
-    assert place(tree(tailback.Scenario.loads(text)), "traffic.0.load") == ("traffic", "0", "load")
+    assert tailback.Scenario.loads(text).places(["traffic.0.load"]) == [("traffic", "0", "load")]
+
+
+def test_keys_that_are_no_text_are_told():
+    with pytest.raises(tailback.InputError, match="not valid text"):
+        tailback.Scenario.loads(TEXT).places(["run.\udc80"])

@@ -136,6 +136,12 @@ fn files(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<Vec<(Stri
     free(py, || Scenario::files(text, &overrides))
 }
 
+/// The parts of each of these keys of overrides, elements of lists by their index.
+#[pyfunction]
+fn places(py: Python<'_>, text: &str, overrides: Overrides, keys: Vec<String>) -> PyResult<Vec<Vec<String>>> {
+    free(py, || Scenario::places(text, &overrides, &keys))
+}
+
 /// The JSON Schema of scenario files.
 #[pyfunction]
 fn schema(py: Python<'_>) -> PyResult<String> {
@@ -205,6 +211,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe, module)?)?;
     module.add_function(wrap_pyfunction!(complete, module)?)?;
     module.add_function(wrap_pyfunction!(files, module)?)?;
+    module.add_function(wrap_pyfunction!(places, module)?)?;
     module.add_function(wrap_pyfunction!(load, module)?)?;
     module.add_function(wrap_pyfunction!(channels, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

@@ -84,6 +84,13 @@ impl Scenario {
         files
     }
 
+    /// Where overrides of these keys go: the parts of each key, with elements of lists by their index, however the key calls
+    /// them. Two keys mean the same if their parts are the same.
+    pub fn places(text: &str, overrides: &[(String, String)], keys: &[String]) -> Vec<Vec<String>> {
+        let root = tree_of(text, overrides, &mut Found::default());
+        keys.iter().map(|key| tree::place(root.as_ref(), key)).collect()
+    }
+
     /// The contents of a file as the value of the override `key`; none if they should be text and are not.
     pub fn contents(key: &str, bytes: Vec<u8>) -> Option<String> {
         if key.ends_with(".data") {

@@ -209,6 +209,26 @@ pub fn set(root: &mut Node, key: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The parts of a dotted key, elements of lists by their index however the key calls them. A key that leads nowhere is
+/// told as far as it goes, and then as it is written.
+pub fn place(root: Option<&Node>, key: &str) -> Vec<String> {
+    let mut parts = key_parts(key).unwrap_or_else(|| key.split('.').map(str::to_string).collect());
+    let mut node = root;
+    for part in &mut parts {
+        node = match node.map(|node| &node.value) {
+            Some(Value::Table(entries)) => {
+                entries.iter().find(|entry| entry.key == *part).map(|entry| &entry.node)
+            }
+            Some(Value::List(items)) => element(items, part).map(|index| {
+                *part = index.to_string();
+                &items[index]
+            }),
+            _ => None,
+        };
+    }
+    parts
+}
+
 /// The parts of a dotted key, which may be quoted as in TOML.
 fn key_parts(key: &str) -> Option<Vec<String>> {
     let document = format!("{key}=0");
@@ -263,16 +283,18 @@ fn child<'a>(node: &'a mut Node, part: &str) -> Result<&'a mut Node, (String, St
             });
             Ok(&mut entries[index].node)
         }
-        Value::List(items) => {
-            let named = items.iter().enumerate().position(|(index, item)| item.label(index) == part);
-            let index = named.or_else(|| part.parse().ok().filter(|index| *index < items.len()));
-            match index {
-                Some(index) => Ok(&mut items[index]),
-                None => Err(not_in_list(items, part)),
-            }
-        }
+        Value::List(items) => match element(items, part) {
+            Some(index) => Ok(&mut items[index]),
+            None => Err(not_in_list(items, part)),
+        },
         _ => Err((format!("\"{}\" is looked for in a value that is no table", shorten(part)), String::new())),
     }
+}
+
+/// The index of the element that a part of a key means: the one of this name, or of this index.
+fn element(items: &[Node], part: &str) -> Option<usize> {
+    let named = items.iter().enumerate().position(|(index, item)| item.label(index) == part);
+    named.or_else(|| part.parse().ok().filter(|index| *index < items.len()))
 }
 
 fn not_in_list(items: &[Node], part: &str) -> (String, String) {
