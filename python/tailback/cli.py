@@ -199,7 +199,7 @@ def describe(
     ] = False,
     draw: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draws the network instead, .png or .svg.", show_default=False),
+        typer.Option(metavar="FILE", help="Draws the network instead: .png, .svg, .pdf.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -292,7 +292,7 @@ def plot(
 ) -> None:
     """Draws the figures of results, or of a sweep.
 
-    Every figure that their tables allow, as PNG and SVG.
+    Every figure that their tables allow, as PNG, SVG and PDF.
     """
     from tailback import figures  # late: it loads matplotlib
 
@@ -352,7 +352,7 @@ def trace(
             "-o",
             "--output",
             metavar="FILE",
-            help="Where the figure goes, .png or .svg (default: <name>.svg).",
+            help="Where the figure goes: .png, .svg or .pdf (default: <name>.svg).",
         ),
     ] = None,
 ) -> None:
@@ -460,7 +460,7 @@ def _draw(
     scenario = None
     with _reporting():
         if target.suffix not in figures.KINDS:
-            raise mistake(f"{target} is neither a PNG nor an SVG", "name a file that ends with .png or .svg")
+            raise mistake(f"{target} is no picture", "name a file that ends with .png, .svg or .pdf")
         scenario = inputs.load(file, changes)
     with _reporting(scenario):
         figures.save_as(picture(scenario), target)

@@ -34,7 +34,7 @@ def run_demo(folder: Path) -> bool:
     out.print(table(results))
     if finished:
         files = figures.save(draw(results), folder / "demo")
-        out.print(f"figure: {console.printable(str(files[0]))} (and .svg)", soft_wrap=True)
+        out.print(f"figure: {console.printable(str(files[0]))} (and .svg, .pdf)", soft_wrap=True)
     out.print(f"results: {console.printable(str(folder))}", soft_wrap=True)
     return finished
 

@@ -72,12 +72,16 @@ def _is_known(table: pa.Table, column: str) -> bool:
     return bool(pc.any(pc.is_finite(table[column])).as_py())
 
 
-KINDS: dict[str, dict[str, str | None]] = {".png": {"Software": None}, ".svg": {"Date": None}}
+KINDS: dict[str, dict[str, str | None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
 """File kinds, with what is left out so that the same figure gives the same bytes."""
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Writes a figure as PNG and SVG."""
+    """Writes a figure as PNG, SVG and PDF."""
     files = [stem.with_name(f"{stem.name}{kind}") for kind in KINDS]
     for file in files:
         save_as(figure, file)

@@ -43,6 +43,7 @@ _SETTINGS: Any = {
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "svg.hashsalt": "tailback",
+    "pdf.fonttype": 42,  # publishers take no fonts of type 3
 }
 
 

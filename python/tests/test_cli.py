@@ -329,7 +329,7 @@ def test_plot_draws_into_the_result(command, scenario_file, tmp_path):
     status, out, _ = command("plot", "here")
     assert status == 0
     assert (tmp_path / "here" / "plots" / "latency_over_time.svg").stat().st_size > 0
-    assert len(out.splitlines()) == 20
+    assert len(out.splitlines()) == 30
     assert command("run", scenario_file(GOOD), "-o", "here")[0] == 0
 
 

@@ -42,6 +42,17 @@ def test_lines_differ_without_colour(result):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("kind", figures.KINDS)
+def test_the_same_figure_gives_the_same_bytes(result, kind, tmp_path, monkeypatch):
+    bytes_of = []
+    for number in range(2):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(number))  # instead of a clock
+        file = tmp_path / f"{number}{kind}"
+        figures.save_as(plot.latency_over_time(result), file)
+        bytes_of.append(file.read_bytes())
+    assert bytes_of[0] == bytes_of[1]
+
+
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_names_are_drawn_as_they_are(result, name, tmp_path):
     table, draw = figures.FIGURES[name]

@@ -91,7 +91,7 @@ def test_the_command_draws_a_small_run_and_refuses_a_large_one(command, tmp_path
     status, _, err = command("trace", str(SCENARIO), *large)
     assert status == 2
     assert "at most 20 messages" in err
-    status, _, err = command("trace", str(SCENARIO), "-o", "a.pdf")
+    status, _, err = command("trace", str(SCENARIO), "-o", "a.gif")
     assert status == 2
     assert ".svg" in err
 
