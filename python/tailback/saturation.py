@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import tomllib
+from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -26,6 +27,15 @@ FULL_LOAD = 1.0
 
 
 @dataclass(frozen=True)
+class Tried:
+    """A load that was tried: what was accepted of what was offered there, over the seeds, and the verdict."""
+
+    load: float
+    ratio: Interval
+    accepted: bool
+
+
+@dataclass(frozen=True)
 class Saturation:
     """Where a network saturates.
 
@@ -33,7 +43,7 @@ class Saturation:
     which was not: 0 and infinity where no load that was tried was. Each verdict rests on as many seeds as the
     confidence needed, up to the limit (`sure` tells whether all did). `at_full_load` is what is accepted of a
     load of 1, wherever the search ended. `runs` and `cpu_seconds` are of all runs that it rests on, whether
-    or not they were there before.
+    or not they were there before. `tried` are the loads of the search, in its order.
     """
 
     accepted_load: float
@@ -43,6 +53,7 @@ class Saturation:
     sure: bool
     runs: int
     cpu_seconds: float
+    tried: tuple[Tried, ...] = ()
 
     @property
     def is_bracketed(self) -> bool:
@@ -86,6 +97,7 @@ def saturation(
     traffic: str = "all",
     executor: Executor | None = None,
     directory: str | Path = "results/saturation",
+    progress: Callable[[Tried], object] | None = None,
 ) -> Saturation:
     """Finds the saturation throughput of a scenario over the load at `key`, such as "traffic.uniform.load".
 
@@ -93,7 +105,7 @@ def saturation(
     a time until the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used
     up. `confidence` is that of the verdict at a load, however often it was looked at: each look has its part
     of the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that
-    is in the bracket.
+    is in the bracket. `progress` is told of each load when its verdict is there.
     """
     if not 0 < low < high:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
@@ -101,7 +113,7 @@ def saturation(
         raise mistake("seeds is at least 1, confidence between 0 and 1, tolerance over 0")
     _demand_class(scenario.replace({key: low}), traffic)
     with nullcontext(executor) if executor is not None else pool(min(seeds, os.cpu_count() or 1)) as shared:
-        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory))
+        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress)
         return _bisect(judge, low, high, tolerance)
 
 
@@ -123,7 +135,9 @@ def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturat
         while high - low > tolerance * (1 + 1e-9):
             middle = (low + high) / 2
             low, high = (middle, high) if judge.accepts(middle) else (low, middle)
-    return Saturation(low, high, full, judge.confidence, judge.sure, judge.runs, judge.cpu_seconds)
+    return Saturation(
+        low, high, full, judge.confidence, judge.sure, judge.runs, judge.cpu_seconds, tuple(judge.tried)
+    )
 
 
 class _Judge:
@@ -138,13 +152,15 @@ class _Judge:
         traffic: str,
         executor: Executor,
         directory: Path,
+        progress: Callable[[Tried], object] | None,
     ) -> None:
         self._scenario, self._key, self._traffic = scenario, key, traffic
         self.confidence, self._seeds = confidence, seeds
-        self._executor, self._directory = executor, directory
+        self._executor, self._directory, self._progress = executor, directory, progress
         self._spent: dict[tuple[float, int], float] = {}
         """CPU seconds by load and seed."""
         self.sure = True
+        self.tried: list[Tried] = []
 
     @property
     def runs(self) -> int:
@@ -167,7 +183,10 @@ class _Judge:
             clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
             if clear or count >= self._seeds:
                 self.sure &= clear
-                return interval.mean >= 1 - LOSS_MAX
+                self.tried.append(Tried(load, interval, interval.mean >= 1 - LOSS_MAX))
+                if self._progress is not None:
+                    self._progress(self.tried[-1])
+                return self.tried[-1].accepted
             count += 1
 
     def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:

@@ -1,0 +1,64 @@
+"""The command's frame: options that several commands share, and how mistakes and failures are told.
+
+Exit status: 0 done, 1 the run failed or was interrupted, 2 the input is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from tailback import __version__, console
+from tailback.errors import InputError, RunFailed
+from tailback.scenario import Scenario
+
+app = typer.Typer(
+    help="Simulates lossless HPC and AI interconnects, and what keeps congestion from spreading in them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+FAILED, WRONG = 1, 2
+BROKEN_OFF = 130  # how Typer ends on Ctrl-C outside a run
+
+ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="A scenario (TOML).", show_default=False)]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Changes a value, such as traffic.hot.load=0.7; repeatable."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Prints one JSON object instead of tables.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.output().print(f"tailback {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Prints the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@contextmanager
+def reporting(scenario: Scenario | None = None) -> Iterator[None]:
+    """Prints what goes wrong and ends with the exit status that tells it."""
+    try:
+        yield
+    except InputError as error:
+        console.print_problems(error.problems, scenario)
+        raise typer.Exit(WRONG) from None
+    except RunFailed as error:
+        console.errors().print(f"the run failed: {console.printable_lines(str(error))}")
+        raise typer.Exit(FAILED) from None

@@ -1,0 +1,152 @@
+"""Commands that tell about scenarios, and about what there is for them, without running any."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tailback import _engine, catalogue, console, inputs, sweeps
+from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
+from tailback.cli.drawing import draw_scenario
+from tailback.errors import InputError, engine_errors, mistake
+from tailback.result import replace_text
+
+
+def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
+    """Lists the mistakes in a scenario, without running it.
+
+    Each with its line and, where there is one, the remedy.
+    """
+    with reporting():
+        scenario = inputs.load(file, changes)
+    with reporting(scenario):
+        problems, points = sweeps.examine(scenario)
+        if as_json:
+            console.print_json({"problems": [vars(problem) for problem in problems]})
+        elif problems:
+            raise InputError(problems)
+        else:
+            of_sweep = f", {points:,} points to sweep" if points is not None else ""
+            console.output().print(f"{console.printable(file)}: no mistakes{of_sweep}", soft_wrap=True)
+    if problems:
+        raise typer.Exit(WRONG)
+
+
+def describe(
+    file: ScenarioFile,
+    changes: Changes = None,
+    traffic: Annotated[
+        bool,
+        typer.Option(
+            "--traffic",
+            help="Only channel loads and the throughput bound of each traffic class; jobs are not covered.",
+        ),
+    ] = False,
+    draw: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draws the network instead: .png, .svg, .pdf.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Shows what a scenario builds, without running it.
+
+    Endpoints, switches, links, diameter, zero-load latency, virtual channels, memory; or the channel loads
+    of its traffic, or a drawing of the network.
+    """
+    if draw is not None:
+        from tailback import drawing  # late: it loads matplotlib
+
+        draw_scenario(file, changes, Path(draw), drawing.network)
+        return
+    with reporting():
+        scenario = inputs.load(file, changes)
+    with reporting(scenario):
+        facts = scenario.linear_load() if traffic else scenario.describe()
+    if as_json:
+        console.print_json(facts)
+    elif traffic and not facts["bounds"]:
+        console.output().print("no channel loads: only [[traffic]] tables have them, jobs are not covered")
+    else:
+        console.print_all(catalogue.description(facts))
+
+
+def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
+    """Solves for the shortest time of each phase of flows.
+
+    Over any routes, by linear programming; on small networks.
+    """
+    from tailback import optimum as work  # late: it loads SciPy
+
+    with reporting():
+        scenario = inputs.load(file, changes)
+    with reporting(scenario):
+        found = work.optima(scenario)
+    if as_json:
+        console.print_json(found)
+        return
+    for job, times in found.items():
+        told = ", ".join(console.duration(time) for time in times)
+        console.output().print(console.printable(f"{job}: no routes are faster than {told}"))
+
+
+def list_kinds(
+    seam: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="topologies, routings, …", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Lists what there is to choose from.
+
+    With a name from the list, such as topologies, the parameters of each kind too.
+    """
+    with reporting():
+        with engine_errors():
+            kinds = json.loads(_engine.kinds())
+        seam = seam and seam.replace("-", "_")
+        if seam is not None and seam not in kinds:
+            raise mistake(f"there is no list of {seam!r}", f"one of {', '.join(kinds)}")
+    if as_json:
+        console.print_json(kinds if seam is None else {seam: kinds[seam]})
+    elif seam is None:
+        console.print_all([catalogue.overview(kinds)])
+    else:
+        console.print_all(catalogue.details(kinds[seam]))
+
+
+def schema() -> None:
+    """Prints the JSON Schema of scenario files.
+
+    For editors, which complete and check with it.
+    """
+    with reporting(), engine_errors():
+        console.print_json(json.loads(_engine.schema()))
+
+
+def ptrans(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where the trace is written.", show_default=False)
+    ],
+    rows: Annotated[int, typer.Option(help="Rows of the grid of tasks.")] = 24,
+    columns: Annotated[int, typer.Option(help="Columns of the grid of tasks.")] = 24,
+    matrix: Annotated[int, typer.Option(help="Rows and columns of the matrix.")] = 4800,
+    block: Annotated[int, typer.Option(help="Rows and columns of a block.")] = 64,
+    chunk: Annotated[int, typer.Option(help="Largest message in bytes.")] = 65536,
+    compute: Annotated[int, typer.Option(help="Computing between messages in ns.")] = 1000,
+    iterations: Annotated[int, typer.Option(help="How often the matrix is transposed.")] = 1,
+) -> None:
+    """Writes a trace of a matrix transposition (PTRANS).
+
+    For a job with workload = "vef".
+    """
+    from tailback.ptrans import Ptrans  # late: most commands do not need it
+
+    with reporting():
+        sizes = Ptrans(rows, columns, matrix, block, 8, chunk, compute, iterations)
+        messages = sizes.messages()
+        replace_text(Path(file), "\n".join(sizes.trace(messages)) + "\n")
+    volume = sum(size for _, _, size in messages)
+    told = f"{file}: {rows * columns:,} tasks, {len(messages):,} messages, {volume:,} B"
+    console.output().print(console.printable(told), soft_wrap=True)

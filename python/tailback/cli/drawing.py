@@ -1,0 +1,127 @@
+"""Commands that draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tailback import console, inputs, merged, sweeps
+from tailback.cli.app import Changes, ScenarioFile, reporting
+from tailback.errors import mistake
+from tailback.result import PLOTS, VIEW, replace_text
+from tailback.scenario import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot(
+    directories: Annotated[
+        list[str],
+        typer.Argument(metavar="DIR…", help="One or more results, or a sweep.", show_default=False),
+    ],
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where the figures go (default: plots inside the result, of several in this folder).",
+        ),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Of a sweep: the key along the axis.", show_default=False),
+    ] = None,
+) -> None:
+    """Draws the figures of results, or of a sweep.
+
+    Every figure that their tables allow, as PNG, SVG and PDF.
+    """
+    from tailback import figures  # late: it loads matplotlib
+
+    with reporting():
+        default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
+        target = Path(folder) if folder else default
+        table = sweeps.table_of(directories)
+        if table is not None:
+            failed = merged.lost(table)
+            if failed:
+                told = merged.told_lost(failed, merged.count(table))
+                console.errors().print(console.printable_lines(told))
+            files = figures.draw_sweep(table, target, over)
+        elif over is not None:
+            raise mistake("--over is for sweeps", "a result is drawn without it")
+        else:
+            files = figures.draw_all(inputs.results(directories), target)
+    if not files:
+        console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
+    console.print_lines(map(str, files))
+
+
+def view(
+    directories: Annotated[
+        list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where the page goes (default: plots/view.html in the result, of several in this folder).",
+        ),
+    ] = None,
+) -> None:
+    """Makes a web page: the queues over time, and the curves."""
+    from tailback import view as work  # late: it loads plotly
+
+    with reporting():
+        default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
+        results = inputs.results(directories)
+        target = Path(output) if output else default
+        text = work.page(results if len(results) > 1 else next(iter(results.values())))
+        replace_text(target, text, folders=True)
+    console.output().print(console.printable(str(target)), soft_wrap=True)
+
+
+def trace(
+    file: ScenarioFile,
+    changes: Changes = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where the figure goes: .png, .svg or .pdf (default: <name>.svg).",
+        ),
+    ] = None,
+) -> None:
+    """Draws every packet of a small run as a time diagram.
+
+    Of at most 20 messages.
+    """
+    from tailback import trace as work  # late: it loads matplotlib
+
+    target = Path(output or f"{Path(file).stem or 'trace'}.svg")
+    draw_scenario(file, changes, target, lambda scenario: work.diagram(work.run(scenario)))
+
+
+def draw_scenario(
+    file: str, changes: Sequence[str] | None, target: Path, picture: Callable[[Scenario], Figure]
+) -> None:
+    """Draws a scenario into a file, and prints its name."""
+    from tailback import figures  # late: it loads matplotlib
+
+    scenario = None
+    with reporting():
+        if target.suffix not in figures.KINDS:
+            raise mistake(f"{target} is no picture", "name a file that ends with .png, .svg or .pdf")
+        scenario = inputs.load(file, changes)
+    with reporting(scenario):
+        figures.save_as(picture(scenario), target)
+    console.output().print(console.printable(str(target)), soft_wrap=True)

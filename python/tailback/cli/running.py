@@ -1,0 +1,202 @@
+"""Commands that run scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tailback import console, inputs, run_command
+from tailback.cli.app import FAILED, AsJson, Changes, ScenarioFile, reporting
+from tailback.errors import mistake
+
+
+def run(
+    file: ScenarioFile,
+    changes: Changes = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="DIR", help="Where the result is written (default: results/<name>)."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Runs each job alone too, and tells how much slower it is.")
+    ] = False,
+    with_optimum: Annotated[
+        bool, typer.Option("--optimum", help="Solves for the least time of each phase over any routes too.")
+    ] = False,
+) -> None:
+    """Simulates a scenario, and keeps the result.
+
+    Prints its tables, or with --json one object; then the result is kept only with -o.
+    """
+    scenario = None
+    name = Path(file).stem
+    with reporting():
+        scenario = inputs.load(file, changes)
+    with reporting(scenario):
+        if folder is None and not as_json:
+            folder = str(run_command.unused(Path("results"), name or "run"))
+        done = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
+    if as_json:
+        console.print_json(done.result.summary)
+    else:
+        run_command.show(done.result, folder)
+    if done.result.interrupted:
+        console.errors().print("interrupted: the result is partial")
+    for told in done.missing:
+        console.errors().print(f"not in the result: {console.printable_lines(told)}")
+    if done.result.interrupted or done.missing:
+        raise typer.Exit(FAILED)
+
+
+def sweep(
+    file: ScenarioFile,
+    changes: Changes = None,
+    folder: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Where the results go (default: results/<name>)."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes (default: one per core).", show_default=False)
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Runs only what is not complete yet.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Runs even a very large sweep.")] = False,
+    slurm: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="Only writes a job-array script with K points per task.", min=1),
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option(metavar="FROM:TO", help="Runs only these points, counted from 0.")
+    ] = None,
+) -> None:
+    """Runs the points of a [sweep] table on all cores.
+
+    Merges what they measured into one table, sweep.parquet.
+    """
+    from tailback import sweep_command as command  # late: most commands do not need it
+
+    scenario = None
+    target = Path(folder) if folder is not None else Path("results") / (Path(file).stem or "sweep")
+    with reporting():
+        if slurm is not None and part is not None:
+            raise mistake("--part is not kept in a job array", "its tasks run all points, a part each")
+        scenario = inputs.load(file, changes)
+    with reporting(scenario):
+        plain, space, wanted = command.begin(
+            scenario, target, resume=resume or slurm is not None, yes=yes or slurm is not None, part=part
+        )
+        if slurm is not None:
+            console.print_lines([f"job array: {command.write_slurm(scenario, space, target, slurm)}"])
+            return
+        done = command.run(plain, space, wanted, target, workers)
+        console.print_lines(command.remarks(done))
+        done.demand_all()
+
+
+def saturation(
+    file: ScenarioFile,
+    changes: Changes = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY", help="The load that is searched (default: that of the only class of traffic)."
+        ),
+    ] = None,
+    low: Annotated[float, typer.Option(help="The least load that is tried.")] = 0.05,
+    high: Annotated[float, typer.Option(help="The largest load that is tried.")] = 1.0,
+    tolerance: Annotated[
+        float, typer.Option(help="How far apart the two loads may be that are found.")
+    ] = 0.01,
+    confidence: Annotated[float, typer.Option(help="Of the verdict at each load.")] = 0.95,
+    seeds: Annotated[int, typer.Option(help="Most runs of a load, each with a seed of its own.")] = 5,
+    traffic: Annotated[
+        str, typer.Option(metavar="NAME", help="The class of traffic that must be accepted.")
+    ] = "all",
+    folder: Annotated[
+        str, typer.Option("-o", "--output", metavar="DIR", help="Where results are kept, to go on from.")
+    ] = "results/saturation",
+    as_json: AsJson = False,
+) -> None:
+    """Finds the largest load that a network accepts.
+
+    The load up to which 97 % of what is offered arrives, by bisection; and what arrives at full load.
+    """
+    from tailback import saturation_command as command  # late: it loads SciPy
+
+    scenario = None
+    with reporting():
+        scenario = inputs.load(file, changes)
+    with reporting(scenario):
+        found = command.run(
+            scenario,
+            key,
+            low=low,
+            high=high,
+            tolerance=tolerance,
+            confidence=confidence,
+            seeds=seeds,
+            traffic=traffic,
+            directory=folder,
+        )
+    if as_json:
+        console.print_json(command.facts(found))
+    else:
+        console.print_lines([str(found)])
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID…]", help="Experiments, or the beginning of their names."),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="The sizes and times of the papers (set-ups tell shorter times).")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL=VALUE",
+            help="Of the runs that have a label only these, such as load=1; repeatable.",
+        ),
+    ] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Only lists the experiments.")] = False,
+    folder: Annotated[
+        str, typer.Option("-o", "--output", metavar="DIR", help="Where results and the report go.")
+    ] = "results/reproduce",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes (default: one per core).", show_default=False)
+    ] = None,
+) -> None:
+    """Repeats published experiments and judges their claims.
+
+    A second call only redraws.
+    """
+    from tailback import reproduce_command as command  # late: it loads matplotlib
+
+    with reporting():
+        lines = command.run(
+            names or [], Path(folder), full=full, listing=listing, workers=workers, only=only or []
+        )
+    console.print_lines(lines)
+
+
+def demo(
+    folder: Annotated[
+        str, typer.Option("-o", "--output", metavar="DIR", help="Where results and the figure go.")
+    ] = "results/demo",
+) -> None:
+    """Makes the picture of the README.
+
+    A hot spot on a 1056-endpoint dragonfly without congestion control, with ECN and with LHRP.
+    """
+    from tailback import demo as show  # late, as in `plot`
+
+    with reporting():
+        finished = show.run_demo(Path(folder))
+    if not finished:
+        console.errors().print("interrupted: the results are partial")
+        raise typer.Exit(FAILED)
