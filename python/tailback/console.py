@@ -6,19 +6,17 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from tailback.errors import Problem
 from tailback.scenario import Progress as RunProgress
 from tailback.scenario import Scenario
 
-_LATENCIES = ("network", "packet", "message")
 _FILE_WIDTH = 200
 
 
@@ -130,121 +128,9 @@ def share(value: Any) -> str:
     return f"{100 * value:.1f} %" if isinstance(value, int | float) else "-"
 
 
-def _number(value: Any, digits: str = ",.0f") -> str:
+def number(value: Any, digits: str = ",.0f") -> str:
+    """A number, or a dash for none."""
     return f"{value:{digits}}" if isinstance(value, int | float) else "-"
-
-
-def results_tables(summary: Mapping[str, Any]) -> list[Table]:
-    """A run's tables: traffic and latencies, a row per class."""
-    classes: Mapping[str, Any] = summary.get("classes", {})
-    traffic = Table(title=str(summary.get("title", "")) or None, title_justify="left")
-    for name in (
-        "class",
-        "offered",
-        "accepted",
-        "per destination",
-        "hops",
-        "dropped",
-        "resent",
-        "unfinished",
-    ):
-        traffic.add_column(name, justify="left" if name == "class" else "right")
-    latencies = Table()
-    for name in ("class", "latency", "mean", "p50", "p99", "max"):
-        latencies.add_column(name, justify="left" if name in ("class", "latency") else "right")
-    for name, facts in classes.items():
-        traffic.add_row(name, *_traffic_cells(facts))
-        for kind in _LATENCIES:
-            values = facts.get(f"{kind}_latency_ns")
-            latencies.add_row(name, kind, *_latency_cells(values), end_section=kind == _LATENCIES[-1])
-    jobs = summary.get("jobs")
-    tables = [traffic, latencies] if classes else []
-    return [_job_table(jobs, summary.get("simulated_ns")), *tables] if jobs else tables
-
-
-def _job_table(jobs: Mapping[str, Mapping[str, Any]], end_ns: float | None) -> Table:
-    table = Table()
-    has_alone = any("slowdown" in facts for facts in jobs.values())
-    alone = ("alone", "slowdown") if has_alone else ()
-    has_phases = any("phases" in facts for facts in jobs.values())
-    has_optimum = any("optimum_ns" in facts.get("phases", {}) for facts in jobs.values())
-    optimum = ("optimum",) if has_optimum else ()
-    phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
-    columns = ("job", "workload", "ranks", "unfinished ranks", "time", *alone, *phases)
-    for name in (*columns, "mean communication", "messages"):
-        table.add_column(name, justify="left" if name in ("job", "workload") else "right")
-    for name, facts in jobs.items():
-        cells = [_number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
-        least = None
-        if facts.get("time_ns") is None and None not in (end_ns, facts.get("start_ns")):
-            least = float(end_ns or 0) - float(facts["start_ns"])
-        cells.append(_at_least(duration, facts.get("time_ns"), least, "#.4g"))
-        if has_alone:
-            alone_ns, slowdown = facts.get("alone_ns"), facts.get("slowdown")
-            ratio = least / alone_ns if least is not None and alone_ns else None
-            cells += [duration(alone_ns, "#.4g"), _at_least(_number, slowdown, ratio, ".2f")]
-        if has_phases:
-            cells += _phase_cells(facts.get("phases", {}), optimum)
-        communication = facts.get("communication_ns", {})
-        cells += [duration(communication.get("mean"), "#.4g"), _number(facts.get("messages"))]
-        table.add_row(name, str(facts.get("workload", "-")), *cells)
-    return table
-
-
-def _at_least(told: Callable[[Any, str], str], value: Any, least: float | None, digits: str) -> str:
-    """A number of a job; of one that did not end, what it is over."""
-    return f"> {told(least, digits)}" if value is None and least is not None else told(value, digits)
-
-
-def _phase_cells(phases: Mapping[str, Any], optimum: Sequence[str]) -> list[str]:
-    keys = ("phase_time_ns", "bound_ns", *(f"{name}_ns" for name in optimum))
-    means = [phases.get(key, {}).get("mean") for key in keys]
-    return [_number(phases.get("phases")), *(duration(mean, "#.4g") for mean in means)]
-
-
-def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
-    shares = [share(facts.get(key)) for key in ("offered", "accepted", "accepted_per_destination")]
-    counts = [_number(facts.get(key)) for key in ("dropped_packets", "resent_packets", "unfinished")]
-    return [*shares, _number(facts.get("hops_mean"), ".2f"), *counts]
-
-
-def _latency_cells(values: Any) -> list[str]:
-    if not isinstance(values, Mapping):
-        return ["-" if values is None else str(values)] + ["-"] * 3
-    if values.get("saturated"):
-        return ["saturated"] + ["-"] * 3
-    return [duration(values.get(key), "#.4g") for key in ("mean", "p50", "p99", "max")]
-
-
-def run_remarks(summary: Mapping[str, Any]) -> list[str]:
-    """What must be said beside the tables."""
-    seconds, hops = summary.get("cpu_seconds"), summary.get("packet_hops")
-    remarks = [f"simulated {duration(summary.get('simulated_ns'))}"]
-    if isinstance(seconds, int | float) and isinstance(hops, int | float):
-        speed = f", {hops / seconds / 1e6:.1f} million a second" if seconds > 0 else ""
-        remarks[0] += f", {hops:,} packet-hops in {seconds:.1f} CPU seconds{speed}"
-    interrupted = bool(summary.get("interrupted"))
-    if summary.get("stable") is False and not interrupted:
-        remarks.append(
-            "not stable: the network does not accept what is offered, and latencies grow with the window"
-        )
-    if _any_saturated(summary) and not interrupted:
-        remarks.append(
-            "saturated: over 1 % of these had not arrived when the drain ended, so their latency is not known"
-        )
-    if interrupted:
-        remarks.append("interrupted: the numbers are those of the part that was simulated")
-    warnings = summary.get("warnings")
-    return remarks + [str(warning) for warning in warnings] if isinstance(warnings, list) else remarks
-
-
-def _any_saturated(summary: Mapping[str, Any]) -> bool:
-    latencies = [
-        facts.get(f"{kind}_latency_ns")
-        for facts in summary.get("classes", {}).values()
-        for kind in _LATENCIES
-    ]
-    return any(isinstance(values, Mapping) and values.get("saturated") for values in latencies)
 
 
 class _Speed(ProgressColumn):

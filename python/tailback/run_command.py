@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from rich.table import Table
+
 from tailback import alone as alone_runs
-from tailback import console
+from tailback import console, result_tables
 from tailback.errors import InputError, Interrupted, TailbackError
 from tailback.result import Result, prepare
 from tailback.scenario import Scenario
@@ -61,10 +63,8 @@ def unused(parent: Path, name: str) -> Path:
 def show(result: Result, folder: str | None) -> None:
     """Prints the tables of a result, and where it is kept."""
     out = console.output()
-    for table in console.results_tables(result.summary):
-        out.print(table)
-    for remark in console.run_remarks(result.summary):
-        out.print(console.printable(remark), soft_wrap=True)
+    for line in result_tables.shown({"": result.summary}):
+        out.print(line, soft_wrap=not isinstance(line, Table))
     out.print(f"result in {console.printable(str(folder))}", soft_wrap=True)
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from tailback import console
-from tailback.cli import asking, drawing, running
+from tailback.cli import asking, running, showing
 from tailback.cli.app import BROKEN_OFF, FAILED, app
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -19,9 +19,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "describe": asking.describe,
     "optimum": asking.optimum,
     "list": asking.list_kinds,
-    "plot": drawing.plot,
-    "view": drawing.view,
-    "trace": drawing.trace,
+    "show": showing.show,
+    "plot": showing.plot,
+    "view": showing.view,
+    "trace": showing.trace,
     "demo": running.demo,
     "ptrans": asking.ptrans,
     "schema": asking.schema,

@@ -10,7 +10,7 @@ import typer
 
 from tailback import _engine, catalogue, console, inputs, sweeps
 from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
-from tailback.cli.drawing import draw_scenario
+from tailback.cli.showing import draw_scenario
 from tailback.errors import InputError, engine_errors, mistake
 from tailback.result import replace_text
 

@@ -1,4 +1,4 @@
-"""Commands that draw."""
+"""Commands that show results, and draw scenarios."""
 
 from __future__ import annotations
 
@@ -7,15 +7,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
-from tailback import console, inputs, merged, sweeps
-from tailback.cli.app import Changes, ScenarioFile, reporting
+from tailback import console, inputs, merged, result_tables, sweeps
+from tailback.cli.app import AsJson, Changes, ScenarioFile, reporting
 from tailback.errors import mistake
 from tailback.result import PLOTS, VIEW, replace_text
 from tailback.scenario import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def show(
+    directories: Annotated[
+        list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Prints the tables of results.
+
+    Of several side by side, a row for each; with --json one object, by the names of the results.
+    """
+    with reporting():
+        summaries = {label: result.summary for label, result in inputs.results(directories).items()}
+    if as_json:
+        console.print_json(summaries)
+        return
+    for line in result_tables.shown(summaries):
+        console.output().print(line, soft_wrap=not isinstance(line, Table))
 
 
 def plot(

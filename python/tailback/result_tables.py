@@ -1,0 +1,159 @@
+"""The tables of results, of one run or of several side by side, and what must be said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from rich.table import Table
+
+from tailback.console import duration, number, printable, share
+
+Summary = Mapping[str, Any]
+
+_LATENCIES = ("network", "packet", "message")
+_WORDS = ("class", "job", "result", "workload", "latency")
+"""Columns that hold words; the others hold numbers."""
+
+
+def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
+    """Jobs, traffic and latencies of runs by name: a row per class or job, and per run if there are more."""
+    several = ("result",) if len(summaries) > 1 else ()
+    jobs, classes = (list(_rows(summaries, part)) for part in ("jobs", "classes"))
+    tables = [_job_table(jobs, several)] if jobs else []
+    if classes:
+        counts = ("per destination", "hops", "dropped", "resent", "unfinished")
+        traffic = _table("class", *several, "offered", "accepted", *counts)
+        if not several:
+            traffic.title = str(next(iter(summaries.values())).get("title", "")) or None
+            traffic.title_justify = "left"
+        for name, facts, _ in classes:
+            traffic.add_row(*name, *_traffic_cells(facts))
+        tables += [traffic, _latency_table(classes, several)]
+    return tables
+
+
+def shown(summaries: Mapping[str, Summary]) -> Iterator[Table | str]:
+    """The tables, and then the remarks, each with the run it is about where there are several."""
+    yield from results_tables(summaries)
+    for label, summary in summaries.items():
+        of_run, *others = run_remarks(summary)
+        if len(summaries) == 1:
+            yield printable(of_run)
+        yield from (printable(told if len(summaries) == 1 else f"{label}: {told}") for told in others)
+
+
+_Row = tuple[tuple[str, ...], Summary, Summary]
+"""The name, with that of the run where there are several; the facts; and the summary of the run."""
+
+
+def _rows(summaries: Mapping[str, Summary], part: str) -> Iterator[_Row]:
+    names = dict.fromkeys(name for summary in summaries.values() for name in summary.get(part) or ())
+    for name in names:
+        for label, summary in summaries.items():
+            if name in (summary.get(part) or ()):
+                yield (name, printable(label))[: min(2, len(summaries))], summary[part][name], summary
+
+
+def _table(*columns: str) -> Table:
+    table = Table()
+    for name in columns:
+        table.add_column(name, justify="left" if name in _WORDS else "right")
+    return table
+
+
+def _latency_table(classes: Sequence[_Row], several: tuple[str, ...]) -> Table:
+    table = _table("class", "latency", *several, "mean", "p50", "p99", "max")
+    for _, group in groupby(classes, lambda row: row[0][0]):
+        rows = list(group)
+        for kind in _LATENCIES:
+            for (name, *label), facts, _ in rows:
+                table.add_row(name, kind, *label, *_latency_cells(facts.get(f"{kind}_latency_ns")))
+            if several or kind == _LATENCIES[-1]:
+                table.add_section()
+    return table
+
+
+def _job_table(jobs: Sequence[_Row], several: tuple[str, ...]) -> Table:
+    has_alone = any("slowdown" in facts for _, facts, _ in jobs)
+    alone = ("alone", "slowdown") if has_alone else ()
+    has_phases = any("phases" in facts for _, facts, _ in jobs)
+    has_optimum = any("optimum_ns" in facts.get("phases", {}) for _, facts, _ in jobs)
+    optimum = ("optimum",) if has_optimum else ()
+    phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
+    columns = ("workload", "ranks", "unfinished ranks", "time", *alone, *phases)
+    table = _table("job", *several, *columns, "mean communication", "messages")
+    for name, facts, summary in jobs:
+        end_ns = summary.get("simulated_ns")
+        cells = [number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
+        least = None
+        if facts.get("time_ns") is None and None not in (end_ns, facts.get("start_ns")):
+            least = float(end_ns or 0) - float(facts["start_ns"])
+        cells.append(_at_least(duration, facts.get("time_ns"), least, "#.4g"))
+        if has_alone:
+            alone_ns, slowdown = facts.get("alone_ns"), facts.get("slowdown")
+            ratio = least / alone_ns if least is not None and alone_ns else None
+            cells += [duration(alone_ns, "#.4g"), _at_least(number, slowdown, ratio, ".2f")]
+        if has_phases:
+            cells += _phase_cells(facts.get("phases", {}), optimum)
+        communication = facts.get("communication_ns", {})
+        cells += [duration(communication.get("mean"), "#.4g"), number(facts.get("messages"))]
+        table.add_row(*name, str(facts.get("workload", "-")), *cells)
+    return table
+
+
+def _at_least(told: Callable[[Any, str], str], value: Any, least: float | None, digits: str) -> str:
+    """A number of a job; of one that did not end, what it is over."""
+    return f"> {told(least, digits)}" if value is None and least is not None else told(value, digits)
+
+
+def _phase_cells(phases: Mapping[str, Any], optimum: Sequence[str]) -> list[str]:
+    keys = ("phase_time_ns", "bound_ns", *(f"{name}_ns" for name in optimum))
+    means = [phases.get(key, {}).get("mean") for key in keys]
+    return [number(phases.get("phases")), *(duration(mean, "#.4g") for mean in means)]
+
+
+def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
+    shares = [share(facts.get(key)) for key in ("offered", "accepted", "accepted_per_destination")]
+    counts = [number(facts.get(key)) for key in ("dropped_packets", "resent_packets", "unfinished")]
+    return [*shares, number(facts.get("hops_mean"), ".2f"), *counts]
+
+
+def _latency_cells(values: Any) -> list[str]:
+    if not isinstance(values, Mapping):
+        return ["-" if values is None else str(values)] + ["-"] * 3
+    if values.get("saturated"):
+        return ["saturated"] + ["-"] * 3
+    return [duration(values.get(key), "#.4g") for key in ("mean", "p50", "p99", "max")]
+
+
+def run_remarks(summary: Mapping[str, Any]) -> list[str]:
+    """What must be said beside the tables."""
+    seconds, hops = summary.get("cpu_seconds"), summary.get("packet_hops")
+    remarks = [f"simulated {duration(summary.get('simulated_ns'))}"]
+    if isinstance(seconds, int | float) and isinstance(hops, int | float):
+        speed = f", {hops / seconds / 1e6:.1f} million a second" if seconds > 0 else ""
+        remarks[0] += f", {hops:,} packet-hops in {seconds:.1f} CPU seconds{speed}"
+    interrupted = bool(summary.get("interrupted"))
+    if summary.get("stable") is False and not interrupted:
+        remarks.append(
+            "not stable: the network does not accept what is offered, and latencies grow with the window"
+        )
+    if _any_saturated(summary) and not interrupted:
+        remarks.append(
+            "saturated: over 1 % of these had not arrived when the drain ended, so their latency is not known"
+        )
+    if interrupted:
+        remarks.append("interrupted: the numbers are those of the part that was simulated")
+    warnings = summary.get("warnings")
+    return remarks + [str(warning) for warning in warnings] if isinstance(warnings, list) else remarks
+
+
+def _any_saturated(summary: Mapping[str, Any]) -> bool:
+    latencies = [
+        facts.get(f"{kind}_latency_ns")
+        for facts in summary.get("classes", {}).values()
+        for kind in _LATENCIES
+    ]
+    return any(isinstance(values, Mapping) and values.get("saturated") for values in latencies)

@@ -1,0 +1,59 @@
+"""The tables of results, alone and side by side."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tailback import result_tables
+
+
+def _cells(facts: dict[str, Any]) -> dict[str, str]:
+    """A job's cells by their columns, of a run of 20 ms."""
+    job = {
+        "workload": "allreduce",
+        "ranks": 64,
+        "start_ns": 1e6,
+        "alone_ns": 2e6,
+        "communication_ns": {},
+        **facts,
+    }
+    summary = {"simulated_ns": 20e6, "jobs": {"train": job}, "classes": {}}
+    (table,) = result_tables.results_tables({"run": summary})
+    return {str(column.header): str(next(iter(column.cells))) for column in table.columns}
+
+
+def test_a_job_that_did_not_end_is_told_to_have_taken_more_than_it_had():
+    unfinished = _cells({"unfinished_ranks": 64, "time_ns": None, "slowdown": None})
+    assert (unfinished["time"], unfinished["slowdown"]) == ("> 19.00 ms", "> 9.50")
+    assert unfinished["unfinished ranks"] == "64"
+    ended = _cells({"unfinished_ranks": 0, "time_ns": 3e6, "slowdown": 1.5})
+    assert (ended["time"], ended["slowdown"]) == ("3.000 ms", "1.50")
+
+
+def test_side_by_side_every_class_has_a_row_for_each_run_that_has_it():
+    of_two = {"hot": {"offered": 0.5}, "victim": {"offered": 0.4, "message_latency_ns": {"mean": 1234.0}}}
+    runs = {"none": {"classes": of_two, "stable": False}, "[LHRP]": {"classes": {"victim": {"offered": 0.3}}}}
+    traffic, latencies, *remarks = result_tables.shown(runs)
+    assert [list(column.cells) for column in traffic.columns[:3]] == [
+        ["hot", "victim", "victim"],
+        ["none", "none", "[LHRP]"],
+        ["50.0 %", "40.0 %", "30.0 %"],
+    ]
+    mean = next(column for column in latencies.columns if column.header == "mean")
+    assert list(mean.cells)[7] == "1.234 us"
+    assert [told.split(":")[0] for told in remarks] == ["none"]
+    assert "not stable" in remarks[0]
+
+
+def test_results_are_shown_alone_as_after_their_run_and_side_by_side(command, scenario_file):
+    file = scenario_file("title = 'x'\n")
+    _, after_run, _ = command("run", file, "-o", "a")
+    command("run", file, "-o", "b")
+    status, out, _ = command("show", "a")
+    assert (status, f"{out}result in a\n") == (0, after_run)
+    status, out, _ = command("show", "a", "b")
+    assert (status, "result" in out) == (0, True)
+    status, out, _ = command("show", "a", "b", "--json")
+    assert (status, sorted(json.loads(out))) == (0, ["a", "b"])
+    assert command("show", "c")[0] == 2
