@@ -42,7 +42,7 @@ def test_the_python_sample_runs(beside_scenarios, capsys):
 def test_the_commands_run(command, beside_scenarios):
     commands = [shlex.split(line, comments=True) for text in samples("sh") for line in text.splitlines()]
     ours = [words[1:] for words in commands if words[0] == ".venv/bin/tailback"]
-    assert len(ours) == 6
+    assert len(ours) == 7
     short = ["--set", "run.warmup=1 us", "--set", "run.duration=2 us"]
     for words in ours:
         assert command(*words, *(short if words[0] == "sweep" else []))[::2] == (0, "")
