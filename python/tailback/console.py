@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.table import Table
 from rich.text import Text
 
 from tailback.errors import Problem
@@ -18,6 +20,7 @@ from tailback.scenario import Progress as RunProgress
 from tailback.scenario import Scenario
 
 _FILE_WIDTH = 200
+_LARGEST_WIDTH = 10_000
 
 
 def output() -> Console:
@@ -48,6 +51,16 @@ def print_all(parts: Iterable[Any]) -> None:
     out = output()
     for part in parts:
         out.print(part)
+
+
+def print_whole(parts: Iterable[Table | str]) -> None:
+    """Prints tables of numbers, and lines, wider than the terminal if need be: a number is never cut."""
+    for part in parts:
+        out = output()
+        if isinstance(part, Table):
+            wide = out.options.update(width=_LARGEST_WIDTH)
+            out.width = max(out.width, Measurement.get(out, wide, part).maximum)
+        out.print(part, soft_wrap=isinstance(part, str), crop=False)
 
 
 def print_lines(lines: Iterable[str]) -> None:

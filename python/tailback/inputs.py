@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tailback import _engine, console
@@ -32,9 +32,12 @@ def load(file: str, changes: Sequence[str] | None) -> Scenario:
     return scenario.replace(pairs)
 
 
-def results(directories: Sequence[str]) -> dict[str, Result]:
-    """Results by the names of `labels`; says which another version has made, and which were interrupted."""
-    loaded = {label: Result.load(path) for label, path in labels(directories).items()}
+def results(directories: Sequence[str], tables: Collection[str] | None = None) -> dict[str, Result]:
+    """Results by the names of `labels`; says which another version has made, and which were interrupted.
+
+    With `tables`, of their tables those.
+    """
+    loaded = {label: Result.load(path, tables) for label, path in labels(directories).items()}
     ours = _engine.version()
     for label, result in loaded.items():
         theirs = result.summary.get("version")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -13,8 +14,20 @@ from tailback.console import duration, number, printable, share
 Summary = Mapping[str, Any]
 
 _LATENCIES = ("network", "packet", "message")
+_TOTAL = "all"
+"""The classes together."""
 _WORDS = ("class", "job", "result", "workload", "latency")
 """Columns that hold words; the others hold numbers."""
+
+
+def shown(summaries: Mapping[str, Summary]) -> Iterator[Table | str]:
+    """The tables and then the remarks of runs by their names, which are told where there are several."""
+    yield from results_tables(summaries)
+    alone = len(summaries) == 1
+    for label, summary in summaries.items():
+        of_run, *others = run_remarks(summary)
+        remarks = [of_run, *others] if alone else [f"{label}: {told}" for told in others]
+        yield from map(printable, remarks)
 
 
 def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
@@ -25,67 +38,64 @@ def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
     if classes:
         counts = ("per destination", "hops", "dropped", "resent", "unfinished")
         traffic = _table("class", *several, "offered", "accepted", *counts)
-        if not several:
-            traffic.title = str(next(iter(summaries.values())).get("title", "")) or None
-            traffic.title_justify = "left"
-        for name, facts, _ in classes:
-            traffic.add_row(*name, *_traffic_cells(facts))
+        titles = {str(summary.get("title", "")) for summary in summaries.values()}
+        traffic.title = printable(titles.pop()) or None if len(titles) == 1 else None
+        traffic.title_justify = "left"
+        for row in classes:
+            traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts))
         tables += [traffic, _latency_table(classes, several)]
     return tables
 
 
-def shown(summaries: Mapping[str, Summary]) -> Iterator[Table | str]:
-    """The tables, and then the remarks, each with the run it is about where there are several."""
-    yield from results_tables(summaries)
-    for label, summary in summaries.items():
-        of_run, *others = run_remarks(summary)
-        if len(summaries) == 1:
-            yield printable(of_run)
-        yield from (printable(told if len(summaries) == 1 else f"{label}: {told}") for told in others)
+@dataclass(frozen=True)
+class _Row:
+    """A class or job of a run; the run has a label where there are several."""
 
-
-_Row = tuple[tuple[str, ...], Summary, Summary]
-"""The name, with that of the run where there are several; the facts; and the summary of the run."""
+    name: str
+    label: tuple[str, ...]
+    facts: Summary
+    run: Summary
 
 
 def _rows(summaries: Mapping[str, Summary], part: str) -> Iterator[_Row]:
     names = dict.fromkeys(name for summary in summaries.values() for name in summary.get(part) or ())
-    for name in names:
-        for label, summary in summaries.items():
-            if name in (summary.get(part) or ()):
-                yield (name, printable(label))[: min(2, len(summaries))], summary[part][name], summary
+    for name in sorted(names, key=lambda name: name == _TOTAL):
+        for label, run in summaries.items():
+            if name in (run.get(part) or ()):
+                labels = (printable(label),) if len(summaries) > 1 else ()
+                yield _Row(printable(name), labels, run[part][name], run)
 
 
 def _table(*columns: str) -> Table:
     table = Table()
     for name in columns:
-        table.add_column(name, justify="left" if name in _WORDS else "right")
+        table.add_column(name, justify="left" if name in _WORDS else "right", no_wrap=True)
     return table
 
 
 def _latency_table(classes: Sequence[_Row], several: tuple[str, ...]) -> Table:
     table = _table("class", "latency", *several, "mean", "p50", "p99", "max")
-    for _, group in groupby(classes, lambda row: row[0][0]):
+    for name, group in groupby(classes, lambda row: row.name):
         rows = list(group)
         for kind in _LATENCIES:
-            for (name, *label), facts, _ in rows:
-                table.add_row(name, kind, *label, *_latency_cells(facts.get(f"{kind}_latency_ns")))
+            for row in rows:
+                table.add_row(name, kind, *row.label, *_latency_cells(row.facts.get(f"{kind}_latency_ns")))
             if several or kind == _LATENCIES[-1]:
                 table.add_section()
     return table
 
 
 def _job_table(jobs: Sequence[_Row], several: tuple[str, ...]) -> Table:
-    has_alone = any("slowdown" in facts for _, facts, _ in jobs)
+    has_alone = any("slowdown" in job.facts for job in jobs)
     alone = ("alone", "slowdown") if has_alone else ()
-    has_phases = any("phases" in facts for _, facts, _ in jobs)
-    has_optimum = any("optimum_ns" in facts.get("phases", {}) for _, facts, _ in jobs)
+    has_phases = any("phases" in job.facts for job in jobs)
+    has_optimum = any("optimum_ns" in job.facts.get("phases", {}) for job in jobs)
     optimum = ("optimum",) if has_optimum else ()
     phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
     columns = ("workload", "ranks", "unfinished ranks", "time", *alone, *phases)
     table = _table("job", *several, *columns, "mean communication", "messages")
-    for name, facts, summary in jobs:
-        end_ns = summary.get("simulated_ns")
+    for job in jobs:
+        facts, end_ns = job.facts, job.run.get("simulated_ns")
         cells = [number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
         least = None
         if facts.get("time_ns") is None and None not in (end_ns, facts.get("start_ns")):
@@ -99,7 +109,7 @@ def _job_table(jobs: Sequence[_Row], several: tuple[str, ...]) -> Table:
             cells += _phase_cells(facts.get("phases", {}), optimum)
         communication = facts.get("communication_ns", {})
         cells += [duration(communication.get("mean"), "#.4g"), number(facts.get("messages"))]
-        table.add_row(*name, str(facts.get("workload", "-")), *cells)
+        table.add_row(job.name, *job.label, printable(str(facts.get("workload", "-"))), *cells)
     return table
 
 

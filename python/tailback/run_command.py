@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rich.table import Table
-
 from tailback import alone as alone_runs
 from tailback import console, result_tables
 from tailback.errors import InputError, Interrupted, TailbackError
@@ -62,10 +60,8 @@ def unused(parent: Path, name: str) -> Path:
 
 def show(result: Result, folder: str | None) -> None:
     """Prints the tables of a result, and where it is kept."""
-    out = console.output()
-    for line in result_tables.shown({"": result.summary}):
-        out.print(line, soft_wrap=not isinstance(line, Table))
-    out.print(f"result in {console.printable(str(folder))}", soft_wrap=True)
+    console.print_whole(result_tables.shown({str(folder): result.summary}))
+    console.print_lines([f"result in {folder}"])
 
 
 def _checked(scenario: Scenario, folder: str | None) -> Path | None:

@@ -60,7 +60,7 @@ def _large_pages() -> Iterator[None]:
     try:
         yield
     finally:
-        del os.environ["GLIBC_TUNABLES"]
+        os.environ.pop("GLIBC_TUNABLES", None)  # another thread may have done so
 
 
 def _start_worker(stop: Any, parent: int) -> None:

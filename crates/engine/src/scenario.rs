@@ -220,7 +220,7 @@ pub struct Run {
     #[schemars(range(min = 1))]
     pub partitions: Option<u32>,
     /// Memory at which the run stops with an error, in bytes: of packets, of messages that wait, and of jobs with their traces;
-    /// without it, that of the machine.
+    /// a run for which the machine has no memory stops too.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub memory: Option<Size>,
     /// Seed of all random streams.

@@ -193,7 +193,7 @@ def demo(
 
     A hot spot on a 1056-endpoint dragonfly without congestion control, with ECN and with LHRP.
     """
-    from tailback import demo as show  # late, as in `plot`
+    from tailback import demo as show  # late: it loads matplotlib
 
     with reporting():
         finished = show.run_demo(Path(folder))

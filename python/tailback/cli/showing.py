@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from tailback import console, inputs, merged, result_tables, sweeps
 from tailback.cli.app import AsJson, Changes, ScenarioFile, reporting
@@ -30,12 +29,12 @@ def show(
     Of several side by side, a row for each; with --json one object, by the names of the results.
     """
     with reporting():
-        summaries = {label: result.summary for label, result in inputs.results(directories).items()}
+        results = inputs.results(list(dict.fromkeys(directories)), tables=())
+    summaries = {label: result.summary for label, result in results.items()}
     if as_json:
         console.print_json(summaries)
-        return
-    for line in result_tables.shown(summaries):
-        console.output().print(line, soft_wrap=not isinstance(line, Table))
+    else:
+        console.print_whole(result_tables.shown(summaries))
 
 
 def plot(

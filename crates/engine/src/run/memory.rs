@@ -4,12 +4,13 @@ use crate::core::plan::Plan;
 use crate::switch::arch::Architecture;
 use crate::workload::host::Hosts;
 use std::time::{Duration, Instant};
-use sysinfo::{MemoryRefreshKind, System};
+use sysinfo::{CGroupLimits, MemoryRefreshKind, Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 /// How often the machine is asked, which takes a tenth of a millisecond.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// The part of the machine's memory that is left when a run must end: for what it may still take until the machine is asked again.
-const LEFT: u64 = 32;
+/// What must be free, a 32nd of the memory but no more than this: runs may take as much until the machine is asked again.
+const FREE_BYTES: u64 = 512_000_000;
+const FREE_PART: u64 = 32;
 
 /// Watches over the memory of a run.
 pub(super) struct Watch {
@@ -17,12 +18,19 @@ pub(super) struct Watch {
     limit: Option<u64>,
     /// The machine; none if this system does not tell.
     machine: Option<System>,
+    /// This process, by which its control group is found: that of a job of a cluster, or of a container.
+    process: Option<Pid>,
     asked: Instant,
 }
 
 impl Watch {
     pub(super) fn new(limit: Option<u64>) -> Self {
-        Self { limit, machine: System::new().ok(), asked: Instant::now() }
+        Self {
+            limit,
+            machine: System::new().ok(),
+            process: sysinfo::get_current_pid().ok(),
+            asked: Instant::now(),
+        }
     }
 
     /// Why the run must end, if it must: a run for which the machine has no memory would be killed, and not tell why.
@@ -33,7 +41,7 @@ impl Watch {
         }
         let held = Held::new(plan, view);
         let over = self.limit.filter(|limit| held.total() > *limit);
-        over.map(|limit| held.over(limit)).or_else(|| full.map(|free| held.without(free)))
+        over.map(|limit| held.told_over(limit)).or_else(|| full.map(|free| held.told_without(&free)))
     }
 
     /// What is free, if it is next to nothing.
@@ -48,12 +56,23 @@ impl Watch {
             bytes: system.available_memory() + system.free_swap(),
             of: system.total_memory() + system.total_swap(),
         };
-        // What a container holds besides processes, pages of files, is let go when it is needed.
-        let container = system.cgroup_limits().map(|limits| Free {
+        [Some(machine), self.group()].into_iter().flatten().find(Free::is_little)
+    }
+
+    /// What the control group of this process may still take.
+    fn group(&mut self) -> Option<Free> {
+        let (system, process) = (self.machine.as_mut()?, self.process?);
+        system.refresh_processes_specifics(
+            ProcessesToUpdate::Some(&[process]),
+            true,
+            ProcessRefreshKind::nothing(),
+        );
+        // Pages of files count as taken in a group, but are let go when memory is wanted: so what processes hold counts.
+        let free = |limits: CGroupLimits| Free {
             bytes: limits.total_memory.saturating_sub(limits.rss),
             of: limits.total_memory,
-        });
-        [Some(machine), container].into_iter().flatten().find(Free::is_little)
+        };
+        system.process(process)?.cgroup_limits().map(free)
     }
 }
 
@@ -66,7 +85,7 @@ struct Free {
 impl Free {
     /// A system that does not tell has none in all.
     fn is_little(&self) -> bool {
-        self.of > 0 && self.bytes < self.of / LEFT
+        self.of > 0 && self.bytes < (self.of / FREE_PART).min(FREE_BYTES)
     }
 }
 
@@ -92,7 +111,7 @@ impl Held {
         self.packets + self.queues + self.jobs
     }
 
-    fn over(&self, limit: u64) -> String {
+    fn told_over(&self, limit: u64) -> String {
         format!(
             "the run holds {:.1} MB, over the limit of {:.1} MB ([run] memory): {}, or raise the limit",
             mb(self.total()),
@@ -101,14 +120,15 @@ impl Held {
         )
     }
 
-    fn without(&self, free: Free) -> String {
+    fn told_without(&self, free: &Free) -> String {
+        // Only a run that holds much of the memory can make room.
+        let most = if 4 * self.total() > free.of { format!(": {}", self.most()) } else { String::new() };
         format!(
-            "the memory of this machine is nearly full, {:.1} of {:.1} MB are free, and the run holds {:.1} MB: {}, run fewer \
-             scenarios at once, or take a machine with more memory",
+            "the memory of this machine, or of this job or container, is nearly full: {:.1} of {:.1} MB are free, and the run \
+             holds {:.1} MB{most}. Run fewer scenarios at once, end other programs, or take a machine with more memory",
             mb(free.bytes),
             mb(free.of),
             mb(self.total()),
-            self.most()
         )
     }
 
@@ -132,20 +152,34 @@ fn mb(bytes: u64) -> f64 {
 mod tests {
     use super::*;
 
+    const GB: u64 = 1_000_000_000;
+
     #[test]
-    fn memory_is_little_below_a_thirty_second_of_it_and_never_where_the_system_tells_none() {
-        let gb = 1_000_000_000;
-        assert!(Free { bytes: gb - 1, of: 32 * gb }.is_little());
-        assert!(!Free { bytes: gb, of: 32 * gb }.is_little());
-        assert!(!Free { bytes: 0, of: 0 }.is_little());
+    fn memory_is_little_below_a_part_of_it_that_is_the_same_on_all_large_machines() {
+        assert!(Free { bytes: GB / 5, of: 8 * GB }.is_little());
+        assert!(!Free { bytes: GB / 4, of: 8 * GB }.is_little());
+        assert!(Free { bytes: FREE_BYTES - 1, of: 2000 * GB }.is_little());
+        assert!(!Free { bytes: FREE_BYTES, of: 2000 * GB }.is_little());
+        assert!(!Free { bytes: 0, of: 0 }.is_little(), "the system tells nothing");
     }
 
     #[test]
     fn what_most_of_the_memory_is_and_what_helps_are_told() {
-        let held = Held { packets: 1_000_000, queues: 7_000_000, jobs: 2_000_000 };
-        let told = held.without(Free { bytes: 100_000_000, of: 8_000_000_000 });
-        assert!(told.contains("100.0 of 8000.0 MB are free, and the run holds 10.0 MB"), "{told}");
-        assert!(told.contains("7.0 MB are messages that wait at their sources; lower the load"), "{told}");
-        assert!(held.over(9_000_000).contains("the run holds 10.0 MB, over the limit of 9.0 MB"), "{told}");
+        let held = Held { packets: GB / 10, queues: 7 * GB / 10, jobs: GB / 5 };
+        let told = held.told_over(GB / 2);
+        assert!(told.starts_with("the run holds 1000.0 MB, over the limit of 500.0 MB"), "{told}");
+        assert!(told.contains("700.0 MB are messages that wait at their sources; lower the load"), "{told}");
+        let told = held.told_without(&Free { bytes: GB / 10, of: 3 * GB });
+        assert!(
+            told.contains("100.0 of 3000.0 MB are free, and the run holds 1000.0 MB: 700.0 MB are"),
+            "{told}"
+        );
+        let told = held.told_without(&Free { bytes: GB / 10, of: 9 * GB });
+        assert!(!told.contains("lower the load"), "others hold the memory: {told}");
+    }
+
+    #[test]
+    fn the_control_group_of_this_process_has_room_or_there_is_none() {
+        assert!(Watch::new(None).group().is_none_or(|free| !free.is_little()));
     }
 }
