@@ -93,7 +93,7 @@ def save_as(figure: Figure, file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with style.styled():
-            figure.savefig(file, metadata=KINDS[file.suffix])
+            figure.savefig(file, metadata=KINDS[file.suffix.lower()])
     except OSError as error:
         reason = error.strerror or str(error)
         raise mistake(f"{file.parent} cannot be written: {reason}", "choose another folder with -o") from None

@@ -94,9 +94,9 @@ class Result:
             read = {f.stem: pq.read_table(f) for f in files if tables is None or f.stem in tables}
         except FileNotFoundError as error:
             name = Path(error.filename or "").name
-            raise mistake(
-                f"{directory} holds no result: {name} is missing", "run a scenario with -o first"
-            ) from None
+            has_points = (directory / "points").is_dir()
+            help_text = "name one of its points" if has_points else "run a scenario with -o first"
+            raise mistake(f"{directory} holds no result: {name} is missing", help_text) from None
         except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
         if not _is_summary(summary):

@@ -13,6 +13,7 @@ from tailback.console import duration, number, printable, share
 
 Summary = Mapping[str, Any]
 
+_Number = int | float
 _LATENCIES = ("network", "packet", "message")
 _TOTAL = "all"
 """The classes together."""
@@ -89,7 +90,7 @@ def _job_table(jobs: Sequence[_Row], several: tuple[str, ...]) -> Table:
     has_alone = any("slowdown" in job.facts for job in jobs)
     alone = ("alone", "slowdown") if has_alone else ()
     has_phases = any("phases" in job.facts for job in jobs)
-    has_optimum = any("optimum_ns" in job.facts.get("phases", {}) for job in jobs)
+    has_optimum = any("optimum_ns" in _within(job.facts, "phases") for job in jobs)
     optimum = ("optimum",) if has_optimum else ()
     phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
     columns = ("workload", "ranks", "unfinished ranks", "time", *alone, *phases)
@@ -97,20 +98,28 @@ def _job_table(jobs: Sequence[_Row], several: tuple[str, ...]) -> Table:
     for job in jobs:
         facts, end_ns = job.facts, job.run.get("simulated_ns")
         cells = [number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
-        least = None
-        if facts.get("time_ns") is None and None not in (end_ns, facts.get("start_ns")):
-            least = float(end_ns or 0) - float(facts["start_ns"])
+        least, start_ns = None, facts.get("start_ns")
+        if facts.get("time_ns") is None and isinstance(end_ns, _Number) and isinstance(start_ns, _Number):
+            least = float(end_ns) - float(start_ns)
         cells.append(_at_least(duration, facts.get("time_ns"), least, "#.4g"))
         if has_alone:
             alone_ns, slowdown = facts.get("alone_ns"), facts.get("slowdown")
-            ratio = least / alone_ns if least is not None and alone_ns else None
+            ratio = (
+                least / alone_ns if least is not None and isinstance(alone_ns, _Number) and alone_ns else None
+            )
             cells += [duration(alone_ns, "#.4g"), _at_least(number, slowdown, ratio, ".2f")]
         if has_phases:
-            cells += _phase_cells(facts.get("phases", {}), optimum)
-        communication = facts.get("communication_ns", {})
+            cells += _phase_cells(_within(facts, "phases"), optimum)
+        communication = _within(facts, "communication_ns")
         cells += [duration(communication.get("mean"), "#.4g"), number(facts.get("messages"))]
         table.add_row(job.name, *job.label, printable(str(facts.get("workload", "-"))), *cells)
     return table
+
+
+def _within(facts: Summary, key: str) -> Summary:
+    """What stands under a key, which files of others may leave out or fill with anything."""
+    found = facts.get(key)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _at_least(told: Callable[[Any, str], str], value: Any, least: float | None, digits: str) -> str:
@@ -120,7 +129,7 @@ def _at_least(told: Callable[[Any, str], str], value: Any, least: float | None, 
 
 def _phase_cells(phases: Mapping[str, Any], optimum: Sequence[str]) -> list[str]:
     keys = ("phase_time_ns", "bound_ns", *(f"{name}_ns" for name in optimum))
-    means = [phases.get(key, {}).get("mean") for key in keys]
+    means = [_within(phases, key).get("mean") for key in keys]
     return [number(phases.get("phases")), *(duration(mean, "#.4g") for mean in means)]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -16,7 +17,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from tailback.errors import mistake
+from tailback.errors import InputError, mistake
 from tailback.scenario import Scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 from tailback.sweeps import measured
@@ -24,15 +25,20 @@ from tailback.workers import pool
 
 LOSS_MAX = 0.03
 FULL_LOAD = 1.0
+TOLERANCE_MIN = 1e-6
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A load that was tried: what was accepted of what was offered there, over the seeds, and the verdict."""
+    """A load that was tried: what was accepted of what was offered there, over the seeds, and the verdict.
+
+    The interval has the confidence of one look; the verdict is sure if it lies on one side of the limit.
+    """
 
     load: float
     ratio: Interval
     accepted: bool
+    sure: bool
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,8 @@ class Saturation:
     which was not: 0 and infinity where no load that was tried was. Each verdict rests on as many seeds as the
     confidence needed, up to the limit (`sure` tells whether all did). `at_full_load` is what is accepted of a
     load of 1, wherever the search ended. `runs` and `cpu_seconds` are of all runs that it rests on, whether
-    or not they were there before. `tried` are the loads of the search, in its order.
+    or not they were there before. `tried` are the loads of the search, in its order, and `warnings` what the
+    runs at the two ends of the bracket warned of.
     """
 
     accepted_load: float
@@ -54,6 +61,7 @@ class Saturation:
     runs: int
     cpu_seconds: float
     tried: tuple[Tried, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_bracketed(self) -> bool:
@@ -72,9 +80,10 @@ class Saturation:
 
     def __str__(self) -> str:
         """Both definitions in words."""
-        confidence = f"{100 * self.confidence:.0f} % confidence"
+        confidence = f"{100 * self.confidence:.6g} % confidence"
         how_sure = confidence if self.sure else f"with fewer seeds than {confidence} takes"
-        where = f"{self.load:.3f} ± {self.half:.3f}"
+        digits = max(3, 1 - math.floor(math.log10(self.half))) if self.half > 0 else 3
+        where = f"{self.load:.{digits}f} ± {self.half:.{digits}f}"
         if math.isinf(self.refused_load):
             where = f"{self.accepted_load:.3f} at least, the largest that was tried,"
         elif self.accepted_load == 0.0:
@@ -107,10 +116,16 @@ def saturation(
     of the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that
     is in the bracket. `progress` is told of each load when its verdict is there.
     """
-    if not 0 < low < high:
+    if not 0 < low < high < math.inf:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
-    if seeds < 1 or not 0 < confidence < 1 or tolerance <= 0:
-        raise mistake("seeds is at least 1, confidence between 0 and 1, tolerance over 0")
+    if seeds < 1 or not 0 < confidence < 1 or not TOLERANCE_MIN <= tolerance < math.inf:
+        raise mistake(
+            f"seeds is at least 1, confidence between 0 and 1, tolerance at least {TOLERANCE_MIN:g}"
+        )
+    for load in (low, high, FULL_LOAD):
+        problems = scenario.replace({key: load}).check()
+        if problems:
+            raise InputError(problems)
     _demand_class(scenario.replace({key: low}), traffic)
     with nullcontext(executor) if executor is not None else pool(min(seeds, os.cpu_count() or 1)) as shared:
         judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress)
@@ -136,7 +151,15 @@ def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturat
             middle = (low + high) / 2
             low, high = (middle, high) if judge.accepts(middle) else (low, middle)
     return Saturation(
-        low, high, full, judge.confidence, judge.sure, judge.runs, judge.cpu_seconds, tuple(judge.tried)
+        low,
+        high,
+        full,
+        judge.confidence,
+        judge.sure,
+        judge.runs,
+        judge.cpu_seconds,
+        tuple(judge.tried),
+        tuple(judge.warnings(low) + judge.warnings(high)),
     )
 
 
@@ -161,6 +184,8 @@ class _Judge:
         """CPU seconds by load and seed."""
         self.sure = True
         self.tried: list[Tried] = []
+        self._warnings: dict[tuple[float, int], list[str]] = {}
+        """By load and seed."""
 
     @property
     def runs(self) -> int:
@@ -169,6 +194,14 @@ class _Judge:
     @property
     def cpu_seconds(self) -> float:
         return sum(self._spent.values())
+
+    def warnings(self, load: float) -> list[str]:
+        """What the runs at a load warned of, the first seed's words where seeds differ in numbers only."""
+        told: dict[str, str] = {}
+        for (at, _), warnings in self._warnings.items():
+            for warning in warnings if at == load else ():
+                told.setdefault(re.sub(r"\d+", "", warning), f"at a load of {load:g}: {warning}")
+        return list(told.values())
 
     def throughput(self, load: float) -> Interval:
         accepted = [float(facts["accepted"]) for facts in self._facts(load, min(2, self._seeds))]
@@ -183,7 +216,7 @@ class _Judge:
             clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
             if clear or count >= self._seeds:
                 self.sure &= clear
-                self.tried.append(Tried(load, interval, interval.mean >= 1 - LOSS_MAX))
+                self.tried.append(Tried(load, interval, interval.mean >= 1 - LOSS_MAX, clear))
                 if self._progress is not None:
                     self._progress(self.tried[-1])
                 return self.tried[-1].accepted
@@ -195,6 +228,7 @@ class _Judge:
         results = list(done.results())
         for seed, result in enumerate(results):
             self._spent[load, seed] = float(result.summary.get("cpu_seconds", 0.0))
+            self._warnings[load, seed] = result.summary.get("warnings") or []
         facts = [result.summary["classes"][self._traffic] for result in results]
         if not all(of_run["offered"] > 0 for of_run in facts):
             raise mistake(f"{self._traffic!r} offered nothing at a load of {load:g}", "a longer run.duration")

@@ -2,37 +2,108 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
-from tailback import console
-from tailback.errors import mistake
+from tailback import console, sweeps
+from tailback.errors import InputError, Problem, mistake
+from tailback.places import is_within
 from tailback.saturation import Saturation, Tried, saturation
 from tailback.scenario import Scenario
 from tailback.stats import Interval
+from tailback.sweep_table import SEED, from_text
 
 
-def run(scenario: Scenario, key: str | None, **search: Any) -> Saturation:
-    """Searches over the load at the key, and prints every load that was tried to standard error."""
-    return saturation(scenario, key or _only_load(scenario), progress=_show, **search)
-
-
-def _only_load(scenario: Scenario) -> str:
+def search(
+    scenario: Scenario, key: str | None, traffic: str | None, folder: Path, **bounds: Any
+) -> Saturation:
+    """The search for a class of traffic, if not another that of the load; what is searched is told first."""
     classes = tomllib.loads(scenario.complete()).get("traffic", [])
-    keys = [f"traffic.{traffic['name']}.load" for traffic in classes]
-    if len(keys) != 1:
-        there_are = f"there are {', '.join(keys)}" if keys else "jobs have no load"
-        raise mistake("which load is to be searched?", f"name it with --key; {there_are}")
+    key = key or _only_load(classes)
+    judged = traffic or _class_of(scenario, key, classes)
+    _refuse_changed(scenario, key)
+    _refuse_folder(folder)
+    if from_text(scenario.text) is not None:
+        _tell("the [sweep] table is not used")
+    _tell(f"searching {key} for the load of which {judged!r} is accepted; first what arrives at full load")
+    if tomllib.loads(scenario.complete()).get("run", {}).get("drain") is None:
+        scenario = scenario.replace({"run.drain": "0 ns"})  # nothing that is judged comes after the window
+    try:
+        return saturation(scenario, key, traffic=judged, directory=folder, progress=_show, **bounds)
+    except KeyboardInterrupt:
+        _tell(f"results are kept in {folder}; the same command goes on from there")
+        raise
+
+
+def _only_load(classes: list[dict[str, Any]]) -> str:
+    names = [traffic["name"] for traffic in classes if "load" in traffic]
+    keys = [f"traffic.{_quoted(name)}.load" for name in names]
+    if not keys:
+        raise mistake("no class of traffic has a load that could be searched", "give one of them load = …")
+    if len(keys) > 1:
+        raise mistake("which load is to be searched?", f"name it with --key; there are {', '.join(keys)}")
     return keys[0]
 
 
+def _quoted(name: str) -> str:
+    """A name as a part of a key, in quotes where TOML asks for them."""
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+
+
+def _class_of(scenario: Scenario, key: str, classes: list[dict[str, Any]]) -> str:
+    ((*parts,),) = scenario.places([key])
+    if len(parts) != 3 or parts[0] != "traffic" or parts[2] != "load" or not parts[1].isdecimal():
+        names = ", ".join(traffic["name"] for traffic in classes)
+        help_text = f"--key traffic.NAME.load; there are {names}" if names else "there is no [[traffic]]"
+        raise mistake(f"--key {key}: this is not the load of a class of traffic", help_text)
+    name: str = classes[int(parts[1])]["name"]
+    return name
+
+
+def _refuse_changed(scenario: Scenario, key: str) -> None:
+    changed = [changed for changed, _ in scenario.overrides]
+    own = scenario.places([key, SEED])
+    places = zip(changed, scenario.places(changed), strict=True)
+    lost = [name for name, place in places if any(is_within(place, of) for of in own)]
+    if lost:
+        told = "the search sets it itself"
+        raise InputError([Problem(told, path=name, help="leave it out") for name in lost])
+
+
+def _refuse_folder(folder: Path) -> None:
+    sweeps.refuse(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise mistake(f"{folder} cannot be written: {reason}", "choose another folder with -o") from None
+
+
+def _tell(text: str) -> None:
+    console.errors().print(console.printable(text), soft_wrap=True)
+
+
 def _show(tried: Tried) -> None:
-    verdict = "accepted" if tried.accepted else "refused"
-    told = (
-        f"load {tried.load:.4g}: {verdict}, {tried.ratio.scaled(100)} % arrive ({tried.ratio.values} seeds)"
-    )
-    console.errors().print(told, soft_wrap=True)
+    verdict = ("accepted" if tried.accepted else "refused") + ("" if tried.sure else " (not sure)")
+    seeds = f"{tried.ratio.values} seed{'s' if tried.ratio.values > 1 else ''}"
+    _tell(f"load {tried.load:.4g}: {verdict}, {tried.ratio.scaled(100)} % arrive ({seeds})")
+
+
+def told(found: Saturation) -> list[str]:
+    """What was found, in words, and what casts doubt on it."""
+    doubts = list(found.warnings)
+    if not found.sure:
+        doubts.append("more --seeds, or a longer run.duration, make it surer")
+    if found.accepted_load == 0.0:
+        doubts.append(
+            "the least load was refused: is it low enough, is run.warmup long enough, and does the class "
+            "send from long before the window? What is under way at the end of the window has not arrived"
+        )
+    return [str(found), *doubts]
 
 
 def facts(found: Saturation) -> dict[str, Any]:
@@ -46,12 +117,23 @@ def facts(found: Saturation) -> dict[str, Any]:
         "runs": found.runs,
         "cpu_seconds": found.cpu_seconds,
         "tried": [
-            {"load": tried.load, "accepted": tried.accepted, "accepted_share": _interval(tried.ratio)}
+            {
+                "load": tried.load,
+                "accepted": tried.accepted,
+                "sure": tried.sure,
+                "accepted_share": _interval(tried.ratio),
+            }
             for tried in found.tried
         ],
+        "warnings": list(found.warnings),
     }
 
 
 def _interval(interval: Interval) -> dict[str, Any]:
     half = None if math.isnan(interval.half) else interval.half
-    return {"mean": interval.mean, "half": half, "seeds": interval.values}
+    return {
+        "mean": interval.mean,
+        "half": half,
+        "confidence": interval.confidence,
+        "seeds": interval.values,
+    }

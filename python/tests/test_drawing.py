@@ -75,7 +75,7 @@ def test_a_network_of_too_many_links_is_a_mistake():
 
 def test_the_command_draws_and_tells_where(command, scenario_file, tmp_path):
     file = scenario_file(_text("{ kind = 'mesh', dims = [3, 3] }"))
-    for name in ("net.svg", "net.png", "net.pdf"):
+    for name in ("net.svg", "net.png", "net.PDF"):
         assert command("describe", file, "--draw", name) == (0, f"{name}\n", "")
         assert (tmp_path / name).stat().st_size > 0
     status, _, err = command("describe", file, "--draw", "net.gif")

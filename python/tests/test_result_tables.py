@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tailback import result_tables
 
 
@@ -29,6 +31,23 @@ def test_a_job_that_did_not_end_is_told_to_have_taken_more_than_it_had():
     assert unfinished["unfinished ranks"] == "64"
     ended = _cells({"unfinished_ranks": 0, "time_ns": 3e6, "slowdown": 1.5})
     assert (ended["time"], ended["slowdown"]) == ("3.000 ms", "1.50")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"communication_ns": None},
+        {"phases": None, "time_ns": None},
+        {"phases": {"phases": 3, "phase_time_ns": 7, "bound_ns": None}},
+        {"start_ns": "soon", "time_ns": None, "slowdown": None},
+        {"alone_ns": "long", "time_ns": None, "slowdown": None},
+        {"workload": "\x1b[31mred"},
+    ],
+)
+def test_facts_that_are_none_are_dashes(damage):
+    cells = _cells(damage)
+    assert "\x1b" not in "".join(cells.values())
+    assert cells["mean communication"] == "-"
 
 
 def test_side_by_side_every_class_has_a_row_for_each_run_that_has_it():

@@ -129,6 +129,7 @@ def test_the_command_finds_what_two_senders_to_one_may_offer_in_closed_form(comm
     limit = 0.5 / 0.97  # half a channel each, of which 3 % more may be offered
     assert found["accepted_load"] < limit < found["refused_load"]
     assert [tried["load"] for tried in found["tried"]][:3] == [0.8, 0.05, pytest.approx(0.425)]
+    assert "searching traffic.pair.load for the load of which 'pair' is accepted" in err
     assert "load 0.8: refused, 6" in err
     assert "load 0.05: accepted, 100 ± 0 % arrive (2 seeds)" in err
     status, out, _ = command("saturation", file, *SEARCH)
@@ -136,12 +137,45 @@ def test_the_command_finds_what_two_senders_to_one_may_offer_in_closed_form(comm
     assert (tmp_path / "kept" / "points").is_dir()
 
 
+SECOND = TWO_TO_ONE[TWO_TO_ONE.index("[[traffic]]") : TWO_TO_ONE.index("[run]")].replace("pair", "a b")
+PER_DESTINATION = TWO_TO_ONE.replace("load = 0.5", "load_per_destination = 0.5")
+
+
 @pytest.mark.engine
-def test_the_command_asks_for_the_load_where_it_is_not_clear(command, scenario_file):
-    second = TWO_TO_ONE[TWO_TO_ONE.index("[[traffic]]") : TWO_TO_ONE.index("[run]")].replace("pair", "more")
-    status, _, err = command("saturation", scenario_file(TWO_TO_ONE + second))
-    assert (status, "name it with --key; there are traffic.pair.load, traffic.more.load" in err) == (2, True)
-    status, _, err = command("saturation", scenario_file(TWO_TO_ONE), "--key", "traffic.other.load")
-    assert (status, 'there is none called "other"' in err) == (2, True)
-    status, _, err = command("saturation", scenario_file(TWO_TO_ONE), "--low", "0.9", "--high", "0.1")
-    assert (status, "a saturation cannot lie between 0.9 and 0.1" in err) == (2, True)
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        (TWO_TO_ONE + SECOND, [], 'name it with --key; there are traffic.pair.load, traffic."a b".load'),
+        (PER_DESTINATION, [], "no class of traffic has a load that could be searched"),
+        (TWO_TO_ONE, ["--key", "traffic.other.load"], "there are pair"),
+        (PER_DESTINATION, ["--key", "traffic.pair.load_per_destination"], "is not the load of a class"),
+        (TWO_TO_ONE, ["--key", "run.seed"], "this is not the load of a class of traffic"),
+        (TWO_TO_ONE, ["--low", "0.9", "--high", "0.1"], "a saturation cannot lie between 0.9 and 0.1"),
+        (TWO_TO_ONE, ["--high", "1.5"], "0 to 1"),
+        (TWO_TO_ONE, ["--low", "nan"], "a saturation cannot lie between nan and 1.0"),
+        (TWO_TO_ONE, ["--tolerance", "nan"], "tolerance at least 1e-06"),
+        (TWO_TO_ONE, ["--tolerance", "1e-18"], "tolerance at least 1e-06"),
+        (TWO_TO_ONE, ["--traffic", "none"], "there is no traffic class 'none'"),
+        (TWO_TO_ONE, ["--set", "run.seed=7"], "run.seed: the search sets it itself"),
+        (TWO_TO_ONE, ["--set", "traffic.0.load=0.9"], "traffic.0.load: the search sets it itself"),
+        (TWO_TO_ONE, ["-o", "net.toml"], "net.toml"),
+    ],
+)
+def test_a_search_that_cannot_be_is_told_before_anything_runs(
+    command, scenario_file, tmp_path, text, words, told
+):
+    status, out, err = command("saturation", scenario_file(text), *words)
+    assert (status, out, told in err) == (2, "", True), err
+    assert not (tmp_path / "results" / "saturation" / "points").exists()
+
+
+@pytest.mark.engine
+def test_runs_that_are_too_short_for_a_search_warn(command, scenario_file):
+    """Traffic that sets in with the window is under way at its end: it looks refused at any load."""
+    late = TWO_TO_ONE.replace("load = 0.5", 'load = 0.5\nstart = "110 us"').replace("[routing]", LONG)
+    status, out, _ = command("saturation", scenario_file(late), "--high", "0.1", "--seeds", "2")
+    assert (status, "the warm-up is too short" in out) == (0, True), out
+    assert "the least load was refused" in out
+
+
+LONG = '[link]\nlatency = "1 us"\n[routing]'

@@ -114,8 +114,13 @@ def saturation(
     confidence: Annotated[float, typer.Option(help="Of the verdict at each load.")] = 0.95,
     seeds: Annotated[int, typer.Option(help="Most runs of a load, each with a seed of its own.")] = 5,
     traffic: Annotated[
-        str, typer.Option(metavar="NAME", help="The class of traffic that must be accepted.")
-    ] = "all",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The class that must be accepted, or all (default: that of the load).",
+            show_default=False,
+        ),
+    ] = None,
     folder: Annotated[
         str, typer.Option("-o", "--output", metavar="DIR", help="Where results are kept, to go on from.")
     ] = "results/saturation",
@@ -131,21 +136,21 @@ def saturation(
     with reporting():
         scenario = inputs.load(file, changes)
     with reporting(scenario):
-        found = command.run(
+        found = command.search(
             scenario,
             key,
+            traffic,
+            Path(folder),
             low=low,
             high=high,
             tolerance=tolerance,
             confidence=confidence,
             seeds=seeds,
-            traffic=traffic,
-            directory=folder,
         )
     if as_json:
         console.print_json(command.facts(found))
     else:
-        console.print_lines([str(found)])
+        console.print_lines(command.told(found))
 
 
 def reproduce(

@@ -138,7 +138,7 @@ def draw_scenario(
 
     scenario = None
     with reporting():
-        if target.suffix not in figures.KINDS:
+        if target.suffix.lower() not in figures.KINDS:
             raise mistake(f"{target} is no picture", "name a file that ends with .png, .svg or .pdf")
         scenario = inputs.load(file, changes)
     with reporting(scenario):
