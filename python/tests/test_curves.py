@@ -149,5 +149,5 @@ def test_figures_of_what_is_known_only(tmp_path):
     assert names == {
         f"{name}.{kind}"
         for name in ("accepted", "accepted_per_destination", "message_latency_p99")
-        for kind in ("png", "svg")
+        for kind in ("png", "svg", "pdf")
     }
