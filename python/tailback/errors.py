@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tailback import _engine
@@ -72,6 +73,12 @@ class Interrupted(KeyboardInterrupt):
 def mistake(message: str, remedy: str = "") -> InputError:
     """A mistake that lies in no place of a scenario."""
     return InputError([Problem(message, help=remedy)])
+
+
+def unwritable(folder: Path, error: Exception) -> InputError:
+    """A folder for results that the system refuses."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return mistake(f"the output folder {folder} cannot be written: {reason}", "choose another folder with -o")
 
 
 def problems_from_json(text: str) -> list[Problem]:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailback import curves, pictures, plot, style
-from tailback.errors import mistake
+from tailback.errors import mistake, unwritable
 from tailback.result import Result
 
 FIGURES: dict[str, tuple[str, Callable[[Mapping[str, Result]], Figure]]] = {
@@ -95,8 +95,7 @@ def save_as(figure: Figure, file: Path) -> None:
         with style.styled():
             figure.savefig(file, metadata=KINDS[file.suffix.lower()])
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise mistake(f"{file.parent} cannot be written: {reason}", "choose another folder with -o") from None
+        raise unwritable(file.parent, error) from None
 
 
 def _rows(result: Result, table: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tailback.errors import Problem
@@ -15,6 +15,14 @@ Place = tuple[str, ...]
 def is_within(inner: Place, outer: Place) -> bool:
     """Whether a place is another one or lies in it."""
     return inner[: len(outer)] == outer
+
+
+def replaced(scenario: Scenario, keys: Iterable[str]) -> list[str]:
+    """The changes made in a scenario that are lost when these keys are set."""
+    outer = scenario.places(keys)
+    changed = [key for key, _ in scenario.overrides]
+    pairs = zip(changed, scenario.places(changed), strict=True)
+    return [key for key, place in pairs if any(is_within(place, own) for own in outer)]
 
 
 def shadowed(scenario: Scenario, space: Space) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from tailback import figures, points, report, sweeps
 from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, Search, unjudged
-from tailback.result import Result, prepare
+from tailback.result import POINTS, Result, prepare
 from tailback.saturation import Saturation, saturation
 from tailback.sweeps import Point, Tally
 from tailback.workers import pool
@@ -50,9 +50,7 @@ def expected_seconds(experiments: Sequence[Experiment], full: bool, folder: Path
     """CPU seconds that the runs which are not complete may take."""
     wanted = {point.name: case.cost for point, case in _points(experiments, full, folder).values()}
     missing = sum(
-        cost
-        for name, cost in wanted.items()
-        if not (folder / sweeps.FOLDER / name / points.CHECKSUMS).exists()
+        cost for name, cost in wanted.items() if not (folder / POINTS / name / points.CHECKSUMS).exists()
     )
     searches = (search for one in experiments for search in one.searches(full))
     return missing + sum(search.cost for search in searches if not _is_found(search, folder))
@@ -60,7 +58,7 @@ def expected_seconds(experiments: Sequence[Experiment], full: bool, folder: Path
 
 def _is_found(search: Search, folder: Path) -> bool:
     """Whether all the runs that a search asks for are complete."""
-    if not (folder / sweeps.FOLDER).exists():
+    if not (folder / POINTS).exists():
         return False
     try:
         _find(search, _Idle(), folder)
@@ -103,7 +101,7 @@ def _points(experiments: Sequence[Experiment], full: bool, folder: Path) -> _Cas
 
 
 def _point(case: Case, folder: Path) -> Point:
-    directory = folder / sweeps.FOLDER / points.identity(case.scenario)
+    directory = folder / POINTS / points.identity(case.scenario)
     return Point(dict(case.labels), case.scenario, directory)
 
 

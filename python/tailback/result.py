@@ -17,12 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailback import _engine
-from tailback.errors import mistake
+from tailback.errors import mistake, unwritable
 
 _SCENARIO = "scenario.toml"
 _SUMMARY = "summary.json"
 PLOTS = "plots"
 """Folder of the figures inside a result."""
+POINTS = "points"
+"""Folder of the results inside that of a sweep or a search."""
 VIEW = "view.html"
 """The page of `tailback view` among them."""
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -94,7 +96,7 @@ class Result:
             read = {f.stem: pq.read_table(f) for f in files if tables is None or f.stem in tables}
         except FileNotFoundError as error:
             name = Path(error.filename or "").name
-            has_points = (directory / "points").is_dir()
+            has_points = (directory / POINTS).is_dir()
             help_text = "name one of its points" if has_points else "run a scenario with -o first"
             raise mistake(f"{directory} holds no result: {name} is missing", help_text) from None
         except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
@@ -137,7 +139,7 @@ class Result:
                 self._write(fresh)
                 _swap(fresh, target)
         except OSError as error:
-            raise _unwritable(target, error) from None
+            raise unwritable(target, error) from None
         return target
 
     def _write(self, directory: Path) -> None:
@@ -194,7 +196,8 @@ def replace_text(file: Path, text: str, *, folders: bool = False) -> None:
         fresh.write_text(text, "utf-8")
         fresh.replace(file)
     except (OSError, ValueError) as error:
-        raise mistake(f"{file} cannot be written: {_reason(error)}", "choose another place") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise mistake(f"{file} cannot be written: {reason}", "choose another place") from None
 
 
 def prepare(directory: str | Path) -> Path:
@@ -207,18 +210,8 @@ def prepare(directory: str | Path) -> Path:
         ancestor = next(path for path in target.parents if path.exists())
         Path(tempfile.mkdtemp(prefix=".tailback-", dir=ancestor)).rmdir()
     except (OSError, ValueError, RuntimeError) as error:
-        raise _unwritable(Path(directory), error) from None
+        raise unwritable(Path(directory), error) from None
     return target
-
-
-def _unwritable(target: Path, error: Exception) -> Exception:
-    return mistake(
-        f"the output folder {target} cannot be written: {_reason(error)}", "choose another folder with -o"
-    )
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
 
 
 def _refuse_foreign(target: Path) -> None:

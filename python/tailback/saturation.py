@@ -14,8 +14,9 @@ import tomllib
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tailback.errors import InputError, mistake
 from tailback.scenario import Scenario
@@ -156,80 +157,69 @@ def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturat
         full,
         judge.confidence,
         judge.sure,
-        judge.runs,
+        len(judge.summaries),
         judge.cpu_seconds,
         tuple(judge.tried),
         tuple(judge.warnings(low) + judge.warnings(high)),
     )
 
 
+@dataclass
 class _Judge:
     """Runs a load under as many seeds as the verdict needs."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        key: str,
-        confidence: float,
-        seeds: int,
-        traffic: str,
-        executor: Executor,
-        directory: Path,
-        progress: Callable[[Tried], object] | None,
-    ) -> None:
-        self._scenario, self._key, self._traffic = scenario, key, traffic
-        self.confidence, self._seeds = confidence, seeds
-        self._executor, self._directory, self._progress = executor, directory, progress
-        self._spent: dict[tuple[float, int], float] = {}
-        """CPU seconds by load and seed."""
-        self.sure = True
-        self.tried: list[Tried] = []
-        self._warnings: dict[tuple[float, int], list[str]] = {}
-        """By load and seed."""
+    scenario: Scenario
+    key: str
+    confidence: float
+    seeds: int
+    traffic: str
+    executor: Executor
+    directory: Path
+    progress: Callable[[Tried], object] | None
+    tried: list[Tried] = field(default_factory=list)
+    summaries: dict[tuple[float, int], dict[str, Any]] = field(default_factory=dict)
+    """Of the runs, by load and seed."""
 
     @property
-    def runs(self) -> int:
-        return len(self._spent)
+    def sure(self) -> bool:
+        return all(tried.sure for tried in self.tried)
 
     @property
     def cpu_seconds(self) -> float:
-        return sum(self._spent.values())
+        return sum(float(summary.get("cpu_seconds", 0.0)) for summary in self.summaries.values())
 
     def warnings(self, load: float) -> list[str]:
         """What the runs at a load warned of, the first seed's words where seeds differ in numbers only."""
         told: dict[str, str] = {}
-        for (at, _), warnings in self._warnings.items():
-            for warning in warnings if at == load else ():
+        for (at, _), summary in self.summaries.items():
+            for warning in (summary.get("warnings") or ()) if at == load else ():
                 told.setdefault(re.sub(r"\d+", "", warning), f"at a load of {load:g}: {warning}")
         return list(told.values())
 
     def throughput(self, load: float) -> Interval:
-        accepted = [float(facts["accepted"]) for facts in self._facts(load, min(2, self._seeds))]
+        accepted = [float(facts["accepted"]) for facts in self._facts(load, min(2, self.seeds))]
         return mean_interval(accepted, self.confidence)
 
     def accepts(self, load: float) -> bool:
-        count = min(2, self._seeds)
-        looks = self._seeds - count + 1
+        count = min(2, self.seeds)
+        looks = self.seeds - count + 1
         while True:
             ratios = [facts["accepted"] / facts["offered"] for facts in self._facts(load, count)]
             interval = mean_interval(ratios, 1 - (1 - self.confidence) / looks)
             clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
-            if clear or count >= self._seeds:
-                self.sure &= clear
+            if clear or count >= self.seeds:
                 self.tried.append(Tried(load, interval, interval.mean >= 1 - LOSS_MAX, clear))
-                if self._progress is not None:
-                    self._progress(self.tried[-1])
+                if self.progress is not None:
+                    self.progress(self.tried[-1])
                 return self.tried[-1].accepted
             count += 1
 
     def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:
-        over = {self._key: [round(load, 9)]}
-        done = measured(self._scenario, over, self._executor, seeds, directory=self._directory)
-        results = list(done.results())
-        for seed, result in enumerate(results):
-            self._spent[load, seed] = float(result.summary.get("cpu_seconds", 0.0))
-            self._warnings[load, seed] = result.summary.get("warnings") or []
-        facts = [result.summary["classes"][self._traffic] for result in results]
+        over = {self.key: [round(load, 9)]}
+        done = measured(self.scenario, over, self.executor, seeds, directory=self.directory)
+        summaries = [result.summary for result in done.results()]
+        self.summaries |= {(load, seed): summary for seed, summary in enumerate(summaries)}
+        facts = [summary["classes"][self.traffic] for summary in summaries]
         if not all(of_run["offered"] > 0 for of_run in facts):
-            raise mistake(f"{self._traffic!r} offered nothing at a load of {load:g}", "a longer run.duration")
+            raise mistake(f"{self.traffic!r} offered nothing at a load of {load:g}", "a longer run.duration")
         return facts

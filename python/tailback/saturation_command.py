@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tailback import console, sweeps
-from tailback.errors import InputError, Problem, mistake
-from tailback.places import is_within
+from tailback.errors import InputError, Problem, mistake, unwritable
+from tailback.places import replaced
 from tailback.saturation import Saturation, Tried, saturation
 from tailback.scenario import Scenario
 from tailback.stats import Interval
@@ -22,7 +22,8 @@ def search(
     scenario: Scenario, key: str | None, traffic: str | None, folder: Path, **bounds: Any
 ) -> Saturation:
     """The search for a class of traffic, if not another that of the load; what is searched is told first."""
-    classes = tomllib.loads(scenario.complete()).get("traffic", [])
+    complete = tomllib.loads(scenario.complete())
+    classes = complete.get("traffic", [])
     key = key or _only_load(classes)
     judged = traffic or _class_of(scenario, key, classes)
     _refuse_changed(scenario, key)
@@ -30,7 +31,7 @@ def search(
     if from_text(scenario.text) is not None:
         _tell("the [sweep] table is not used")
     _tell(f"searching {key} for the load of which {judged!r} is accepted; first what arrives at full load")
-    if tomllib.loads(scenario.complete()).get("run", {}).get("drain") is None:
+    if "drain" not in complete.get("run", {}):
         scenario = scenario.replace({"run.drain": "0 ns"})  # nothing that is judged comes after the window
     try:
         return saturation(scenario, key, traffic=judged, directory=folder, progress=_show, **bounds)
@@ -65,10 +66,7 @@ def _class_of(scenario: Scenario, key: str, classes: list[dict[str, Any]]) -> st
 
 
 def _refuse_changed(scenario: Scenario, key: str) -> None:
-    changed = [changed for changed, _ in scenario.overrides]
-    own = scenario.places([key, SEED])
-    places = zip(changed, scenario.places(changed), strict=True)
-    lost = [name for name, place in places if any(is_within(place, of) for of in own)]
+    lost = replaced(scenario, [key, SEED])
     if lost:
         told = "the search sets it itself"
         raise InputError([Problem(told, path=name, help="leave it out") for name in lost])
@@ -79,8 +77,7 @@ def _refuse_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise mistake(f"{folder} cannot be written: {reason}", "choose another folder with -o") from None
+        raise unwritable(folder, error) from None
 
 
 def _tell(text: str) -> None:

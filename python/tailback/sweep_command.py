@@ -12,8 +12,9 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
-from tailback.errors import InputError, Problem, mistake
+from tailback.errors import InputError, Problem, mistake, unwritable
 from tailback.merged import described
+from tailback.result import POINTS
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
 from tailback.workers import pool
@@ -40,7 +41,7 @@ def begin(
     wanted = _part(part, len(space))
     sweeps.check(scenario, space, text)
     sweeps.refuse(folder)
-    if not resume and (folder / sweeps.FOLDER).exists():
+    if not resume and (folder / POINTS).exists():
         raise mistake(
             f"{folder} holds the results of an earlier sweep",
             "--resume goes on with it; or choose another folder with -o",
@@ -68,7 +69,7 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
     prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
     sweeps.write_manifest(folder, keep_table=finished)
     if whole:
-        points.clean(folder / sweeps.FOLDER)
+        points.clean(folder / POINTS)
     with PointsBar() as bar, pool(max(1, workers or os.cpu_count() or 1)) as executor:
         try:
             done = sweeps.run_points(prepared, executor, folder, progress=bar.show)
@@ -172,8 +173,7 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
         script.write_text(text, "utf-8")
         script.chmod(0o755)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise mistake(f"{folder} cannot be written: {reason}", "choose another folder with -o") from None
+        raise unwritable(folder, error) from None
     return script
 
 

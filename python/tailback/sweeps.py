@@ -25,16 +25,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailback import places, points
-from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake
+from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake, unwritable
 from tailback.merged import described, merged, told_lost
-from tailback.result import Result, refuse_result, write_parquet
+from tailback.result import POINTS, Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
 from tailback.sweep_table import Changes, Space, from_text, placed, space, without_sweep
 from tailback.workers import pool, work
 
 MANIFEST = "sweep.json"
 TABLE = "sweep.parquet"
-FOLDER = "points"
 POINTS_MAX = 10_000
 """Points that are run without being asked for by `--yes`."""
 
@@ -151,9 +150,9 @@ def measured(
 def refuse(directory: Path) -> None:
     """Raises `InputError` if a folder cannot hold a sweep, as far as can be told before anything is there."""
     refuse_result(directory)
-    if (directory / FOLDER).exists() and not (directory / FOLDER).is_dir():
+    if (directory / POINTS).exists() and not (directory / POINTS).is_dir():
         raise mistake(
-            f"{directory / FOLDER} is a file, and the points of a sweep are kept in a folder of that name",
+            f"{directory / POINTS} is a file, and the points of a sweep are kept in a folder of that name",
             "choose another folder with -o",
         )
 
@@ -182,15 +181,10 @@ def split(
 
 
 def _refuse_replaced(scenario: Scenario, table: Space) -> None:
-    changed = [key for key, _ in scenario.overrides]
-    swept = scenario.places(table.keys)
-    replaced = [
-        Problem("the [sweep] table changes it too", path=key, help="change the table, or leave this out")
-        for key, place in zip(changed, scenario.places(changed), strict=True)
-        if any(places.is_within(place, outer) for outer in swept)
-    ]
+    told, remedy = "the [sweep] table changes it too", "change the table, or leave this out"
+    replaced = places.replaced(scenario, table.keys)
     if replaced:
-        raise InputError(replaced)
+        raise InputError([Problem(told, path=key, help=remedy) for key in replaced])
 
 
 def check(scenario: Scenario, whole: Space, text: str = "") -> None:
@@ -274,7 +268,7 @@ def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> 
             name = points.identity(changed)
         except InputError as error:
             raise InputError(_of_point(problem, change) for problem in error.problems) from None
-        yield Point(change, changed, directory / FOLDER / name)
+        yield Point(change, changed, directory / POINTS / name)
 
 
 def run_points(
@@ -284,7 +278,7 @@ def run_points(
 
     Those that give no result keep no other from running: the sweep tells them.
     """
-    folder = directory / FOLDER
+    folder = directory / POINTS
     unique = {point.name: point for point in wanted}
     complete = {name for name, point in unique.items() if points.is_complete(point.directory)}
     missing = [point for name, point in unique.items() if name not in complete]
@@ -397,10 +391,7 @@ def write_manifest(directory: Path, *, keep_table: bool = False) -> None:
         fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")
         fresh.replace(file)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise mistake(
-            f"the output folder {directory} cannot be written: {reason}", "choose another folder with -o"
-        ) from None
+        raise unwritable(directory, error) from None
 
 
 def _refuse_other_engine(file: Path) -> None:

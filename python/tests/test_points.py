@@ -18,6 +18,7 @@ from sweeping import SMALL, TEXT, Inline, run
 
 import tailback
 from tailback import points, sweep_command, sweeps
+from tailback.result import POINTS
 
 NAMING = "# network net.txt\n" + TEXT
 
@@ -222,7 +223,7 @@ def test_a_result_that_cannot_be_kept_is_told_and_loses_no_other(tmp_path, monke
     real = points._write_synced
 
     def full(file, text):
-        if len(list((tmp_path / sweeps.FOLDER).glob("[!.]*"))) == 2:
+        if len(list((tmp_path / POINTS).glob("[!.]*"))) == 2:
             raise OSError(errno.ENOSPC, "No space left on device")
         real(file, text)
 
@@ -253,14 +254,14 @@ def test_a_point_that_another_process_puts_in_its_place_meanwhile_stays(tmp_path
 
 
 def test_what_was_cut_off_is_removed_but_not_what_is_being_written(tmp_path, monkeypatch):
-    left = tmp_path / sweeps.FOLDER / points.UNDER_WAY / "cut-off"
+    left = tmp_path / POINTS / points.UNDER_WAY / "cut-off"
     left.mkdir(parents=True)
-    points.clean(tmp_path / sweeps.FOLDER)
+    points.clean(tmp_path / POINTS)
     assert not left.exists()
     real = points._written
 
     def meanwhile(result, fresh):
-        points.clean(tmp_path / sweeps.FOLDER)
+        points.clean(tmp_path / POINTS)
         return real(result, fresh)
 
     monkeypatch.setattr(points, "_written", meanwhile)
@@ -275,7 +276,7 @@ def test_a_sweep_of_forty_points_killed_three_times_gives_the_same_bytes(tmp_pat
     call = [sys.executable, "-m", "tailback", "sweep", str(tmp_path / "s.toml"), "--workers", "2", "-o"]
     subprocess.run([*call, str(tmp_path / "whole")], check=True)
     randomness = random.Random(1)
-    folder = tmp_path / "killed" / sweeps.FOLDER
+    folder = tmp_path / "killed" / POINTS
     for count in sorted(randomness.sample(range(3, 36), 3)):
         process = subprocess.Popen([*call, str(tmp_path / "killed"), "--resume"])
         while process.poll() is None and len(_kept(folder)) < count:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tailback import result_tables
+from tailback import console, result_tables
 
 
 def _cells(facts: dict[str, Any]) -> dict[str, str]:
@@ -34,20 +34,25 @@ def test_a_job_that_did_not_end_is_told_to_have_taken_more_than_it_had():
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "column", "cell"),
     [
-        {"communication_ns": None},
-        {"phases": None, "time_ns": None},
-        {"phases": {"phases": 3, "phase_time_ns": 7, "bound_ns": None}},
-        {"start_ns": "soon", "time_ns": None, "slowdown": None},
-        {"alone_ns": "long", "time_ns": None, "slowdown": None},
-        {"workload": "\x1b[31mred"},
+        ({"communication_ns": None}, "mean communication", "-"),
+        ({"phases": None}, "phases", "-"),
+        ({"phases": {"phases": 3, "phase_time_ns": 7, "bound_ns": None}}, "mean phase", "-"),
+        ({"start_ns": "soon", "time_ns": None}, "time", "-"),
+        ({"alone_ns": "long", "time_ns": None, "slowdown": None}, "slowdown", "-"),
+        ({"workload": "\x1b[31mred"}, "workload", "\N{REPLACEMENT CHARACTER}[31mred"),
     ],
 )
-def test_facts_that_are_none_are_dashes(damage):
-    cells = _cells(damage)
-    assert "\x1b" not in "".join(cells.values())
-    assert cells["mean communication"] == "-"
+def test_facts_that_are_none_are_dashes(damage, column, cell):
+    assert _cells(damage)[column] == cell
+
+
+def test_numbers_are_whole_however_narrow_the_terminal_is(command, scenario_file, monkeypatch):
+    command("run", scenario_file("title = 'x'\n"), "-o", "a")
+    wide = command("show", "a")
+    monkeypatch.setattr(console, "_FILE_WIDTH", 20)
+    assert command("show", "a") == wide
 
 
 def test_side_by_side_every_class_has_a_row_for_each_run_that_has_it():

@@ -11,6 +11,7 @@ from sweeping import SMALL, TEXT, Inline, run
 
 import tailback
 from tailback import figures, points, saturation, sweep_command, sweeps
+from tailback.result import POINTS
 
 TRAFFIC_LOAD = "[[traffic]]\nload = 0.1"
 
@@ -52,7 +53,7 @@ def test_the_sweep_of_the_call_replaces_that_of_the_file(tmp_path):
 def test_wrong_values_are_told_before_anything_runs(tmp_path):
     with pytest.raises(tailback.InputError, match="not so"):
         run(tmp_path, over={"a": ["right", "wrong"]})
-    assert not (tmp_path / sweeps.FOLDER).exists()
+    assert not (tmp_path / POINTS).exists()
 
 
 def test_a_mistake_of_some_values_tells_which(tmp_path):
@@ -97,7 +98,7 @@ def test_a_search_leaves_only_points_and_may_follow_one_of_another_engine(tmp_pa
         monkeypatch.setattr(points, "engine", lambda version=version: version)
         found = saturation.saturation(searched, "traffic.hot.load", executor=Inline(), directory=tmp_path)
         assert found.accepted_load == 1.0
-        assert {path.name for path in tmp_path.iterdir()} == {sweeps.FOLDER}
+        assert {path.name for path in tmp_path.iterdir()} == {POINTS}
 
 
 def test_a_million_points_are_refused_without_yes(command, scenario_file):
@@ -106,6 +107,12 @@ def test_a_million_points_are_refused_without_yes(command, scenario_file):
     assert status == 2
     assert "2,000,000 points" in err
     assert "--yes" in err
+
+
+def test_the_folder_of_a_sweep_is_not_shown_as_a_result(command, tmp_path):
+    (tmp_path / "swept" / POINTS).mkdir(parents=True)
+    status, _, err = command("show", "swept")
+    assert (status, "name one of its points" in err) == (2, True)
 
 
 def test_a_file_without_a_sweep_is_not_swept_and_its_own_mistakes_come_first(command, scenario_file):
@@ -278,7 +285,7 @@ def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):
 
 def test_a_folder_that_cannot_hold_a_sweep_is_told_before_anything_runs(command, scenario_file, tmp_path):
     (tmp_path / "there").mkdir()
-    (tmp_path / "there" / sweeps.FOLDER).touch()
+    (tmp_path / "there" / POINTS).touch()
     for folder, told in (("there", "points is a file"), (os.fsdecode(b"bad\xff"), "not text in UTF-8")):
         for option in ([], ["--resume"], ["--slurm", "2"]):
             status, _, err = command("sweep", scenario_file(TEXT), "-o", folder, *option)

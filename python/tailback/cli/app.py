@@ -33,6 +33,9 @@ Changes = Annotated[
         "--set", metavar="KEY=VALUE", help="Changes a value, such as traffic.hot.load=0.7; repeatable."
     ),
 ]
+Results = Annotated[
+    list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Prints one JSON object instead of tables.")]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tailback import console, inputs, merged, result_tables, sweeps
-from tailback.cli.app import AsJson, Changes, ScenarioFile, reporting
+from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
 from tailback.result import PLOTS, VIEW, replace_text
 from tailback.scenario import Scenario
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    directories: Annotated[
-        list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
-    ],
+    directories: Results,
     as_json: AsJson = False,
 ) -> None:
     """Prints the tables of results.
@@ -82,9 +80,7 @@ def plot(
 
 
 def view(
-    directories: Annotated[
-        list[str], typer.Argument(metavar="DIR…", help="One or more results.", show_default=False)
-    ],
+    directories: Results,
     output: Annotated[
         str | None,
         typer.Option(
