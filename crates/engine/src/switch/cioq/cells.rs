@@ -28,7 +28,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         if made_here {
             self.expect(fresh.port, fabric.now);
         }
-        if !self.bypass || self.deadlines.exist() && self.deadlines.has_passed(fabric, fresh.id) {
+        if !self.passes || self.deadlines.exist() && self.deadlines.has_passed(fabric, fresh.id) {
             self.enter(fabric, fresh);
         } else {
             self.fresh.push(fresh);

@@ -118,7 +118,9 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) deadlines: Deadlines,
     /// A packet that is alone at its output stays out of the cells: all classes have virtual output queues.
     pub(super) bypass: bool,
-    /// Switches have nothing to say themselves, so that a packet that meets nothing can go before all have come in.
+    /// A packet that meets nothing passes the switch: flits of several do not take turns.
+    pub(super) passes: bool,
+    /// It does so before all have come in: switches have nothing to say themselves.
     prompt: bool,
     pub(super) vcs: u32,
     pub(super) rules: Rules<V>,
@@ -282,6 +284,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             voq,
             deadlines: Deadlines::default(),
             bypass: false,
+            passes: false,
             prompt: false,
             vcs: vcs as u32,
             rules: Rules {
@@ -429,7 +432,8 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
     fn prepare(&mut self, interest: &Interest) {
         self.deadlines = Deadlines::new(interest.time_to_wait);
         self.rules.departures = interest.departures;
-        self.bypass = self.voq == [true; CLASSES_MAX] && !self.rules.interleave;
-        self.prompt = self.bypass && !interest.last_hop && interest.time_to_wait.is_none();
+        self.passes = !self.rules.interleave;
+        self.bypass = self.passes && self.voq == [true; CLASSES_MAX];
+        self.prompt = self.passes && !interest.last_hop && interest.time_to_wait.is_none();
     }
 }
