@@ -34,7 +34,8 @@ def crossing(result: Result) -> float:
     times, accepted = series(result, "app", "accepted")
     while_all = (times > 200) & (times < 2800)
     both = 2 * switches.FLOW_MS / float(np.mean(switches.ends(result)[4:]))
-    return float(np.mean(accepted[while_all])) * 9 - both
+    sources = len({flow.split()[0] for flow in switches.FLOWS.splitlines()})
+    return float(np.mean(accepted[while_all])) * sources - both
 
 
 def claims(data: Data) -> list[Claim]:
