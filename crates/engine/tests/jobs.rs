@@ -192,6 +192,39 @@ fn what_traffic_beside_a_job_sent_until_it_was_done_is_measured_to_its_end() {
     );
 }
 
+/// It ends with the jobs, to within a 256th of the time and eight round trips of a link: nothing else decides when.
+#[test]
+fn neither_the_limit_of_a_run_nor_its_snapshots_decide_how_long_traffic_beside_a_job_is_measured() {
+    let with = |limit: &str, record: &str| {
+        let traffic =
+            "[[traffic]]\nname = \"noise\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.2\n";
+        let ending = format!("[run]\nwarmup = \"0 ns\"\nduration = \"{limit}\"\ndrain = \"2 us\"\n{record}");
+        let output = run(&network(&(job("a", 4, "message = \"1 kB\"\niterations = 3") + traffic + &ending)));
+        let done = of(&output, "a")["time_ns"].as_f64().unwrap();
+        let end = output.summary["simulated_ns"].as_f64().unwrap();
+        assert!(end - done < done / 256.0 + 2_000.0 + 16_000.0, "{limit}: {done} {end}");
+        (output.summary["classes"].clone(), end)
+    };
+    let one = with("5 ms", "");
+    assert_eq!(one, with("5 s", ""));
+    assert_eq!(one, with("5 ms", "[record]\noccupancy = \"1 us\"\n"));
+}
+
+#[test]
+fn a_port_is_busy_no_longer_than_a_window_that_jobs_end() {
+    let output = run(
+        "[topology]\nkind = \"single-switch\"\nendpoints = 6\n[link]\nlatency = \"10 ns\"\n[packet]\nmax = \"4000 flits\"\n\
+         [routing]\nkind = \"minimal\"\n[endpoint]\nacknowledge = false\n\
+         [[traffic]]\nname = \"bg\"\npattern = \"list\"\npairs = [[0, 1]]\nload = 1.0\nmessage = \"4000 flits\"\nprocess = \"periodic\"\n\
+         [[job]]\nname = \"j\"\nworkload = \"ring-exchange\"\nranks = 2\nplacement = [4, 5]\nmessage = \"100 B\"\niterations = 2\n\
+         [run]\nwarmup = \"1 us\"\nduration = \"100 us\"\ndrain = \"0 us\"\n[record]\nports = true\n",
+    );
+    let [active, stalled, idle] =
+        ["active_ns", "stalled_ns", "idle_ns"].map(|column| common::reals(&output, "ports", column)[1]);
+    // The first packet of port 1 comes whole from 3 to 4 us on, and the window lasts from 1 us to the end of the job.
+    assert!(stalled == 0.0 && (1_000.0..3_500.0).contains(&idle), "{active} {stalled} {idle}");
+}
+
 #[test]
 fn jobs_and_traffic_share_a_network() {
     let text = job("ring", 6, "message = \"2 kB\"\niterations = 20\nplacement = \"random-switches\"")

@@ -164,14 +164,8 @@ fn between<A: Architecture>(
     release_barriers(plan, partitions);
     let is_check = checks.due(now);
     let go_on = check(&mut View { partitions, now, is_check });
-    if is_check {
-        let over = match jobs_done(plan, partitions) {
-            Some(done) => done && (plan.traffic.is_empty() || checks.drained(plan, partitions, now)),
-            None => now >= plan.window.1 && !are_due(partitions),
-        };
-        if now >= plan.end || over {
-            return Err(Ending::Complete);
-        }
+    if now >= plan.end || checks.may_end(now) && is_over(plan, partitions, checks, now) {
+        return Err(Ending::Complete);
     }
     if !go_on {
         return Err(Ending::Stopped);
@@ -183,6 +177,19 @@ fn between<A: Architecture>(
         if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
     // Nothing happens before `first`: the window may start there.
     Ok(first.max(now).saturating_add(plan.lookahead).min(next_check))
+}
+
+/// Whether all jobs are done, if there are some, and what is measured has arrived, or had its time to.
+fn is_over<A: Architecture>(
+    plan: &Plan,
+    partitions: &mut [MutexGuard<'_, Partition<A>>],
+    checks: &mut Checks,
+    now: Tick,
+) -> bool {
+    match jobs_done(plan, partitions) {
+        Some(done) => done && (plan.traffic.is_empty() || checks.drained(plan, partitions, now)),
+        None => now >= plan.window.1 && !are_due(partitions),
+    }
 }
 
 /// Ends the barriers that all ranks of a job have come to. The window was not longer than their latency, so that their end is
@@ -243,11 +250,17 @@ fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
     }
 }
 
-/// The times at which the leader looks: a regular step, the ends of the window, and the snapshots. The step spans
-/// several windows whatever the partitioning: a window that is cut short costs as much as a whole one.
+/// The times at which the leader looks: regular steps, the ends of the window, and the snapshots. A step spans several windows
+/// whatever the partitioning: a window that is cut short costs as much as a whole one.
+///
+/// A run ends at regular steps, so that snapshots do not show in it. One with jobs ends when they do, not at a time that its limit
+/// decides: its steps grow with the time, to a 256th of it at most.
 struct Checks {
+    /// The least step, and the only one of a run without jobs.
     step: Tick,
+    growing: bool,
     extra: Vec<Tick>,
+    window_end: Tick,
     /// When the run ends at the latest, once all jobs are done.
     last: Option<Tick>,
 }
@@ -258,7 +271,20 @@ impl Checks {
         extra.extend([plan.window.0, plan.window.1, plan.end]);
         extra.sort_unstable();
         let longest = plan.links.iter().map(|link| link.credit()).max().unwrap_or(1);
-        Self { step: (plan.end / 256).max(8 * longest), extra, last: None }
+        let growing = plan.jobs.iter().any(|job| !job.idle);
+        let step = if growing { 8 * longest } else { (plan.end / 256).max(8 * longest) };
+        Self { step, growing, extra, window_end: plan.window.1, last: None }
+    }
+
+    /// The step at a time. Each is one of the steps before, doubled or the same: no window reaches over a regular time.
+    fn step(&self, now: Tick) -> Tick {
+        let steps = if self.growing { now / 256 / self.step } else { 0 };
+        self.step << steps.checked_ilog2().unwrap_or(0)
+    }
+
+    /// Whether the run may end.
+    fn may_end(&self, now: Tick) -> bool {
+        now.is_multiple_of(self.step(now)) || now == self.window_end || self.last == Some(now)
     }
 
     /// Whether traffic beside jobs that are done has had its time to drain. What is measured ends with the jobs.
@@ -280,13 +306,15 @@ impl Checks {
     }
 
     fn due(&self, now: Tick) -> bool {
-        now.is_multiple_of(self.step) || self.extra.binary_search(&now).is_ok()
+        self.may_end(now) || self.extra.binary_search(&now).is_ok()
     }
 
     fn next(&self, now: Tick) -> Tick {
-        let regular = (now / self.step + 1) * self.step;
-        let at = self.extra.partition_point(|&at| at <= now);
-        self.extra.get(at).map_or(regular, |&extra| extra.min(regular))
+        let step = self.step(now);
+        let regular = (now / step + 1) * step;
+        let extra = self.extra.get(self.extra.partition_point(|&at| at <= now));
+        let last = self.last.filter(|&last| last > now);
+        extra.into_iter().copied().chain(last).fold(regular, Tick::min)
     }
 }
 

@@ -258,7 +258,12 @@ impl Probe {
 
     /// Ends the window early, unless it has ended.
     pub fn end_window(&mut self, now: Tick) {
-        self.window.1 = self.window.1.min(now.max(self.window.0));
+        let (start, before) = self.window;
+        let end = before.min(now.max(start));
+        self.window.1 = end;
+        for port in &mut self.ports {
+            port.active -= overlap((end, before), end, port.until);
+        }
     }
 
     #[inline]
