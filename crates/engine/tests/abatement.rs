@@ -32,6 +32,24 @@ fn rates(output: &Output, endpoint: i64) -> Vec<(f64, f64)> {
 const SST: &str = "kind = \"sst-cm\"";
 const CODES: &str = "kind = \"codes-cc\"\nbuffer = \"32 packets\"\nsignals = \"0 ns\"";
 
+/// The order comes when all have been sending for longer than a stream lasts (288 ns): the pause must not be taken for their end.
+#[test]
+fn sst_cm_gives_sources_that_have_sent_for_long_their_share_after_the_pause() {
+    let output = run(
+        "[topology]\nkind = \"single-switch\"\nendpoints = 10\n[link]\nlatency = \"20 ns\"\n[routing]\nkind = \"minimal\"\n\
+         [endpoint]\nacknowledge = false\n[switch]\ninput_buffer = \"3000 flits\"\n\
+         [congestion_control]\nkind = \"sst-cm\"\noutstanding = \"2000 flits\"\n\
+         [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = [0, 1, 2, 3, 4, 5, 6, 7]\ndestinations = [8]\nload = 1.0\n\
+         message = \"24 flits\"\nprocess = \"periodic\"\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"100 us\"\ndrain = \"0 us\"\n[record]\ncontrol = true\n",
+    );
+    for source in 0..8 {
+        let rates = rates(&output, source);
+        // 307 ns after the start the switch holds 2016 flits, and the order takes 21: a pause of 4 times 2016 ns, then 1/8.
+        assert_eq!(rates[..2], [(328.0, 0.0), (8392.0, 0.125)], "{source}: {rates:?}");
+    }
+}
+
 #[test]
 fn sst_cm_gives_each_source_of_an_incast_its_share_of_the_target() {
     let output = run(&incast(SST, ""));

@@ -138,7 +138,7 @@ impl Tracker {
 
     /// Tells the active sources of a target that they are more than they were told.
     fn tell_growth(&mut self, at: usize, now: Tick) {
-        let divisor = self.divisor(&self.targets[at]);
+        let (divisor, life) = (self.divisor(&self.targets[at]), self.life(&self.targets[at]));
         let target = &mut self.targets[at];
         let pause = (self.pause * f64::from(target.incoming) * self.flit as f64) as Tick;
         let pause = u32::try_from(pause).unwrap_or(u32::MAX);
@@ -149,7 +149,7 @@ impl Tracker {
             let first = stream.told == 0;
             let pause = if first || self.variant == Variant::Coded { pause } else { 0 };
             if first {
-                stream.grace = stream.grace.max(now) + Tick::from(pause);
+                stream.grace = stream.grace.max(stream.seen + life).max(now) + Tick::from(pause);
             }
             stream.told = active;
             self.outbox.send(&mut target.voice, src, News::Limit(divisor, pause), now);
