@@ -91,6 +91,28 @@ fn every_list_of_a_description_has_its_rows() {
     assert_eq!(facts["ports"], 36 * 7);
 }
 
+/// Column by column, then row by row, over links of different rates: 99 ns; the other order takes 97.
+#[test]
+fn the_zero_load_latency_is_that_of_the_orders_of_the_routing() {
+    let text = |order: &str| {
+        format!(
+            "topology = {{ kind = 'kns', k = 2, n = 2 }}\nlink = {{ bandwidth = {{ host = '100 Gb/s', x = '25 Gb/s', y = '100 Gb/s' }}, latency = '10 ns' }}\n\
+             packet = {{ max = '8 flits' }}\nendpoint = {{ acknowledge = false }}\nrouting = {{ kind = 'dor', orders = ['{order}'] }}\n\
+             [[traffic]]\nname = 'one'\npattern = 'list'\npairs = [[0, 3]]\nprocess = 'one-shot'\nmessage = '8 flits'\n\
+             [run]\nwarmup = '0 us'\nduration = '1 us'\n"
+        )
+    };
+    for (order, expected) in [("xy", 97.0), ("yx", 99.0)] {
+        let scenario = Scenario::parse(&text(order), &[]).unwrap();
+        let facts = describe(&scenario).unwrap();
+        let packet =
+            facts["zero_load_latency_ns"].as_array().unwrap().iter().find(|row| row["what"] == "1 packet");
+        let output = run(&scenario, &mut |_| true).unwrap();
+        let measured = &output.summary["classes"]["one"]["message_latency_ns"]["mean"];
+        assert_eq!((&packet.unwrap()["max"], measured), (&expected.into(), &expected.into()), "{order}");
+    }
+}
+
 #[test]
 fn ways_through_hundreds_of_switches_are_described_and_followed() {
     let line = |switches: u32, far: u32| {

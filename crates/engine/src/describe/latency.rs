@@ -3,7 +3,7 @@ use crate::core::Tick;
 use crate::core::plan::Plan;
 use crate::graph::Peer;
 use crate::outcomes::{Script, every_outcome};
-use crate::routing::{Bind, Route, Router, minimal::Minimal};
+use crate::routing::{Bind, Route, Router, Routing, minimal::Minimal};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 
@@ -35,10 +35,14 @@ pub struct Spread {
 }
 
 impl Ways {
-    /// Follows the minimal routing between all pairs of switches with endpoints, and all that it may draw (parallel links). None
-    /// if no two endpoints are joined by it.
-    pub fn new(plan: &Plan, topology: &Topology) -> Option<Self> {
-        let router = Minimal {}.router(topology, &plan.graph, &plan.scale)?;
+    /// Follows the minimal routing, or dimension order in the scenario's own orders. None if no two endpoints are joined by it.
+    pub fn new(plan: &Plan, topology: &Topology, routing: &Routing) -> Option<Self> {
+        let own = matches!(routing, Routing::Dor(_)).then(|| Self::by(plan, &*plan.router)).flatten();
+        own.or_else(|| Self::by(plan, &*Minimal {}.router(topology, &plan.graph, &plan.scale)?))
+    }
+
+    /// Follows a routing between all pairs of switches with endpoints, and all that it may draw (parallel links).
+    fn by(plan: &Plan, router: &dyn Router) -> Option<Self> {
         let mut attached = vec![0u64; plan.graph.switches.len()];
         // Endpoints are attached in order, so this is one of each switch.
         let mut endpoint_of = vec![0u32; attached.len()];
@@ -53,7 +57,7 @@ impl Ways {
             for &to in &ends {
                 let weight = attached[from] * (attached[to] - u64::from(from == to));
                 if weight > 0 {
-                    for (way, part) in ways(plan, &*router, [from, to].map(|switch| endpoint_of[switch]))? {
+                    for (way, part) in ways(plan, router, [from, to].map(|switch| endpoint_of[switch]))? {
                         *pairs.entry(way).or_insert(0.0) += part * weight as f64;
                     }
                 }
@@ -178,7 +182,7 @@ mod tests {
         let changes: Vec<_> = changes.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
         let scenario = Scenario::parse(text, &changes).unwrap();
         let plan = build::plan(&scenario).unwrap();
-        let ways = Ways::new(&plan, &scenario.topology).unwrap();
+        let ways = Ways::new(&plan, &scenario.topology, &scenario.routing).unwrap();
         ask(&plan, ways)
     }
 
