@@ -231,9 +231,10 @@ impl Plan {
         now + (4 * packet as Tick).max(now / 8)
     }
 
-    /// A span of time in ticks.
+    /// A span of time in ticks, rounded; one that is not 0 has at least one.
     pub fn ticks(&self, span: Duration) -> Tick {
-        span.time(&self.scale).0 / self.tick
+        let time = span.time(&self.scale).0;
+        (time / self.tick + Tick::from(time % self.tick * 2 >= self.tick)).max(Tick::from(time > 0))
     }
 
     /// A size in flits.
