@@ -192,21 +192,41 @@ fn packets_that_switches_make_go_minimally() {
     assert!(channels.values().all(|&channels| channels <= 4), "{channels:?}");
 }
 
-/// With a threshold that its last switch never reaches LHRP drops nothing, and is told to be so.
+/// With a threshold that its last switch never reaches LHRP drops nothing, and is told to be so; that of none given is in reach.
 #[test]
 fn a_threshold_that_buffers_do_not_reach_is_told() {
     let go = |threshold: &str| {
         let output = run(&format!(
             "[topology]\nkind = \"torus\"\ndims = [4, 4]\nconcentration = 2\n[link]\nlatency = \"50 ns\"\n[routing]\nkind = \"dor\"\n\
-             [congestion_control]\nkind = \"lhrp\"\nthreshold = \"{threshold}\"\n\
+             [congestion_control]\nkind = \"lhrp\"\n{threshold}\n\
              [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 20\ndestinations = 1\nload = 0.5\nmessage = \"4 flits\"\n\
              [run]\nwarmup = \"0 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
         ));
         let warnings = output.summary["warnings"].to_string();
         (warnings.contains("congestion_control.threshold"), number(&output, "hot", "dropped_packets"))
     };
-    let (told, dropped) = go("1200 flits");
+    let (told, dropped) = go("threshold = \"1200 flits\"");
     assert!(told && dropped == 0.0, "{told}, {dropped} dropped");
-    let (told, dropped) = go("400 flits");
-    assert!(!told && dropped > 0.0, "{told}, {dropped} dropped");
+    for within in ["threshold = \"400 flits\"", ""] {
+        let (told, dropped) = go(within);
+        assert!(!told && dropped > 0.0, "{within}: {told}, {dropped} dropped");
+    }
+}
+
+/// What ECN does by default goes by the length of packets: it frees others of a hot spot with short ones and with long ones.
+#[test]
+fn ecn_frees_the_others_of_a_hot_spot_by_default_whatever_the_length_of_packets() {
+    for (packet, time) in [("24 flits", "100 us"), ("4 KiB", "1 ms")] {
+        let accepted = ["none", "ecn"].map(|kind| {
+            let output = run(&format!(
+                "[topology]\nkind = \"fat-tree\"\nlevels = 2\narity = 8\n[link]\nlatency = \"20 ns\"\n[packet]\nmax = \"{packet}\"\n\
+                 [routing]\nkind = \"nca\"\n[congestion_control]\nkind = \"{kind}\"\n\
+                 [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 16\ndestinations = 1\nload = 0.5\nmessage = \"16 packets\"\n\
+                 [[traffic]]\nname = \"others\"\npattern = \"permutation\"\nendpoints = \"rest\"\nload = 0.4\nmessage = \"16 packets\"\n\
+                 [run]\nwarmup = \"{time}\"\nduration = \"{time}\"\ndrain = \"0 us\"\n"
+            ));
+            number(&output, "others", "accepted")
+        });
+        assert!(accepted[0] < 0.3 && accepted[1] > 0.38, "{packet}: {accepted:?}");
+    }
 }

@@ -26,7 +26,8 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// The defaults are those of SC '15, Table 1 (the threshold is half an output queue); the decrement is ours. HPCA 2012 has
+/// The defaults are those of SC '15, Table 1, by the length of its packets, which have 24 flits at most: a threshold of 192 flits
+/// (half an output queue), increments of 24 cycles; a cycle is the time of a flit. The decrement is ours. HPCA 2012 has
 /// `notify = "notification"`, `threshold = "461 flits"`, `increment = "800 ns"`, `decrement = "50 ns"` and
 /// `timer = "2 us"`.
 ///
@@ -55,13 +56,17 @@ pub struct Ecn {
     /// Flits waiting for an output (all inputs and its output queue) above which packets are marked, if the channel has
     /// credits.
     pub threshold: Size,
-    /// Added to the inter-packet delay by each notification.
-    pub increment: Duration,
-    /// Taken off the delay once per `timer` without a notification.
-    pub decrement: Duration,
-    /// Period of the decrement (InfiniBand's CCTI_Timer).
+    /// Added to the inter-packet delay by each notification. By default the time of a packet of the largest size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub increment: Option<Duration>,
+    /// Taken off the delay once per `timer` without a notification. By default a 24th of the time of a packet of the largest size,
+    /// rounded up to cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decrement: Option<Duration>,
+    /// Period of the decrement (InfiniBand's CCTI_Timer). By default 96 times the default decrement.
     #[schemars(extend("exclusiveMinimum" = 0))]
-    pub timer: Duration,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Duration>,
     /// Time after an increase in which further notifications add nothing to that queue's delay.
     pub increase_period: Duration,
     /// Mean number of packets at the root that are not marked between two that are (InfiniBand's Marking_Rate).
@@ -79,10 +84,10 @@ impl Default for Ecn {
     fn default() -> Self {
         Self {
             notify: Notify::Acknowledgement,
-            threshold: Size::Flits(192),
-            increment: Duration::Cycles(24),
-            decrement: Duration::Cycles(1),
-            timer: Duration::Cycles(96),
+            threshold: Size::Packets(8),
+            increment: None,
+            decrement: None,
+            timer: None,
             increase_period: Duration::Ps(0),
             marking_rate: 0,
             table: Vec::new(),
@@ -241,11 +246,13 @@ impl Agent for Marker {
 
 impl Scheme for Ecn {
     fn problems(&self) -> Vec<Problem> {
-        let usual = Self::default();
         let unused = [
-            ("increment", self.increment != usual.increment && !self.table.is_empty()),
-            ("decrement", self.decrement != usual.decrement && !self.table.is_empty()),
-            ("index_increase", self.index_increase != usual.index_increase && self.table.is_empty()),
+            ("increment", self.increment.is_some() && !self.table.is_empty()),
+            ("decrement", self.decrement.is_some() && !self.table.is_empty()),
+            (
+                "index_increase",
+                self.index_increase != Self::default().index_increase && self.table.is_empty(),
+            ),
         ];
         let told = |(key, _): (&str, bool)| {
             let message =
@@ -257,12 +264,15 @@ impl Scheme for Ecn {
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let by_index = !self.table.is_empty();
+        let packet = u64::from(plan.packet_flits);
+        let step = packet.div_ceil(24);
+        let time = |given: Option<Duration>, cycles| plan.ticks(given.unwrap_or(Duration::Cycles(cycles)));
         let source = Throttle {
             acknowledge,
             notify: self.notify,
-            increment: if by_index { self.index_increase.into() } else { plan.ticks(self.increment) },
-            decrement: if by_index { 1 } else { plan.ticks(self.decrement) },
-            timer: plan.ticks(self.timer).max(1),
+            increment: if by_index { self.index_increase.into() } else { time(self.increment, packet) },
+            decrement: if by_index { 1 } else { time(self.decrement, step) },
+            timer: time(self.timer, 96 * step).max(1),
             increase_period: plan.ticks(self.increase_period),
             table: self.table.iter().map(|&delay| plan.ticks(delay)).collect(),
             control: plan.control_class(),
