@@ -77,6 +77,12 @@ class Scenario:
             described: dict[str, Any] = json.loads(_engine.describe(*self._input()))
         return described
 
+    def remarks(self) -> list[str]:
+        """What a user has to know of its parameters on its network, such as a threshold out of reach."""
+        with engine_errors():
+            told: list[str] = json.loads(_engine.remarks(*self._input()))
+        return told
+
     def linear_load(self) -> dict[str, Any]:
         """What each channel carries under the traffic, by the routing alone, and the bound that follows."""
         with engine_errors():

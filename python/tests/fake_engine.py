@@ -65,6 +65,13 @@ def describe(text, overrides):
     )
 
 
+def remarks(text, overrides):
+    _demand_right(text, overrides)
+    return json.dumps(
+        [line.removeprefix("# told ") for line in text.split("\n") if line.startswith("# told ")]
+    )
+
+
 def load(text, overrides):
     _demand_right(text, overrides)
     row = {"traffic": "hot", "throughput_bound": 0.5, "bottleneck": "switch 1 port 2 (x) to switch 2"}

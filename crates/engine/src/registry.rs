@@ -167,8 +167,9 @@ mod tests {
         let lhrp =
             &kinds["congestion_controls"].as_array().unwrap().iter().find(|k| k["name"] == "lhrp").unwrap();
         assert!(lhrp["doc"].as_str().unwrap().starts_with("Last-hop reservation protocol"), "{lhrp}");
-        let threshold = &lhrp["parameters"][0];
-        assert_eq!((&threshold["name"], &threshold["default"]), (&json!("threshold"), &json!("1000 flits")));
+        let parameters = lhrp["parameters"].as_array().unwrap();
+        let after = parameters.iter().find(|parameter| parameter["name"] == "coalesce_after").unwrap();
+        assert_eq!(after["default"], json!(3));
     }
 
     #[test]

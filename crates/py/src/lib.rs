@@ -107,6 +107,13 @@ fn describe(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String
     value.map(|value| json(&value)).map_err(run_error)
 }
 
+/// What a user has to know of a scenario's parameters on its network, as a JSON list of texts.
+#[pyfunction]
+fn remarks(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
+    let told = free(py, || parse(text, &overrides).and_then(|scenario| engine::remarks(&scenario)))?;
+    told.map(|told| json(&told)).map_err(run_error)
+}
+
 /// The channels of the network with their capacities, and the flows of phases, as JSON.
 #[pyfunction]
 fn channels(py: Python<'_>, text: &str, overrides: Overrides) -> PyResult<String> {
@@ -209,6 +216,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(describe, module)?)?;
+    module.add_function(wrap_pyfunction!(remarks, module)?)?;
     module.add_function(wrap_pyfunction!(complete, module)?)?;
     module.add_function(wrap_pyfunction!(files, module)?)?;
     module.add_function(wrap_pyfunction!(places, module)?)?;

@@ -24,13 +24,15 @@ def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) 
         scenario = inputs.load(file, changes)
     with reporting(scenario):
         problems, points = sweeps.examine(scenario)
+        remarks = [] if problems or points is not None else scenario.remarks()
         if as_json:
-            console.print_json({"problems": [vars(problem) for problem in problems]})
+            console.print_json({"problems": [vars(problem) for problem in problems], "warnings": remarks})
         elif problems:
             raise InputError(problems)
         else:
             of_sweep = f", {points:,} points to sweep" if points is not None else ""
             console.output().print(f"{console.printable(file)}: no mistakes{of_sweep}", soft_wrap=True)
+            console.print_lines(f"warning: {remark}" for remark in remarks)
     if problems:
         raise typer.Exit(WRONG)
 

@@ -44,6 +44,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "queues": queues(plan),
         "ranks": ranks(plan),
         "cost": cost::cost(scenario, plan),
+        "warnings": scenario.congestion_control.scheme().remarks(plan),
     });
     if let Some(added) = added_ports(scenario, plan) {
         facts["horizontal_ports_percent_of_others"] = json!(added);

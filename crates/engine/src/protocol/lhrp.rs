@@ -32,7 +32,7 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// `threshold` is that of the paper's Table 1; the others are ours.
+/// A `threshold` of 1000 flits is that of the paper's Table 1; the others are ours.
 ///
 /// # Paper
 ///
@@ -52,9 +52,11 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
-    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. Where the buffers
-    /// of that switch hold fewer, nothing is ever dropped: short links have small buffers, unless `[switch]` gives larger.
-    pub threshold: Size,
+    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. By default 1000 flits, or
+    /// half of what the buffers of that switch hold for an endpoint where 1000 are out of reach, more than three quarters of
+    /// it: short links have small buffers, unless `[switch]` gives larger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Size>,
     /// Time in input buffers after which a speculative packet is dropped anywhere in the network; without it, never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric_drop: Option<Duration>,
@@ -68,7 +70,7 @@ pub struct Lhrp {
 
 impl Default for Lhrp {
     fn default() -> Self {
-        Self { threshold: Size::Flits(1000), fabric_drop: None, coalesce_after: 3, stops: Stops::Growth }
+        Self { threshold: None, fabric_drop: None, coalesce_after: 3, stops: Stops::Growth }
     }
 }
 
@@ -269,6 +271,9 @@ impl Source for Sender {
     }
 }
 
+/// Flits of the threshold in the paper's Table 1.
+const THRESHOLD: u32 = 1000;
+
 /// The last-hop switches' schedulers and drop rule.
 struct LastHop {
     threshold: u32,
@@ -299,9 +304,36 @@ impl Agent for LastHop {
     }
 }
 
-/// The warning that a threshold is more than three quarters of what a last switch can hold for an endpoint, its output queue
-/// and a virtual channel of every other port: traffic jams before that is reached, and hardly anything is dropped.
-pub(super) fn out_of_reach(plan: &Plan, threshold: Size) -> Option<String> {
+/// The flits of a threshold; of none given, of the default.
+pub(super) fn threshold_flits(plan: &Plan, threshold: Option<Size>) -> u32 {
+    threshold.map_or_else(|| reach(plan).limit(THRESHOLD), |given| plan.flits(given))
+}
+
+/// The warning that a threshold is out of reach: traffic jams before that is reached, and hardly anything is dropped.
+pub(super) fn out_of_reach(plan: &Plan, threshold: Option<Size>) -> Option<String> {
+    let (reach, threshold) = (reach(plan), plan.flits(threshold?));
+    (reach.limit(threshold) < threshold).then(|| {
+        format!(
+            "congestion_control.threshold: {threshold} flits, but a switch holds about {} for an endpoint (its output queue \
+             and a virtual channel of each other port): traffic jams before anything is dropped. A threshold of {} leaves room",
+            reach.0,
+            reach.0 / 2
+        )
+    })
+}
+
+/// Flits that a last switch can hold for an endpoint, the least of all switches: in its output queue and a virtual channel of
+/// every other port.
+struct Reach(u64);
+
+impl Reach {
+    /// A threshold if it is within reach, three quarters of what can be held; else half of that.
+    fn limit(&self, threshold: u32) -> u32 {
+        if 4 * u64::from(threshold) <= 3 * self.0 { threshold } else { (self.0 / 2) as u32 }
+    }
+}
+
+fn reach(plan: &Plan) -> Reach {
     let held = |class: u8| {
         let link = &plan.links[usize::from(class)];
         let droppable = |vc: usize| plan.channels.classes[usize::from(plan.channels.class_of[vc])].droppable;
@@ -313,14 +345,7 @@ pub(super) fn out_of_reach(plan: &Plan, threshold: Size) -> Option<String> {
         ports.map(|port| held(port.class)).sum::<u64>() - held(0) + u64::from(plan.output_buffer.unwrap_or(0))
     };
     let switches: BTreeSet<u32> = plan.graph.endpoints.iter().map(|&(switch, _)| switch).collect();
-    let (least, threshold) = (switches.into_iter().map(room).min()?, u64::from(plan.flits(threshold)));
-    (4 * threshold > 3 * least).then(|| {
-        format!(
-            "congestion_control.threshold: {threshold} flits, but a switch holds about {least} for an endpoint (its output queue \
-             and a virtual channel of each other port): traffic jams before anything is dropped. A threshold of {} leaves room",
-            least / 2
-        )
-    })
+    Reach(switches.into_iter().map(room).min().unwrap_or(0))
 }
 
 impl Scheme for Lhrp {
@@ -345,7 +370,7 @@ impl Scheme for Lhrp {
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
         Box::new(LastHop {
-            threshold: plan.flits(self.threshold),
+            threshold: threshold_flits(plan, self.threshold),
             time_to_wait: self.fabric_drop.map(|limit| plan.ticks(limit)),
             pace: Pace::new(plan, 0.0),
             schedulers: vec![Scheduler::default(); share.endpoints.len()],

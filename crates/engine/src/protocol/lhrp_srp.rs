@@ -50,8 +50,10 @@ use std::sync::Arc;
 pub struct LhrpSrp {
     /// Messages of at least this size go as under SRP.
     pub threshold_message: Size,
-    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped.
-    pub threshold: Size,
+    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. By default as under `lhrp`:
+    /// 1000 flits, or less where buffers are small.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Size>,
     /// Time in the input buffers of all switches together after which a speculative packet is dropped.
     pub time_to_wait: Duration,
     /// How packets of small messages are dropped.
@@ -80,7 +82,7 @@ impl Default for LhrpSrp {
     fn default() -> Self {
         Self {
             threshold_message: Size::Flits(48),
-            threshold: Size::Flits(1000),
+            threshold: None,
             time_to_wait: Duration::Ps(1_000_000),
             drop_small: Drop::Threshold,
             drop_large: Drop::Timeout,
@@ -258,7 +260,7 @@ impl Scheme for LhrpSrp {
             small_below: plan.flits(self.threshold_message),
             drop_small: self.drop_small,
             drop_large: self.drop_large,
-            threshold: plan.flits(self.threshold),
+            threshold: super::lhrp::threshold_flits(plan, self.threshold),
             time_to_wait: timed.then(|| plan.ticks(self.time_to_wait)),
             pace: Pace::new(plan, 0.0),
             schedulers: vec![Scheduler::default(); share.endpoints.len()],
