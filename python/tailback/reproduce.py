@@ -87,6 +87,7 @@ def _find(search: Search, executor: Executor, folder: Path) -> Saturation:
         high=search.high,
         tolerance=search.tolerance,
         seeds=search.seeds,
+        traffic="all",
         executor=executor,
         directory=folder,
     )

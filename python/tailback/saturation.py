@@ -13,12 +13,12 @@ import re
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import Executor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tailback.errors import InputError, mistake
+from tailback.errors import InputError, PointsFailed, mistake
 from tailback.scenario import Scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 from tailback.sweeps import measured
@@ -33,13 +33,15 @@ TOLERANCE_MIN = 1e-6
 class Tried:
     """A load that was tried: what was accepted of what was offered there, over the seeds, and the verdict.
 
-    The interval has the confidence of one look; the verdict is sure if it lies on one side of the limit.
+    The interval has the confidence of one look; the verdict is sure if it lies on one side of the limit. A
+    load at which a run gave no result is refused: `failed` says why, and the interval is not known.
     """
 
     load: float
     ratio: Interval
     accepted: bool
     sure: bool
+    failed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,11 @@ class Saturation:
 
     The saturation load lies between `accepted_load`, which was accepted within 3 %, and `refused_load`,
     which was not: 0 and infinity where no load that was tried was. Each verdict rests on as many seeds as the
-    confidence needed, up to the limit (`sure` tells whether all did). `at_full_load` is what is accepted of a
-    load of 1, wherever the search ended. `runs` and `cpu_seconds` are of all runs that it rests on, whether
-    or not they were there before. `tried` are the loads of the search, in its order, and `warnings` what the
-    runs at the two ends of the bracket warned of.
+    confidence needed, up to the limit (`sure` tells whether all did, `sure_between` what the sure ones tell).
+    `at_full_load` is what is accepted of a load of 1, wherever the search ended, over all seeds that ran
+    there. `runs` and `cpu_seconds` are of all runs that it rests on, whether or not they were there before.
+    `tried` are the loads of the search, in its order, and `warnings` what the runs at the two ends of the
+    bracket warned of.
     """
 
     accepted_load: float
@@ -79,20 +82,37 @@ class Saturation:
         """Half the width of the bracket; NaN if it has but one end."""
         return (self.refused_load - self.accepted_load) / 2 if self.is_bracketed else math.nan
 
+    @property
+    def sure_between(self) -> tuple[float, float]:
+        """The largest load surely accepted and the least surely refused: 0 and infinity where none was."""
+        return (
+            max((tried.load for tried in self.tried if tried.sure and tried.accepted), default=0.0),
+            min((tried.load for tried in self.tried if tried.sure and not tried.accepted), default=math.inf),
+        )
+
     def __str__(self) -> str:
         """Both definitions in words."""
-        confidence = f"{100 * self.confidence:.6g} % confidence"
-        how_sure = confidence if self.sure else f"with fewer seeds than {confidence} takes"
+        enough = f"accepts at least {100 * (1 - LOSS_MAX):.0f} % of what is offered"
         digits = max(3, 1 - math.floor(math.log10(self.half))) if self.half > 0 else 3
-        where = f"{self.load:.{digits}f} ± {self.half:.{digits}f}"
         if math.isinf(self.refused_load):
-            where = f"{self.accepted_load:.3f} at least, the largest that was tried,"
+            found = f"{enough} up to the largest load that was tried, {self.accepted_load:.3f}"
         elif self.accepted_load == 0.0:
-            where = f"less than {self.refused_load:.3f}, the least that was tried,"
+            found = f"{enough} at no load that was tried, not even at {self.refused_load:.3f}"
+        else:
+            found = f"{enough} up to a load of {self.load:.{digits}f} ± {self.half:.{digits}f}"
         return (
-            f"accepts at least {100 * (1 - LOSS_MAX):.0f} % of what is offered up to a load of "
-            f"{where} of the injection bandwidth ({how_sure}), and {self.at_full_load} at full load"
+            f"{found} of the injection bandwidth ({self._how_sure()}), and {self.at_full_load} at full load"
         )
+
+    def _how_sure(self) -> str:
+        confidence = f"{100 * self.confidence:.6g} % confidence"
+        if self.sure:
+            return confidence
+        accepted, refused = self.sure_between
+        sure = f"{accepted:.3f} is accepted" if accepted > 0 else ""
+        if math.isfinite(refused):
+            sure += f"{' and ' if sure else ''}{refused:.3f} is refused"
+        return f"with fewer seeds than {confidence} takes{', with which ' + sure if sure else ''}"
 
 
 def saturation(
@@ -104,45 +124,58 @@ def saturation(
     tolerance: float = 0.01,
     confidence: float = CONFIDENCE,
     seeds: int = 5,
-    traffic: str = "all",
+    traffic: str | None = None,
     executor: Executor | None = None,
     directory: str | Path = "results/saturation",
     progress: Callable[[Tried], object] | None = None,
 ) -> Saturation:
     """Finds the saturation throughput of a scenario over the load at `key`, such as "traffic.uniform.load".
 
-    Bisects until the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at
-    a time until the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used
-    up. `confidence` is that of the verdict at a load, however often it was looked at: each look has its part
-    of the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that
-    is in the bracket. `progress` is told of each load when its verdict is there.
+    What must be accepted is the class `traffic`, or "all"; by default the class of that load. Bisects until
+    the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at a time until
+    the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used up.
+    `confidence` is that of the verdict at a load, however often it was looked at: each look has its part of
+    the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
+    in the bracket. `progress` is told of each load when its verdict is there.
     """
     if not 0 < low < high < math.inf:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
-    if seeds < 1 or not 0 < confidence < 1 or not TOLERANCE_MIN <= tolerance < math.inf:
-        raise mistake(
-            f"seeds is at least 1, confidence between 0 and 1, tolerance at least {TOLERANCE_MIN:g}"
-        )
+    if seeds < 1:
+        raise mistake(f"{seeds} seeds give no result", "seeds is at least 1")
+    if not 0 < confidence < 1:
+        raise mistake(f"a confidence of {confidence} is none", "it lies between 0 and 1, such as 0.95")
+    if not TOLERANCE_MIN <= tolerance < math.inf:
+        raise mistake(f"a tolerance of {tolerance} cannot be reached", f"it is at least {TOLERANCE_MIN:g}")
     for load in (low, high, FULL_LOAD):
         problems = scenario.replace({key: load}).check()
         if problems:
             raise InputError(problems)
-    _demand_class(scenario.replace({key: low}), traffic)
+    traffic = _demand_class(scenario.replace({key: low}), traffic or class_of(scenario, key) or "all")
     with nullcontext(executor) if executor is not None else pool(min(seeds, os.cpu_count() or 1)) as shared:
         judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress)
         return _bisect(judge, low, high, tolerance)
 
 
-def _demand_class(scenario: Scenario, traffic: str) -> None:
+def class_of(scenario: Scenario, key: str) -> str | None:
+    """The class of traffic whose load a key is; none if it is something else."""
+    ((*parts,),) = scenario.places([key])
+    if len(parts) != 3 or parts[0] != "traffic" or parts[2] != "load" or not parts[1].isdecimal():
+        return None
+    name: str = tomllib.loads(scenario.complete())["traffic"][int(parts[1])]["name"]
+    return name
+
+
+def _demand_class(scenario: Scenario, traffic: str) -> str:
     """Before anything runs: the class whose traffic is judged is one of the scenario's."""
     tables = tomllib.loads(scenario.complete())
     names = [table["name"] for table in tables.get("traffic", [])]
     if traffic not in ("all", *names):
         raise mistake(f"there is no traffic class {traffic!r}", f"one of {', '.join([*names, 'all'])}")
+    return traffic
 
 
 def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturation:
-    full = judge.throughput(FULL_LOAD)
+    judge.run(FULL_LOAD)
     if judge.accepts(high):
         low, high = high, math.inf
     elif not judge.accepts(low):
@@ -154,7 +187,7 @@ def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturat
     return Saturation(
         low,
         high,
-        full,
+        judge.throughput(FULL_LOAD),
         judge.confidence,
         judge.sure,
         len(judge.summaries),
@@ -196,11 +229,28 @@ class _Judge:
                 told.setdefault(re.sub(r"\d+", "", warning), f"at a load of {load:g}: {warning}")
         return list(told.values())
 
+    def run(self, load: float) -> None:
+        with suppress(PointsFailed):
+            self._facts(load, min(2, self.seeds))
+
     def throughput(self, load: float) -> Interval:
-        accepted = [float(facts["accepted"]) for facts in self._facts(load, min(2, self.seeds))]
-        return mean_interval(accepted, self.confidence)
+        """What was accepted at a load, over all seeds that ran there."""
+        ran = [summary for (at, _), summary in self.summaries.items() if at == load]
+        accepted = [float(summary["classes"][self.traffic]["accepted"]) for summary in ran]
+        return mean_interval(accepted or [math.nan], self.confidence)
 
     def accepts(self, load: float) -> bool:
+        try:
+            tried = self._look(load)
+        except PointsFailed as failure:
+            why = next(iter(failure.sweep.failed.values()))
+            tried = Tried(load, mean_interval([]), accepted=False, sure=True, failed=why.split("\n")[0])
+        self.tried.append(tried)
+        if self.progress is not None:
+            self.progress(tried)
+        return tried.accepted
+
+    def _look(self, load: float) -> Tried:
         count = min(2, self.seeds)
         looks = self.seeds - count + 1
         while True:
@@ -208,10 +258,7 @@ class _Judge:
             interval = mean_interval(ratios, 1 - (1 - self.confidence) / looks)
             clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
             if clear or count >= self.seeds:
-                self.tried.append(Tried(load, interval, interval.mean >= 1 - LOSS_MAX, clear))
-                if self.progress is not None:
-                    self.progress(self.tried[-1])
-                return self.tried[-1].accepted
+                return Tried(load, interval, interval.mean >= 1 - LOSS_MAX, clear)
             count += 1
 
     def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:

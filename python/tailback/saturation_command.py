@@ -12,7 +12,7 @@ from typing import Any
 from tailback import console, sweeps
 from tailback.errors import InputError, Problem, mistake, unwritable
 from tailback.places import replaced
-from tailback.saturation import Saturation, Tried, saturation
+from tailback.saturation import Saturation, Tried, class_of, saturation
 from tailback.scenario import Scenario
 from tailback.stats import Interval
 from tailback.sweep_table import SEED, from_text
@@ -56,12 +56,11 @@ def _quoted(name: str) -> str:
 
 
 def _class_of(scenario: Scenario, key: str, classes: list[dict[str, Any]]) -> str:
-    ((*parts,),) = scenario.places([key])
-    if len(parts) != 3 or parts[0] != "traffic" or parts[2] != "load" or not parts[1].isdecimal():
+    name = class_of(scenario, key)
+    if name is None:
         names = ", ".join(traffic["name"] for traffic in classes)
         help_text = f"--key traffic.NAME.load; there are {names}" if names else "there is no [[traffic]]"
         raise mistake(f"--key {key}: this is not the load of a class of traffic", help_text)
-    name: str = classes[int(parts[1])]["name"]
     return name
 
 
@@ -85,6 +84,9 @@ def _tell(text: str) -> None:
 
 
 def _show(tried: Tried) -> None:
+    if tried.failed is not None:
+        _tell(f"load {tried.load:.4g}: refused, a run gave no result: {tried.failed}")
+        return
     verdict = ("accepted" if tried.accepted else "refused") + ("" if tried.sure else " (not sure)")
     seeds = f"{tried.ratio.values} seed{'s' if tried.ratio.values > 1 else ''}"
     _tell(f"load {tried.load:.4g}: {verdict}, {tried.ratio.scaled(100)} % arrive ({seeds})")
@@ -111,6 +113,8 @@ def facts(found: Saturation) -> dict[str, Any]:
         "at_full_load": _interval(found.at_full_load),
         "confidence": found.confidence,
         "sure": found.sure,
+        "surely_accepted_load": found.sure_between[0] or None,
+        "surely_refused_load": found.sure_between[1] if math.isfinite(found.sure_between[1]) else None,
         "runs": found.runs,
         "cpu_seconds": found.cpu_seconds,
         "tried": [
@@ -119,6 +123,7 @@ def facts(found: Saturation) -> dict[str, Any]:
                 "accepted": tried.accepted,
                 "sure": tried.sure,
                 "accepted_share": _interval(tried.ratio),
+                "failed": tried.failed,
             }
             for tried in found.tried
         ],
@@ -127,9 +132,9 @@ def facts(found: Saturation) -> dict[str, Any]:
 
 
 def _interval(interval: Interval) -> dict[str, Any]:
-    half = None if math.isnan(interval.half) else interval.half
+    mean, half = (None if math.isnan(value) else value for value in (interval.mean, interval.half))
     return {
-        "mean": interval.mean,
+        "mean": mean,
         "half": half,
         "confidence": interval.confidence,
         "seeds": interval.values,

@@ -27,6 +27,7 @@ STOOD_IN = (
     "kinds",
     "load",
     "run",
+    "remarks",
     "schema",
     "version",
 )

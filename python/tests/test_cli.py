@@ -190,6 +190,13 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(command, scenari
     assert "\x1b" not in err
 
 
+def test_check_tells_of_parameters_that_do_nothing_on_this_network(command, scenario_file):
+    status, out, _ = command("check", scenario_file(f"{GOOD}\n# told threshold: out of reach\n"))
+    assert (status, out.splitlines()[-1]) == (0, "warning: threshold: out of reach")
+    _, out, _ = command("check", scenario_file(f"{GOOD}\n# told threshold: out of reach\n"), "--json")
+    assert json.loads(out) == {"problems": [], "warnings": ["threshold: out of reach"]}
+
+
 def test_check_tells_mistakes_by_its_exit_status(command, scenario_file):
     assert command("check", scenario_file(GOOD))[0] == 0
     assert command("check", scenario_file("wrong"))[0] == 2

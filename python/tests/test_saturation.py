@@ -50,6 +50,7 @@ def network(monkeypatch):
         return Done(over["traffic.u.load"][0], seeds)
 
     monkeypatch.setattr(saturation, "measured", sweep)
+    monkeypatch.setattr(saturation, "class_of", lambda *_: None)
     return tailback.Scenario.loads("")
 
 
@@ -62,6 +63,23 @@ def test_bisection_brackets_the_largest_load_accepted_within_three_percent(netwo
     assert found.sure
 
 
+def test_what_is_surely_accepted_and_refused_is_told_where_verdicts_are_unsure():
+    none = saturation.mean_interval([])
+    tried = [(0.4, True, True), (0.8, False, True), (0.6, True, False), (0.7, False, False)]
+    found = saturation.Saturation(
+        0.6,
+        0.7,
+        none,
+        0.95,
+        sure=False,
+        runs=8,
+        cpu_seconds=1.0,
+        tried=tuple(saturation.Tried(load, none, accepted, sure) for load, accepted, sure in tried),
+    )
+    assert found.sure_between == (0.4, 0.8)
+    assert "takes, with which 0.400 is accepted and 0.800 is refused)" in str(found)
+
+
 def test_one_seed_states_no_confidence(network):
     found = saturation.saturation(network, "traffic.u.load", seeds=1, executor=object())
     assert not found.sure
@@ -72,7 +90,7 @@ def test_a_network_that_never_saturates_says_so(network):
     found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=object())
     assert (found.accepted_load, found.refused_load) == (0.5, math.inf)
     assert math.isnan(found.load)
-    assert "up to a load of 0.500 at least, the largest that was tried," in str(found)
+    assert "up to the largest load that was tried, 0.500" in str(found)
 
 
 def test_a_network_that_saturates_below_what_is_searched_has_no_saturation_load(network):
@@ -80,7 +98,7 @@ def test_a_network_that_saturates_below_what_is_searched_has_no_saturation_load(
     assert (found.accepted_load, found.refused_load) == (0.0, 0.7)
     assert math.isnan(found.load)
     assert math.isnan(found.half)
-    assert "up to a load of less than 0.700, the least that was tried," in str(found)
+    assert "at no load that was tried, not even at 0.700" in str(found)
 
 
 def test_all_runs_of_a_search_are_counted_whether_or_not_they_were_there_before(network):
@@ -110,7 +128,14 @@ def test_a_verdict_at_the_limit_is_called_sure_no_more_often_than_the_confidence
 
 
 @pytest.mark.parametrize(
-    "bad", [{"low": 0.9, "high": 0.1}, {"seeds": 0}, {"confidence": 1.0}, {"traffic": "x"}]
+    "bad",
+    [
+        {"low": 0.9, "high": 0.1},
+        {"seeds": 0},
+        {"confidence": 1.0},
+        {"tolerance": 0.0},
+        {"traffic": "x"},
+    ],
 )
 def test_a_nonsense_search_is_refused(network, bad):
     with pytest.raises(tailback.InputError):
@@ -137,6 +162,58 @@ def test_the_command_finds_what_two_senders_to_one_may_offer_in_closed_form(comm
     assert (tmp_path / "kept" / "points").is_dir()
 
 
+@pytest.mark.engine
+def test_full_load_counts_all_seeds_and_the_class_is_that_of_the_load(scenario_file, tmp_path):
+    scenario = tailback.Scenario.load(
+        scenario_file(TWO_TO_ONE.replace("endpoints = 3", "endpoints = 6") + UNIFORM)
+    )
+    found = saturation.saturation(
+        scenario, "traffic.pair.load", tolerance=0.3, seeds=3, confidence=0.9999, directory=tmp_path
+    )
+    assert found.at_full_load.values == max(tried.ratio.values for tried in found.tried) == 3
+    assert found.refused_load == pytest.approx(0.525), "the load of which 'pair' is accepted, not all"
+
+
+RING = """
+[topology]
+kind = "torus"
+dims = [8]
+[routing]
+kind = "dor"
+deadlock = "none"
+may_deadlock = true
+[[traffic]]
+name = "half-way"
+pattern = "tornado"
+load = 0.9
+message = "4 flits"
+[run]
+warmup = "5 us"
+duration = "20 us"
+"""
+UNIFORM = """
+[[traffic]]
+name = "others"
+pattern = "uniform"
+endpoints = "rest"
+load = 0.1
+"""
+
+
+@pytest.mark.engine
+def test_a_load_at_which_runs_give_no_result_is_refused(command, scenario_file, tmp_path):
+    """Minimal routing of a ring of four with one virtual channel deadlocks when it is full."""
+    status, out, err = command(
+        "saturation", scenario_file(RING), "--seeds", "2", "--tolerance", "0.5", "--json"
+    )
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["tried"][0]["accepted"] is False
+    assert "deadlock" in found["tried"][0]["failed"]
+    assert found["at_full_load"]["mean"] is None
+    assert "load 1: refused, a run gave no result: " in err
+
+
 SECOND = TWO_TO_ONE[TWO_TO_ONE.index("[[traffic]]") : TWO_TO_ONE.index("[run]")].replace("pair", "a b")
 PER_DESTINATION = TWO_TO_ONE.replace("load = 0.5", "load_per_destination = 0.5")
 
@@ -153,8 +230,8 @@ PER_DESTINATION = TWO_TO_ONE.replace("load = 0.5", "load_per_destination = 0.5")
         (TWO_TO_ONE, ["--low", "0.9", "--high", "0.1"], "a saturation cannot lie between 0.9 and 0.1"),
         (TWO_TO_ONE, ["--high", "1.5"], "0 to 1"),
         (TWO_TO_ONE, ["--low", "nan"], "a saturation cannot lie between nan and 1.0"),
-        (TWO_TO_ONE, ["--tolerance", "nan"], "tolerance at least 1e-06"),
-        (TWO_TO_ONE, ["--tolerance", "1e-18"], "tolerance at least 1e-06"),
+        (TWO_TO_ONE, ["--tolerance", "nan"], "it is at least 1e-06"),
+        (TWO_TO_ONE, ["--tolerance", "1e-18"], "it is at least 1e-06"),
         (TWO_TO_ONE, ["--traffic", "none"], "there is no traffic class 'none'"),
         (TWO_TO_ONE, ["--set", "run.seed=7"], "run.seed: the search sets it itself"),
         (TWO_TO_ONE, ["--set", "traffic.0.load=0.9"], "traffic.0.load: the search sets it itself"),
