@@ -105,7 +105,10 @@ impl Shape {
                     format!("a table of {}", keys.join(", "))
                 }
             }
-            Shape::Kinds(kinds) => format!("a table with the key {}", kinds.tag),
+            Shape::Kinds(kinds) => {
+                let names: Vec<&str> = kinds.kinds.iter().map(|kind| kind.name.as_str()).collect();
+                format!("a table with the key {}, one of {}", kinds.tag, names.join(", "))
+            }
             Shape::Either(shapes) => join_or(&shapes.iter().map(Shape::described).collect::<Vec<_>>()),
         }
     }
