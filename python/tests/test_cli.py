@@ -1,7 +1,11 @@
 """What the commands print, and with which exit status they end."""
 
+import errno
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -256,6 +260,31 @@ def test_an_error_of_tailback_itself_shows_no_traceback(command, scenario_file):
     status, _, err = command("run", scenario_file("crash"))
     assert status == 1
     assert "ZeroDivisionError: a bug" in err
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["list"], ["schema"], ["--version"]])
+def test_output_for_which_there_is_no_room_is_no_bug_of_tailback(arguments, unbuffered, monkeypatch):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    with Path("/dev/full").open("w") as full:
+        call = [sys.executable, "-m", "tailback", *arguments]
+        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        silent = subprocess.run(call, stdout=full, stderr=full, check=False)
+    told = "error: the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr, silent.returncode) == (1, told, 1)
+
+
+def test_a_full_disk_is_told_with_its_place_and_a_reader_that_has_enough_is_not(command, monkeypatch):
+    raised = OSError(errno.EDQUOT, "Disk quota exceeded", "/home/x")
+
+    def fail(*_):
+        raise raised
+
+    monkeypatch.setattr(tailback._engine, "schema", fail)
+    assert command("schema") == (1, "", "error: /home/x: Disk quota exceeded\n")
+    raised = BrokenPipeError(errno.EPIPE, "Broken pipe")
+    assert command("schema") == (1, "", "")
 
 
 def test_debugging_shows_where_an_error_comes_from(scenario_file, monkeypatch):
