@@ -300,6 +300,11 @@ def test_wrong_usage_ends_with_2(command, arguments):
     assert command(*arguments)[0] == 2
 
 
+def test_the_help_ends_with_what_the_exit_status_says(command):
+    _, text, _ = command("--help")
+    assert " ".join(text.split()).endswith("points of a sweep gave no result; 2 the input is wrong.")
+
+
 def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
     _, out, _ = command("list")
     assert "Groups of switches." in out

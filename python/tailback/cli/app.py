@@ -1,7 +1,4 @@
-"""The command's frame: options that several commands share, and how mistakes and failures are told.
-
-Exit status: 0 done, 1 the run failed or was interrupted, 2 the input is wrong.
-"""
+"""The command's frame: options that several commands share, and how mistakes and failures are told."""
 
 from __future__ import annotations
 
@@ -21,6 +18,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    epilog="Exit status: 0 done (also if a run is not stable, jobs did not end, or claims are missed); "
+    "1 failed or interrupted, or points of a sweep gave no result; 2 the input is wrong.",
 )
 
 FAILED, WRONG = 1, 2
