@@ -235,6 +235,14 @@ def test_an_output_folder_that_cannot_be_written_is_found_before_the_run(
     assert (tmp_path / "full" / "thesis.tex").exists()
 
 
+@pytest.mark.parametrize("name", ["run", "sweep", "saturation", "reproduce", "plot", "view", "trace", "demo"])
+def test_an_empty_place_for_output_is_not_the_current_folder(command, scenario_file, tmp_path, name):
+    arguments = [] if name in ("reproduce", "demo") else [scenario_file(GOOD)]
+    status, _, err = command(name, *arguments, "-o", "")
+    assert (status, "it is empty" in err) == (2, True), err
+    assert {path.name for path in tmp_path.iterdir()} <= {"net.toml"}
+
+
 def test_a_change_without_a_value_is_a_mistake(command, scenario_file):
     status, _, err = command("run", scenario_file(GOOD), "--set", "load", "--set", "=3")
     assert status == 2

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from tailback import console
 from tailback.cli import asking, running, showing
-from tailback.cli.app import BROKEN_OFF, FAILED, app
+from tailback.cli.app import BROKEN_OFF, FAILED, Command, app
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": running.run,
@@ -33,7 +33,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 """Every command, in the order in which --help lists them."""
 
 for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+    app.command(_name, cls=Command)(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
