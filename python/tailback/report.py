@@ -12,6 +12,7 @@ from tailback import __version__
 from tailback.console import minutes
 from tailback.experiments.model import Claim
 from tailback.result import replace_text
+from tailback.words import counted
 
 if TYPE_CHECKING:
     from tailback.reproduce import Reproduced
@@ -45,10 +46,10 @@ def _overall(done: Sequence[Reproduced]) -> str:
 
 
 def _what_ran(one: Reproduced) -> str:
-    seeds = ", ".join(map(str, one.seeds))
+    seeds = f"seed{'' if len(one.seeds) == 1 else 's'} {', '.join(map(str, one.seeds))}"
     part = f"In part: only {one.experiment.part}. " if one.experiment.part else ""
     return (
-        f"{part}{one.runs} runs, seeds {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
+        f"{part}{counted(one.runs, 'run')}, {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
         f"{', '.join(one.engines)}. ± is a 95 % confidence interval over the seeds, or what the text says; "
         "of a saturation it is half of the bracket that was searched."
     )

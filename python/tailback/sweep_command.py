@@ -17,6 +17,7 @@ from tailback.merged import described
 from tailback.result import POINTS
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
+from tailback.words import counted, were
 from tailback.workers import pool
 
 SCRIPT, COPY = "sweep.sh", "scenario.toml"
@@ -35,7 +36,7 @@ def begin(
     scenario, space = sweeps.split(scenario)
     if len(space) > sweeps.POINTS_MAX and not yes:
         raise mistake(
-            f"the sweep has {len(space):,} points",
+            f"the sweep has {counted(len(space), 'point')}",
             f"--yes runs more than {sweeps.POINTS_MAX:,}; --slurm K spreads them over a cluster",
         )
     wanted = _part(part, len(space))
@@ -56,7 +57,9 @@ def _part(part: str | None, points_all: int) -> range:
     if not colon or not first.isdecimal() or not last.isdecimal() or int(first) >= int(last):
         raise mistake(f"--part {part}: a part has the form FROM:TO", "as in --part 0:100, without the last")
     if int(first) >= points_all:
-        raise mistake(f"--part {part}: the sweep has {points_all:,} points", "they are counted from 0")
+        raise mistake(
+            f"--part {part}: the sweep has {counted(points_all, 'point')}", "they are counted from 0"
+        )
     return range(min(int(first), points_all), min(int(last), points_all))
 
 
@@ -87,14 +90,14 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     """What is printed at the end."""
     tally = done.tally
     ran = tally.points - tally.reused
-    lines = [f"{tally.points:,} points: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"]
+    lines = [f"{counted(tally.points, 'point')}: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"]
     if tally.reused:
-        lines[0] += f", {tally.reused:,} were complete"
+        lines[0] += f", {tally.reused:,} {were(tally.reused)} complete"
     if tally.failed:
         lines[0] += f", {tally.failed:,} gave no result"
     lines += _alike(done.points)
     if tally.damaged:
-        lines.append(f"{tally.damaged:,} damaged results were run again")
+        lines.append(f"{counted(tally.damaged, 'damaged result')} {were(tally.damaged)} run again")
     table = done.directory / sweeps.TABLE
     if table.exists():
         lines.append(f"table: {table}")
@@ -157,7 +160,7 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
     tasks = -(-len(space) // per_task)
     file = folder / COPY
     text = _SLURM.format(
-        points=f"{len(space):,}",
+        points=counted(len(space), "point"),
         last=tasks - 1,
         per_task=per_task,
         file=shlex.quote(str(file)),
@@ -198,7 +201,7 @@ def _copy(file: Path, target: Path) -> None:
 
 
 _SLURM = """#!/bin/sh
-# {points} points of a sweep, {per_task} per task. Submit with: sbatch sweep.sh
+# {points} of a sweep, {per_task} per task. Submit with: sbatch sweep.sh
 # A task that was cut off can be submitted again: nothing complete is repeated. When all have ended, the last
 # command below, without --part, writes the merged table.
 #SBATCH --job-name=tailback

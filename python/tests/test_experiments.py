@@ -170,7 +170,7 @@ def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
     (one,) = part.only([experiment("x-fig1", held=True)], ["load=0.3", "load=0.2", "seed=1"], full=False)
     (done,) = reproduce.reproduce([one], tmp_path)
     assert (done.runs, done.seeds, done.count("held")) == (1, [1], 1)
-    assert "In part: only load=0.3 load=0.2 seed=1. 1 runs" in (tmp_path / "report.md").read_text()
+    assert "In part: only load=0.3 load=0.2 seed=1. 1 run, seed 1, " in (tmp_path / "report.md").read_text()
 
 
 @pytest.mark.parametrize(

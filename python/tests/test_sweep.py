@@ -276,6 +276,15 @@ def test_points_that_are_one_scenario_are_told(tmp_path):
     assert second == f"not counted: 1 with the scenario of another, such as ({same}), which is ({same})"
 
 
+def test_one_is_not_told_as_if_it_were_several(tmp_path):
+    one = {"over": {"a": [1]}, "seeds": [1]}
+    done, _ = run(tmp_path, **one)
+    assert sweep_command.remarks(done)[0].startswith("1 point: 1 run in")
+    (done.points[0].directory / points.CHECKSUMS).unlink()
+    assert "1 damaged result was run again" in sweep_command.remarks(run(tmp_path, **one)[0])
+    assert sweep_command.remarks(run(tmp_path, **one)[0])[0].endswith(", 1 was complete")
+
+
 def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):
     scenario = tailback.Scenario.loads(TEXT).replace({"traffic.hot.load": 0.5})
     over = {"traffic.hot.load": [0.1]}
