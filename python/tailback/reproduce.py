@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,9 @@ class _RunWantedError(Exception):
     pass
 
 
-def _find(search: Search, executor: Executor, folder: Path) -> Saturation:
+def _find(
+    search: Search, executor: Executor, folder: Path, tell: Callable[[object], None] | None = None
+) -> Saturation:
     return saturation(
         search.scenario,
         search.key,
@@ -89,6 +91,7 @@ def _find(search: Search, executor: Executor, folder: Path) -> Saturation:
         seeds=search.seeds,
         executor=executor,
         directory=folder,
+        progress=tell,
     )
 
 
@@ -121,13 +124,19 @@ def reproduce(
     numbered = _points(experiments, full, folder)
     # The longest runs first, so that no core idles at the end.
     ordered = sorted((pair for pair in numbered.values()), key=lambda pair: -pair[1].cost)
-    with ExitStack() as stack:
-        executor = stack.enter_context(pool(max(1, workers or os.cpu_count() or 1)))
-        sweeps.run_points([point for point, _ in ordered], executor, folder, progress=progress).demand_all()
-        found = {
-            one.id: [(search.labels, _find(search, executor, folder)) for search in one.searches(full)]
-            for one in experiments
-        }
+    searches = [(one.id, search) for one in experiments for search in one.searches(full)]
+    found: dict[str, list[tuple[Mapping[str, Any], Saturation]]] = {one.id: [] for one in experiments}
+    with pool(max(1, workers or os.cpu_count() or 1)) as executor:
+
+        def tell(runs: Tally) -> None:
+            done = sum(map(len, found.values()))
+            if progress is not None:
+                progress(replace(runs, points=runs.points + len(searches), done=runs.done + done))
+
+        ran = sweeps.run_points([point for point, _ in ordered], executor, folder, progress=tell).demand_all()
+        for name, search in searches:
+            found[name].append((search.labels, _find(search, executor, folder, lambda _: tell(ran.tally))))
+            tell(ran.tally)
     done = [_finished(one, full, folder, found[one.id]) for one in experiments]
     report.write(done, folder, full=full)
     _demand_judged(done, folder)

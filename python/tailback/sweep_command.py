@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -117,10 +118,15 @@ def _alike(wanted: Sequence[sweeps.Point]) -> list[str]:
     return [f"not counted: {len(again):,} with the scenario of another, such as ({other}), which is ({one})"]
 
 
+_EVERY_S = 30.0
+"""From one line of progress to the next, in a file."""
+
+
 class PointsBar:
-    """A bar over points with the time left, on standard error, and only where that is a terminal."""
+    """How far the points are, on standard error: a bar, or where that is a file a line now and then."""
 
     def __init__(self) -> None:
+        self._told = time.monotonic()
         self._progress = Progress(
             TextColumn("points"),
             BarColumn(),
@@ -140,13 +146,17 @@ class PointsBar:
         self._progress.stop()
 
     def show(self, tally: sweeps.Tally) -> None:
-        """Moves the bar."""
+        """Moves the bar, or writes a line if it is time."""
         ran, to_run = tally.done - tally.reused, tally.points - tally.done
         elapsed = self._progress.tasks[0].elapsed or 0.0
-        left = f"{console.minutes(elapsed * to_run / ran)} left" if ran else ""
+        told = [f"{console.minutes(elapsed * to_run / ran)} left"] if ran else []
         if tally.failed:
-            left += f", {tally.failed} failed"
-        self._progress.update(self._bar, total=tally.points, completed=tally.done, left=left)
+            told.append(f"{tally.failed:,} failed")
+        self._progress.update(self._bar, total=tally.points, completed=tally.done, left=", ".join(told))
+        if self._progress.disable and time.monotonic() - self._told >= _EVERY_S:
+            self._told = time.monotonic()
+            of_points = f"{tally.done:,} of {counted(tally.points, 'point')}"
+            console.errors().print(", ".join([of_points, *told]))
 
 
 def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -> Path:

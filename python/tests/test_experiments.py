@@ -161,6 +161,14 @@ def test_a_search_whose_runs_are_complete_is_expected_to_take_no_time_and_has_as
     assert first.cpu_seconds == second.cpu_seconds > 0
 
 
+def test_searches_are_told_among_the_points(tmp_path, inline):
+    told = []
+    reproduce.reproduce(
+        [searching()], tmp_path, progress=lambda tally: told.append((tally.done, tally.points))
+    )
+    assert (told[0], told[-2:]) == ((0, 5), [(4, 5), (5, 5)])
+
+
 def test_a_search_some_of_whose_runs_are_missing_is_expected_to_take_its_time(tmp_path, inline):
     reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
     assert reproduce.expected_seconds([searching()], False, tmp_path) == 7.0

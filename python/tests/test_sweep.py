@@ -1,5 +1,6 @@
 """Sweeps: what they run, what they tell, and what is refused."""
 
+import contextlib
 import os
 import re
 from dataclasses import replace
@@ -274,6 +275,15 @@ def test_points_that_are_one_scenario_are_told(tmp_path):
     assert (count, first.startswith("2 points: 2 run")) == (2, True)
     same = "a = 1, run.seed = 1"
     assert second == f"not counted: 1 with the scenario of another, such as ({same}), which is ({same})"
+
+
+def test_in_a_file_there_is_a_line_of_progress_now_and_then(command, scenario_file, monkeypatch):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    assert command("sweep", scenario_file(TEXT), "-o", "short")[2] == ""
+    monkeypatch.setattr(sweep_command, "_EVERY_S", 0.0)
+    lines = command("sweep", scenario_file(TEXT), "-o", "long")[2].splitlines()
+    assert lines[0] == "0 of 4 points"
+    assert "3 of 4 points, 0:00 left" in lines
 
 
 def test_one_is_not_told_as_if_it_were_several(tmp_path):
