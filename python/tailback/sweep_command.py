@@ -100,7 +100,11 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     if tally.damaged:
         lines.append(f"{counted(tally.damaged, 'damaged result')} {were(tally.damaged)} run again")
     table = done.directory / sweeps.TABLE
-    if table.exists():
+    if not table.exists():
+        lines.append(
+            "a part of the sweep: when all are complete, --resume without --part writes the merged table"
+        )
+    else:
         lines.append(f"table: {table}")
         if tally.failed < tally.points and any(key != SEED for point in done.points for key in point.changes):
             lines.append(f"tailback plot {done.directory} draws it")
@@ -217,6 +221,10 @@ _SLURM = """#!/bin/sh
 #SBATCH --job-name=tailback
 #SBATCH --array=0-{last}
 #SBATCH --cpus-per-task=1
+# What many clusters ask for; `tailback describe` tells the memory of a run. Take one # away to use a line.
+##SBATCH --time=01:00:00
+##SBATCH --mem=4G
+: "${{SLURM_ARRAY_TASK_ID:?is set by sbatch: submit this script with it}}"
 first=$((SLURM_ARRAY_TASK_ID * {per_task}))
 exec {python} -m tailback sweep {file} -o {folder} --resume --yes \\
     --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$first:$((first + {per_task}))"
