@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from tailback import console, points, sweeps
 from tailback.errors import InputError, Problem, mistake, unwritable
 from tailback.merged import described
-from tailback.result import POINTS
+from tailback.result import POINTS, replace_text
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
-from tailback.words import counted, were
+from tailback.words import are, counted, were
 from tailback.workers import pool
 
-SCRIPT, COPY = "sweep.sh", "scenario.toml"
+SCRIPT, COPY, OTHERS = "sweep.sh", "scenario.toml", "other-points.txt"
 
 
 def begin(
@@ -84,7 +84,27 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
             raise
     if whole or finished:
         sweeps.write_table(done)
+        _tell_others(done)
     return done
+
+
+def _tell_others(done: sweeps.Sweep) -> None:
+    """Tells of results of points that are not of the sweep, and how to remove them; lists them in a file."""
+    ours = {point.name for point in done.points}
+    found = sorted(path.name for path in (done.directory / POINTS).glob("[!.]*") if path.name not in ours)
+    listed = done.directory / OTHERS
+    if not found:
+        listed.unlink(missing_ok=True)
+        return
+    replace_text(listed, "\n".join(found) + "\n")
+    folder = shlex.quote(str(done.directory / POINTS))
+    told = (
+        f"{counted(len(found), 'folder')} in {folder} {are(len(found))} of other points, as of a search or "
+    )
+    told += (
+        f"of the file as it was, and not in the table; to remove: cd {folder} && xargs rm -r < ../{OTHERS}"
+    )
+    console.errors().print(console.printable(told))
 
 
 def remarks(done: sweeps.Sweep) -> list[str]:

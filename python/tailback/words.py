@@ -8,6 +8,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def were(number: int) -> str:
+def are(number: int) -> str:
     """The verb that goes with a number of things."""
+    return "is" if number == 1 else "are"
+
+
+def were(number: int) -> str:
+    """The verb in the past."""
     return "was" if number == 1 else "were"

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -284,6 +285,21 @@ def test_in_a_file_there_is_a_line_of_progress_now_and_then(command, scenario_fi
     lines = command("sweep", scenario_file(TEXT), "-o", "long")[2].splitlines()
     assert lines[0] == "0 of 4 points"
     assert "3 of 4 points, 0:00 left" in lines
+
+
+def test_results_of_points_before_the_file_was_changed_are_told_and_can_be_removed(
+    command, scenario_file, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    assert command("sweep", scenario_file(TEXT), "-o", "done")[2] == ""
+    less = scenario_file(TEXT.replace("0.1, ", ""))
+    _, _, err = command("sweep", less, "-o", "done", "--resume")
+    assert err.startswith("2 folders in done/points are of other points"), err
+    subprocess.run(err.split("to remove: ")[1], shell=True, check=True)
+    status, out, err = command("sweep", less, "-o", "done", "--resume")
+    assert (status, err, "2 points: 0 run" in out) == (0, "", True)
+    assert len(list((tmp_path / "done" / POINTS).glob("[!.]*"))) == 2
+    assert not (tmp_path / "done" / "other-points.txt").exists()
 
 
 def test_one_is_not_told_as_if_it_were_several(tmp_path):
