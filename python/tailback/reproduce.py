@@ -46,6 +46,12 @@ class Reproduced:
         return sum(claim.verdict == verdict for claim in self.claims)
 
 
+def whole_seconds(experiment: Experiment, full: bool) -> float:
+    """CPU seconds that all runs of an experiment may take."""
+    runs = sum(case.cost for case in experiment.cases(full))
+    return runs + sum(search.cost for search in experiment.searches(full))
+
+
 def expected_seconds(experiments: Sequence[Experiment], full: bool, folder: Path) -> float:
     """CPU seconds that the runs which are not complete may take."""
     wanted = {point.name: case.cost for point, case in _points(experiments, full, folder).values()}

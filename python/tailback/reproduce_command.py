@@ -9,7 +9,9 @@ from pathlib import Path
 from tailback import console, experiments
 from tailback import reproduce as work
 from tailback.experiments import part
+from tailback.experiments.model import Experiment
 from tailback.sweep_command import PointsBar
+from tailback.words import counted
 
 
 def run(
@@ -23,19 +25,31 @@ def run(
 ) -> list[str]:
     """Runs the experiments of these names, or a part of their runs; returns the lines to print."""
     chosen = part.only(experiments.find(names), only, full=full)
-    if listing:
-        width = max(len(one.id) for one in chosen)
-        return [f"{one.id:{width}}  {one.title}" for one in chosen]
     cores = workers or os.cpu_count() or 1
+    if listing:
+        return list(_listed(chosen, cores))
     seconds = work.expected_seconds(chosen, full, folder)
     if seconds > 1:
         console.errors().print(
-            f"about {console.minutes(seconds / cores)} (minutes:seconds) on {cores} cores; "
+            f"about {console.minutes(seconds / cores)} (minutes:seconds) on {counted(cores, 'core')}; "
             "it can be stopped and resumed"
         )
     with PointsBar() as bar:
         done = work.reproduce(chosen, folder, full=full, workers=workers, progress=bar.show)
     return list(_lines(done, folder))
+
+
+def _listed(chosen: Sequence[Experiment], cores: int) -> Iterator[str]:
+    """A line for each, with the time it may take in both sizes, and where the paper was published."""
+    rows = [("experiment", "reduced", "full", "paper", "title")]
+    for one in chosen:
+        reduced, full = (console.minutes(work.whole_seconds(one, full) / cores) for full in (False, True))
+        rows.append((one.id, reduced, full, one.venue, one.title))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, reduced, full, paper, title in rows:
+        times = f"{reduced:>{widths[1]}}  {full:>{widths[2]}}"
+        yield f"{name:{widths[0]}}  {times}  {paper:{widths[3]}}  {title}"
+    yield f"The times are minutes:seconds or hours:minutes:seconds, about, on {counted(cores, 'core')}."
 
 
 def _lines(done: Sequence[work.Reproduced], folder: Path) -> Iterator[str]:

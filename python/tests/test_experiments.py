@@ -1,11 +1,12 @@
 import math
+import re
 import tomllib
 from dataclasses import replace
 
 import pytest
 
 import tailback
-from tailback import experiments, report, reproduce, style
+from tailback import console, experiments, report, reproduce, style
 from tailback.errors import InputError
 from tailback.experiments import draw, part
 from tailback.experiments.model import (
@@ -47,6 +48,23 @@ def test_the_longest_delays_of_saa_cca_leave_less_than_the_target_takes(full):
 
 def test_a_name_s_beginning_finds_all_that_have_it():
     assert [one.id for one in experiments.find(["lhrp-fig5"])] == ["lhrp-fig5a", "lhrp-fig5b"]
+
+
+def test_the_list_tells_the_paper_and_how_long_each_takes(command):
+    status, out, _ = command("reproduce", "saa-fig1", "peer-torus", "--list", "--workers", "1")
+    heading, first, second, note = out.splitlines()
+    assert (status, heading.split()) == (0, ["experiment", "reduced", "full", "paper", "title"])
+    seconds = reproduce.whole_seconds(experiments.experiment("saa-fig1"), False)
+    assert first.split()[:2] == ["saa-fig1", console.minutes(seconds)]
+    assert "  SYSTOR 2009  " in first
+    assert "  ISPASS 2013  " in second
+    assert "on 1 core." in note
+
+
+def test_every_paper_was_published_somewhere():
+    assert all(
+        re.fullmatch(r"[\w ()]+,? \d{4}", experiments.experiment(name).venue) for name in experiments.IDS
+    )
 
 
 def test_an_unknown_name_is_refused_with_a_near_one(command):
