@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +28,13 @@ def write(done: Sequence[Reproduced], folder: Path, *, full: bool) -> list[Path]
     for file, text in zip(files, (_html(done, full), _markdown(done, full)), strict=True):
         replace_text(file, text)
     return files
+
+
+def shown(folder: Path) -> list[str]:
+    """The experiments that the report in a folder shows; none if there is no report."""
+    with suppress(OSError, UnicodeDecodeError):
+        return re.findall(r"^## ([\w-]+): ", (folder / "report.md").read_text("utf-8"), re.MULTILINE)
+    return []
 
 
 def _title(full: bool) -> str:

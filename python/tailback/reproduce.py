@@ -122,7 +122,7 @@ def reproduce(
     workers: int | None = None,
     progress: Callable[[Tally], None] | None = None,
 ) -> list[Reproduced]:
-    """Runs what is not complete in `folder`, judges the claims and writes the report there.
+    """Runs what is not complete in `folder`, judges the claims and writes the report there, over one before.
 
     Raises `RuntimeError` if claims or a figure fail, when the report tells of all others.
     """
@@ -144,9 +144,19 @@ def reproduce(
             found[name].append((search.labels, _find(search, executor, folder, lambda _: tell(ran.tally))))
             tell(ran.tally)
     done = [_finished(one, full, folder, found[one.id]) for one in experiments]
+    before = report.shown(folder)
     report.write(done, folder, full=full)
+    _remove_figures(before, done, folder)
     _demand_judged(done, folder)
     return done
+
+
+def _remove_figures(before: Sequence[str], done: Sequence[Reproduced], folder: Path) -> None:
+    """Removes those of the report before that this one does not show."""
+    shown = {file for one in done for file in one.files}
+    for file in (folder / FIGURES / f"{name}{kind}" for name in before for kind in figures.KINDS):
+        if file not in shown:
+            file.unlink(missing_ok=True)
 
 
 def _demand_judged(done: Sequence[Reproduced], folder: Path) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tailback import console, experiments
+from tailback import console, experiments, report
 from tailback import reproduce as work
 from tailback.experiments import part
 from tailback.experiments.model import Experiment
@@ -34,9 +34,11 @@ def run(
             f"about {console.minutes(seconds / cores)} (minutes:seconds) on {counted(cores, 'core')}; "
             "it can be stopped and resumed"
         )
+    before = report.shown(folder)
     with PointsBar() as bar:
         done = work.reproduce(chosen, folder, full=full, workers=workers, progress=bar.show)
-    return list(_lines(done, folder))
+    gone = [name for name in before if name not in {one.experiment.id for one in done}]
+    return [*_lines(done, folder), *_replaced(gone)]
 
 
 def _listed(chosen: Sequence[Experiment], cores: int) -> Iterator[str]:
@@ -55,8 +57,19 @@ def _listed(chosen: Sequence[Experiment], cores: int) -> Iterator[str]:
 def _lines(done: Sequence[work.Reproduced], folder: Path) -> Iterator[str]:
     for one in done:
         yield f"{one.experiment.id}: {one.experiment.title}"
+        if one.experiment.part and one.count("not judged") == len(one.claims):
+            yield "  no claim can be judged: --only leaves out runs that they need"
         for claim in one.claims:
             limits = f" ({claim.tolerance})" if claim.tolerance else ""
             told = claim.note if claim.verdict == "not judged" else f"{claim.measured}{limits}"
             yield f"  {claim.verdict:10} {claim.kind:5} {claim.text}{f': {told}' if told else ''}"
     yield f"report: {folder / 'report.html'} (and .md)"
+
+
+def _replaced(gone: Sequence[str]) -> Iterator[str]:
+    """Tells of the experiments that the report before had, and this one has not."""
+    if gone:
+        yield (
+            f"It replaces a report that had {', '.join(gone)} too. Their results are kept: "
+            "to have all in one report, name them together."
+        )

@@ -147,6 +147,19 @@ def test_a_report_shows_verdicts_causes_and_figures_and_needs_nothing_else(tmp_p
     assert (tmp_path / "figures" / "x-fig1.png").exists()
 
 
+def test_a_report_that_replaces_one_of_more_says_so_and_leaves_no_figure_of_those(
+    tmp_path, inline, command, monkeypatch
+):
+    monkeypatch.setattr(experiments, "find", lambda names: [experiment(name, held=True) for name in names])
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "mine.png").touch()
+    both, one = (command("reproduce", *names, "-o", str(tmp_path))[1] for names in (("x-1", "x-2"), ["x-2"]))
+    assert "It replaces" not in both
+    assert "It replaces a report that had x-1 too." in one
+    assert {file.name for file in (tmp_path / "figures").glob("*.png")} == {"x-2.png", "mine.png"}
+    assert "It replaces" not in command("reproduce", "x-2", "-o", str(tmp_path))[1]
+
+
 def test_a_second_call_runs_nothing(tmp_path, inline):
     reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
     ran = inline.count
@@ -226,6 +239,7 @@ def test_claims_that_lack_their_runs_are_not_judged_and_say_so(tmp_path, inline,
     monkeypatch.setattr(experiments, "find", lambda names: [experiment("x-fig1", held=True)])
     status, out, err = command("reproduce", "x", "--only", "load=0.1", "-o", str(tmp_path))
     assert status == 0, err
+    assert "no claim can be judged: --only leaves out runs that they need" in out
     why = "claims are judged together, and one needs runs with load=0.2, which are left out"
     assert f"not judged hard  it <holds>: {why}" in out
     assert (tmp_path / "figures" / "x-fig1.png").exists()
