@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 
 from tailback import places, points
 from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake, unwritable
+from tailback.inner_columns import with_inner
 from tailback.merged import described, merged, told_lost
 from tailback.result import POINTS, Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
@@ -77,9 +78,10 @@ class Sweep:
     def table(self) -> pa.Table:
         """A row per point and class or job: the changed keys, what was measured, the result's directory.
 
+        Of keys whose values are tables, which it has as JSON, there is a column of each key inside too.
         A point that gave no result has one row, and the column `failed` tells why.
         """
-        return merged(self.points, self.failed)
+        return with_inner(merged(self.points, self.failed))
 
     def results(self) -> Iterator[Result]:
         """The results of the points, in order, without those that gave none."""

@@ -1,6 +1,7 @@
 """Sweeps: what they run, what they tell, and what is refused."""
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -180,6 +181,19 @@ def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, 
     assert str(written.schema.field("a").type) == kind
     assert list(dict.fromkeys(written["a"].to_pylist())) == kept
     assert set(written["run.seed"].to_pylist()) == {2**63 + 5}
+
+
+def test_what_is_inside_of_swept_tables_has_columns_too(tmp_path):
+    values = [{"kind": "x", "deep": {"a": 1}}, {"kind": "y", "threshold": "4 flits"}, "z", '{"no json']
+    run(tmp_path, over={"c": values, "n": [{"k": 1}, {"k": "20 %"}]}, seeds=1)
+    written = sweeps.table_of([tmp_path])
+    rows = [row for row in written.to_pylist() if row["class"] == "hot"][::2]
+    assert written.column_names[:3] == ["c", "n", "run.seed"]
+    assert written.column_names[-4:] == ["c.kind", "c.deep.a", "c.threshold", "n.k"]
+    assert [json.loads(row["c"]) if "}" in row["c"] else row["c"] for row in rows] == values
+    inside = [(row["c.kind"], row["c.deep.a"], row["c.threshold"]) for row in rows]
+    assert inside == [("x", 1, None), ("y", None, "4 flits"), (None, None, None), (None, None, None)]
+    assert written["n.k"].to_pylist()[1::2][:2] == [1.0, 0.2]
 
 
 def test_seeds_may_be_of_numpy(tmp_path):
