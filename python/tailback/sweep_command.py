@@ -127,7 +127,7 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     else:
         lines.append(f"table: {table}")
         if tally.failed < tally.points and any(key != SEED for point in done.points for key in point.changes):
-            lines.append(f"tailback plot {done.directory} draws it")
+            lines.append(f"tailback show {done.directory} prints it, tailback plot {done.directory} draws it")
     return lines
 
 

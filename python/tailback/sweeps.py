@@ -363,7 +363,9 @@ def table_of(directories: Sequence[str]) -> pa.Table | None:
     if not sweeps:
         return None
     if len(directories) > 1:
-        raise mistake(f"{sweeps[0]} is a sweep, and is drawn by itself", "name one sweep, or results only")
+        raise mistake(
+            f"{sweeps[0]} is a sweep, and is shown or drawn by itself", "name one sweep, or results only"
+        )
     file = sweeps[0] / TABLE
     if not file.exists():
         raise mistake(

@@ -75,7 +75,8 @@ def sweep(
 ) -> None:
     """Runs the points of a [sweep] table on all cores.
 
-    Merges what they measured into one table, sweep.parquet.
+    Merges what they measured into one table, sweep.parquet; its column directory names the folder of a
+    point's result.
     """
     from tailback import sweep_command as command  # late: most commands do not need it
 
