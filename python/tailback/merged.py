@@ -37,7 +37,7 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
             rows.append({**swept, CLASS: None, FAILED: failed[point.name]})
             continue
         where = {"directory": f"{point.directory.parent.name}/{point.name}"}
-        result = points.load(point.directory, ("classes",))
+        result = point.result(failed, ("classes",))
         rows += [{**swept, **row, **where} for row in points.class_rows(result)]
     # The columns of what was measured come first, whichever points failed.
     by_columns = sorted(rows, key=lambda row: FAILED in row)

@@ -7,12 +7,13 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
+from tailback.alone import demand_jobs
 from tailback.errors import InputError, Problem, mistake, unwritable
 from tailback.merged import described
 from tailback.result import POINTS, replace_text
@@ -25,7 +26,7 @@ SCRIPT, COPY, OTHERS = "sweep.sh", "scenario.toml", "other-points.txt"
 
 
 def begin(
-    scenario: Scenario, folder: Path, *, resume: bool, yes: bool, part: str | None
+    scenario: Scenario, folder: Path, *, resume: bool, yes: bool, part: str | None, alone: bool
 ) -> tuple[Scenario, Space, range]:
     """Checks everything that can be checked before the first run; returns what to run."""
     if from_text(scenario.text) is None:
@@ -42,6 +43,8 @@ def begin(
         )
     wanted = _part(part, len(space))
     sweeps.check(scenario, space, text)
+    if alone:
+        demand_jobs(scenario.replace(next(space.points())))
     sweeps.refuse(folder)
     if not resume and (folder / POINTS).exists():
         raise mistake(
@@ -64,13 +67,17 @@ def _part(part: str | None, points_all: int) -> range:
     return range(min(int(first), points_all), min(int(last), points_all))
 
 
-def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: int | None) -> sweeps.Sweep:
+def run(
+    scenario: Scenario, space: Space, wanted: range, folder: Path, *, workers: int | None, alone: bool
+) -> sweeps.Sweep:
     """Runs the points, with a bar on a terminal, and writes the merged table if all of them were run."""
+
+    def prepared_of(numbers: range) -> Iterator[sweeps.Point]:
+        return sweeps.prepare(scenario, space.points(numbers.start, numbers.stop), folder, alone=alone)
+
     whole = len(wanted) == len(space)
-    finished = not whole and sweeps.is_finished(folder, sweeps.prepare(scenario, space.points(), folder))
-    if finished:
-        wanted = range(len(space))
-    prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
+    finished = not whole and sweeps.is_finished(folder, prepared_of(range(len(space))))
+    prepared = list(prepared_of(range(len(space)) if finished else wanted))
     sweeps.write_manifest(folder, keep_table=finished)
     if whole:
         points.clean(folder / POINTS)
@@ -78,8 +85,9 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
         try:
             done = sweeps.run_points(prepared, executor, folder, progress=bar.show)
         except KeyboardInterrupt:
-            complete = sum(points.is_complete(point.directory) for point in prepared)
-            told = f"{complete:,} of {len(prepared):,} points are complete; --resume goes on"
+            runs = [run for point in prepared for run in point.runs]
+            complete = sum(points.is_complete(run.directory) for run in runs)
+            told = f"{complete:,} of {len(runs):,} points are complete; --resume goes on"
             console.errors().print(told, soft_wrap=True)
             raise
     if whole or finished:
@@ -90,7 +98,7 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
 
 def _tell_others(done: sweeps.Sweep) -> None:
     """Tells of results of points that are not of the sweep, and how to remove them; lists them in a file."""
-    ours = {point.name for point in done.points}
+    ours = {run.name for point in done.points for run in point.runs}
     found = sorted(path.name for path in (done.directory / POINTS).glob("[!.]*") if path.name not in ours)
     listed = done.directory / OTHERS
     if not found:
@@ -111,7 +119,10 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     """What is printed at the end."""
     tally = done.tally
     ran = tally.points - tally.reused
-    lines = [f"{counted(tally.points, 'point')}: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"]
+    jobs_alone = ", with the jobs alone" if any(point.alone for point in done.points) else ""
+    lines = [
+        f"{counted(tally.points, 'point')}{jobs_alone}: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"
+    ]
     if tally.reused:
         lines[0] += f", {tally.reused:,} {were(tally.reused)} complete"
     if tally.failed:
@@ -183,7 +194,7 @@ class PointsBar:
             console.errors().print(", ".join([of_points, *told]))
 
 
-def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -> Path:
+def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int, *, alone: bool) -> Path:
     """Writes a job-array script that runs `per_task` points in every task; returns its path."""
     if per_task < 1:
         raise mistake(f"--slurm {per_task}: a task runs at least one point", "as in --slurm 20")
@@ -197,6 +208,7 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
         points=counted(len(space), "point"),
         last=tasks - 1,
         per_task=per_task,
+        alone="--alone " if alone else "",
         file=shlex.quote(str(file)),
         folder=shlex.quote(str(folder)),
         python=shlex.quote(sys.executable),
@@ -246,6 +258,6 @@ _SLURM = """#!/bin/sh
 ##SBATCH --mem=4G
 : "${{SLURM_ARRAY_TASK_ID:?is set by sbatch: submit this script with it}}"
 first=$((SLURM_ARRAY_TASK_ID * {per_task}))
-exec {python} -m tailback sweep {file} -o {folder} --resume --yes \\
+exec {python} -m tailback sweep {file} -o {folder} --resume --yes {alone}\\
     --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$first:$((first + {per_task}))"
 """
