@@ -11,17 +11,15 @@ tailback.plot.latency_over_time(result).savefig("latency.png")
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tailback._engine import version
-from tailback.errors import InputError, Interrupted, PointsFailed, Problem, RunFailed, TailbackError
-from tailback.result import Result
-from tailback.scenario import Progress, Scenario
-
 if TYPE_CHECKING:
     from tailback import curves, plot
+    from tailback.errors import InputError, Interrupted, PointsFailed, Problem, RunFailed, TailbackError
+    from tailback.result import Result
     from tailback.saturation import Saturation
+    from tailback.scenario import Progress, Scenario
     from tailback.sweeps import Sweep, sweep
 
-__version__ = version()
+    __version__: str
 
 __all__ = [
     "InputError",
@@ -42,15 +40,24 @@ __all__ = [
 ]
 
 
-_LATE = {"Saturation": "saturation", "Sweep": "sweeps", "sweep": "sweeps"}
+_MODULES = {
+    "errors": ("InputError", "Interrupted", "PointsFailed", "Problem", "RunFailed", "TailbackError"),
+    "result": ("Result",),
+    "saturation": ("Saturation",),
+    "scenario": ("Progress", "Scenario"),
+    "sweeps": ("Sweep", "sweep"),
+}
+"""Where the names are: each is loaded when it is first asked for, so that the command begins at once."""
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what takes long to load (matplotlib, scipy) when it is first asked for."""
-    if name in ("curves", "plot"):
+    if name == "__version__":
+        return import_module("tailback._engine").version()
+    if name in ("curves", "errors", "plot"):
         return import_module(f"tailback.{name}")
-    if name in _LATE:
-        return getattr(import_module(f"tailback.{_LATE[name]}"), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"tailback.{module}"), name)
     raise AttributeError(f"module 'tailback' has no attribute {name!r}")
 
 

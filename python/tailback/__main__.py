@@ -1,8 +1,33 @@
-"""`python -m tailback` is the command `tailback`."""
+"""The command `tailback`, also `python -m tailback`: first of all, how it ends when it is asked to stop."""
 
+from __future__ import annotations
+
+import os
+import signal
 import sys
 
-from tailback.cli import main
+from tailback.signals import on_stop
+
+
+def main() -> int:
+    """Runs the command; returns its exit status. To be stopped is to be interrupted, without a traceback."""
+    on_stop(_end_at_once)
+    from tailback.cli import main as command  # late: it loads NumPy
+
+    try:
+        on_stop(signal.default_int_handler)
+        return command()
+    except KeyboardInterrupt:  # while an earlier one is told
+        return 1
+    finally:
+        on_stop(_end_at_once)
+
+
+def _end_at_once(*_: object) -> None:
+    """For the time before and after the command, when there is nothing to keep."""
+    os.write(2, b"interrupted\n")
+    os._exit(1)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,16 +10,32 @@ from tailback.errors import mistake
 from tailback.result import Result
 from tailback.scenario import Scenario, Watch
 
+ONLY = "run.only"
+"""The key of the jobs that a run has, if not all."""
+
 
 def compared(scenario: Scenario, result: Result, name: str, watch: Watch | None = None) -> Result:
+    """The result with what a run of the job alone tells of it, which this runs."""
+    return beside(result, only(scenario, name).run(watch), name)
+
+
+def only(scenario: Scenario, name: str) -> Scenario:
+    """The scenario with nothing but one job, which keeps its endpoints."""
+    return scenario.replace({ONLY: [name]})
+
+
+def jobs(scenario: Scenario) -> list[str]:
+    """The names of a scenario's jobs."""
+    return [job["name"] for job in tomllib.loads(scenario.complete()).get("job", [])]
+
+
+def beside(result: Result, only: Result, name: str) -> Result:
     """The result with the job's `alone_ns`, `alone_communication_ns`, `slowdown`, `communication_slowdown`.
 
     `alone_communication_ns` is the largest of a rank, to which the figure of job times compares;
     `communication_slowdown` is the ratio of the means over ranks, and so not that of the largest.
-    The scenario is run again with nothing but that job, which keeps its endpoints: `run.only`. A slowdown is
-    the time beside the others over the time alone; none if one of them did not come to its end.
+    A slowdown is the time beside the others over the time alone; none if one of them did not come to its end.
     """
-    only = scenario.replace({"run.only": [name]}).run(watch)
     jobs = dict(result.summary["jobs"])
     jobs[name] = jobs[name] | _ratios(jobs[name], only.summary["jobs"][name])
     return replace(result, summary=result.summary | {"jobs": jobs})

@@ -15,7 +15,7 @@ from queue import Empty
 from threading import Event
 from typing import Any
 
-from tailback import console
+from tailback import console, signals
 from tailback.scenario import Progress, Scenario
 
 SCHEMES = {"none": "none", "ecn": "ECN", "lhrp": "LHRP"}
@@ -44,7 +44,7 @@ def run_schemes(targets: Mapping[str, Path], executor: Executor, line: Line, int
     """
     with console.Bars() as bars:
         numbers = {scheme: bars.add(SCHEMES[scheme]) for scheme in targets}
-        with _interrupts_held():
+        with signals.held(signal.SIGINT):
             futures = [executor.submit(_run_one, scheme, target, line) for scheme, target in targets.items()]
         while not all(future.done() for future in futures):
             _show_report(bars, numbers, line)
@@ -85,7 +85,7 @@ def processes() -> Iterator[tuple[Executor, Line]]:
     """Processes for the runs, and the line to them."""
     context = multiprocessing.get_context("spawn")
     resource_tracker.ensure_running()  # first, since starting it lets interrupts through again
-    with _interrupts_held():
+    with signals.held(signal.SIGINT):
         manager = context.Manager()
     with manager, ProcessPoolExecutor(_AT_A_TIME, context) as executor:
         yield executor, Line(manager.Queue(), manager.Event())
@@ -95,21 +95,9 @@ def processes() -> Iterator[tuple[Executor, Line]]:
 def interrupts_noted() -> Iterator[Event]:
     """Ctrl-C sets the event and breaks nothing off: a broken-off call would leave the line out of step."""
     noted = Event()
-    earlier = signal.signal(signal.SIGINT, lambda *_: noted.set())
+    earlier = [signal.signal(number, lambda *_: noted.set()) for number in signals.STOPS]
     try:
         yield noted
     finally:
-        signal.signal(signal.SIGINT, earlier)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Processes started inside never see Ctrl-C; one that comes meanwhile reaches this process at the end."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
+        for number, handler in zip(signals.STOPS, earlier, strict=True):
+            signal.signal(number, handler)

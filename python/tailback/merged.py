@@ -37,15 +37,15 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
             rows.append({**swept, CLASS: None, FAILED: failed[point.name]})
             continue
         where = {"directory": f"{point.directory.parent.name}/{point.name}"}
-        result = points.load(point.directory, ("classes",))
+        result = point.result(failed, ("classes",))
         rows += [{**swept, **row, **where} for row in points.class_rows(result)]
     # The columns of what was measured come first, whichever points failed.
     by_columns = sorted(rows, key=lambda row: FAILED in row)
-    columns = list(dict.fromkeys(column for row in by_columns for column in row))
-    return pa.table({column: _column([row.get(column) for row in rows]) for column in columns})
+    columns = list(dict.fromkeys(name for row in by_columns for name in row))
+    return pa.table({name: column([row.get(name) for row in rows]) for name in columns})
 
 
-def _column(values: list[Any]) -> pa.Array:
+def column(values: list[Any]) -> pa.Array:
     """Numbers, also with percentages among them, or texts; whatever else, or any other mixture, as text."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int}:

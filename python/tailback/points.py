@@ -214,4 +214,4 @@ def _times(job: Mapping[str, Any]) -> dict[str, Any]:
         ("time_over_bound_mean", "time_over_bound"),
     ):
         times |= {name: phases[key]["mean"]} if key in phases else {}
-    return times
+    return times | {key: job[key] for key in ("alone_ns", "slowdown", "communication_slowdown") if key in job}

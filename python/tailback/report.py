@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ from tailback import __version__
 from tailback.console import minutes
 from tailback.experiments.model import Claim
 from tailback.result import replace_text
+from tailback.words import counted
 
 if TYPE_CHECKING:
     from tailback.reproduce import Reproduced
@@ -25,6 +28,13 @@ def write(done: Sequence[Reproduced], folder: Path, *, full: bool) -> list[Path]
     for file, text in zip(files, (_html(done, full), _markdown(done, full)), strict=True):
         replace_text(file, text)
     return files
+
+
+def shown(folder: Path) -> list[str]:
+    """The experiments that the report in a folder shows; none if there is no report."""
+    with suppress(OSError, UnicodeDecodeError):
+        return re.findall(r"^## ([\w-]+): ", (folder / "report.md").read_text("utf-8"), re.MULTILINE)
+    return []
 
 
 def _title(full: bool) -> str:
@@ -45,10 +55,10 @@ def _overall(done: Sequence[Reproduced]) -> str:
 
 
 def _what_ran(one: Reproduced) -> str:
-    seeds = ", ".join(map(str, one.seeds))
+    seeds = f"seed{'' if len(one.seeds) == 1 else 's'} {', '.join(map(str, one.seeds))}"
     part = f"In part: only {one.experiment.part}. " if one.experiment.part else ""
     return (
-        f"{part}{one.runs} runs, seeds {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
+        f"{part}{counted(one.runs, 'run')}, {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
         f"{', '.join(one.engines)}. ± is a 95 % confidence interval over the seeds, or what the text says; "
         "of a saturation it is half of the bracket that was searched."
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,12 @@ class Reproduced:
         return sum(claim.verdict == verdict for claim in self.claims)
 
 
+def whole_seconds(experiment: Experiment, full: bool) -> float:
+    """CPU seconds that all runs of an experiment may take."""
+    runs = sum(case.cost for case in experiment.cases(full))
+    return runs + sum(search.cost for search in experiment.searches(full))
+
+
 def expected_seconds(experiments: Sequence[Experiment], full: bool, folder: Path) -> float:
     """CPU seconds that the runs which are not complete may take."""
     wanted = {point.name: case.cost for point, case in _points(experiments, full, folder).values()}
@@ -79,7 +85,9 @@ class _RunWantedError(Exception):
     pass
 
 
-def _find(search: Search, executor: Executor, folder: Path) -> Saturation:
+def _find(
+    search: Search, executor: Executor, folder: Path, tell: Callable[[object], None] | None = None
+) -> Saturation:
     return saturation(
         search.scenario,
         search.key,
@@ -90,6 +98,7 @@ def _find(search: Search, executor: Executor, folder: Path) -> Saturation:
         traffic="all",
         executor=executor,
         directory=folder,
+        progress=tell,
     )
 
 
@@ -114,7 +123,7 @@ def reproduce(
     workers: int | None = None,
     progress: Callable[[Tally], None] | None = None,
 ) -> list[Reproduced]:
-    """Runs what is not complete in `folder`, judges the claims and writes the report there.
+    """Runs what is not complete in `folder`, judges the claims and writes the report there, over one before.
 
     Raises `RuntimeError` if claims or a figure fail, when the report tells of all others.
     """
@@ -122,17 +131,33 @@ def reproduce(
     numbered = _points(experiments, full, folder)
     # The longest runs first, so that no core idles at the end.
     ordered = sorted((pair for pair in numbered.values()), key=lambda pair: -pair[1].cost)
-    with ExitStack() as stack:
-        executor = stack.enter_context(pool(max(1, workers or os.cpu_count() or 1)))
-        sweeps.run_points([point for point, _ in ordered], executor, folder, progress=progress).demand_all()
-        found = {
-            one.id: [(search.labels, _find(search, executor, folder)) for search in one.searches(full)]
-            for one in experiments
-        }
+    searches = [(one.id, search) for one in experiments for search in one.searches(full)]
+    found: dict[str, list[tuple[Mapping[str, Any], Saturation]]] = {one.id: [] for one in experiments}
+    with pool(max(1, workers or os.cpu_count() or 1)) as executor:
+
+        def tell(runs: Tally) -> None:
+            done = sum(map(len, found.values()))
+            if progress is not None:
+                progress(replace(runs, points=runs.points + len(searches), done=runs.done + done))
+
+        ran = sweeps.run_points([point for point, _ in ordered], executor, folder, progress=tell).demand_all()
+        for name, search in searches:
+            found[name].append((search.labels, _find(search, executor, folder, lambda _: tell(ran.tally))))
+            tell(ran.tally)
     done = [_finished(one, full, folder, found[one.id]) for one in experiments]
+    before = report.shown(folder)
     report.write(done, folder, full=full)
+    _remove_figures(before, done, folder)
     _demand_judged(done, folder)
     return done
+
+
+def _remove_figures(before: Sequence[str], done: Sequence[Reproduced], folder: Path) -> None:
+    """Removes those of the report before that this one does not show."""
+    shown = {file for one in done for file in one.files}
+    for file in (folder / FIGURES / f"{name}{kind}" for name in before for kind in figures.KINDS):
+        if file not in shown:
+            file.unlink(missing_ok=True)
 
 
 def _demand_judged(done: Sequence[Reproduced], folder: Path) -> None:

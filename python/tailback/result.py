@@ -97,7 +97,7 @@ class Result:
         except FileNotFoundError as error:
             name = Path(error.filename or "").name
             has_points = (directory / POINTS).is_dir()
-            help_text = "name one of its points" if has_points else "run a scenario with -o first"
+            help_text = _NAME_A_POINT if has_points else "run a scenario with -o first"
             raise mistake(f"{directory} holds no result: {name} is missing", help_text) from None
         except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
@@ -149,6 +149,7 @@ class Result:
             write_parquet(table, directory / f"{name}.parquet")
 
 
+_NAME_A_POINT = "name one of its points; of a sweep, the column directory of sweep.parquet has their folders"
 _RUN_AGAIN = "it is damaged: run the scenario again"
 
 

@@ -6,24 +6,27 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tailback import console, points, sweeps
+from tailback.alone import demand_jobs
 from tailback.errors import InputError, Problem, mistake, unwritable
 from tailback.merged import described
-from tailback.result import POINTS
+from tailback.result import POINTS, replace_text
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
+from tailback.words import are, counted, were
 from tailback.workers import pool
 
-SCRIPT, COPY = "sweep.sh", "scenario.toml"
+SCRIPT, COPY, OTHERS = "sweep.sh", "scenario.toml", "other-points.txt"
 
 
 def begin(
-    scenario: Scenario, folder: Path, *, resume: bool, yes: bool, part: str | None
+    scenario: Scenario, folder: Path, *, resume: bool, yes: bool, part: str | None, alone: bool
 ) -> tuple[Scenario, Space, range]:
     """Checks everything that can be checked before the first run; returns what to run."""
     if from_text(scenario.text) is None:
@@ -35,11 +38,13 @@ def begin(
     scenario, space = sweeps.split(scenario)
     if len(space) > sweeps.POINTS_MAX and not yes:
         raise mistake(
-            f"the sweep has {len(space):,} points",
+            f"the sweep has {counted(len(space), 'point')}",
             f"--yes runs more than {sweeps.POINTS_MAX:,}; --slurm K spreads them over a cluster",
         )
     wanted = _part(part, len(space))
     sweeps.check(scenario, space, text)
+    if alone:
+        demand_jobs(scenario.replace(next(space.points())))
     sweeps.refuse(folder)
     if not resume and (folder / POINTS).exists():
         raise mistake(
@@ -56,17 +61,23 @@ def _part(part: str | None, points_all: int) -> range:
     if not colon or not first.isdecimal() or not last.isdecimal() or int(first) >= int(last):
         raise mistake(f"--part {part}: a part has the form FROM:TO", "as in --part 0:100, without the last")
     if int(first) >= points_all:
-        raise mistake(f"--part {part}: the sweep has {points_all:,} points", "they are counted from 0")
+        raise mistake(
+            f"--part {part}: the sweep has {counted(points_all, 'point')}", "they are counted from 0"
+        )
     return range(min(int(first), points_all), min(int(last), points_all))
 
 
-def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: int | None) -> sweeps.Sweep:
+def run(
+    scenario: Scenario, space: Space, wanted: range, folder: Path, *, workers: int | None, alone: bool
+) -> sweeps.Sweep:
     """Runs the points, with a bar on a terminal, and writes the merged table if all of them were run."""
+
+    def prepared_of(numbers: range) -> Iterator[sweeps.Point]:
+        return sweeps.prepare(scenario, space.points(numbers.start, numbers.stop), folder, alone=alone)
+
     whole = len(wanted) == len(space)
-    finished = not whole and sweeps.is_finished(folder, sweeps.prepare(scenario, space.points(), folder))
-    if finished:
-        wanted = range(len(space))
-    prepared = list(sweeps.prepare(scenario, space.points(wanted.start, wanted.stop), folder))
+    finished = not whole and sweeps.is_finished(folder, prepared_of(range(len(space))))
+    prepared = list(prepared_of(range(len(space)) if finished else wanted))
     sweeps.write_manifest(folder, keep_table=finished)
     if whole:
         points.clean(folder / POINTS)
@@ -74,32 +85,60 @@ def run(scenario: Scenario, space: Space, wanted: range, folder: Path, workers: 
         try:
             done = sweeps.run_points(prepared, executor, folder, progress=bar.show)
         except KeyboardInterrupt:
-            complete = sum(points.is_complete(point.directory) for point in prepared)
-            told = f"{complete:,} of {len(prepared):,} points are complete; --resume goes on"
+            runs = [run for point in prepared for run in point.runs]
+            complete = sum(points.is_complete(run.directory) for run in runs)
+            told = f"{complete:,} of {len(runs):,} points are complete; --resume goes on"
             console.errors().print(told, soft_wrap=True)
             raise
     if whole or finished:
         sweeps.write_table(done)
+        _tell_others(done)
     return done
+
+
+def _tell_others(done: sweeps.Sweep) -> None:
+    """Tells of results of points that are not of the sweep, and how to remove them; lists them in a file."""
+    ours = {run.name for point in done.points for run in point.runs}
+    found = sorted(path.name for path in (done.directory / POINTS).glob("[!.]*") if path.name not in ours)
+    listed = done.directory / OTHERS
+    if not found:
+        listed.unlink(missing_ok=True)
+        return
+    replace_text(listed, "\n".join(found) + "\n")
+    folder = shlex.quote(str(done.directory / POINTS))
+    told = (
+        f"{counted(len(found), 'folder')} in {folder} {are(len(found))} of other points, as of a search or "
+    )
+    told += (
+        f"of the file as it was, and not in the table; to remove: cd {folder} && xargs rm -r < ../{OTHERS}"
+    )
+    console.errors().print(console.printable(told))
 
 
 def remarks(done: sweeps.Sweep) -> list[str]:
     """What is printed at the end."""
     tally = done.tally
     ran = tally.points - tally.reused
-    lines = [f"{tally.points:,} points: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"]
+    jobs_alone = ", with the jobs alone" if any(point.alone for point in done.points) else ""
+    lines = [
+        f"{counted(tally.points, 'point')}{jobs_alone}: {ran:,} run in {tally.cpu_seconds:,.0f} CPU seconds"
+    ]
     if tally.reused:
-        lines[0] += f", {tally.reused:,} were complete"
+        lines[0] += f", {tally.reused:,} {were(tally.reused)} complete"
     if tally.failed:
         lines[0] += f", {tally.failed:,} gave no result"
     lines += _alike(done.points)
     if tally.damaged:
-        lines.append(f"{tally.damaged:,} damaged results were run again")
+        lines.append(f"{counted(tally.damaged, 'damaged result')} {were(tally.damaged)} run again")
     table = done.directory / sweeps.TABLE
-    if table.exists():
+    if not table.exists():
+        lines.append(
+            "a part of the sweep: when all are complete, --resume without --part writes the merged table"
+        )
+    else:
         lines.append(f"table: {table}")
         if tally.failed < tally.points and any(key != SEED for point in done.points for key in point.changes):
-            lines.append(f"tailback plot {done.directory} draws it")
+            lines.append(f"tailback show {done.directory} prints it, tailback plot {done.directory} draws it")
     return lines
 
 
@@ -114,10 +153,15 @@ def _alike(wanted: Sequence[sweeps.Point]) -> list[str]:
     return [f"not counted: {len(again):,} with the scenario of another, such as ({other}), which is ({one})"]
 
 
+_EVERY_S = 30.0
+"""From one line of progress to the next, in a file."""
+
+
 class PointsBar:
-    """A bar over points with the time left, on standard error, and only where that is a terminal."""
+    """How far the points are, on standard error: a bar, or where that is a file a line now and then."""
 
     def __init__(self) -> None:
+        self._told = time.monotonic()
         self._progress = Progress(
             TextColumn("points"),
             BarColumn(),
@@ -137,16 +181,20 @@ class PointsBar:
         self._progress.stop()
 
     def show(self, tally: sweeps.Tally) -> None:
-        """Moves the bar."""
+        """Moves the bar, or writes a line if it is time."""
         ran, to_run = tally.done - tally.reused, tally.points - tally.done
         elapsed = self._progress.tasks[0].elapsed or 0.0
-        left = f"{console.minutes(elapsed * to_run / ran)} left" if ran else ""
+        told = [f"{console.minutes(elapsed * to_run / ran)} left"] if ran else []
         if tally.failed:
-            left += f", {tally.failed} failed"
-        self._progress.update(self._bar, total=tally.points, completed=tally.done, left=left)
+            told.append(f"{tally.failed:,} failed")
+        self._progress.update(self._bar, total=tally.points, completed=tally.done, left=", ".join(told))
+        if self._progress.disable and time.monotonic() - self._told >= _EVERY_S:
+            self._told = time.monotonic()
+            of_points = f"{tally.done:,} of {counted(tally.points, 'point')}"
+            console.errors().print(", ".join([of_points, *told]))
 
 
-def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -> Path:
+def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int, *, alone: bool) -> Path:
     """Writes a job-array script that runs `per_task` points in every task; returns its path."""
     if per_task < 1:
         raise mistake(f"--slurm {per_task}: a task runs at least one point", "as in --slurm 20")
@@ -157,9 +205,10 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int) -
     tasks = -(-len(space) // per_task)
     file = folder / COPY
     text = _SLURM.format(
-        points=f"{len(space):,}",
+        points=counted(len(space), "point"),
         last=tasks - 1,
         per_task=per_task,
+        alone="--alone " if alone else "",
         file=shlex.quote(str(file)),
         folder=shlex.quote(str(folder)),
         python=shlex.quote(sys.executable),
@@ -198,13 +247,17 @@ def _copy(file: Path, target: Path) -> None:
 
 
 _SLURM = """#!/bin/sh
-# {points} points of a sweep, {per_task} per task. Submit with: sbatch sweep.sh
+# {points} of a sweep, {per_task} per task. Submit with: sbatch sweep.sh
 # A task that was cut off can be submitted again: nothing complete is repeated. When all have ended, the last
 # command below, without --part, writes the merged table.
 #SBATCH --job-name=tailback
 #SBATCH --array=0-{last}
 #SBATCH --cpus-per-task=1
+# What many clusters ask for; `tailback describe` tells the memory of a run. Take one # away to use a line.
+##SBATCH --time=01:00:00
+##SBATCH --mem=4G
+: "${{SLURM_ARRAY_TASK_ID:?is set by sbatch: submit this script with it}}"
 first=$((SLURM_ARRAY_TASK_ID * {per_task}))
-exec {python} -m tailback sweep {file} -o {folder} --resume --yes \\
+exec {python} -m tailback sweep {file} -o {folder} --resume --yes {alone}\\
     --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$first:$((first + {per_task}))"
 """

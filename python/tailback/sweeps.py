@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -24,8 +24,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tailback import alone as alone_runs
 from tailback import places, points
 from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake, unwritable
+from tailback.inner_columns import with_inner
 from tailback.merged import described, merged, told_lost
 from tailback.result import POINTS, Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
@@ -45,11 +47,26 @@ class Point:
     changes: Changes
     scenario: Scenario
     directory: Path
+    alone: Mapping[str, Point] = field(default_factory=dict)
+    """By job: the point of the job alone, if it is asked for."""
 
     @property
     def name(self) -> str:
         """The name of its directory: what it holds, as a digest."""
         return self.directory.name
+
+    @property
+    def runs(self) -> list[Point]:
+        """The point, and those of its jobs alone."""
+        return [self, *self.alone.values()]
+
+    def result(self, failed: Collection[str] = (), tables: Collection[str] | None = None) -> Result:
+        """Its result, with how much slower its jobs are than alone, where those alone gave a result."""
+        result = points.load(self.directory, tables)
+        for job, only in self.alone.items():
+            if only.name not in failed:
+                result = alone_runs.beside(result, points.load(only.directory, ()), job)
+        return result
 
 
 @dataclass(frozen=True)
@@ -77,21 +94,21 @@ class Sweep:
     def table(self) -> pa.Table:
         """A row per point and class or job: the changed keys, what was measured, the result's directory.
 
+        Of keys whose values are tables, which it has as JSON, there is a column of each key inside too.
         A point that gave no result has one row, and the column `failed` tells why.
         """
-        return merged(self.points, self.failed)
+        return with_inner(merged(self.points, self.failed))
 
     def results(self) -> Iterator[Result]:
         """The results of the points, in order, without those that gave none."""
-        return (points.load(point.directory) for point in self.points if point.name not in self.failed)
+        return (point.result(self.failed) for point in self.points if point.name not in self.failed)
 
     def demand_all(self) -> Sweep:
         """The sweep itself; raises `PointsFailed` if points gave no result."""
-        lost = [
-            (point.changes, self.failed[point.name]) for point in self.points if point.name in self.failed
-        ]
+        runs = [run for point in self.points for run in point.runs]
+        lost = [(run.changes, self.failed[run.name]) for run in runs if run.name in self.failed]
         if lost:
-            raise PointsFailed(told_lost(lost, len(self.points)), self)
+            raise PointsFailed(told_lost(lost, len(runs)), self)
         return self
 
 
@@ -105,19 +122,23 @@ def sweep(
     seeds: int | Sequence[int] | None = None,
     *,
     directory: str | Path = "results/sweep",
+    alone: bool = False,
     progress: Report | None = None,
 ) -> Sweep:
     """Runs the product of the values in `over` (else of the scenario's `[sweep]` table) and of the seeds.
 
     `executor` is any `concurrent.futures.Executor` whose workers see `directory` and the files that the
     scenario names; without one, a process for every core. Points that are complete in `directory` are not
-    run again. Raises `InputError` with every wrong key or value before anything runs, `PointsFailed`, which
-    carries the sweep of all others, if points gave no result, and `RunFailed` if a process was killed.
+    run again. With `alone`, each job of each point is run alone too, and the table tells how much slower the
+    others make it. Raises `InputError` with every wrong key or value before anything runs, `PointsFailed`,
+    which carries the sweep of all others, if points gave no result, and `RunFailed` if a process was killed.
     """
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
     refuse(Path(directory))
-    prepared = list(prepare(scenario, whole.points(), Path(directory)))
+    if alone:
+        alone_runs.demand_jobs(scenario.replace(next(whole.points())))
+    prepared = list(prepare(scenario, whole.points(), Path(directory), alone=alone))
     write_manifest(Path(directory))
     if executor is not None:
         done = run_points(prepared, executor, Path(directory), progress=progress)
@@ -260,15 +281,28 @@ def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
     return _mistakes(scenario, whole, text), len(whole)
 
 
-def prepare(scenario: Scenario, changes: Iterator[Changes], directory: Path) -> Iterator[Point]:
+def prepare(
+    scenario: Scenario, changes: Iterator[Changes], directory: Path, *, alone: bool = False
+) -> Iterator[Point]:
     """The points with the directories of their results; raises `InputError` at one that has mistakes."""
+    folder = directory / POINTS
     for change in changes:
         changed = scenario.replace(change)
         try:
-            name = points.identity(changed)
+            point = Point(change, changed, folder / points.identity(changed))
+            yield replace(point, alone=_alone(point)) if alone else point
         except InputError as error:
             raise InputError(_of_point(problem, change) for problem in error.problems) from None
-        yield Point(change, changed, directory / POINTS / name)
+
+
+def _alone(point: Point) -> dict[str, Point]:
+    """Its jobs, each as a point of its own."""
+    found = {}
+    for job in alone_runs.jobs(point.scenario):
+        only = alone_runs.only(point.scenario, job)
+        changes = point.changes | {alone_runs.ONLY: [job]}
+        found[job] = Point(changes, only, point.directory.with_name(points.identity(only)))
+    return found
 
 
 def run_points(
@@ -279,7 +313,7 @@ def run_points(
     Those that give no result keep no other from running: the sweep tells them.
     """
     folder = directory / POINTS
-    unique = {point.name: point for point in wanted}
+    unique = {run.name: run for point in wanted for run in point.runs}
     complete = {name for name, point in unique.items() if points.is_complete(point.directory)}
     missing = [point for name, point in unique.items() if name not in complete]
     damaged = sum(point.directory.exists() for point in missing)
@@ -349,7 +383,9 @@ def write_table(done: Sweep) -> None:
 
 def is_finished(directory: Path, wanted: Iterator[Point]) -> bool:
     """Whether there is a merged table in the folder, and all these points are complete."""
-    return (directory / TABLE).exists() and all(points.is_complete(point.directory) for point in wanted)
+    return (directory / TABLE).exists() and all(
+        points.is_complete(run.directory) for point in wanted for run in point.runs
+    )
 
 
 def table_of(directories: Sequence[str]) -> pa.Table | None:
@@ -361,7 +397,9 @@ def table_of(directories: Sequence[str]) -> pa.Table | None:
     if not sweeps:
         return None
     if len(directories) > 1:
-        raise mistake(f"{sweeps[0]} is a sweep, and is drawn by itself", "name one sweep, or results only")
+        raise mistake(
+            f"{sweeps[0]} is a sweep, and is shown or drawn by itself", "name one sweep, or results only"
+        )
     file = sweeps[0] / TABLE
     if not file.exists():
         raise mistake(

@@ -8,13 +8,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from tailback import points
+from tailback import points, signals
 from tailback.scenario import Scenario
 
 _stop: Any = None  # an event, in the workers of `pool`
@@ -31,11 +31,11 @@ def _go_on() -> bool:
 
 @contextmanager
 def pool(workers: int) -> Iterator[Executor]:
-    """Processes that end soon after this one, however it ends, and that leave Ctrl-C to it."""
+    """Processes that end soon after this one, however it ends, and that leave it to it to be stopped."""
     context = multiprocessing.get_context("spawn")
     resource_tracker.ensure_running()
     stop = context.Event()
-    executor = ProcessPoolExecutor(workers, context, _start_worker, (stop, os.getpid()))
+    executor = _Pool(workers, context, _start_worker, (stop, os.getpid()))
     try:
         with _large_pages():
             yield executor
@@ -48,6 +48,14 @@ def pool(workers: int) -> Iterator[Executor]:
             for child in multiprocessing.active_children():
                 child.kill()
             raise
+
+
+class _Pool(ProcessPoolExecutor):
+    """Its processes, which it starts when they are needed, are not stopped while they load their modules."""
+
+    def submit(self, *arguments: Any, **keywords: Any) -> Future[Any]:
+        with signals.held(*signals.STOPS):
+            return super().submit(*arguments, **keywords)
 
 
 @contextmanager
@@ -67,7 +75,20 @@ def _start_worker(stop: Any, parent: int) -> None:
     global _stop
     _stop = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end_soon)
+    signals.let_in(*signals.STOPS)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_soon(*_: object) -> None:
+    """A cluster tells every process: the one that started this one ends it in good order, if it can."""
+    end = threading.Timer(_PATIENCE_S, os._exit, (1,))
+    end.daemon = True
+    end.start()
+
+
+_PATIENCE_S = 5.0
+"""Until a process that was told to end does so by itself."""
 
 
 def _end_with(parent: int) -> None:

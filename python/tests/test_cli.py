@@ -1,7 +1,11 @@
 """What the commands print, and with which exit status they end."""
 
+import errno
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -238,6 +242,14 @@ def test_an_output_folder_that_cannot_be_written_is_found_before_the_run(
     assert (tmp_path / "full" / "thesis.tex").exists()
 
 
+@pytest.mark.parametrize("name", ["run", "sweep", "saturation", "reproduce", "plot", "view", "trace", "demo"])
+def test_an_empty_place_for_output_is_not_the_current_folder(command, scenario_file, tmp_path, name):
+    arguments = [] if name in ("reproduce", "demo") else [scenario_file(GOOD)]
+    status, _, err = command(name, *arguments, "-o", "")
+    assert (status, "it is empty" in err) == (2, True), err
+    assert {path.name for path in tmp_path.iterdir()} <= {"net.toml"}
+
+
 def test_a_change_without_a_value_is_a_mistake(command, scenario_file):
     status, _, err = command("run", scenario_file(GOOD), "--set", "load", "--set", "=3")
     assert status == 2
@@ -265,6 +277,31 @@ def test_an_error_of_tailback_itself_shows_no_traceback(command, scenario_file):
     assert "ZeroDivisionError: a bug" in err
 
 
+@pytest.mark.engine
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["list"], ["schema"], ["--version"]])
+def test_output_for_which_there_is_no_room_is_no_bug_of_tailback(arguments, unbuffered, monkeypatch):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    with Path("/dev/full").open("w") as full:
+        call = [sys.executable, "-m", "tailback", *arguments]
+        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        silent = subprocess.run(call, stdout=full, stderr=full, check=False)
+    told = "error: the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr, silent.returncode) == (1, told, 1)
+
+
+def test_a_full_disk_is_told_with_its_place_and_a_reader_that_has_enough_is_not(command, monkeypatch):
+    raised = OSError(errno.EDQUOT, "Disk quota exceeded", "/home/x")
+
+    def fail(*_):
+        raise raised
+
+    monkeypatch.setattr(tailback._engine, "schema", fail)
+    assert command("schema") == (1, "", "error: /home/x: Disk quota exceeded\n")
+    raised = BrokenPipeError(errno.EPIPE, "Broken pipe")
+    assert command("schema") == (1, "", "")
+
+
 def test_debugging_shows_where_an_error_comes_from(scenario_file, monkeypatch):
     monkeypatch.setenv("TAILBACK_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
@@ -276,6 +313,11 @@ def test_debugging_shows_where_an_error_comes_from(scenario_file, monkeypatch):
 )
 def test_wrong_usage_ends_with_2(command, arguments):
     assert command(*arguments)[0] == 2
+
+
+def test_the_help_ends_with_what_the_exit_status_says(command):
+    _, text, _ = command("--help")
+    assert " ".join(text.split()).endswith("points of a sweep gave no result; 2 the input is wrong.")
 
 
 def test_list_shows_kinds_and_the_parameters_of_a_seam(command):

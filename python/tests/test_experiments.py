@@ -1,11 +1,12 @@
 import math
+import re
 import tomllib
 from dataclasses import replace
 
 import pytest
 
 import tailback
-from tailback import experiments, report, reproduce, style
+from tailback import console, experiments, report, reproduce, style
 from tailback.errors import InputError
 from tailback.experiments import draw, part
 from tailback.experiments.model import (
@@ -57,6 +58,23 @@ def test_the_longest_delays_of_saa_cca_leave_less_than_the_target_takes(full):
 
 def test_a_name_s_beginning_finds_all_that_have_it():
     assert [one.id for one in experiments.find(["lhrp-fig5"])] == ["lhrp-fig5a", "lhrp-fig5b"]
+
+
+def test_the_list_tells_the_paper_and_how_long_each_takes(command):
+    status, out, _ = command("reproduce", "saa-fig1", "peer-torus", "--list", "--workers", "1")
+    heading, first, second, note = out.splitlines()
+    assert (status, heading.split()) == (0, ["experiment", "reduced", "full", "paper", "title"])
+    seconds = reproduce.whole_seconds(experiments.experiment("saa-fig1"), False)
+    assert first.split()[:2] == ["saa-fig1", console.minutes(seconds)]
+    assert "  SYSTOR 2009  " in first
+    assert "  ISPASS 2013  " in second
+    assert "on 1 core." in note
+
+
+def test_every_paper_was_published_somewhere():
+    assert all(
+        re.fullmatch(r"[\w ()]+,? \d{4}", experiments.experiment(name).venue) for name in experiments.IDS
+    )
 
 
 def test_an_unknown_name_is_refused_with_a_near_one(command):
@@ -139,6 +157,19 @@ def test_a_report_shows_verdicts_causes_and_figures_and_needs_nothing_else(tmp_p
     assert (tmp_path / "figures" / "x-fig1.png").exists()
 
 
+def test_a_report_that_replaces_one_of_more_says_so_and_leaves_no_figure_of_those(
+    tmp_path, inline, command, monkeypatch
+):
+    monkeypatch.setattr(experiments, "find", lambda names: [experiment(name, held=True) for name in names])
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "mine.png").touch()
+    both, one = (command("reproduce", *names, "-o", str(tmp_path))[1] for names in (("x-1", "x-2"), ["x-2"]))
+    assert "It replaces" not in both
+    assert "It replaces a report that had x-1 too." in one
+    assert {file.name for file in (tmp_path / "figures").glob("*.png")} == {"x-2.png", "mine.png"}
+    assert "It replaces" not in command("reproduce", "x-2", "-o", str(tmp_path))[1]
+
+
 def test_a_second_call_runs_nothing(tmp_path, inline):
     reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
     ran = inline.count
@@ -171,6 +202,14 @@ def test_a_search_whose_runs_are_complete_is_expected_to_take_no_time_and_has_as
     assert first.cpu_seconds == second.cpu_seconds > 0
 
 
+def test_searches_are_told_among_the_points(tmp_path, inline):
+    told = []
+    reproduce.reproduce(
+        [searching()], tmp_path, progress=lambda tally: told.append((tally.done, tally.points))
+    )
+    assert (told[0], told[-2:]) == ((0, 5), [(4, 5), (5, 5)])
+
+
 def test_a_search_some_of_whose_runs_are_missing_is_expected_to_take_its_time(tmp_path, inline):
     reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
     assert reproduce.expected_seconds([searching()], False, tmp_path) == 7.0
@@ -180,7 +219,7 @@ def test_a_part_runs_only_what_has_the_labels_and_says_so(tmp_path, inline):
     (one,) = part.only([experiment("x-fig1", held=True)], ["load=0.3", "load=0.2", "seed=1"], full=False)
     (done,) = reproduce.reproduce([one], tmp_path)
     assert (done.runs, done.seeds, done.count("held")) == (1, [1], 1)
-    assert "In part: only load=0.3 load=0.2 seed=1. 1 runs" in (tmp_path / "report.md").read_text()
+    assert "In part: only load=0.3 load=0.2 seed=1. 1 run, seed 1, " in (tmp_path / "report.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -210,6 +249,7 @@ def test_claims_that_lack_their_runs_are_not_judged_and_say_so(tmp_path, inline,
     monkeypatch.setattr(experiments, "find", lambda names: [experiment("x-fig1", held=True)])
     status, out, err = command("reproduce", "x", "--only", "load=0.1", "-o", str(tmp_path))
     assert status == 0, err
+    assert "no claim can be judged: --only leaves out runs that they need" in out
     why = "claims are judged together, and one needs runs with load=0.2, which are left out"
     assert f"not judged hard  it <holds>: {why}" in out
     assert (tmp_path / "figures" / "x-fig1.png").exists()

@@ -52,9 +52,14 @@ def test_a_job_array_gives_the_table_of_a_sweep(tmp_path, monkeypatch):
     call = [sys.executable, "-m", "tailback", "sweep"]
     subprocess.run([*call, str(tmp_path / "s.toml"), "-o", str(tmp_path / "one")], check=True)
     subprocess.run([*call, str(tmp_path / "s.toml"), "-o", str(tmp_path / "two"), "--slurm", "2"], check=True)
+    script = str(tmp_path / "two" / "sweep.sh")
+    monkeypatch.delenv("SLURM_ARRAY_TASK_ID", raising=False)
+    refused = subprocess.run([script], check=False, capture_output=True, text=True)
+    assert (refused.returncode, "submit this script" in refused.stderr) == (2, True), "it would be task 0"
     for task in range(2):
         monkeypatch.setenv("SLURM_ARRAY_TASK_ID", str(task))
-        subprocess.run([str(tmp_path / "two" / "sweep.sh")], check=True)
+        done = subprocess.run([script], check=True, capture_output=True, text=True)
+        assert "--resume without --part writes the merged table" in done.stdout
     file = str(tmp_path / "two" / "scenario.toml")
     subprocess.run([*call, file, "-o", str(tmp_path / "two"), "--resume"], check=True)
     assert (tmp_path / "one" / sweeps.TABLE).read_bytes() == (tmp_path / "two" / sweeps.TABLE).read_bytes()

@@ -212,6 +212,51 @@ def test_what_is_complete_of_a_sweep_is_drawn_and_what_is_missing_told(
     assert (status, "6 of 6 points gave no result" in err, "nothing was measured" in err) == (2, True, True)
 
 
+JOBS = f'[[job]]\nname = "a"\n[[job]]\nname = "b"\n{TEXT.split(chr(10), 1)[1]}'
+
+
+def slowdowns(table):
+    return [(row["class"], row["slowdown"]) for row in table.to_pylist() if row["class"] in ("a", "b")]
+
+
+def test_each_job_of_each_point_is_run_alone_and_once(tmp_path, failing):
+    done, count = run(tmp_path, JOBS, alone=True)
+    assert (count, slowdowns(done.table)) == (12, [("a", 2.0), ("b", 2.0)] * 4)
+    assert next(done.results()).summary["jobs"]["a"]["slowdown"] == 2.0
+    assert sweep_command.remarks(done)[0].startswith("12 points, with the jobs alone: 12 run in")
+    assert run(tmp_path, JOBS, alone=True)[1] == 0
+    assert "slowdown" not in run(tmp_path, JOBS)[0].table.column_names
+    with pytest.raises(tailback.InputError, match="there is no job"):
+        run(tmp_path, alone=True)
+
+
+def test_a_job_that_fails_alone_has_no_slowdown_and_costs_nothing_else(tmp_path, monkeypatch):
+    real = tailback.Scenario.run
+
+    def run_one(self, progress=None):
+        if dict(self.overrides).get("run.only") == '["a"]':
+            raise tailback.RunFailed(DEADLOCK)
+        return real(self, progress)
+
+    monkeypatch.setattr(tailback.Scenario, "run", run_one)
+    with pytest.raises(
+        tailback.PointsFailed, match=r"4 of 12 points(?s:.)*run.only = \['a'\]: dead"
+    ) as raised:
+        run(tmp_path, JOBS, alone=True)
+    assert slowdowns(raised.value.sweep.table) == [("a", None), ("b", 2.0)] * 4
+
+
+def test_the_command_runs_jobs_alone_in_a_job_array_too(command, scenario_file, monkeypatch, tmp_path):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    status, out, err = command("sweep", scenario_file(JOBS), "-o", "done", "--alone")
+    assert (status, err, "12 points" in out) == (0, "", True)
+    assert command("sweep", scenario_file(JOBS), "-o", "done", "--alone", "--resume", "--part", "0:1")[0] == 0
+    assert "slowdown" in sweeps.table_of([tmp_path / "done"]).column_names
+    assert command("sweep", scenario_file(JOBS), "-o", "array", "--alone", "--slurm", "2")[0] == 0
+    assert "--yes --alone" in (tmp_path / "array" / "sweep.sh").read_text()
+    assert command("sweep", scenario_file(TEXT), "-o", "none", "--alone")[0] == 2
+
+
 def test_results_of_another_engine_are_refused(tmp_path, monkeypatch):
     run(tmp_path)
     monkeypatch.setattr(points, "engine", lambda: "9.9.9")

@@ -1,7 +1,10 @@
 """Sweeps: what they run, what they tell, and what is refused."""
 
+import contextlib
+import json
 import os
 import re
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -180,6 +183,19 @@ def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, 
     assert set(written["run.seed"].to_pylist()) == {2**63 + 5}
 
 
+def test_what_is_inside_of_swept_tables_has_columns_too(tmp_path):
+    values = [{"kind": "x", "deep": {"a": 1}}, {"kind": "y", "threshold": "4 flits"}, "z", '{"no json']
+    run(tmp_path, over={"c": values, "n": [{"k": 1}, {"k": "20 %"}]}, seeds=1)
+    written = sweeps.table_of([tmp_path])
+    rows = [row for row in written.to_pylist() if row["class"] == "hot"][::2]
+    assert written.column_names[:3] == ["c", "n", "run.seed"]
+    assert written.column_names[-4:] == ["c.kind", "c.deep.a", "c.threshold", "n.k"]
+    assert [json.loads(row["c"]) if "}" in row["c"] else row["c"] for row in rows] == values
+    inside = [(row["c.kind"], row["c.deep.a"], row["c.threshold"]) for row in rows]
+    assert inside == [("x", 1, None), ("y", None, "4 flits"), (None, None, None), (None, None, None)]
+    assert written["n.k"].to_pylist()[1::2][:2] == [1.0, 0.2]
+
+
 def test_seeds_may_be_of_numpy(tmp_path):
     assert run(tmp_path, over={"a": [1]}, seeds=np.arange(3))[0].table["run.seed"].unique().to_pylist() == [
         0,
@@ -274,6 +290,39 @@ def test_points_that_are_one_scenario_are_told(tmp_path):
     assert (count, first.startswith("2 points: 2 run")) == (2, True)
     same = "a = 1, run.seed = 1"
     assert second == f"not counted: 1 with the scenario of another, such as ({same}), which is ({same})"
+
+
+def test_in_a_file_there_is_a_line_of_progress_now_and_then(command, scenario_file, monkeypatch):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    assert command("sweep", scenario_file(TEXT), "-o", "short")[2] == ""
+    monkeypatch.setattr(sweep_command, "_EVERY_S", 0.0)
+    lines = command("sweep", scenario_file(TEXT), "-o", "long")[2].splitlines()
+    assert lines[0] == "0 of 4 points"
+    assert "3 of 4 points, 0:00 left" in lines
+
+
+def test_results_of_points_before_the_file_was_changed_are_told_and_can_be_removed(
+    command, scenario_file, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    assert command("sweep", scenario_file(TEXT), "-o", "done")[2] == ""
+    less = scenario_file(TEXT.replace("0.1, ", ""))
+    _, _, err = command("sweep", less, "-o", "done", "--resume")
+    assert err.startswith("2 folders in done/points are of other points"), err
+    subprocess.run(err.split("to remove: ")[1], shell=True, check=True)
+    status, out, err = command("sweep", less, "-o", "done", "--resume")
+    assert (status, err, "2 points: 0 run" in out) == (0, "", True)
+    assert len(list((tmp_path / "done" / POINTS).glob("[!.]*"))) == 2
+    assert not (tmp_path / "done" / "other-points.txt").exists()
+
+
+def test_one_is_not_told_as_if_it_were_several(tmp_path):
+    one = {"over": {"a": [1]}, "seeds": [1]}
+    done, _ = run(tmp_path, **one)
+    assert sweep_command.remarks(done)[0].startswith("1 point: 1 run in")
+    (done.points[0].directory / points.CHECKSUMS).unlink()
+    assert "1 damaged result was run again" in sweep_command.remarks(run(tmp_path, **one)[0])
+    assert sweep_command.remarks(run(tmp_path, **one)[0])[0].endswith(", 1 was complete")
 
 
 def test_a_sweep_of_the_call_may_replace_a_change(tmp_path):

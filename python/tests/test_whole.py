@@ -1,6 +1,7 @@
 """The whole, engine included: determinism, interruption, and no panic on any input."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -194,18 +195,75 @@ print(json.dumps([estimate, scenario.run().summary["peak_rss_bytes"]]))
     assert estimate / 2 <= taken <= estimate * 2
 
 
-def test_ctrl_c_keeps_partial_results(scenario_file, tmp_path):
-    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child inherits an ignored signal
+@pytest.fixture
+def not_ignored():
+    """Ctrl-C for processes that are started: one that is ignored here would be there too."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, earlier)
+
+
+COMMAND = (sys.executable, "-m", "tailback")
+PIPED = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_keeps_partial_results(scenario_file, tmp_path, not_ignored, number):
     long = SMALL.replace("10 us", "1 s")
-    arguments = ["-m", "tailback", "run", scenario_file(long), "-o", str(tmp_path / "here")]
-    process = subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    call = [*COMMAND, "run", scenario_file(long), "-o", str(tmp_path / "here")]
+    process = subprocess.Popen(call, **PIPED)
     try:
         time.sleep(5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
     finally:
         process.kill()
-        signal.signal(signal.SIGINT, earlier)
     assert process.returncode == 1
     assert b"Traceback" not in err
     assert tailback.Result.load(tmp_path / "here").interrupted
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_sweep_that_is_stopped_with_its_processes_keeps_what_is_complete(
+    scenario_file, tmp_path, not_ignored, number
+):
+    """As from a terminal, or when the time of a Slurm job is up: the first point ends, the others do not."""
+    swept = '[sweep]\n"run.duration" = ["1 us", "1 s"]\nseeds = 2\n'
+    call = [*COMMAND, "sweep", scenario_file(SMALL + swept), "-o", str(tmp_path / "here"), "--workers", "2"]
+    process = subprocess.Popen(call, **PIPED)
+    try:
+        kept = tmp_path / "here" / "points"
+        for _ in range(600):
+            time.sleep(0.1)
+            if len(list(kept.glob("[!.]*"))) == 2:
+                break
+        os.killpg(process.pid, number)
+        _, err = process.communicate(timeout=60)
+        assert _ends(process.pid)
+    finally:
+        process.kill()
+    assert (process.returncode, err) == (
+        1,
+        b"2 of 4 points are complete; --resume goes on\ninterrupted\n",
+    )
+
+
+def _ends(group):
+    """Whether the last process of a group ends within some seconds."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_stopped_while_it_loads_shows_no_traceback(tmp_path, not_ignored, number):
+    (tmp_path / "numpy.py").write_text(f"import os\nos.kill(os.getpid(), {number})\nimport missing\n")
+    path = os.pathsep.join([str(tmp_path), str(Path(tailback.__path__[0]).parent)])
+    done = subprocess.run(
+        [*COMMAND, "list"], capture_output=True, env=os.environ | {"PYTHONPATH": path}, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"interrupted\n")

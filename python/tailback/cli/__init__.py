@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TextIO
 
 from tailback import console
 from tailback.cli import asking, running, showing
-from tailback.cli.app import BROKEN_OFF, FAILED, app
+from tailback.cli.app import BROKEN_OFF, FAILED, Command, app
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": running.run,
@@ -30,7 +33,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 """Every command, in the order in which --help lists them."""
 
 for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+    app.command(_name, cls=Command)(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,22 +44,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="tailback")
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        status = _status(arguments)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         status = BROKEN_OFF
     except Exception as error:
         if debug:
             raise
-        text = console.printable(f"{type(error).__name__}: {error}")
-        console.errors().print(
-            f"Tailback itself failed: {text}\nTAILBACK_DEBUG=1 shows where; please report it"
-        )
-        return FAILED
-    else:
-        status = 0
-    if status == BROKEN_OFF:
-        console.errors().print("interrupted")
+        with suppress(OSError):  # there may be no room for it either
+            _tell(error)
         status = FAILED
+    if status == BROKEN_OFF:
+        with suppress(OSError):
+            console.errors().print("interrupted")
+        status = FAILED
+    _let_go(sys.stdout)
+    _let_go(sys.stderr)
     return status
+
+
+def _status(arguments: Sequence[str] | None) -> int:
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="tailback")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What a disk can do to anybody."""
+
+
+def _tell(error: Exception) -> None:
+    if isinstance(error, BrokenPipeError):
+        return  # whoever reads has read enough
+    if isinstance(error, OSError) and error.errno in _FULL:
+        where = error.filename or "the output cannot be written"
+        told = console.printable(f"error: {where}: {error.strerror}")
+    else:
+        told = console.printable(f"Tailback itself failed: {type(error).__name__}: {error}")
+        told += "\nTAILBACK_DEBUG=1 shows where; please report it"
+    console.errors().print(told)
+
+
+def _let_go(stream: TextIO) -> None:
+    """What could not be written goes nowhere, lest Python try again at the end, and complain."""
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,15 +1,13 @@
-"""The command's frame: options that several commands share, and how mistakes and failures are told.
-
-Exit status: 0 done, 1 the run failed or was interrupted, 2 the input is wrong.
-"""
+"""The command's frame: options that several commands share, and how mistakes and failures are told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from tailback import __version__, console
 from tailback.errors import InputError, RunFailed
@@ -21,7 +19,21 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    epilog="Exit status: 0 done (also if a run is not stable, jobs did not end, or claims are missed); "
+    "1 failed or interrupted, or points of a sweep gave no result; 2 the input is wrong.",
 )
+
+
+class Command(TyperCommand):
+    """A command whose -o names something: as a path, an empty text would be the current folder."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Refuses an empty -o, and runs the command."""
+        outputs = [param.name for param in self.params if "-o" in param.opts]
+        if any(ctx.params.get(name) == "" for name in outputs):
+            raise typer.BadParameter("it is empty; to name the current folder, write .", param_hint="-o")
+        return super().invoke(ctx)
+
 
 FAILED, WRONG = 1, 2
 BROKEN_OFF = 130  # how Typer ends on Ctrl-C outside a run

@@ -72,10 +72,14 @@ def sweep(
     part: Annotated[
         str | None, typer.Option(metavar="FROM:TO", help="Runs only these points, counted from 0.")
     ] = None,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Runs each job of each point alone too (columns slowdown, …).")
+    ] = False,
 ) -> None:
     """Runs the points of a [sweep] table on all cores.
 
-    Merges what they measured into one table, sweep.parquet.
+    Merges what they measured into one table, sweep.parquet; its column directory names the folder of a
+    point's result.
     """
     from tailback import sweep_command as command  # late: most commands do not need it
 
@@ -87,12 +91,18 @@ def sweep(
         scenario = inputs.load(file, changes)
     with reporting(scenario):
         plain, space, wanted = command.begin(
-            scenario, target, resume=resume or slurm is not None, yes=yes or slurm is not None, part=part
+            scenario,
+            target,
+            resume=resume or slurm is not None,
+            yes=yes or slurm is not None,
+            part=part,
+            alone=alone,
         )
         if slurm is not None:
-            console.print_lines([f"job array: {command.write_slurm(scenario, space, target, slurm)}"])
+            script = command.write_slurm(scenario, space, target, slurm, alone=alone)
+            console.print_lines([f"job array: {script}"])
             return
-        done = command.run(plain, space, wanted, target, workers)
+        done = command.run(plain, space, wanted, target, workers=workers, alone=alone)
         console.print_lines(command.remarks(done))
         done.demand_all()
 

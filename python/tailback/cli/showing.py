@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import pyarrow as pa
 import typer
 
 from tailback import console, inputs, merged, result_tables, sweeps
@@ -22,17 +23,39 @@ def show(
     directories: Results,
     as_json: AsJson = False,
 ) -> None:
-    """Prints the tables of results.
+    """Prints the tables of results, or of a sweep.
 
-    Of several side by side, a row for each; with --json one object, by the names of the results.
+    Of several results side by side, a row for each; of a sweep a row for each point. With --json one object,
+    by the names of the results.
     """
     with reporting():
+        table = sweeps.table_of(list(dict.fromkeys(directories)))
+        if table is not None:
+            _show_sweep(table, as_json)
+            return
         results = inputs.results(list(dict.fromkeys(directories)), tables=())
     summaries = {label: result.summary for label, result in results.items()}
     if as_json:
         console.print_json(summaries)
     else:
         console.print_whole(result_tables.shown(summaries))
+
+
+def _show_sweep(table: pa.Table, as_json: bool) -> None:
+    from tailback import sweep_shown  # late: it loads SciPy
+
+    _tell_lost(table)
+    if as_json:
+        console.print_json({"rows": sweep_shown.facts(table)})
+    else:
+        console.print_whole(sweep_shown.shown(table))
+
+
+def _tell_lost(table: pa.Table) -> None:
+    """Tells of points of a sweep that gave no result."""
+    failed = merged.lost(table)
+    if failed:
+        console.errors().print(console.printable_lines(merged.told_lost(failed, merged.count(table))))
 
 
 def plot(
@@ -65,10 +88,7 @@ def plot(
         target = Path(folder) if folder else default
         table = sweeps.table_of(directories)
         if table is not None:
-            failed = merged.lost(table)
-            if failed:
-                told = merged.told_lost(failed, merged.count(table))
-                console.errors().print(console.printable_lines(told))
+            _tell_lost(table)
             files = figures.draw_sweep(table, target, over)
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")

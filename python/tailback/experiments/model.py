@@ -224,3 +224,8 @@ class Experiment:
     """Which of the runs are wanted, if not all."""
     left_out: Callable[[bool], list[Mapping[str, Any]]] = field(default=lambda full: [])
     """The labels of the runs and searches that are not."""
+
+    @property
+    def venue(self) -> str:
+        """Where and when the paper was published: what follows its title."""
+        return self.paper.rpartition("”")[2].partition(", ")[2].partition(";")[0]

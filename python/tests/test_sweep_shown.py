@@ -1,0 +1,52 @@
+"""What is printed of a sweep."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from sweeping import run
+
+from tailback import sweeps
+
+
+@pytest.fixture
+def swept(tmp_path):
+    values = [{"kind": "ecn", "threshold": "4 flits"}, "none"]
+    run(tmp_path / "done", over={"a": values}, seeds=2)
+    return tmp_path / "done" / sweeps.TABLE
+
+
+def test_a_sweep_is_shown_with_a_row_per_point_and_the_mean_over_its_seeds(command, swept):
+    status, out, err = command("show", "done")
+    assert (status, err) == (0, "")
+    lines = [line.strip("│┃ ") for line in out.splitlines()]
+    assert [line.strip() for line in lines if line in ("hot", "victim")] == ["hot", "victim"]
+    assert sum("ecn threshold 4 flits" in line for line in lines) == 2
+    assert [line.split("│")[1].strip() for line in lines if "none" in line] == ["10 ± 0", "40 ± 0"]
+    assert "means over 2 seeds" in out
+    assert "directory" in lines[-1]
+
+
+def test_a_sweep_is_shown_as_one_object(command, swept):
+    table = pq.read_table(swept)
+    at = table.column_names.index("accepted")
+    pq.write_table(table.set_column(at, "accepted", [[float("nan")] * table.num_rows]), swept)
+    _, out, _ = command("show", "done", "--json")
+    rows = json.loads(out)["rows"]
+    assert len(rows) == 8
+    assert {row["accepted"] for row in rows} == {None}
+
+
+def test_points_that_gave_no_result_are_told_and_not_shown(command, swept):
+    table = pq.read_table(swept)
+    gone = table.slice(0, 1).to_pylist()[0] | {"class": None, "failed": "deadlock"}
+    pq.write_table(table.from_pylist([gone, *table.to_pylist()[2:]], None), swept)
+    status, out, err = command("show", "done")
+    assert (status, "run.seed = 1: deadlock" in err, "hot" in out) == (0, True, True)
+
+
+def test_where_no_sweep_can_be_shown_its_points_are_pointed_to(command, swept):
+    status, _, err = command("view", "done")
+    assert (status, "the column directory of sweep.parquet has their folders" in err) == (2, True)
+    status, _, err = command("show", "done", "done/points")
+    assert (status, "shown or drawn by itself" in err) == (2, True)
