@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutErr
 from tailback.result import POINTS, Result, prepare
 from tailback.saturation import Saturation, saturation
 from tailback.sweeps import Point, Tally
-from tailback.workers import pool
+from tailback.workers import cores, pool
 
 FIGURES = "figures"
 
@@ -133,7 +132,7 @@ def reproduce(
     ordered = sorted((pair for pair in numbered.values()), key=lambda pair: -pair[1].cost)
     searches = [(one.id, search) for one in experiments for search in one.searches(full)]
     found: dict[str, list[tuple[Mapping[str, Any], Saturation]]] = {one.id: [] for one in experiments}
-    with pool(max(1, workers or os.cpu_count() or 1)) as executor:
+    with pool(max(1, workers or cores())) as executor:
 
         def tell(runs: Tally) -> None:
             done = sum(map(len, found.values()))

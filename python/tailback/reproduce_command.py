@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tailback import console, experiments, report
 from tailback import reproduce as work
+from tailback import workers as processes
 from tailback.experiments import part
 from tailback.experiments.model import Experiment
 from tailback.sweep_command import PointsBar
@@ -25,7 +25,7 @@ def run(
 ) -> list[str]:
     """Runs the experiments of these names, or a part of their runs; returns the lines to print."""
     chosen = part.only(experiments.find(names), only, full=full)
-    cores = workers or os.cpu_count() or 1
+    cores = workers or processes.cores()
     if listing:
         return list(_listed(chosen, cores))
     seconds = work.expected_seconds(chosen, full, folder)

@@ -8,7 +8,6 @@ network collapses.
 from __future__ import annotations
 
 import math
-import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from tailback.errors import InputError, PointsFailed, mistake
 from tailback.scenario import Scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 from tailback.sweeps import measured
-from tailback.workers import pool
+from tailback.workers import cores, pool
 
 LOSS_MAX = 0.03
 FULL_LOAD = 1.0
@@ -151,7 +150,7 @@ def saturation(
         if problems:
             raise InputError(problems)
     traffic = _demand_class(scenario.replace({key: low}), traffic or class_of(scenario, key) or "all")
-    with nullcontext(executor) if executor is not None else pool(min(seeds, os.cpu_count() or 1)) as shared:
+    with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
         judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress)
         return _bisect(judge, low, high, tolerance)
 

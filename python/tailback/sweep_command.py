@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import sys
@@ -20,7 +19,7 @@ from tailback.result import POINTS, replace_text
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
 from tailback.words import are, counted, were
-from tailback.workers import pool
+from tailback.workers import cores, pool
 
 SCRIPT, COPY, OTHERS = "sweep.sh", "scenario.toml", "other-points.txt"
 
@@ -81,7 +80,7 @@ def run(
     sweeps.write_manifest(folder, keep_table=finished)
     if whole:
         points.clean(folder / POINTS)
-    with PointsBar() as bar, pool(max(1, workers or os.cpu_count() or 1)) as executor:
+    with PointsBar() as bar, pool(max(1, workers or cores())) as executor:
         try:
             done = sweeps.run_points(prepared, executor, folder, progress=bar.show)
         except KeyboardInterrupt:

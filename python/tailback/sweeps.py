@@ -32,7 +32,7 @@ from tailback.merged import described, merged, told_lost
 from tailback.result import POINTS, Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
 from tailback.sweep_table import Changes, Space, from_text, placed, space, without_sweep
-from tailback.workers import pool, work
+from tailback.workers import cores, pool, work
 
 MANIFEST = "sweep.json"
 TABLE = "sweep.parquet"
@@ -143,7 +143,7 @@ def sweep(
     if executor is not None:
         done = run_points(prepared, executor, Path(directory), progress=progress)
     else:
-        with pool(os.cpu_count() or 1) as own:  # it starts no more processes than there are points to run
+        with pool(cores()) as own:  # it starts no more processes than there are points to run
             done = run_points(prepared, own, Path(directory), progress=progress)
     write_table(done)
     return done.demand_all()
@@ -342,7 +342,7 @@ def _outcomes(
 ) -> Iterator[points.Outcome]:
     """Keeps a bounded number of points submitted: a sweep of a million needs no memory for futures."""
     waiting = iter(missing)
-    limit = 4 * (os.cpu_count() or 1) + 64
+    limit = 4 * cores() + 64
     running: set[Future[points.Outcome | None]] = set()
     try:
         while True:

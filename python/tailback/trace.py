@@ -153,7 +153,7 @@ def _names(rows: Sequence[_Row]) -> dict[tuple[int, int], str]:
 
 def _look(row: _Row) -> str:
     kind: str = row["kind"]
-    return "speculative" if kind == "data" and row["traffic_class"] == "speculative" else kind
+    return "speculative" if kind == "data" and row["traffic_class"].startswith("speculative") else kind
 
 
 def _label(row: _Row, names: dict[tuple[int, int], str]) -> str:

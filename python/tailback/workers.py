@@ -20,6 +20,13 @@ from tailback.scenario import Scenario
 _stop: Any = None  # an event, in the workers of `pool`
 
 
+def cores() -> int:
+    """Cores that this process may use: a job on a shared machine has not all of them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def work(scenario: Scenario, name: str, folder: str) -> points.Outcome | None:
     """Runs a point in whichever process this is."""
     return points.run(scenario, name, Path(folder), _go_on)
