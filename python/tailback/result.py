@@ -200,6 +200,18 @@ def replace_text(file: Path, text: str, *, folders: bool = False) -> None:
         raise mistake(f"{file} cannot be written: {reason}", "choose another place") from None
 
 
+def refuse_other(file: Path, beginning: str, what: str) -> None:
+    """Raises `InputError` if the file exists and does not begin so: only an earlier one is replaced."""
+    begin = beginning.encode()
+    held = b""
+    with suppress(OSError, ValueError):  # whoever writes it tells what is wrong
+        if file.is_file():
+            with file.open("rb") as there:
+                held = there.read(len(begin))
+    if held and held != begin:
+        raise mistake(f"{file} exists and is no {what}", f"choose another file: only a {what} is replaced")
+
+
 def prepare(directory: str | Path) -> Path:
     """The path where a result can be written; an `InputError` if none can. Leaves nothing behind."""
     target = Path(directory)

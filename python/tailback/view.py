@@ -16,6 +16,8 @@ from tailback.network_map import NetworkMap
 from tailback.result import Result
 from tailback.tables import Results, by_class, by_label, distinct, numbers, only, shown_times, unknown
 
+BEGINNING = "<!doctype html>"
+"""How every page begins."""
 _CURVES = (
     ("accepted_per_destination", "accepted, of the<br>destinations' channels [%]", 100.0),
     ("message_latency_ns", "mean message<br>latency [ns]", 1.0),
@@ -42,6 +44,7 @@ def page(results: Results) -> str:
         config={"displaylogo": False, "modeBarButtons": [_BUTTONS]},
     )
     return _PAGE.format(
+        beginning=BEGINNING,
         title=escape(" and ".join(dict.fromkeys(result.title or "a run" for result in labelled.values()))),
         numbers="\n".join(_lines(labelled)),
         remarks=" ".join(_remarks(labelled)),
@@ -286,7 +289,7 @@ def _time(latency: dict[str, Any], key: str) -> str:
 
 _SHARES = ("offered", "accepted", "accepted_per_destination")
 _HEADINGS = ("class", "offered", "accepted", "… by destination", "message latency: mean", "p99")
-_PAGE = """<!doctype html>
+_PAGE = """{beginning}
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; }}

@@ -115,7 +115,16 @@ def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(comm
     run.save(tmp_path / "here")
     run.save(tmp_path / "there")
     assert command("view", "here", "there")[:2] == (0, "plots/view.html\n")
-    assert command("view", "here", "-o", "a/page.html")[:2] == (0, "a/page.html\n")
+    for _ in range(2):
+        assert command("view", "here", "-o", "a/page.html")[:2] == (0, "a/page.html\n")
+
+
+def test_only_an_earlier_page_is_replaced(command, run, tmp_path):
+    run.save(tmp_path / "here")
+    (tmp_path / "notes.txt").write_text("mine")
+    status, _, err = command("view", "here", "-o", "notes.txt")
+    assert (status, "notes.txt exists and is no page of HTML" in err) == (2, True)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 def test_a_result_without_times_is_a_mistake(command, tmp_path):

@@ -12,7 +12,7 @@ from tailback import _engine, catalogue, console, inputs, sweeps
 from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
 from tailback.cli.showing import draw_scenario
 from tailback.errors import InputError, engine_errors, mistake
-from tailback.result import replace_text
+from tailback.result import refuse_other, replace_text
 
 
 def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
@@ -141,9 +141,10 @@ def ptrans(
 
     For a job with workload = "vef".
     """
-    from tailback.ptrans import Ptrans  # late: most commands do not need it
+    from tailback.ptrans import BEGINNING, Ptrans  # late: most commands do not need it
 
     with reporting():
+        refuse_other(Path(file), BEGINNING, "VEF trace")
         sizes = Ptrans(rows, columns, matrix, block, 8, chunk, compute, iterations)
         messages = sizes.messages()
         replace_text(Path(file), "\n".join(sizes.trace(messages)) + "\n")

@@ -11,7 +11,7 @@ import typer
 from tailback import console, inputs, merged, result_tables, sweeps
 from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
-from tailback.result import PLOTS, VIEW, replace_text
+from tailback.result import PLOTS, VIEW, refuse_other, replace_text
 from tailback.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -96,8 +96,9 @@ def view(
 
     with reporting():
         default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
-        results = inputs.results(directories)
         target = Path(output) if output else default
+        refuse_other(target, work.BEGINNING, "page of HTML")
+        results = inputs.results(directories)
         text = work.page(results if len(results) > 1 else next(iter(results.values())))
         replace_text(target, text, folders=True)
     console.output().print(console.printable(str(target)), soft_wrap=True)
