@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections import deque
@@ -24,8 +25,9 @@ _LARGEST_WIDTH = 10_000
 
 
 def output() -> Console:
-    """The console of results; wide enough for any table when it is a file."""
-    width = None if sys.stdout.isatty() else _FILE_WIDTH
+    """The console of results; wide enough for any table when it is a file, unless COLUMNS asks for less."""
+    is_told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").lstrip("0").isdecimal()
+    width = None if is_told else _FILE_WIDTH
     return Console(width=width, highlight=False, markup=False, emoji=False)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import tailback
 from tailback import cli, console
 
+LONG = {"name": "long", "doc": "word " * 100, "parameters": []}
 GOOD = "title = 'x'\n"
 JOB = "[[job]]\n"
 
@@ -315,6 +316,18 @@ def test_describe_shows_facts_and_tables(command, scenario_file):
     assert ["memory", "estimate", "total", "21.5", "MB"] in lines
     assert "latency [ns]" in out
     assert "input flits per vc" in out
+
+
+def test_a_pipe_is_as_wide_as_columns_says(command, monkeypatch):
+    def widest():
+        return max(map(len, command("list", "topologies")[1].splitlines()))
+
+    monkeypatch.setattr(tailback._engine, "kinds", lambda: json.dumps({"topologies": [LONG]}))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert 80 < widest() <= 200
+    for columns, width in (("50", 50), ("", 200), ("many", 200)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert width - 20 < widest() <= width
 
 
 @pytest.mark.parametrize("arguments", [["schema"], ["list", "--json"], ["list", "routings", "--json"]])
