@@ -48,18 +48,14 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def print_all(parts: Iterable[Any]) -> None:
-    """Prints tables and texts."""
-    out = output()
-    for part in parts:
-        out.print(part)
+def print_whole(parts: Iterable[Any]) -> None:
+    """Prints tables and texts, and a line as it is; no name or number is cut.
 
-
-def print_whole(parts: Iterable[Table | str]) -> None:
-    """Prints tables of numbers, and lines, wider than the terminal if need be: a number is never cut."""
+    A table none of whose columns may wrap is wider than the terminal if need be.
+    """
     for part in parts:
         out = output()
-        if isinstance(part, Table):
+        if isinstance(part, Table) and all(column.no_wrap for column in part.columns):
             wide = out.options.update(width=_LARGEST_WIDTH)
             out.width = max(out.width, Measurement.get(out, wide, part).maximum)
         out.print(part, soft_wrap=isinstance(part, str), crop=False)

@@ -70,7 +70,7 @@ def describe(
     elif traffic and not facts["bounds"]:
         console.output().print("no channel loads: only [[traffic]] tables have them, jobs are not covered")
     else:
-        console.print_all(catalogue.description(facts))
+        console.print_whole(catalogue.description(facts))
 
 
 def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
@@ -111,9 +111,9 @@ def list_kinds(
     if as_json:
         console.print_json(kinds if seam is None else {seam: kinds[seam]})
     elif seam is None:
-        console.print_all([catalogue.overview(kinds)])
+        console.print_whole([catalogue.overview(kinds)])
     else:
-        console.print_all(catalogue.details(kinds[seam]))
+        console.print_whole(catalogue.details(kinds[seam]))
 
 
 def schema() -> None:
