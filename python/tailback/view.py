@@ -26,6 +26,8 @@ _CURVES = (
 _DASHES = ("solid", "dash", "dashdot", "dot")
 _MAP_HEIGHT, _CURVE_HEIGHT, _GAP = 440, 240, 90
 """In pixels; under the maps there is the slider."""
+_BUTTONS_WIDTH = 115
+"""Pixels that the buttons to play and to stop take, before the slider."""
 _BUTTONS = ["zoom2d", "pan2d", "resetScale2d", "toImage"]
 _CELLS_MAX = 4_000_000
 """Cells of all maps at all times together; a cell takes 11 bytes of the page."""
@@ -41,6 +43,7 @@ def page(results: Results) -> str:
     drawn = figure(results).to_html(
         full_html=False,
         include_plotlyjs=True,
+        auto_play=False,
         config={"displaylogo": False, "modeBarButtons": [_BUTTONS]},
     )
     return _PAGE.format(
@@ -52,6 +55,15 @@ def page(results: Results) -> str:
     )
 
 
+def unmapped(results: dict[str, Result]) -> str:
+    """Which results there is no map of, and the remedy; empty if there is one of each."""
+    missing = results.keys() - _with(results, "occupancy").keys()
+    if not missing:
+        return ""
+    of_which = f" of {', '.join(label for label in results if label in missing)}" if len(results) > 1 else ""
+    return f'no map of the queues{of_which}: the scenario has to ask for it, as [record] occupancy = "1 us"'
+
+
 def _remarks(results: dict[str, Result]) -> Iterator[str]:
     cut_off = [escape(label) for label, result in results.items() if result.interrupted]
     if cut_off:
@@ -60,6 +72,8 @@ def _remarks(results: dict[str, Result]) -> Iterator[str]:
     mapped = _with(results, "occupancy")
     if mapped:
         yield _MAP_REMARK
+    if told := unmapped(results):
+        yield f"{escape(told[0].upper() + told[1:])}."
     times = _times(mapped)
     if any(_times({label: result}) != times for label, result in mapped.items()):
         yield _NO_SNAPSHOT_REMARK
@@ -137,7 +151,9 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, curves: bool) -> 
         )
         made.update_xaxes(visible=False, row=1, col=column)
         made.update_yaxes(visible=False, autorange="reversed", row=1, col=column)
-    made.update_layout(coloraxis=_colours(results))
+    made.update_layout(
+        coloraxis=_colours(results), shapes=_cursors(len(results), times[0] / 1e3) if curves else []
+    )
     made.frames = [
         go.Frame(
             name=f"{time:g}",
@@ -232,7 +248,11 @@ def _add_slider(made: go.Figure, times: list[float]) -> None:
     ]
     place = {"y": made.layout.yaxis.domain[0], "yanchor": "top", "pad": {"t": 5}}
     made.update_layout(
-        sliders=[{"steps": steps, "x": 0.12, "len": 0.88, "currentvalue": {"prefix": "time [us]: "}} | place],
+        sliders=[
+            {"steps": steps, "currentvalue": {"prefix": "time [us]: "}}
+            | place
+            | {"pad": place["pad"] | {"l": _BUTTONS_WIDTH}}
+        ],
         updatemenus=[
             {"type": "buttons", "direction": "left", "buttons": buttons, "x": 0, "xanchor": "left"} | place
         ],

@@ -119,6 +119,25 @@ def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(comm
         assert command("view", "here", "-o", "a/page.html")[:2] == (0, "a/page.html\n")
 
 
+def test_the_page_stands_still_until_somebody_plays_it(run):
+    made = view.figure(run)
+    assert "Plotly.animate(" not in view.page(run).split("</script>")[-2]
+    assert float(made.layout.shapes[0].x0) == float(made.frames[0].name) / 1e3
+    (slider,) = made.layout.sliders
+    assert slider.pad.l > 100, "beside the buttons, which are so wide at any width of the page"
+
+
+def test_a_result_without_snapshots_is_told_on_the_page_and_by_the_command(command, run, tmp_path):
+    run.save(tmp_path / "mapped")
+    bare = tailback.Scenario.loads(SMALL).replace({"record": {"series": "1 us"}}).run()
+    bare.save(tmp_path / "bare")
+    for folders, of in (((), "no map of the queues: "), (("mapped",), "no map of the queues of bare: ")):
+        status, _, err = command("view", *folders, "bare", "-o", "page.html")
+        assert (status, err.startswith(of), "occupancy" in err) == (0, True, True)
+        assert f"N{of[1:]}" in (tmp_path / "page.html").read_text("utf-8")
+    assert command("view", "mapped")[2] == ""
+
+
 def test_only_an_earlier_page_is_replaced(command, run, tmp_path):
     run.save(tmp_path / "here")
     (tmp_path / "notes.txt").write_text("mine")

@@ -101,6 +101,8 @@ def view(
         results = inputs.results(directories)
         text = work.page(results if len(results) > 1 else next(iter(results.values())))
         replace_text(target, text, folders=True)
+        if told := work.unmapped(results):
+            console.errors().print(console.printable(told))
     console.output().print(console.printable(str(target)), soft_wrap=True)
 
 
