@@ -34,13 +34,13 @@ def checked(results: Any) -> list[Result]:
 
 
 def by_label(results: Results) -> dict[str, Result]:
-    """Results by label; a single one needs none, unnamed ones take their titles, numbered if alike."""
+    """Results by label; a single one needs none, unnamed ones take their own names, numbered if alike."""
     if isinstance(results, Result):
         return {"": results}
     listed = checked(results.values() if isinstance(results, Mapping) else results)
     if isinstance(results, Mapping):
         return dict(zip(map(style.plain, results), listed, strict=True))
-    titles = [style.plain(result.title) or f"run {number}" for number, result in enumerate(listed, 1)]
+    titles = [style.plain(result.name) or f"run {number}" for number, result in enumerate(listed, 1)]
     if len(set(titles)) < len(titles):
         titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
     return {"": listed[0]} if len(listed) == 1 else dict(zip(titles, listed, strict=True))

@@ -48,7 +48,7 @@ def page(results: Results) -> str:
     )
     return _PAGE.format(
         beginning=BEGINNING,
-        title=escape(" and ".join(dict.fromkeys(result.title or "a run" for result in labelled.values()))),
+        title=escape(" and ".join(dict.fromkeys(result.name or "a run" for result in labelled.values()))),
         numbers="\n".join(_lines(labelled)),
         remarks=" ".join(_remarks(labelled)),
         figure=drawn,
