@@ -233,13 +233,13 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         axes.set_xticks(list(places.at.values()), [style.plain(told(value)) for value in places.at])
         axes.set_xlim(low - 0.5, high + 0.5)
     elif places.are_logarithmic:
-        axes.set_xscale("log")
+        style.logarithmic(axes, "x")
         axes.set_xlim(low / 1.15, high * 1.15)
     else:
         margin = 0.04 * (high - low) or 0.5
         axes.set_xlim(low - margin, high + margin)
     if is_latency:
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 

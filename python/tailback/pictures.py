@@ -118,7 +118,9 @@ def occupancy_map(results: Results) -> Figure:
             "a block per group; in it a row per switch, a column per port; grey: empty", fontsize=9
         )
         if image is not None:
-            figure.colorbar(image, ax=list(panels), label="queued flits", shrink=0.8)
+            figure.colorbar(
+                image, ax=list(panels), label="queued flits", shrink=0.8, format=style.LogNumbers()
+            )
     return figure
 
 
@@ -149,7 +151,7 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
             times, counts = _throttled(table, end)
             look = style.line(number) if len(by_label(results)) > 1 else {"color": "black"}
             below.plot(times, counts, drawstyle="steps-post", label=label, **look)
-        above.set_yscale("log")
+        style.logarithmic(above, "y")
         above.set_ylabel("allowed rate\n[part of the channel]\n(none in a pause)")
         below.set_ylabel("throttled endpoints")
         below.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -312,9 +314,9 @@ def latency_distribution(results: Results, *, traffic: str = "all", latency: str
             edges, counts = log_bins(table)
             some = some or bool(counts.any())
             axes.stairs(counts, edges, label=label, linewidth=1.6, **style.line(number))
-        axes.set_xscale("log")
+        style.logarithmic(axes, "x")
         if some:  # nothing can be shown on a logarithmic axis if no packet came
-            axes.set_yscale("log")
+            style.logarithmic(axes, "y")
         finish_latency(axes, results, traffic, latency)
         axes.set_ylabel("messages" if latency == "message" else "packets")
         style.legend(figure, axes)

@@ -53,7 +53,7 @@ def latency_over_time(results: Results, *, traffic: str | None = None, latency: 
             _draw_line(axes, label, number, times, values)
             axes.update_datalim([(times.max(), np.nan)], updatey=False)  # gaps at the end show as such
             cut = cut or bool(late.any())
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
         axes.set_ylabel(f"mean {latency} latency [ns]")
         _finish_time(figure, axes)
         if cut:
@@ -127,7 +127,7 @@ def latency_histogram(results: Results, *, traffic: str | None = None, latency: 
             edges, counts = log_bins(table)
             shares = 100 * counts / max(counts.sum(), 1)
             axes.stairs(shares, edges, label=label, linewidth=1.6, **style.line(number))
-        axes.set_xscale("log")
+        style.logarithmic(axes, "x")
         finish_latency(axes, results, traffic, latency)
         axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
         style.legend(figure, axes)

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatter
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow, which is too pale for lines."""
@@ -28,13 +29,14 @@ _LEGEND_EDGE = 5 / 72
 """Inches over and under a legend: half a letter, as matplotlib leaves."""
 _LEGEND_MAX = 500
 """Names in a legend: those of more make a figure that is too large for a file."""
+_PLAIN = (1e-4, 1e6)
+"""Where a logarithmic axis has plain numbers."""
 _SETTINGS: Any = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.formatter.min_exponent": 5,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.6,
@@ -109,6 +111,30 @@ def bar(number: int) -> dict[str, Any]:
         "edgecolor": "white",
         "linewidth": 0.5,
     }
+
+
+class LogNumbers(LogFormatter):
+    """Labels of a logarithmic axis: plain numbers, or powers of ten if it leads far down or up."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """The label of a tick; none where there are so many that they would touch."""
+        if not super().__call__(x, pos):
+            return ""
+        axis: Any = self.axis
+        low, high = sorted(axis.get_view_interval())
+        if _PLAIN[0] <= low and high <= _PLAIN[1]:
+            return f"{x:,.10g}"
+        power = math.floor(math.log10(x) + 1e-9)
+        factor = f"{x / 10.0**power:.3g}"
+        return f"$\\mathdefault{{{'' if factor == '1' else factor + ' · '}10^{{{power}}}}}$"
+
+
+def logarithmic(axes: Axes, name: Literal["x", "y"]) -> None:
+    """Makes one of the axes logarithmic; those of all figures have labels of the same kind."""
+    axes.set(**{f"{name}scale": "log"})
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    axis.set_major_formatter(LogNumbers())
+    axis.set_minor_formatter(LogNumbers())
 
 
 def from_zero(axes: Axes) -> None:

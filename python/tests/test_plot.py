@@ -1,6 +1,7 @@
 """Every figure has labelled axes with units and tells its lines apart without colour."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -238,3 +239,30 @@ def test_a_saved_figure_is_the_same_bytes_every_time(result, tmp_path):
         for name in ("a", "b")
     )
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (900, 4800, ["1,000", "2,000", "3,000", "4,000"]),
+        (3, 80_000, ["10", "100", "1,000", "10,000"]),
+        (0.05, 1.02, ["0.1", "1"]),
+        (2e5, 3e9, [rf"$\mathdefault{{10^{{{power}}}}}$" for power in range(6, 10)]),
+    ],
+)
+def test_logarithmic_axes_have_labels_of_one_kind(low, high, shown):
+    with style.styled():
+        figure, (axes,) = style.figure()
+        style.logarithmic(axes, "y")
+        axes.set_ylim(low, high)
+        figure.draw_without_rendering()
+    labels = axes.yaxis.get_ticklabels(which="both")
+    inside = [text for text in labels if low <= text.get_position()[1] <= high and text.get_text()]
+    assert [text.get_text() for text in sorted(inside, key=lambda text: text.get_position()[1])] == shown
+
+
+def test_the_logarithmic_axes_of_all_figures_have_these_labels():
+    folder = Path(style.__file__).parent
+    own = {folder / "style.py", folder / "demo.py"}
+    for file in set(folder.rglob("*.py")) - own:
+        assert 'scale("log")' not in file.read_text("utf-8"), file
