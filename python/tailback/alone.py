@@ -14,7 +14,7 @@ from tailback.scenario import Scenario, Watch
 def compared(scenario: Scenario, result: Result, name: str, watch: Watch | None = None) -> Result:
     """The result with the job's `alone_ns`, `alone_communication_ns`, `slowdown`, `communication_slowdown`.
 
-    `alone_communication_ns` is the largest of a rank, to which the figure of job times compares;
+    `alone_communication_ns` is the largest of a rank, to which the figure of their communication compares;
     `communication_slowdown` is the ratio of the means over ranks, and so not that of the largest.
     The scenario is run again with nothing but that job, which keeps its endpoints: `run.only`. A slowdown is
     the time beside the others over the time alone; none if one of them did not come to its end.

@@ -27,6 +27,7 @@ FIGURES: dict[str, tuple[str, Callable[[Mapping[str, Result]], Figure]]] = {
     "occupancy_map": ("queues", pictures.occupancy_map),
     "allowed_rate": ("rates", pictures.allowed_rate),
     "job_times": ("ranks", pictures.job_times),
+    "job_communication": ("ranks", pictures.job_communication),
     "phase_times": ("phases", pictures.phase_times),
     "latency_distribution": ("histograms", pictures.latency_distribution),
 }

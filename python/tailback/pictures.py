@@ -6,6 +6,8 @@ As in `tailback.plot`, every function takes a result, or several by label, and r
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,12 @@ from tailback.network_map import NetworkMap
 from tailback.plot import finish_latency, log_bins
 from tailback.tables import Numbers, Results, by_label, distinct, join, numbers, only, recorded, shown_times
 
+_Facts = Mapping[str, Any]
+
 _ROOT3 = math.sqrt(3)
 _RATES_MAX = 6
+_JOB_WIDTH = 20
+"""Characters of a line of the name of a job."""
 _PHASE_HALF = 0.4
 """Half of the width of a line at a phase, in phases."""
 
@@ -203,46 +209,75 @@ def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
 
 
 def job_times(results: Results, *, mark: str = "alone") -> Figure:
-    """Largest communication time of a rank of every job, a bar per run; a line for that of the job alone.
+    """Time of every job, from its start to the end of its last rank: a bar per run, a line for the job alone.
 
-    From the summaries; the line where a result has it (`tailback run --alone`); `mark` says what it is.
-    Pale bars are of jobs that did not end: their communication until the run did.
+    From the summaries; the line where a result has it (`tailback run --alone`); `mark` says what it is. Pale
+    bars are of jobs that did not end: what had passed when the run ended.
     """
+    return _job_bars(results, "time of the job [us]", _time, "alone_ns", mark)
+
+
+def job_communication(results: Results, *, mark: str = "alone") -> Figure:
+    """Largest communication time of a rank of every job, drawn as in `job_times`."""
+    name = "largest communication time of a rank [us]"
+    return _job_bars(results, name, _communication, "alone_communication_ns", mark)
+
+
+def _job_bars(
+    results: Results, name: str, time: Callable[[_Facts, _Facts], Any], alone_key: str, mark: str
+) -> Figure:
+    """A bar for every job and run: its time, of the summaries of job and run, and that under a key alone."""
     labelled = by_label(results)
-    names = list(
-        dict.fromkeys(name for result in labelled.values() for name in result.summary.get("jobs", {}))
-    )
+    jobs_of = {label: result.summary.get("jobs", {}) for label, result in labelled.items()}
+    names = list(dict.fromkeys(job for jobs in jobs_of.values() for job in jobs))
     with style.styled():
+        folded = ["\n".join(wrap(style.plain(job), _JOB_WIDTH)) for job in names]
+        lines = max((job.count("\n") + 1 for job in folded), default=1)
         bars = max(1, len(names) * len(labelled))
-        inches = min(0.22, 10 / bars)
+        inches = min(max(0.22, 0.2 * lines / len(labelled)), 10 / bars)
         figure, (axes,) = style.figure(height=max(2.0, 0.8 + inches * bars))
         width = 0.8 / max(1, len(labelled))
         marks: list[Any] = []
         unfinished: list[Rectangle] = []
         for number, (label, result) in enumerate(labelled.items()):
-            jobs = result.summary.get("jobs", {})
-            places = np.arange(len(names)) + number * width
-            times = [_communication(jobs.get(name)) for name in names]
-            drawn = axes.barh(places, times, height=width, label=label, **style.bar(number))
-            is_done = [jobs.get(name, {}).get("time_ns", 0.0) is not None for name in names]
-            unfinished += [bar for bar, done in zip(drawn, is_done, strict=True) if not done]
-            for place, name in zip(places, names, strict=True):
-                alone = jobs.get(name, {}).get("alone_communication_ns")
-                if alone:
-                    marks = axes.plot(
-                        [alone / 1e3] * 2, [place - width / 2, place + width / 2], color="black"
-                    )
-        axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, list(map(style.plain, names)))
+            for turn, facts in enumerate(jobs_of[label].get(job) for job in names):
+                place = turn + number * width
+                took = _us(time(facts, result.summary)) if facts else math.nan
+                (drawn,) = axes.barh(
+                    place, took, height=width, label="" if turn else label, **style.bar(number)
+                )
+                if facts and facts.get("time_ns", 0.0) is None:
+                    unfinished.append(drawn)
+                if facts and facts.get(alone_key):
+                    ends = [place - width / 2, place + width / 2]
+                    marks = axes.plot([_us(facts[alone_key])] * 2, ends, color="black")
+        axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, folded)
         axes.set_ylim(len(names), -width)
+        axes.set_xlim(left=0)
         axes.grid(visible=False, axis="y")
-        until = "\nnot done: a job that did not end, until the end of the run" if unfinished else ""
-        axes.set_xlabel(
-            "largest communication time of a rank [us]" + (f"; black: {mark}" if marks else "") + until
-        )
+        notes = [f"black: {mark}"] if marks else []
+        notes += ["not done: a job that did not end, until the end of the run"] if unfinished else []
+        axes.set_xlabel("\n".join([name, *notes]))
         style.legend(figure, axes)
         for bar in unfinished:  # after the legend, which looks like the first bar of each run
             _mark_unfinished(axes, bar, inches)
     return figure
+
+
+def _us(time: Any) -> float:
+    return math.nan if time is None else float(time) / 1e3
+
+
+def _time(job: _Facts, run: _Facts) -> Any:
+    """How long a job took; one that did not end, until the end of the run."""
+    end = run.get("simulated_ns")
+    if job.get("time_ns") is not None or end is None:
+        return job.get("time_ns")
+    return end - job.get("start_ns", 0.0)
+
+
+def _communication(job: _Facts, _: _Facts) -> Any:
+    return (job.get("communication_ns") or {}).get("max")
 
 
 def _mark_unfinished(axes: Axes, bar: Rectangle, inches: float) -> None:
@@ -297,11 +332,6 @@ def _draw_levels(axes: Axes, phases: Numbers, values: Numbers, **look: Any) -> N
     """A level line at each phase, which a job of one phase has too."""
     ends = np.stack([phases - _PHASE_HALF, phases + _PHASE_HALF, np.full(len(phases), np.nan)], axis=1)
     axes.plot(ends.ravel(), np.repeat(values, 3), **look)
-
-
-def _communication(job: dict[str, Any] | None) -> float:
-    longest = (job or {}).get("communication_ns", {}).get("max")
-    return float("nan") if longest is None else float(longest) / 1e3
 
 
 def latency_distribution(results: Results, *, traffic: str = "all", latency: str = "network") -> Figure:
