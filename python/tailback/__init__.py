@@ -17,7 +17,7 @@ from tailback.result import Result
 from tailback.scenario import Progress, Scenario
 
 if TYPE_CHECKING:
-    from tailback import curves, plot
+    from tailback import curves, pictures, plot
     from tailback.saturation import Saturation
     from tailback.sweeps import Sweep, sweep
 
@@ -37,6 +37,7 @@ __all__ = [
     "TailbackError",
     "__version__",
     "curves",
+    "pictures",
     "plot",
     "sweep",
 ]
@@ -47,7 +48,7 @@ _LATE = {"Saturation": "saturation", "Sweep": "sweeps", "sweep": "sweeps"}
 
 def __getattr__(name: str) -> Any:
     """Loads what takes long to load (matplotlib, scipy) when it is first asked for."""
-    if name in ("curves", "plot"):
+    if name in ("curves", "pictures", "plot"):
         return import_module(f"tailback.{name}")
     if name in _LATE:
         return getattr(import_module(f"tailback.{_LATE[name]}"), name)
@@ -55,5 +56,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """All names, those too that are loaded late."""
-    return sorted({*globals(), *__all__})
+    """What it is for, with what is loaded late."""
+    return __all__

@@ -24,6 +24,14 @@ from tailback.stats import Interval, mean_interval
 from tailback.sweep_table import SEED, quantity, told
 from tailback.units import family as family_of
 
+__all__ = ["QUANTITIES", "axis", "keys", "measured_over"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
 ALL, STABLE = "all", "stable"
 
 QUANTITIES: Mapping[str, tuple[str, float, bool]] = {

@@ -24,6 +24,22 @@ from tailback.network_map import NetworkMap
 from tailback.plot import finish_latency, log_bins
 from tailback.tables import Numbers, Results, by_label, distinct, join, numbers, only, recorded, shown_times
 
+__all__ = [
+    "allowed_rate",
+    "job_communication",
+    "job_times",
+    "latency_distribution",
+    "occupancy_map",
+    "phase_times",
+    "port_ternary",
+]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
 _Facts = Mapping[str, Any]
 
 _ROOT3 = math.sqrt(3)

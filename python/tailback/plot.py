@@ -31,6 +31,23 @@ from tailback.tables import (
     unknown,
 )
 
+__all__ = [
+    "channel_shares",
+    "latency_histogram",
+    "latency_over_load",
+    "latency_over_time",
+    "port_activity",
+    "source_throughput",
+    "switch_occupancy",
+    "throughput_over_time",
+]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
 _LATENCIES = ("message", "packet", "network")
 
 _BINS_PER_DECADE = 20

@@ -21,6 +21,14 @@ from tailback.errors import mistake
 from tailback.result import Result
 from tailback.scenario import Progress, Scenario
 
+__all__ = ["diagram", "run"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
 MESSAGES_MAX = 20
 LABELS_MAX = 60
 """Packets, those of the control too, up to which each has its label: those of more would cover a diagram."""

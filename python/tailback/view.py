@@ -16,6 +16,14 @@ from tailback.network_map import NetworkMap
 from tailback.result import Result
 from tailback.tables import Results, by_class, by_label, distinct, numbers, only, shown_times, unknown
 
+__all__ = ["figure", "page"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
 BEGINNING = "<!doctype html>"
 """How every page begins."""
 _CURVES = (

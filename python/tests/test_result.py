@@ -32,8 +32,11 @@ def test_a_result_is_shown_on_one_line(result):
     assert repr(tailback.Result("", {"interrupted": True}, {})) == "<Result interrupted, no tables>"
 
 
-def test_names_that_are_loaded_late_are_listed():
-    assert set(tailback.__all__) <= set(dir(tailback))
+@pytest.mark.parametrize("name", ["", ".plot", ".curves", ".pictures", ".drawing", ".trace", ".view"])
+def test_what_a_module_is_for_is_listed_and_nothing_else(name):
+    module = import_module(f"tailback{name}")
+    assert dir(module) == sorted(module.__all__)
+    assert all(hasattr(module, each) for each in module.__all__)
 
 
 def test_what_modules_say_of_their_use_is_there():
