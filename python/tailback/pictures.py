@@ -22,7 +22,20 @@ from matplotlib.ticker import MaxNLocator
 from tailback import style
 from tailback.network_map import NetworkMap
 from tailback.plot import finish_latency, log_bins
-from tailback.tables import Numbers, Results, by_label, distinct, join, numbers, only, recorded, shown_times
+from tailback.tables import (
+    ALL,
+    Numbers,
+    Results,
+    Traffic,
+    by_class,
+    by_label,
+    distinct,
+    join,
+    numbers,
+    only,
+    recorded,
+    shown_times,
+)
 
 __all__ = [
     "allowed_rate",
@@ -350,16 +363,18 @@ def _draw_levels(axes: Axes, phases: Numbers, values: Numbers, **look: Any) -> N
     axes.plot(ends.ravel(), np.repeat(values, 3), **look)
 
 
-def latency_distribution(results: Results, *, traffic: str = "all", latency: str = "network") -> Figure:
-    """How many packets had which latency, both axes logarithmic, a line per run. Table `histograms`."""
+def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: str = "network") -> Figure:
+    """How many packets had which latency, both axes logarithmic, a line per run and class of `traffic`.
+
+    Without `traffic`, of all classes together. Table `histograms`.
+    """
     with style.styled():
         figure, (axes,) = style.figure()
         some = False
-        for number, (label, result) in enumerate(by_label(results).items()):
-            table = only(only(recorded(result, "histograms"), "class", traffic), "latency", latency)
-            edges, counts = log_bins(table)
+        for line in by_class(results, "histograms", traffic, latency=latency):
+            edges, counts = log_bins(line.table)
             some = some or bool(counts.any())
-            axes.stairs(counts, edges, label=label, linewidth=1.6, **style.line(number))
+            axes.stairs(counts, edges, label=line.label, linewidth=1.6, **style.line(line.number, line.kind))
         style.logarithmic(axes, "x")
         if some:  # nothing can be shown on a logarithmic axis if no packet came
             style.logarithmic(axes, "y")

@@ -62,14 +62,17 @@ def figure(panels: int = 1, *, width: float = 7.2, height: float = 3.6) -> tuple
     return made, list(made.subplots(panels, 1, sharex=panels > 1, squeeze=False)[:, 0])
 
 
-def line(number: int) -> dict[str, Any]:
-    """Colour and dashes of the n-th line."""
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[_shifted(number)]}
+def line(number: int, kind: int | None = None) -> dict[str, Any]:
+    """Colour and dashes of the n-th line; of several kinds of lines, the colour of the n-th of each kind."""
+    dashes = _shifted(number) if kind is None else (kind + number // len(COLOURS)) % len(DASHES)
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[dashes]}
 
 
-def marker(number: int) -> str:
-    """The marker of the n-th line."""
-    return MARKERS[_shifted(number)]
+def marker(number: int, kind: int | None = None) -> str:
+    """The marker of the n-th line, or of a kind of lines."""
+    if kind is None:
+        return MARKERS[_shifted(number)]
+    return MARKERS[(kind + 3 * (kind // len(DASHES)) + 2 * (number // len(COLOURS))) % len(MARKERS)]
 
 
 def _shifted(number: int) -> int:
@@ -77,11 +80,11 @@ def _shifted(number: int) -> int:
     return (number + number // len(COLOURS)) % len(COLOURS)
 
 
-def marked_line(number: int, points: int) -> dict[str, Any]:
-    """The n-th line with about twelve markers along it."""
+def marked_line(number: int, points: int, kind: int | None = None) -> dict[str, Any]:
+    """The n-th line, perhaps of a kind, with about twelve markers along it."""
     every = max(1, points // 12)
     first = number * every // 4 % every if every > 1 else 0
-    return {**line(number), "marker": marker(number), "markevery": (first, every)}
+    return {**line(number, kind), "marker": marker(number, kind), "markevery": (first, every)}
 
 
 UNSTABLE = "hollow: not stable, grows with the window"

@@ -31,7 +31,7 @@ _CURVES = (
     ("message_latency_ns", "mean message<br>latency [ns]", 1.0),
 )
 """Columns of the time series, their axes and their scale."""
-_DASHES = ("solid", "dash", "dashdot", "dot")
+_DASHES = ("solid", "dash", "dashdot", "dot", "longdash", "longdashdot")
 _MAP_HEIGHT, _CURVE_HEIGHT, _GAP = 440, 240, 90
 """In pixels; under the maps there is the slider."""
 _BUTTONS_WIDTH = 115
@@ -268,20 +268,21 @@ def _add_slider(made: go.Figure, times: list[float]) -> None:
 
 
 def _draw_curves(made: go.Figure, results: dict[str, Result], first: int) -> None:
-    for number, (label, table) in enumerate(by_class(results, "series", None)):
-        late = unknown(table)
+    for line in by_class(results, "series", None):
+        late = unknown(line.table)
+        dashes = line.number // len(style.COLOURS) + (line.kind or 0)
         for row, (column, _, scale) in enumerate(_CURVES, first):
-            values = scale * numbers(table, column)
+            values = scale * numbers(line.table, column)
             made.add_trace(
                 go.Scatter(
-                    x=numbers(table, "time_ns") / 1e3,
+                    x=numbers(line.table, "time_ns") / 1e3,
                     y=np.where(late, np.nan, values) if column.endswith("latency_ns") else values,
-                    name=escape(label),
-                    legendgroup=label,
+                    name=escape(line.label),
+                    legendgroup=line.label,
                     showlegend=row == first,
                     line={
-                        "color": style.COLOURS[number % len(style.COLOURS)],
-                        "dash": _DASHES[number // len(style.COLOURS) % len(_DASHES)],
+                        "color": style.COLOURS[line.number % len(style.COLOURS)],
+                        "dash": _DASHES[dashes % len(_DASHES)],
                     },
                 ),
                 row=row,

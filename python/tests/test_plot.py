@@ -152,7 +152,9 @@ def test_latencies_of_a_saturated_class_are_told_to_be_incomplete(result):
 
 def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
     axes = Figure().subplots()
-    plot._draw_line(axes, "x", 0, np.arange(5.0), np.array([1.0, 2.0, np.nan, 3.0, np.nan]))
+    plot._draw_line(
+        axes, tables.Line("x", None, 0, None), np.arange(5.0), np.array([1.0, 2.0, np.nan, 3.0, np.nan])
+    )
     line, alone = axes.lines
     assert np.isnan(line.get_ydata()[2])
     assert list(alone.get_xdata()) == [3.0]
@@ -266,3 +268,55 @@ def test_the_logarithmic_axes_of_all_figures_have_these_labels():
     own = {folder / "style.py", folder / "demo.py"}
     for file in set(folder.rglob("*.py")) - own:
         assert 'scale("log")' not in file.read_text("utf-8"), file
+
+
+def of_classes(result, *names):
+    """The result with the series of a class under other names."""
+    series = result.tables["series"]
+    own = tables.only(series, "class", "hot")
+    place = series.column_names.index("class")
+    parts = [own.set_column(place, "class", pa.array([name] * own.num_rows)) for name in names]
+    return tailback.Result(result.scenario, result.summary, {"series": pa.concat_tables(parts)})
+
+
+def names_of(figure):
+    return [line.get_label() for line in figure.axes[0].get_lines()]
+
+
+def test_the_sum_of_one_class_is_not_drawn_beside_it(result):
+    one, two = of_classes(result, "hot", "all"), of_classes(result, "hot", "victim", "all")
+    assert names_of(plot.throughput_over_time(one)) == ["hot"]
+    assert names_of(plot.throughput_over_time(two)) == ["hot", "victim", "all"]
+    assert names_of(plot.throughput_over_time(one, traffic="all")) == ["all"]
+
+
+@pytest.mark.parametrize(("runs", "classes"), [(3, 2), (7, 7), (9, 8), (1, 9), (20, 1)])
+def test_no_two_lines_of_runs_and_classes_look_alike(result, runs, classes):
+    names = [f"class {number}" for number in range(classes)]
+    one = of_classes(result, *names)
+    lines = plot.throughput_over_time({f"run {n}": one for n in range(runs)}).axes[0].get_lines()
+    looks = [(line.get_color(), str(line._unscaled_dash_pattern), line.get_marker()) for line in lines]
+    assert len(looks) == len(set(looks)) == runs * classes
+    if runs > 1 and classes > 1:
+        assert len({colour for colour, _, _ in looks[:classes]}) == 1, "of one run"
+        assert looks[0][1:] == looks[classes][1:], "of one class"
+
+
+def test_several_classes_can_be_chosen(result):
+    three = of_classes(result, "a", "b", "c")
+    drawn = {"x": three, "y": three}
+    assert names_of(plot.throughput_over_time(drawn, traffic=["a", "c"])) == ["x, a", "x, c", "y, a", "y, c"]
+    assert names_of(plot.throughput_over_time(drawn, traffic=["b"])) == ["x", "y"]
+    with pytest.raises(tailback.InputError, match="no traffic class 'd'"):
+        plot.throughput_over_time(drawn, traffic=["a", "d"])
+
+
+def test_the_command_draws_chosen_classes(command, result, tmp_path):
+    result.save(tmp_path / "here")
+    status, out, _ = command("plot", "here", "--traffic", "victim", "-o", "drawn")
+    assert status == 0
+    assert "drawn/latency_over_time.png" in out.splitlines()
+    assert "drawn/port_activity.png" in out.splitlines(), "classes are not told apart"
+    assert "source_throughput" not in out, "nothing is known of the class"
+    status, _, err = command("plot", "here", "--traffic", "cold")
+    assert (status, "one of: hot, victim, all" in err) == (2, True)

@@ -53,6 +53,14 @@ def plot(
         str | None,
         typer.Option(metavar="KEY", help="Of a sweep: the key along the axis.", show_default=False),
     ] = None,
+    traffic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of results: only this traffic class or job, where they are told apart; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Draws the figures of results, or of a sweep.
 
@@ -64,6 +72,8 @@ def plot(
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
         target = Path(folder) if folder else default
         table = sweeps.table_of(directories)
+        if table is not None and traffic:
+            raise mistake("--traffic is for results", "a sweep is drawn without it, a panel for each class")
         if table is not None:
             failed = merged.lost(table)
             if failed:
@@ -73,7 +83,7 @@ def plot(
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
         else:
-            files = figures.draw_all(inputs.results(directories), target)
+            files = figures.draw_all(inputs.results(directories), target, traffic or ())
     if not files:
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
     console.print_lines(map(str, files))
