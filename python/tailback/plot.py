@@ -5,6 +5,8 @@ tailback.plot.latency_over_time({"none": a, "LHRP": b}, traffic="victim").savefi
 
 from __future__ import annotations
 
+import math
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
@@ -16,6 +18,7 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.errors import mistake
 from tailback.result import Result
+from tailback.sweep_table import quantity
 from tailback.tables import (
     Line,
     Numbers,
@@ -33,6 +36,7 @@ from tailback.tables import (
     shown_times,
     unknown,
 )
+from tailback.units import TIMES
 
 __all__ = [
     "channel_shares",
@@ -76,7 +80,7 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
         style.logarithmic(axes, "y")
         axes.set_ylabel(f"mean {latency} latency [ns]")
         cut_off = "not drawn: when messages were created of which over 1 % had not arrived at the end"
-        _finish_time(figure, axes, [cut_off] if cut else [])
+        _finish_time(figure, axes, results, [cut_off] if cut else [])
     return figure
 
 
@@ -94,7 +98,7 @@ def throughput_over_time(
         style.from_zero(axes)
         channel = "ejection" if per_destination else "injection"
         axes.set_ylabel(f"accepted throughput\n[% of {channel} bandwidth]")
-        _finish_time(figure, axes, [])
+        _finish_time(figure, axes, results, [])
     return figure
 
 
@@ -227,10 +231,32 @@ def _draw_line(axes: Axes, line: Line, times: Numbers, values: Numbers) -> None:
         axes.plot(times[alone], values[alone], **(looks | {"linestyle": "", "markevery": None}))
 
 
-def _finish_time(figure: Figure, axes: Axes, notes: Sequence[str]) -> None:
-    """Names the axis of time, and adds notes."""
+def _finish_time(figure: Figure, axes: Axes, results: Results, notes: Sequence[str]) -> None:
+    """Names the axis of time, shades what was measured if more is shown, and adds notes."""
+    windows = {_window(result) for result in by_label(results).values()}
+    low, high = axes.dataLim.intervalx
+    window = windows.pop()
+    if not windows and window and (low < window[0] or window[1] < high):
+        axes.axvspan(*window, color="#f2f2f2", linewidth=0, zorder=0)
+        notes = ["shaded: the measured window", *notes]
     axes.set_xlabel("\n".join(["simulated time [us]", *notes]))
     style.legend(figure, axes)
+
+
+def _window(result: Result) -> tuple[float, float] | None:
+    """From when to when a run measured, in us, as far as its scenario tells in a unit of time."""
+    try:
+        run = tomllib.loads(result.scenario)["run"]
+        begin, length = (_time_us(run[key]) for key in ("warmup", "duration"))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    end = result.summary.get("simulated_ns")
+    return begin, min(begin + length, math.inf if end is None else end / 1e3)
+
+
+def _time_us(text: str) -> float:
+    value, unit = quantity(text)
+    return float(value) * TIMES[unit] / TIMES["us"]
 
 
 def finish_latency(axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:

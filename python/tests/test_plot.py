@@ -311,6 +311,27 @@ def test_several_classes_can_be_chosen(result):
         plot.throughput_over_time(drawn, traffic=["a", "d"])
 
 
+def test_the_measured_window_is_shaded(result):
+    def of(run):
+        return tailback.Result(f"[run]\n{run}", result.summary, result.tables)
+
+    window = of('warmup = "20 us"\nduration = "0.05 ms"')
+    other = of('warmup = "20 us"\nduration = "60 us"')
+    for drawn, shaded in (
+        (window, [(20, 70)]),
+        ([window, window], [(20, 70)]),
+        (of('warmup = "20 us"\nduration = "1 s"'), [(20, 120)]),
+        ([window, other], []),
+        (of('warmup = "0 us"\nduration = "120 us"'), []),
+        (of('warmup = "3 cycles"\nduration = "1 us"'), []),
+        (result, []),
+    ):
+        for figure in (plot.latency_over_time(drawn), plot.throughput_over_time(drawn)):
+            (axes,) = figure.axes
+            assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches] == shaded
+            assert ("shaded" in axes.get_xlabel()) == bool(shaded)
+
+
 def test_the_command_draws_chosen_classes(command, result, tmp_path):
     result.save(tmp_path / "here")
     status, out, _ = command("plot", "here", "--traffic", "victim", "-o", "drawn")
