@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tailback
@@ -62,6 +63,16 @@ def test_the_curves_are_the_series(run):
     own = [at for at, name in enumerate(series["class"]) if name == "hot"]
     assert np.allclose(line.x, [series["time_ns"][at] / 1e3 for at in own])
     assert np.allclose(line.y, [100 * series["accepted_per_destination"][at] for at in own])
+
+
+@pytest.mark.parametrize(("latencies", "ticks"), [((1000.0, 9000.0), "D2"), ((1081.0, 1089.0), None)])
+def test_the_axis_of_latencies_has_ticks_also_where_they_hardly_differ(run, latencies, ticks):
+    series = run.tables["series"]
+    columns = {name: series[name] for name in series.column_names}
+    columns["message_latency_ns"] = (latencies * len(series))[: len(series)]
+    columns["messages"] = columns["created"]  # so that all are known
+    made = view.figure(replace(run, tables={**run.tables, "series": pa.table(columns)}))
+    assert made.layout.yaxis3.dtick == ticks
 
 
 def test_of_many_cells_fewer_times_are_shown(run, monkeypatch):
