@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tailback import curves, plot
+    from tailback import curves, pictures, plot, saturation
     from tailback.errors import InputError, Interrupted, PointsFailed, Problem, RunFailed, TailbackError
     from tailback.result import Result
     from tailback.saturation import Saturation
@@ -35,7 +35,9 @@ __all__ = [
     "TailbackError",
     "__version__",
     "curves",
+    "pictures",
     "plot",
+    "saturation",
     "sweep",
 ]
 
@@ -53,7 +55,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("tailback._engine").version()
-    if name in ("curves", "errors", "plot"):
+    if name in ("curves", "errors", "pictures", "plot", "saturation"):
         return import_module(f"tailback.{name}")
     for module, names in _MODULES.items():
         if name in names:
@@ -62,5 +64,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """All names, those too that are loaded late."""
-    return sorted({*globals(), *__all__})
+    """What it is for, with what is loaded late."""
+    return __all__

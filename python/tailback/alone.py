@@ -32,7 +32,7 @@ def jobs(scenario: Scenario) -> list[str]:
 def beside(result: Result, only: Result, name: str) -> Result:
     """The result with the job's `alone_ns`, `alone_communication_ns`, `slowdown`, `communication_slowdown`.
 
-    `alone_communication_ns` is the largest of a rank, to which the figure of job times compares;
+    `alone_communication_ns` is the largest of a rank, to which the figure of their communication compares;
     `communication_slowdown` is the ratio of the means over ranks, and so not that of the largest.
     A slowdown is the time beside the others over the time alone; none if one of them did not come to its end.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 from rich.console import RenderableType
@@ -11,14 +12,21 @@ from rich.text import Text
 
 from tailback.console import duration
 
+_COLUMNS_MAX = 7
+"""Columns of a table that stand side by side in a terminal; one of more, and of fewer rows, is turned."""
+_HEADING_WIDTH = 10
+"""Characters of a line of the heading of a column, whose numbers are short."""
+
 Kinds = Mapping[str, Sequence[Mapping[str, Any]]]
 """By seam: kinds with `name`, `doc` and `parameters` (`name`, `type`, `required`, `default`, `doc`)."""
 
 
 def _bare(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=bool(columns))
-    for column in columns:
-        table.add_column(column)
+    """A table without lines, whose last column alone is folded."""
+    table = Table(box=None, pad_edge=False, show_header=any(columns))
+    for column in columns[:-1]:
+        table.add_column(column, no_wrap=True)
+    table.add_column(columns[-1], overflow="fold")
     return table
 
 
@@ -28,13 +36,12 @@ def _first_line(text: object) -> str:
 
 
 def overview(kinds: Kinds) -> Table:
-    """Every kind on one line, by seam."""
-    table = _bare("list", "kind", "what it is")
+    """What every kind is, under the seam that it is of."""
+    table = _bare("list", "")
     for seam, members in kinds.items():
-        for number, member in enumerate(members):
-            table.add_row(
-                "" if number else seam, Text(str(member["name"])), Text(_first_line(member.get("doc")))
-            )
+        table.add_row(Text(seam, style="bold"), "")
+        for member in members:
+            table.add_row(Text(f"  {member['name']}"), Text(_first_line(member.get("doc"))))
     return table
 
 
@@ -59,24 +66,23 @@ def _paragraphs(doc: str) -> Iterator[Text]:
 
 
 def _parameters(parameters: Sequence[Mapping[str, Any]]) -> Table:
-    table = _bare("  parameter", "type", "default", "")
+    """A name with what it takes in the first line, and under that what it means."""
+    table = _bare("  parameter", "type; default")
     for parameter in parameters:
         default = parameter.get("default")
         if default is None:
-            default = "required" if parameter.get("required") else "-"
-        table.add_row(
-            Text(f"  {parameter['name']}"),
-            Text(str(parameter.get("type") or "")),
-            Text(_plain(default)),
-            Text(" ".join(str(parameter.get("doc") or "").split())),
-        )
+            told = "required" if parameter.get("required") else "no default"
+        else:
+            told = f"default {_plain(default) or 'empty'}"
+        facts = Text(f"{parameter.get('type') or ''}; {told}", style="italic")
+        facts.append(f"\n{' '.join(str(parameter.get('doc') or '').split())}", style="not italic")
+        table.add_row(Text(f"  {parameter['name']}"), facts)
     return table
 
 
 def description(facts: Mapping[str, Any]) -> Iterator[RenderableType]:
     """What a scenario builds: facts first, then one table for every list of rows."""
-    plain = _bare()
-    plain.show_header = False
+    plain = _bare("", "")
     tables: list[tuple[str, Sequence[Mapping[str, Any]]]] = []
     for key, value in facts.items():
         if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
@@ -106,12 +112,23 @@ def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
 def _rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     flat = [dict(entry for key, value in row.items() for entry in _flat(key, value)) for row in rows]
     columns = list(dict.fromkeys(column for row in flat for column in row))
+    headings = [_heading(column) for column in columns]
+    cells = [[_plain(row.get(column)) for column in columns] for row in flat]
+    if len(columns) > max(_COLUMNS_MAX, len(rows)):
+        first, *rest = zip(headings, *cells, strict=True)
+        return _lined(first, rest, words={first[0]})
+    words = {_heading(name) for name in columns if any(isinstance(row.get(name), str) for row in flat)}
+    return _lined(headings, cells, words)
+
+
+def _lined(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[str]) -> Table:
+    """A table with lines; columns of words are on the left."""
     table = Table()
-    for column in columns:
-        words = any(isinstance(row.get(column), str) for row in flat)
-        table.add_column(_heading(column), justify="left" if words else "right")
-    for row in flat:
-        table.add_row(*(Text(_plain(row.get(column))) for column in columns))
+    for heading in headings:
+        folded = "\n".join(wrap(heading, _HEADING_WIDTH, break_long_words=False))
+        table.add_column(Text(folded), justify="left" if heading in words else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections import deque
@@ -24,8 +25,9 @@ _LARGEST_WIDTH = 10_000
 
 
 def output() -> Console:
-    """The console of results; wide enough for any table when it is a file."""
-    width = None if sys.stdout.isatty() else _FILE_WIDTH
+    """The console of results; wide enough for any table when it is a file, unless COLUMNS asks for less."""
+    is_told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").lstrip("0").isdecimal()
+    width = None if is_told else _FILE_WIDTH
     return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
@@ -46,18 +48,14 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def print_all(parts: Iterable[Any]) -> None:
-    """Prints tables and texts."""
-    out = output()
-    for part in parts:
-        out.print(part)
+def print_whole(parts: Iterable[Any]) -> None:
+    """Prints tables and texts, and a line as it is; no name or number is cut.
 
-
-def print_whole(parts: Iterable[Table | str]) -> None:
-    """Prints tables of numbers, and lines, wider than the terminal if need be: a number is never cut."""
+    A table none of whose columns may wrap is wider than the terminal if need be.
+    """
     for part in parts:
         out = output()
-        if isinstance(part, Table):
+        if isinstance(part, Table) and all(column.no_wrap for column in part.columns):
             wide = out.options.update(width=_LARGEST_WIDTH)
             out.width = max(out.width, Measurement.get(out, wide, part).maximum)
         out.print(part, soft_wrap=isinstance(part, str), crop=False)

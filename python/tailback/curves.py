@@ -24,6 +24,14 @@ from tailback.stats import Interval, mean_interval
 from tailback.sweep_table import SEED, quantity, told
 from tailback.units import family as family_of
 
+__all__ = ["QUANTITIES", "axis", "keys", "measured_over"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
 ALL, STABLE = "all", "stable"
 
 QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
@@ -233,13 +241,13 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         axes.set_xticks(list(places.at.values()), [style.plain(told(value)) for value in places.at])
         axes.set_xlim(low - 0.5, high + 0.5)
     elif places.are_logarithmic:
-        axes.set_xscale("log")
+        style.logarithmic(axes, "x")
         axes.set_xlim(low / 1.15, high * 1.15)
     else:
         margin = 0.04 * (high - low) or 0.5
         axes.set_xlim(low - margin, high + margin)
     if is_latency:
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 

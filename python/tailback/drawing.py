@@ -24,6 +24,14 @@ from tailback import style
 from tailback.errors import mistake
 from tailback.scenario import Scenario
 
+__all__ = ["network"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
 LINKS_MAX = 30_000
 """Links between switches above which nothing could be seen."""
 _PIECES = np.linspace(0, 1, 13)[:, None]

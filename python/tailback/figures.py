@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from tailback import curves, pictures, plot, style
 from tailback.errors import mistake, unwritable
 from tailback.result import Result
+from tailback.tables import distinct
 
-FIGURES: dict[str, tuple[str, Callable[[Mapping[str, Result]], Figure]]] = {
+FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "latency_over_time": ("series", plot.latency_over_time),
     "throughput_over_time": ("series", plot.throughput_over_time),
     "throughput_per_destination": ("series", partial(plot.throughput_over_time, per_destination=True)),
@@ -27,21 +28,52 @@ FIGURES: dict[str, tuple[str, Callable[[Mapping[str, Result]], Figure]]] = {
     "occupancy_map": ("queues", pictures.occupancy_map),
     "allowed_rate": ("rates", pictures.allowed_rate),
     "job_times": ("ranks", pictures.job_times),
+    "job_communication": ("ranks", pictures.job_communication),
     "phase_times": ("phases", pictures.phase_times),
     "latency_distribution": ("histograms", pictures.latency_distribution),
 }
 """By file name: the table a figure needs, and the function that draws it."""
 
 
-def draw_all(results: Mapping[str, Result], folder: Path) -> list[Path]:
-    """Draws every figure for which a result has the table; returns the files."""
+OF_CLASSES = {
+    "latency_over_time",
+    "throughput_over_time",
+    "throughput_per_destination",
+    "latency_histogram",
+    "source_throughput",
+    "latency_distribution",
+}
+"""Those that can be of chosen traffic classes."""
+
+
+def draw_all(results: Mapping[str, Result], folder: Path, traffic: Sequence[str] = ()) -> list[Path]:
+    """Draws every figure for which a result has the table; returns the files.
+
+    With `traffic`, the figures that tell classes apart are of those classes. Raises `InputError` if there is
+    no such class.
+    """
     labelled = {"": next(iter(results.values()))} if len(results) == 1 else results
+    _demand_classes(results, traffic)
     files = []
     for name, (table, draw) in FIGURES.items():
         having = {label: run for label, run in labelled.items() if _rows(run, table)}
-        if having:
-            files += save(draw(having), folder / name)
+        chosen = _having(having, table, traffic) if name in OF_CLASSES else []
+        if having and (chosen or not traffic or name not in OF_CLASSES):
+            files += save(draw(having, **({"traffic": chosen} if chosen else {})), folder / name)
     return files
+
+
+def _demand_classes(results: Mapping[str, Result], traffic: Sequence[str]) -> None:
+    known = dict.fromkeys(name for result in results.values() for name in result.summary.get("classes", {}))
+    for name in traffic:
+        if name not in known:
+            raise mistake(f"there is no traffic class {name!r}", f"one of: {', '.join(known)}")
+
+
+def _having(results: Mapping[str, Result], table: str, traffic: Sequence[str]) -> list[str]:
+    """Those of the classes of which a table tells."""
+    told = {name for result in results.values() for name in distinct(result.tables[table], "class")}
+    return [name for name in traffic if name in told]
 
 
 def draw_sweep(table: pa.Table, folder: Path, over: str | None = None) -> list[Path]:

@@ -39,7 +39,7 @@ class NetworkMap:
                 p, a, h, groups = (int(topology[key]) for key in ("p", "a", "h", "groups"))
                 return cls(a * groups, p + a - 1 + h, a)
         except (ValueError, LookupError, TypeError, RecursionError) as error:
-            told = f"the scenario of the result {result.title!r} is damaged: {_told(error)}"
+            told = f"the scenario of the result {result.name!r} is damaged: {_told(error)}"
             raise mistake(told, "run the scenario again") from None
         tables = [result.tables[name] for name in ("occupancy", "queues") if name in result.tables]
         switches = 1 + max(int(pc.max(table["switch"]).as_py() or 0) for table in tables)

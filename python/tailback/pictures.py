@@ -6,6 +6,8 @@ As in `tailback.plot`, every function takes a result, or several by label, and r
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -20,10 +22,43 @@ from matplotlib.ticker import MaxNLocator
 from tailback import style
 from tailback.network_map import NetworkMap
 from tailback.plot import finish_latency, log_bins
-from tailback.tables import Numbers, Results, by_label, distinct, join, numbers, only, recorded, shown_times
+from tailback.tables import (
+    ALL,
+    Numbers,
+    Results,
+    Traffic,
+    by_class,
+    by_label,
+    distinct,
+    join,
+    numbers,
+    only,
+    recorded,
+    shown_times,
+)
+
+__all__ = [
+    "allowed_rate",
+    "job_communication",
+    "job_times",
+    "latency_distribution",
+    "occupancy_map",
+    "phase_times",
+    "port_ternary",
+]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
+_Facts = Mapping[str, Any]
 
 _ROOT3 = math.sqrt(3)
 _RATES_MAX = 6
+_JOB_WIDTH = 20
+"""Characters of a line of the name of a job."""
 _PHASE_HALF = 0.4
 """Half of the width of a line at a phase, in phases."""
 
@@ -118,7 +153,9 @@ def occupancy_map(results: Results) -> Figure:
             "a block per group; in it a row per switch, a column per port; grey: empty", fontsize=9
         )
         if image is not None:
-            figure.colorbar(image, ax=list(panels), label="queued flits", shrink=0.8)
+            figure.colorbar(
+                image, ax=list(panels), label="queued flits", shrink=0.8, format=style.LogNumbers()
+            )
     return figure
 
 
@@ -149,7 +186,7 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
             times, counts = _throttled(table, end)
             look = style.line(number) if len(by_label(results)) > 1 else {"color": "black"}
             below.plot(times, counts, drawstyle="steps-post", label=label, **look)
-        above.set_yscale("log")
+        style.logarithmic(above, "y")
         above.set_ylabel("allowed rate\n[part of the channel]\n(none in a pause)")
         below.set_ylabel("throttled endpoints")
         below.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -201,46 +238,75 @@ def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
 
 
 def job_times(results: Results, *, mark: str = "alone") -> Figure:
-    """Largest communication time of a rank of every job, a bar per run; a line for that of the job alone.
+    """Time of every job, from its start to the end of its last rank: a bar per run, a line for the job alone.
 
-    From the summaries; the line where a result has it (`tailback run --alone`); `mark` says what it is.
-    Pale bars are of jobs that did not end: their communication until the run did.
+    From the summaries; the line where a result has it (`tailback run --alone`); `mark` says what it is. Pale
+    bars are of jobs that did not end: what had passed when the run ended.
     """
+    return _job_bars(results, "time of the job [us]", _time, "alone_ns", mark)
+
+
+def job_communication(results: Results, *, mark: str = "alone") -> Figure:
+    """Largest communication time of a rank of every job, drawn as in `job_times`."""
+    name = "largest communication time of a rank [us]"
+    return _job_bars(results, name, _communication, "alone_communication_ns", mark)
+
+
+def _job_bars(
+    results: Results, name: str, time: Callable[[_Facts, _Facts], Any], alone_key: str, mark: str
+) -> Figure:
+    """A bar for every job and run: its time, of the summaries of job and run, and that under a key alone."""
     labelled = by_label(results)
-    names = list(
-        dict.fromkeys(name for result in labelled.values() for name in result.summary.get("jobs", {}))
-    )
+    jobs_of = {label: result.summary.get("jobs", {}) for label, result in labelled.items()}
+    names = list(dict.fromkeys(job for jobs in jobs_of.values() for job in jobs))
     with style.styled():
+        folded = ["\n".join(wrap(style.plain(job), _JOB_WIDTH)) for job in names]
+        lines = max((job.count("\n") + 1 for job in folded), default=1)
         bars = max(1, len(names) * len(labelled))
-        inches = min(0.22, 10 / bars)
+        inches = min(max(0.22, 0.2 * lines / len(labelled)), 10 / bars)
         figure, (axes,) = style.figure(height=max(2.0, 0.8 + inches * bars))
         width = 0.8 / max(1, len(labelled))
         marks: list[Any] = []
         unfinished: list[Rectangle] = []
         for number, (label, result) in enumerate(labelled.items()):
-            jobs = result.summary.get("jobs", {})
-            places = np.arange(len(names)) + number * width
-            times = [_communication(jobs.get(name)) for name in names]
-            drawn = axes.barh(places, times, height=width, label=label, **style.bar(number))
-            is_done = [jobs.get(name, {}).get("time_ns", 0.0) is not None for name in names]
-            unfinished += [bar for bar, done in zip(drawn, is_done, strict=True) if not done]
-            for place, name in zip(places, names, strict=True):
-                alone = jobs.get(name, {}).get("alone_communication_ns")
-                if alone:
-                    marks = axes.plot(
-                        [alone / 1e3] * 2, [place - width / 2, place + width / 2], color="black"
-                    )
-        axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, list(map(style.plain, names)))
+            for turn, facts in enumerate(jobs_of[label].get(job) for job in names):
+                place = turn + number * width
+                took = _us(time(facts, result.summary)) if facts else math.nan
+                (drawn,) = axes.barh(
+                    place, took, height=width, label="" if turn else label, **style.bar(number)
+                )
+                if facts and facts.get("time_ns", 0.0) is None:
+                    unfinished.append(drawn)
+                if facts and facts.get(alone_key):
+                    ends = [place - width / 2, place + width / 2]
+                    marks = axes.plot([_us(facts[alone_key])] * 2, ends, color="black")
+        axes.set_yticks(np.arange(len(names)) + 0.4 - width / 2, folded)
         axes.set_ylim(len(names), -width)
+        axes.set_xlim(left=0)
         axes.grid(visible=False, axis="y")
-        until = "\nnot done: a job that did not end, until the end of the run" if unfinished else ""
-        axes.set_xlabel(
-            "largest communication time of a rank [us]" + (f"; black: {mark}" if marks else "") + until
-        )
+        notes = [f"black: {mark}"] if marks else []
+        notes += ["not done: a job that did not end, until the end of the run"] if unfinished else []
+        axes.set_xlabel("\n".join([name, *notes]))
         style.legend(figure, axes)
         for bar in unfinished:  # after the legend, which looks like the first bar of each run
             _mark_unfinished(axes, bar, inches)
     return figure
+
+
+def _us(time: Any) -> float:
+    return math.nan if time is None else float(time) / 1e3
+
+
+def _time(job: _Facts, run: _Facts) -> Any:
+    """How long a job took; one that did not end, until the end of the run."""
+    end = run.get("simulated_ns")
+    if job.get("time_ns") is not None or end is None:
+        return job.get("time_ns")
+    return end - job.get("start_ns", 0.0)
+
+
+def _communication(job: _Facts, _: _Facts) -> Any:
+    return (job.get("communication_ns") or {}).get("max")
 
 
 def _mark_unfinished(axes: Axes, bar: Rectangle, inches: float) -> None:
@@ -297,24 +363,21 @@ def _draw_levels(axes: Axes, phases: Numbers, values: Numbers, **look: Any) -> N
     axes.plot(ends.ravel(), np.repeat(values, 3), **look)
 
 
-def _communication(job: dict[str, Any] | None) -> float:
-    longest = (job or {}).get("communication_ns", {}).get("max")
-    return float("nan") if longest is None else float(longest) / 1e3
+def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: str = "network") -> Figure:
+    """How many packets had which latency, both axes logarithmic, a line per run and class of `traffic`.
 
-
-def latency_distribution(results: Results, *, traffic: str = "all", latency: str = "network") -> Figure:
-    """How many packets had which latency, both axes logarithmic, a line per run. Table `histograms`."""
+    Without `traffic`, of all classes together. Table `histograms`.
+    """
     with style.styled():
         figure, (axes,) = style.figure()
         some = False
-        for number, (label, result) in enumerate(by_label(results).items()):
-            table = only(only(recorded(result, "histograms"), "class", traffic), "latency", latency)
-            edges, counts = log_bins(table)
+        for line in by_class(results, "histograms", traffic, latency=latency):
+            edges, counts = log_bins(line.table)
             some = some or bool(counts.any())
-            axes.stairs(counts, edges, label=label, linewidth=1.6, **style.line(number))
-        axes.set_xscale("log")
+            axes.stairs(counts, edges, label=line.label, linewidth=1.6, **style.line(line.number, line.kind))
+        style.logarithmic(axes, "x")
         if some:  # nothing can be shown on a logarithmic axis if no packet came
-            axes.set_yscale("log")
+            style.logarithmic(axes, "y")
         finish_latency(axes, results, traffic, latency)
         axes.set_ylabel("messages" if latency == "message" else "packets")
         style.legend(figure, axes)

@@ -5,7 +5,9 @@ tailback.plot.latency_over_time({"none": a, "LHRP": b}, traffic="victim").savefi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
 import numpy as np
@@ -16,12 +18,16 @@ from matplotlib.figure import Figure
 from tailback import style
 from tailback.errors import mistake
 from tailback.result import Result
+from tailback.sweep_table import quantity
 from tailback.tables import (
+    Line,
     Numbers,
     Results,
+    Traffic,
     by_class,
     by_label,
     checked,
+    chosen,
     distinct,
     join,
     numbers,
@@ -30,6 +36,24 @@ from tailback.tables import (
     shown_times,
     unknown,
 )
+from tailback.units import TIMES
+
+__all__ = [
+    "channel_shares",
+    "latency_histogram",
+    "latency_over_load",
+    "latency_over_time",
+    "port_activity",
+    "source_throughput",
+    "switch_occupancy",
+    "throughput_over_time",
+]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
 
 _LATENCIES = ("message", "packet", "network")
 
@@ -38,8 +62,8 @@ _PORT_STATES = ("active", "stalled", "idle")
 _NOTE_WIDTH = 80
 
 
-def latency_over_time(results: Results, *, traffic: str | None = None, latency: str = "message") -> Figure:
-    """Mean latency over simulated time, a line per run and traffic class (or of the one class `traffic`).
+def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
+    """Mean latency over simulated time, a line per run and traffic class (or only of the classes `traffic`).
 
     `latency` is "message", "packet" or "network". Table `series`.
     """
@@ -47,23 +71,21 @@ def latency_over_time(results: Results, *, traffic: str | None = None, latency: 
     with style.styled():
         figure, (axes,) = style.figure()
         cut = False
-        for number, (label, table) in enumerate(by_class(results, "series", traffic)):
-            late, times = unknown(table), numbers(table, "time_ns") / 1e3
-            values = np.where(late, np.nan, numbers(table, f"{latency}_latency_ns"))
-            _draw_line(axes, label, number, times, values)
+        for line in by_class(results, "series", traffic):
+            late, times = unknown(line.table), numbers(line.table, "time_ns") / 1e3
+            values = np.where(late, np.nan, numbers(line.table, f"{latency}_latency_ns"))
+            _draw_line(axes, line, times, values)
             axes.update_datalim([(times.max(), np.nan)], updatey=False)  # gaps at the end show as such
             cut = cut or bool(late.any())
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
         axes.set_ylabel(f"mean {latency} latency [ns]")
-        _finish_time(figure, axes)
-        if cut:
-            note = "not drawn: when messages were created of which over 1 % had not arrived at the end"
-            axes.set_xlabel(f"{axes.get_xlabel()}\n{note}")
+        cut_off = "not drawn: when messages were created of which over 1 % had not arrived at the end"
+        _finish_time(figure, axes, results, [cut_off] if cut else [])
     return figure
 
 
 def throughput_over_time(
-    results: Results, *, traffic: str | None = None, per_destination: bool = False
+    results: Results, *, traffic: Traffic = None, per_destination: bool = False
 ) -> Figure:
     """Accepted throughput over simulated time, as a share of the sources' or of the destinations' channels.
 
@@ -76,7 +98,7 @@ def throughput_over_time(
         style.from_zero(axes)
         channel = "ejection" if per_destination else "injection"
         axes.set_ylabel(f"accepted throughput\n[% of {channel} bandwidth]")
-        _finish_time(figure, axes)
+        _finish_time(figure, axes, results, [])
     return figure
 
 
@@ -118,16 +140,16 @@ def latency_over_load(
     return figure
 
 
-def latency_histogram(results: Results, *, traffic: str | None = None, latency: str = "message") -> Figure:
+def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
     """How latencies are distributed, in bins of equal width on a logarithmic axis. Table `histograms`."""
     _check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
-        for number, (label, table) in enumerate(by_class(results, "histograms", traffic, latency=latency)):
-            edges, counts = log_bins(table)
+        for line in by_class(results, "histograms", traffic, latency=latency):
+            edges, counts = log_bins(line.table)
             shares = 100 * counts / max(counts.sum(), 1)
-            axes.stairs(shares, edges, label=label, linewidth=1.6, **style.line(number))
-        axes.set_xscale("log")
+            axes.stairs(shares, edges, label=line.label, linewidth=1.6, **style.line(line.number, line.kind))
+        style.logarithmic(axes, "x")
         finish_latency(axes, results, traffic, latency)
         axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
         style.legend(figure, axes)
@@ -157,13 +179,14 @@ def port_activity(results: Results) -> Figure:
     return _stacked_bars(bars, "mean share of the window [%]")
 
 
-def source_throughput(results: Results, *, traffic: str | None = None) -> Figure:
+def source_throughput(results: Results, *, traffic: Traffic = None) -> Figure:
     """Accepted throughput of every source, sorted: an uneven curve is unfairness. Table `sources`."""
     with style.styled():
         figure, (axes,) = style.figure()
-        for number, (label, table) in enumerate(by_class(results, "sources", traffic)):
-            accepted = np.sort(100 * numbers(table, "accepted"))
-            axes.plot(accepted, label=label, **style.marked_line(number, len(accepted)))
+        for line in by_class(results, "sources", traffic):
+            accepted = np.sort(100 * numbers(line.table, "accepted"))
+            looks = style.marked_line(line.number, len(accepted), line.kind)
+            axes.plot(accepted, label=line.label, **looks)
         axes.set_xlabel("source, sorted by throughput")
         axes.set_ylabel("accepted throughput\n[% of injection bandwidth]")
         style.from_zero(axes)
@@ -191,35 +214,58 @@ def switch_occupancy(results: Results) -> Figure:
 
 
 def draw_series(
-    axes: Axes, results: Results, column: str, traffic: str | None = None, *, scale: float = 1.0
+    axes: Axes, results: Results, column: str, traffic: Traffic = None, *, scale: float = 1.0
 ) -> None:
     """Draws a column of the time series into given axes, a line per run and traffic class."""
-    for number, (label, table) in enumerate(by_class(results, "series", traffic)):
-        _draw_line(axes, label, number, numbers(table, "time_ns") / 1e3, scale * numbers(table, column))
+    for line in by_class(results, "series", traffic):
+        _draw_line(axes, line, numbers(line.table, "time_ns") / 1e3, scale * numbers(line.table, column))
 
 
-def _draw_line(axes: Axes, label: str, number: int, times: Numbers, values: Numbers) -> None:
+def _draw_line(axes: Axes, line: Line, times: Numbers, values: Numbers) -> None:
     """A line with gaps where nothing is known; a marker where a point has a gap on both sides."""
     known = np.concatenate(([False], ~np.isnan(values), [False]))
     alone = known[1:-1] & ~known[:-2] & ~known[2:]
-    looks = style.marked_line(number, int(known.sum()))
-    axes.plot(times, values, label=label, **looks)
+    looks = style.marked_line(line.number, int(known.sum()), line.kind)
+    axes.plot(times, values, label=line.label, **looks)
     if alone.any():
         axes.plot(times[alone], values[alone], **(looks | {"linestyle": "", "markevery": None}))
 
 
-def _finish_time(figure: Figure, axes: Axes) -> None:
-    axes.set_xlabel("simulated time [us]")
+def _finish_time(figure: Figure, axes: Axes, results: Results, notes: Sequence[str]) -> None:
+    """Names the axis of time, shades what was measured if more is shown, and adds notes."""
+    windows = {_window(result) for result in by_label(results).values()}
+    low, high = axes.dataLim.intervalx
+    window = windows.pop()
+    if not windows and window and (low < window[0] or window[1] < high):
+        axes.axvspan(*window, color="#f2f2f2", linewidth=0, zorder=0)
+        notes = ["shaded: the measured window", *notes]
+    axes.set_xlabel("\n".join(["simulated time [us]", *notes]))
     style.legend(figure, axes)
 
 
-def finish_latency(axes: Axes, results: Results, traffic: str | None, latency: str) -> None:
+def _window(result: Result) -> tuple[float, float] | None:
+    """From when to when a run measured, in us, as far as its scenario tells in a unit of time."""
+    try:
+        run = tomllib.loads(result.scenario)["run"]
+        begin, length = (_time_us(run[key]) for key in ("warmup", "duration"))
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    end = result.summary.get("simulated_ns")
+    return begin, min(begin + length, math.inf if end is None else end / 1e3)
+
+
+def _time_us(text: str) -> float:
+    value, unit = quantity(text)
+    return float(value) * TIMES[unit] / TIMES["us"]
+
+
+def finish_latency(axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:
     """Names the axis of latencies, and under it the drawn classes of which too much has not arrived."""
     saturated = [
         join(label, style.plain(name))
         for label, result in by_label(results).items()
-        for name, facts in result.summary.get("classes", {}).items()
-        if traffic in (None, name) and (facts.get(f"{latency}_latency_ns") or {}).get("saturated")
+        for name in chosen(result.summary.get("classes", {}), traffic)
+        if (result.summary["classes"][name].get(f"{latency}_latency_ns") or {}).get("saturated")
     ]
     lines = [f"{latency} latency [ns]"]
     if saturated:

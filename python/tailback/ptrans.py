@@ -17,6 +17,8 @@ from tailback.errors import InputError, Problem, mistake
 
 TASKS_MAX = 1 << 20
 """Tasks of a VEF trace; the engine has the same limit."""
+BEGINNING = "VEF "
+"""How every VEF trace begins."""
 MESSAGES_MAX = 10_000_000
 """Messages of a trace: some 3 GB while it is made."""
 
@@ -121,7 +123,7 @@ class Ptrans:
         numbers: dict[tuple[int, int], list[int]] = {}
         for number, (task, other, _) in enumerate(messages):
             numbers.setdefault((task, other), []).append(number)
-        yield f"VEF {tasks} {len(messages)} 1 0 0 FALSE"
+        yield f"{BEGINNING}{tasks} {len(messages)} 1 0 0 FALSE"
         yield "C0 " + " ".join(map(str, range(tasks)))
         last: dict[int, int] = {}
         place: dict[tuple[int, int], int] = {}

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +62,14 @@ class Result:
     """What a run measured.
 
     `scenario` is TOML with every default filled in, `summary` what `run --json` prints, `tables` holds Arrow
-    tables by name (`classes`, `series`, `ports`, …); those that were not recorded are missing.
+    tables by name (`classes`, `series`, `ports`, …); those that were not recorded are missing. `directory` is
+    where it was read from, if it was.
     """
 
     scenario: str
     summary: dict[str, Any]
     tables: Mapping[str, pa.Table]
+    directory: Path | None = field(default=None, compare=False)
 
     @classmethod
     def from_engine(
@@ -108,7 +110,7 @@ class Result:
             if missing:
                 file = directory / f"{name}.parquet"
                 raise mistake(f"{file} has no column {missing[0]!r}", _RUN_AGAIN)
-        return cls(scenario, summary, read)
+        return cls(scenario, summary, read, directory)
 
     def __repr__(self) -> str:
         """What it is, on one line."""
@@ -118,12 +120,18 @@ class Result:
         elif "stable" in self.summary:
             state = ["stable" if self.summary["stable"] else "not stable"]
         tables = f"tables {', '.join(self.tables)}" if self.tables else "no tables"
-        return f"<Result {', '.join([repr(self.title), *state, tables])}>"
+        name = [repr(self.name)] if self.name else []
+        return f"<Result {', '.join([*name, *state, tables])}>"
 
     @property
     def title(self) -> str:
         """The scenario's title."""
         return str(self.summary.get("title", ""))
+
+    @property
+    def name(self) -> str:
+        """The title, or else the name of the folder that it was read from."""
+        return self.title or (self.directory.resolve().name if self.directory else "")
 
     @property
     def interrupted(self) -> bool:
@@ -199,6 +207,18 @@ def replace_text(file: Path, text: str, *, folders: bool = False) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise mistake(f"{file} cannot be written: {reason}", "choose another place") from None
+
+
+def refuse_other(file: Path, beginning: str, what: str) -> None:
+    """Raises `InputError` if the file exists and does not begin so: only an earlier one is replaced."""
+    begin = beginning.encode()
+    held = b""
+    with suppress(OSError, ValueError):  # whoever writes it tells what is wrong
+        if file.is_file():
+            with file.open("rb") as there:
+                held = there.read(len(begin))
+    if held and held != begin:
+        raise mistake(f"{file} exists and is no {what}", f"choose another file: only a {what} is replaced")
 
 
 def prepare(directory: str | Path) -> Path:

@@ -15,6 +15,8 @@ from tailback.errors import InputError, Interrupted, Problem, engine_errors, mis
 from tailback.result import Result
 from tailback.usage import Meter
 
+_TEXT = "<scenario>"
+"""The source of a scenario that is no file."""
 _BYTES_MAX = 16 << 20
 _TRACE_MAX = 1 << 30
 _GOAL = (4223).to_bytes(8, "little")
@@ -43,7 +45,7 @@ class Scenario:
 
     text: str
     overrides: tuple[tuple[str, str], ...] = ()
-    source: str = "<scenario>"
+    source: str = _TEXT
 
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
@@ -54,6 +56,25 @@ class Scenario:
     def loads(cls, text: str) -> Scenario:
         """A scenario from TOML text."""
         return cls(text)
+
+    def __repr__(self) -> str:
+        """What it is, on one line."""
+        parts = [repr(self._title)] if self._title else []
+        parts.append("from text" if self.source == _TEXT else self.source)
+        if self.overrides:
+            parts.append(f"{len(self.overrides)} change{'s' if len(self.overrides) > 1 else ''}")
+        return f"<Scenario {', '.join(parts)}>"
+
+    @property
+    def _title(self) -> str:
+        """The title, as far as it can be read; the text need not be right."""
+        changed = dict(self.overrides).get("title")
+        if changed is not None:
+            return changed
+        try:
+            return str(tomllib.loads(self.text).get("title", ""))
+        except (tomllib.TOMLDecodeError, RecursionError):
+            return ""
 
     def replace(self, changes: Mapping[str, Any]) -> Scenario:
         """The scenario with other values, by dotted key: `{"traffic.hot.load": 0.7, "run.seed": 2}`."""

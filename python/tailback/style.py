@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatter
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow, which is too pale for lines."""
@@ -28,13 +29,14 @@ _LEGEND_EDGE = 5 / 72
 """Inches over and under a legend: half a letter, as matplotlib leaves."""
 _LEGEND_MAX = 500
 """Names in a legend: those of more make a figure that is too large for a file."""
+_PLAIN = (1e-4, 1e6)
+"""Where a logarithmic axis has plain numbers."""
 _SETTINGS: Any = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.formatter.min_exponent": 5,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.6,
@@ -60,14 +62,17 @@ def figure(panels: int = 1, *, width: float = 7.2, height: float = 3.6) -> tuple
     return made, list(made.subplots(panels, 1, sharex=panels > 1, squeeze=False)[:, 0])
 
 
-def line(number: int) -> dict[str, Any]:
-    """Colour and dashes of the n-th line."""
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[_shifted(number)]}
+def line(number: int, kind: int | None = None) -> dict[str, Any]:
+    """Colour and dashes of the n-th line; of several kinds of lines, the colour of the n-th of each kind."""
+    dashes = _shifted(number) if kind is None else (kind + number // len(COLOURS)) % len(DASHES)
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[dashes]}
 
 
-def marker(number: int) -> str:
-    """The marker of the n-th line."""
-    return MARKERS[_shifted(number)]
+def marker(number: int, kind: int | None = None) -> str:
+    """The marker of the n-th line, or of a kind of lines."""
+    if kind is None:
+        return MARKERS[_shifted(number)]
+    return MARKERS[(kind + 3 * (kind // len(DASHES)) + 2 * (number // len(COLOURS))) % len(MARKERS)]
 
 
 def _shifted(number: int) -> int:
@@ -75,11 +80,11 @@ def _shifted(number: int) -> int:
     return (number + number // len(COLOURS)) % len(COLOURS)
 
 
-def marked_line(number: int, points: int) -> dict[str, Any]:
-    """The n-th line with about twelve markers along it."""
+def marked_line(number: int, points: int, kind: int | None = None) -> dict[str, Any]:
+    """The n-th line, perhaps of a kind, with about twelve markers along it."""
     every = max(1, points // 12)
     first = number * every // 4 % every if every > 1 else 0
-    return {**line(number), "marker": marker(number), "markevery": (first, every)}
+    return {**line(number, kind), "marker": marker(number, kind), "markevery": (first, every)}
 
 
 UNSTABLE = "hollow: not stable, grows with the window"
@@ -109,6 +114,30 @@ def bar(number: int) -> dict[str, Any]:
         "edgecolor": "white",
         "linewidth": 0.5,
     }
+
+
+class LogNumbers(LogFormatter):
+    """Labels of a logarithmic axis: plain numbers, or powers of ten if it leads far down or up."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """The label of a tick; none where there are so many that they would touch."""
+        if not super().__call__(x, pos):
+            return ""
+        axis: Any = self.axis
+        low, high = sorted(axis.get_view_interval())
+        if _PLAIN[0] <= low and high <= _PLAIN[1]:
+            return f"{x:,.10g}"
+        power = math.floor(math.log10(x) + 1e-9)
+        factor = f"{x / 10.0**power:.3g}"
+        return f"$\\mathdefault{{{'' if factor == '1' else factor + ' · '}10^{{{power}}}}}$"
+
+
+def logarithmic(axes: Axes, name: Literal["x", "y"]) -> None:
+    """Makes one of the axes logarithmic; those of all figures have labels of the same kind."""
+    axes.set(**{f"{name}scale": "log"})
+    axis = axes.xaxis if name == "x" else axes.yaxis
+    axis.set_major_formatter(LogNumbers())
+    axis.set_minor_formatter(LogNumbers())
 
 
 def from_zero(axes: Axes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -16,6 +16,11 @@ from tailback.result import Result
 Results = Result | Sequence[Result] | Mapping[str, Result]
 Numbers = NDArray[np.float64]
 
+Traffic = str | Sequence[str] | None
+"""A traffic class by name, or several, or all."""
+
+ALL = "all"
+"""What is told of all classes together."""
 MISSING_MAX = 0.01
 """Share of the messages that may be missing where a latency is known; the engine has the same."""
 _TELLING = 100
@@ -34,35 +39,72 @@ def checked(results: Any) -> list[Result]:
 
 
 def by_label(results: Results) -> dict[str, Result]:
-    """Results by label; a single one needs none, unnamed ones take their titles, numbered if alike."""
+    """Results by label; a single one needs none, unnamed ones take their own names, numbered if alike."""
     if isinstance(results, Result):
         return {"": results}
     listed = checked(results.values() if isinstance(results, Mapping) else results)
     if isinstance(results, Mapping):
         return dict(zip(map(style.plain, results), listed, strict=True))
-    titles = [style.plain(result.title) or f"run {number}" for number, result in enumerate(listed, 1)]
+    titles = [style.plain(result.name) or f"run {number}" for number, result in enumerate(listed, 1)]
     if len(set(titles)) < len(titles):
         titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
     return {"": listed[0]} if len(listed) == 1 else dict(zip(titles, listed, strict=True))
 
 
-def by_class(results: Results, name: str, traffic: str | None, **also: str) -> list[tuple[str, Any]]:
-    """The rows of each run and traffic class of a table, with the label of their line."""
+class Line(NamedTuple):
+    """The rows of a run and a traffic class, and how their line looks."""
+
+    label: str
+    table: Any
+    number: int
+    kind: int | None
+    """Where there are several runs and classes, that of the class; the number is that of the run."""
+
+
+def by_class(results: Results, name: str, traffic: Traffic, **also: str) -> list[Line]:
+    """A line for each run and traffic class of a table: of the classes `traffic`, or else of all."""
     found = []
-    for label, result in by_label(results).items():
+    names: dict[str, int] = {}
+    for run, (label, result) in enumerate(by_label(results).items()):
         table = recorded(result, name)
         for column, value in also.items():
             table = only(table, column, value)
-        for member in distinct(table, "class"):
-            if traffic in (None, member):
-                part = only(table, "class", member)
-                found.append((label if traffic and label else join(label, style.plain(member)), part))
-    if not found:
-        wanted = f"traffic class {traffic!r}" if traffic else "rows"
+        for member in chosen(distinct(table, "class"), traffic):
+            names.setdefault(member, len(names))
+            found.append((label, run, member, only(table, "class", member)))
+    missing = [member for member in _listed(traffic) or () if member not in names]
+    if missing or not found:
+        wanted = f"traffic class {missing[0]!r}" if missing else "rows"
         raise mistake(
             f"the table {name!r} holds no {wanted}", "look at result.summary['classes'] for the names"
         )
-    return found
+    single = traffic is not None and len(names) == 1
+    mixed = len(names) > 1 and len({run for _, run, _, _ in found}) > 1
+    return [
+        Line(
+            label if single and label else join(label, style.plain(member)),
+            rows,
+            run if mixed else number,
+            names[member] if mixed else None,
+        )
+        for number, (label, run, member, rows) in enumerate(found)
+    ]
+
+
+def chosen(classes: Iterable[str], traffic: Traffic) -> list[str]:
+    """Those of the classes that are asked for; without a wish all, and their sum if there are several."""
+    wanted = _listed(traffic)
+    if wanted is not None:
+        return [member for member in classes if member in wanted]
+    own = [member for member in classes if member != ALL]
+    return own if len(own) == 1 else list(classes)
+
+
+def _listed(traffic: Traffic) -> list[str] | None:
+    """The names of classes that are asked for."""
+    if traffic is None:
+        return None
+    return list(traffic) if isinstance(traffic, list | tuple) else [traffic]  # type: ignore[list-item]
 
 
 def recorded(result: Result, name: str) -> Any:

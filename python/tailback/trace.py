@@ -15,11 +15,20 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from tailback import style
 from tailback.errors import mistake
 from tailback.result import Result
 from tailback.scenario import Progress, Scenario
+
+__all__ = ["diagram", "run"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
 
 MESSAGES_MAX = 20
 LABELS_MAX = 60
@@ -112,6 +121,8 @@ def diagram(result: Result) -> Figure:
     return figure
 
 
+_HALO = [withStroke(linewidth=1.5, foreground="white")]
+"""Keeps a label apart from the lines that it may stand on."""
 _CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 7, "linestyle": "none"}
 
 
@@ -182,10 +193,12 @@ def _starts(rows: Sequence[_Row]) -> list[bool]:
 def _write(axes: Axes, rows: Sequence[_Row], lanes: dict[str, int], gap: float) -> float:
     """Labels every packet where it starts; those that start together stand one below the other.
 
+    The label of one that starts where another is dropped, as a refusal does, stands over the cross.
     Returns the time at which the lowest label ends.
     """
     names = _names(rows)
     free: dict[tuple[int, int], float] = {}
+    crosses = [(lanes[row["from"]], row["start_ns"]) for row in rows if row["event"] == "dropped"]
     for row, starts in zip(rows, _starts(rows), strict=True):
         if not starts or row["event"] != "sent":
             continue
@@ -195,7 +208,10 @@ def _write(axes: Axes, rows: Sequence[_Row], lanes: dict[str, int], gap: float) 
         colour = _LOOKS[_look(row)][1]["color"]
         align = "right" if side < 0 else "left"
         text = _label(row, names)
-        axes.text(near + 0.04 * side, at, text, ha=align, va="center", fontsize=6.5, color=colour)
+        is_crossed = any(place == near and abs(time - at) < gap for place, time in crosses)
+        over = {"y": at - 0.8 * gap, "va": "bottom", "path_effects": _HALO}
+        place = over if is_crossed else {"y": at, "va": "center"}
+        axes.text(near + 0.04 * side, s=text, ha=align, fontsize=6.5, color=colour, **place)
     return max(free.values(), default=0.0) - gap / 2
 
 

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 _BYTES = {"B": 8, "kB": 8 * 10**3, "MB": 8 * 10**6, "GB": 8 * 10**9, "TB": 8 * 10**12}
 _BYTES |= {"KiB": 8 << 10, "MiB": 8 << 20, "GiB": 8 << 30, "TiB": 8 << 40}
 
+TIMES = {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12}
+"""Units of time, each with how many picoseconds it is."""
+
 FAMILIES: Sequence[Mapping[str, int]] = (
     {"": 100, "%": 1},
-    {"ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12},
+    TIMES,
     {"cycle": 1, "cycles": 1},
     {"flit": 1, "flits": 1},
     {"packet": 1, "packets": 1},

@@ -16,14 +16,26 @@ from tailback.network_map import NetworkMap
 from tailback.result import Result
 from tailback.tables import Results, by_class, by_label, distinct, numbers, only, shown_times, unknown
 
+__all__ = ["figure", "page"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
+BEGINNING = "<!doctype html>"
+"""How every page begins."""
 _CURVES = (
     ("accepted_per_destination", "accepted, of the<br>destinations' channels [%]", 100.0),
     ("message_latency_ns", "mean message<br>latency [ns]", 1.0),
 )
 """Columns of the time series, their axes and their scale."""
-_DASHES = ("solid", "dash", "dashdot", "dot")
+_DASHES = ("solid", "dash", "dashdot", "dot", "longdash", "longdashdot")
 _MAP_HEIGHT, _CURVE_HEIGHT, _GAP = 440, 240, 90
 """In pixels; under the maps there is the slider."""
+_BUTTONS_WIDTH = 115
+"""Pixels that the buttons to play and to stop take, before the slider."""
 _BUTTONS = ["zoom2d", "pan2d", "resetScale2d", "toImage"]
 _CELLS_MAX = 4_000_000
 """Cells of all maps at all times together; a cell takes 11 bytes of the page."""
@@ -39,14 +51,25 @@ def page(results: Results) -> str:
     drawn = figure(results).to_html(
         full_html=False,
         include_plotlyjs=True,
+        auto_play=False,
         config={"displaylogo": False, "modeBarButtons": [_BUTTONS]},
     )
     return _PAGE.format(
-        title=escape(" and ".join(dict.fromkeys(result.title or "a run" for result in labelled.values()))),
+        beginning=BEGINNING,
+        title=escape(" and ".join(dict.fromkeys(result.name or "a run" for result in labelled.values()))),
         numbers="\n".join(_lines(labelled)),
         remarks=" ".join(_remarks(labelled)),
         figure=drawn,
     )
+
+
+def unmapped(results: dict[str, Result]) -> str:
+    """Which results there is no map of, and the remedy; empty if there is one of each."""
+    missing = results.keys() - _with(results, "occupancy").keys()
+    if not missing:
+        return ""
+    of_which = f" of {', '.join(label for label in results if label in missing)}" if len(results) > 1 else ""
+    return f'no map of the queues{of_which}: the scenario has to ask for it, as [record] occupancy = "1 us"'
 
 
 def _remarks(results: dict[str, Result]) -> Iterator[str]:
@@ -57,6 +80,8 @@ def _remarks(results: dict[str, Result]) -> Iterator[str]:
     mapped = _with(results, "occupancy")
     if mapped:
         yield _MAP_REMARK
+    if told := unmapped(results):
+        yield f"{escape(told[0].upper() + told[1:])}."
     times = _times(mapped)
     if any(_times({label: result}) != times for label, result in mapped.items()):
         yield _NO_SNAPSHOT_REMARK
@@ -134,7 +159,9 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, curves: bool) -> 
         )
         made.update_xaxes(visible=False, row=1, col=column)
         made.update_yaxes(visible=False, autorange="reversed", row=1, col=column)
-    made.update_layout(coloraxis=_colours(results))
+    made.update_layout(
+        coloraxis=_colours(results), shapes=_cursors(len(results), times[0] / 1e3) if curves else []
+    )
     made.frames = [
         go.Frame(
             name=f"{time:g}",
@@ -229,7 +256,11 @@ def _add_slider(made: go.Figure, times: list[float]) -> None:
     ]
     place = {"y": made.layout.yaxis.domain[0], "yanchor": "top", "pad": {"t": 5}}
     made.update_layout(
-        sliders=[{"steps": steps, "x": 0.12, "len": 0.88, "currentvalue": {"prefix": "time [us]: "}} | place],
+        sliders=[
+            {"steps": steps, "currentvalue": {"prefix": "time [us]: "}}
+            | place
+            | {"pad": place["pad"] | {"l": _BUTTONS_WIDTH}}
+        ],
         updatemenus=[
             {"type": "buttons", "direction": "left", "buttons": buttons, "x": 0, "xanchor": "left"} | place
         ],
@@ -237,20 +268,21 @@ def _add_slider(made: go.Figure, times: list[float]) -> None:
 
 
 def _draw_curves(made: go.Figure, results: dict[str, Result], first: int) -> None:
-    for number, (label, table) in enumerate(by_class(results, "series", None)):
-        late = unknown(table)
+    for line in by_class(results, "series", None):
+        late = unknown(line.table)
+        dashes = line.number // len(style.COLOURS) + (line.kind or 0)
         for row, (column, _, scale) in enumerate(_CURVES, first):
-            values = scale * numbers(table, column)
+            values = scale * numbers(line.table, column)
             made.add_trace(
                 go.Scatter(
-                    x=numbers(table, "time_ns") / 1e3,
+                    x=numbers(line.table, "time_ns") / 1e3,
                     y=np.where(late, np.nan, values) if column.endswith("latency_ns") else values,
-                    name=escape(label),
-                    legendgroup=label,
+                    name=escape(line.label),
+                    legendgroup=line.label,
                     showlegend=row == first,
                     line={
-                        "color": style.COLOURS[number % len(style.COLOURS)],
-                        "dash": _DASHES[number // len(style.COLOURS) % len(_DASHES)],
+                        "color": style.COLOURS[line.number % len(style.COLOURS)],
+                        "dash": _DASHES[dashes % len(_DASHES)],
                     },
                 ),
                 row=row,
@@ -259,7 +291,9 @@ def _draw_curves(made: go.Figure, results: dict[str, Result], first: int) -> Non
     for row, (_, axis, _) in enumerate(_CURVES, first):
         made.update_yaxes(title=axis, row=row, col=1)
         made.update_xaxes(showticklabels=True, row=row, col=1)
-    made.update_yaxes(type="log", dtick="D2", tickformat=",", row=first + 1, col=1)
+    known = np.concatenate([line.y[np.isfinite(line.y)] for line in made.select_traces(row=first + 1, col=1)])
+    is_wide = known.size and known.max() >= 4 * known.min()  # else there may be no 1, 2 or 5 to be a tick
+    made.update_yaxes(type="log", dtick="D2" if is_wide else None, tickformat=",", row=first + 1, col=1)
     made.update_xaxes(title="simulated time [us]", row=first + 1, col=1)
 
 
@@ -286,7 +320,7 @@ def _time(latency: dict[str, Any], key: str) -> str:
 
 _SHARES = ("offered", "accepted", "accepted_per_destination")
 _HEADINGS = ("class", "offered", "accepted", "… by destination", "message latency: mean", "p99")
-_PAGE = """<!doctype html>
+_PAGE = """{beginning}
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; }}

@@ -165,11 +165,11 @@ def tables():
         "sources": {"class": ["hot"] * 3, "endpoint": [1, 5, 9], "accepted": [0.1, 0.3, 0.2]},
         "occupancy": {"time_ns": [1000, 1000, 2000, 2000], "switch": [0, 1, 0, 1], "flits": [5, 3, 9, 1]},
         "histograms": {
-            "class": ["hot"] * 3,
-            "latency": ["message"] * 3,
-            "low_ns": [100.0, 1000.0, 1010.0],
-            "high_ns": [101.0, 1010.0, 1020.0],
-            "count": [10, 20, 5],
+            "class": ["hot"] * 3 + ["all"] * 3,
+            "latency": ["message", "message", "network"] * 2,
+            "low_ns": [100.0, 1000.0, 1010.0] * 2,
+            "high_ns": [101.0, 1010.0, 1020.0] * 2,
+            "count": [10, 20, 5] * 2,
         },
     }
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import tailback
 from tailback import cli, console
 
+LONG = {"name": "long", "doc": "word " * 100, "parameters": []}
 GOOD = "title = 'x'\n"
 JOB = "[[job]]\n"
 
@@ -333,7 +335,7 @@ def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
 def test_describe_shows_channel_loads_and_bounds(command, scenario_file):
     status, out, _ = command("describe", scenario_file(GOOD), "--traffic")
     assert status == 0
-    assert "throughput bound" in out
+    assert {"throughput", "bound"} <= set(out.split())
     assert "switch 1 port 2 (x) to switch 2" in out
     assert out.startswith("bounds\n")
 
@@ -362,8 +364,36 @@ def test_describe_shows_facts_and_tables(command, scenario_file):
     assert ["endpoints", "1,056"] in lines
     assert ["zero", "load", "latency", "1.234", "us"] in lines
     assert ["memory", "estimate", "total", "21.5", "MB"] in lines
-    assert "latency [ns]" in out
-    assert "input flits per vc" in out
+    assert {"latency", "[ns]", "vc"} <= set(out.split())
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize(
+    "arguments",
+    [["list"], *(["list", name] for name in ("tables", "congestion-controls", "topologies")), ["describe"]],
+)
+def test_no_terminal_cuts_a_name_or_a_number(command, monkeypatch, width, arguments):
+    if arguments == ["describe"]:
+        arguments = ["describe", str(Path(__file__).parents[2] / "scenarios" / "hotspot-small.toml")]
+
+    def words(columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        return Counter(command(*arguments)[1].split())
+
+    assert words(width) == words(1000)
+
+
+def test_a_pipe_is_as_wide_as_columns_says(command, monkeypatch):
+    def widest():
+        return max(map(len, command("list", "topologies")[1].splitlines()))
+
+    monkeypatch.setattr(tailback._engine, "kinds", lambda: json.dumps({"topologies": [LONG]}))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert 80 < widest() <= 200
+    for columns, width in (("50", 50), ("", 200), ("many", 200)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert width - 20 < widest() <= width
 
 
 @pytest.mark.parametrize("arguments", [["schema"], ["list", "--json"], ["list", "routings", "--json"]])

@@ -60,10 +60,32 @@ def test_throttled_endpoints_are_counted_in_whole_numbers(throttled):
 
 
 def test_every_job_has_a_bar_for_every_run(throttled):
-    (axes,) = pictures.job_times({"a": throttled, "b": throttled}).axes
-    assert len(axes.patches) == 4
-    assert axes.get_xlabel() == "largest communication time of a rank [us]"
+    for draw, told in (
+        (pictures.job_times, "time of the job [us]"),
+        (pictures.job_communication, "largest communication time of a rank [us]"),
+    ):
+        (axes,) = draw({"a": throttled, "b": throttled}).axes
+        assert len(axes.patches) == 4
+        assert axes.get_xlabel() == told
+        assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["a", "b"]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["pairs", "incast"]
+
+
+def test_a_job_has_its_time_beside_that_alone(throttled):
+    jobs = {name: facts | {"alone_ns": 2e4} for name, facts in throttled.summary["jobs"].items()}
+    result = replace(throttled, summary=throttled.summary | {"jobs": jobs})
+    (axes,) = pictures.job_times(result).axes
+    assert [bar.get_width() for bar in axes.patches] == [jobs[name]["time_ns"] / 1e3 for name in jobs]
+    assert [list(line.get_xdata()) for line in axes.lines] == [[20.0, 20.0]] * 2
+    assert axes.get_xlabel() == "time of the job [us]\nblack: alone"
+
+
+def test_long_names_of_jobs_leave_room_for_the_bars(throttled):
+    (facts, *_) = throttled.summary["jobs"].values()
+    jobs = {"a job with a very long name, as some have " * 2: facts}
+    figure = pictures.job_times(replace(throttled, summary=throttled.summary | {"jobs": jobs}))
+    figure.draw_without_rendering()
+    assert figure.axes[0].get_window_extent().width > 0.5 * figure.bbox.width
 
 
 def test_a_job_that_did_not_end_is_drawn_as_such(throttled):

@@ -1,6 +1,7 @@
 """Every figure has labelled axes with units and tells its lines apart without colour."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -151,7 +152,9 @@ def test_latencies_of_a_saturated_class_are_told_to_be_incomplete(result):
 
 def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
     axes = Figure().subplots()
-    plot._draw_line(axes, "x", 0, np.arange(5.0), np.array([1.0, 2.0, np.nan, 3.0, np.nan]))
+    plot._draw_line(
+        axes, tables.Line("x", None, 0, None), np.arange(5.0), np.array([1.0, 2.0, np.nan, 3.0, np.nan])
+    )
     line, alone = axes.lines
     assert np.isnan(line.get_ydata()[2])
     assert list(alone.get_xdata()) == [3.0]
@@ -238,3 +241,103 @@ def test_a_saved_figure_is_the_same_bytes_every_time(result, tmp_path):
         for name in ("a", "b")
     )
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (900, 4800, ["1,000", "2,000", "3,000", "4,000"]),
+        (3, 80_000, ["10", "100", "1,000", "10,000"]),
+        (0.05, 1.02, ["0.1", "1"]),
+        (2e5, 3e9, [rf"$\mathdefault{{10^{{{power}}}}}$" for power in range(6, 10)]),
+    ],
+)
+def test_logarithmic_axes_have_labels_of_one_kind(low, high, shown):
+    with style.styled():
+        figure, (axes,) = style.figure()
+        style.logarithmic(axes, "y")
+        axes.set_ylim(low, high)
+        figure.draw_without_rendering()
+    labels = axes.yaxis.get_ticklabels(which="both")
+    inside = [text for text in labels if low <= text.get_position()[1] <= high and text.get_text()]
+    assert [text.get_text() for text in sorted(inside, key=lambda text: text.get_position()[1])] == shown
+
+
+def test_the_logarithmic_axes_of_all_figures_have_these_labels():
+    folder = Path(style.__file__).parent
+    own = {folder / "style.py", folder / "demo.py"}
+    for file in set(folder.rglob("*.py")) - own:
+        assert 'scale("log")' not in file.read_text("utf-8"), file
+
+
+def of_classes(result, *names):
+    """The result with the series of a class under other names."""
+    series = result.tables["series"]
+    own = tables.only(series, "class", "hot")
+    place = series.column_names.index("class")
+    parts = [own.set_column(place, "class", pa.array([name] * own.num_rows)) for name in names]
+    return tailback.Result(result.scenario, result.summary, {"series": pa.concat_tables(parts)})
+
+
+def names_of(figure):
+    return [line.get_label() for line in figure.axes[0].get_lines()]
+
+
+def test_the_sum_of_one_class_is_not_drawn_beside_it(result):
+    one, two = of_classes(result, "hot", "all"), of_classes(result, "hot", "victim", "all")
+    assert names_of(plot.throughput_over_time(one)) == ["hot"]
+    assert names_of(plot.throughput_over_time(two)) == ["hot", "victim", "all"]
+    assert names_of(plot.throughput_over_time(one, traffic="all")) == ["all"]
+
+
+@pytest.mark.parametrize(("runs", "classes"), [(3, 2), (7, 7), (9, 8), (1, 9), (20, 1)])
+def test_no_two_lines_of_runs_and_classes_look_alike(result, runs, classes):
+    names = [f"class {number}" for number in range(classes)]
+    one = of_classes(result, *names)
+    lines = plot.throughput_over_time({f"run {n}": one for n in range(runs)}).axes[0].get_lines()
+    looks = [(line.get_color(), str(line._unscaled_dash_pattern), line.get_marker()) for line in lines]
+    assert len(looks) == len(set(looks)) == runs * classes
+    if runs > 1 and classes > 1:
+        assert len({colour for colour, _, _ in looks[:classes]}) == 1, "of one run"
+        assert looks[0][1:] == looks[classes][1:], "of one class"
+
+
+def test_several_classes_can_be_chosen(result):
+    three = of_classes(result, "a", "b", "c")
+    drawn = {"x": three, "y": three}
+    assert names_of(plot.throughput_over_time(drawn, traffic=["a", "c"])) == ["x, a", "x, c", "y, a", "y, c"]
+    assert names_of(plot.throughput_over_time(drawn, traffic=["b"])) == ["x", "y"]
+    with pytest.raises(tailback.InputError, match="no traffic class 'd'"):
+        plot.throughput_over_time(drawn, traffic=["a", "d"])
+
+
+def test_the_measured_window_is_shaded(result):
+    def of(run):
+        return tailback.Result(f"[run]\n{run}", result.summary, result.tables)
+
+    window = of('warmup = "20 us"\nduration = "0.05 ms"')
+    other = of('warmup = "20 us"\nduration = "60 us"')
+    for drawn, shaded in (
+        (window, [(20, 70)]),
+        ([window, window], [(20, 70)]),
+        (of('warmup = "20 us"\nduration = "1 s"'), [(20, 120)]),
+        ([window, other], []),
+        (of('warmup = "0 us"\nduration = "120 us"'), []),
+        (of('warmup = "3 cycles"\nduration = "1 us"'), []),
+        (result, []),
+    ):
+        for figure in (plot.latency_over_time(drawn), plot.throughput_over_time(drawn)):
+            (axes,) = figure.axes
+            assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches] == shaded
+            assert ("shaded" in axes.get_xlabel()) == bool(shaded)
+
+
+def test_the_command_draws_chosen_classes(command, result, tmp_path):
+    result.save(tmp_path / "here")
+    status, out, _ = command("plot", "here", "--traffic", "victim", "-o", "drawn")
+    assert status == 0
+    assert "drawn/latency_over_time.png" in out.splitlines()
+    assert "drawn/port_activity.png" in out.splitlines(), "classes are not told apart"
+    assert "source_throughput" not in out, "nothing is known of the class"
+    status, _, err = command("plot", "here", "--traffic", "cold")
+    assert (status, "one of: hot, victim, all" in err) == (2, True)

@@ -104,6 +104,18 @@ def test_a_path_that_cannot_be_written_is_a_mistake(command, tmp_path, path):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "here"]
 
 
+def test_only_an_earlier_trace_is_replaced(command, tmp_path):
+    sizes = ("--rows", "2", "--columns", "2", "--matrix", "64", "--block", "8")
+    (tmp_path / "scenario.toml").write_text("title = 'mine'\n")
+    status, out, err = command("ptrans", "scenario.toml", *sizes)
+    assert (status, out) == (2, "")
+    assert err.startswith("error: scenario.toml exists and is no VEF trace\n  help: choose another file")
+    assert (tmp_path / "scenario.toml").read_text() == "title = 'mine'\n"
+    (tmp_path / "empty.vef").touch()
+    for path in ("a.vef", "a.vef", "empty.vef"):
+        assert command("ptrans", path, *sizes)[0] == 0
+
+
 @pytest.mark.engine
 def test_a_trace_of_576_tasks_is_written_read_and_run(command, scenario_file, tmp_path):
     assert command("ptrans", "ptrans.vef", "--matrix", "2400", "--chunk", "8192")[0] == 0

@@ -56,3 +56,9 @@ def test_every_command_of_the_table_is_one(command):
     assert len(names) > 10
     for name in names:
         assert re.search(rf"^  {name} ", text, re.MULTILINE), f"no line of {name}"
+
+
+def test_every_function_that_draws_results_is_named():
+    for module in (tailback.plot, tailback.pictures):
+        for name in module.__all__:
+            assert f"`{name}`" in README

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tailback
-from tailback import figures
+from tailback import figures, tables
 from tailback import result as results
 
 
@@ -29,11 +29,14 @@ def test_a_saved_result_loads_as_it_was(result, tmp_path):
 
 def test_a_result_is_shown_on_one_line(result):
     assert repr(result).startswith("<Result 'fake', not stable, tables classes, series, ports, ")
-    assert repr(tailback.Result("", {"interrupted": True}, {})) == "<Result '', interrupted, no tables>"
+    assert repr(tailback.Result("", {"interrupted": True}, {})) == "<Result interrupted, no tables>"
 
 
-def test_names_that_are_loaded_late_are_listed():
-    assert set(tailback.__all__) <= set(dir(tailback))
+@pytest.mark.parametrize("name", ["", ".plot", ".curves", ".pictures", ".drawing", ".trace", ".view"])
+def test_what_a_module_is_for_is_listed_and_nothing_else(name):
+    module = import_module(f"tailback{name}")
+    assert dir(module) == sorted(module.__all__)
+    assert all(hasattr(module, each) for each in module.__all__)
 
 
 def test_what_modules_say_of_their_use_is_there():
@@ -184,3 +187,11 @@ def test_a_table_in_place_of_another_is_named_with_the_column_that_it_lacks(resu
     status, _, err = command("plot", "here")
     assert status == 2
     assert "here/series.parquet has no column 'time_ns'" in err
+
+
+def test_a_result_without_a_title_is_called_by_its_folder(tmp_path):
+    tailback.Result("", {}, {}).save(tmp_path / "mine")
+    result = tailback.Result.load(tmp_path / "mine")
+    assert (result.title, result.name) == ("", "mine")
+    assert repr(result) == "<Result 'mine', no tables>"
+    assert list(tables.by_label([result, result])) == ["mine (1)", "mine (2)"]

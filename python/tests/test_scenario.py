@@ -118,3 +118,12 @@ def test_a_binary_trace_that_is_taken_for_text_is_told_its_format(tmp_path):
 def test_changes_that_are_not_by_key_are_a_mistake(changes):
     with pytest.raises(tailback.InputError, match="not by dotted key"):
         tailback.Scenario.loads("").replace(changes)
+
+
+def test_a_scenario_is_shown_on_one_line(scenario_file):
+    path = scenario_file("title = 'hot'\n" + "# long\n" * 99)
+    scenario = tailback.Scenario.load(path)
+    assert repr(scenario) == f"<Scenario 'hot', {path}>"
+    assert repr(scenario.replace({"run.seed": 2})) == f"<Scenario 'hot', {path}, 1 change>"
+    assert repr(scenario.replace({"title": "x", "run.seed": 2})) == f"<Scenario 'x', {path}, 2 changes>"
+    assert repr(tailback.Scenario.loads("title = ")) == "<Scenario from text>"

@@ -106,6 +106,22 @@ def test_no_label_stands_below_the_diagram():
     assert top <= places[0] < places[-1] < bottom
 
 
+def test_the_label_of_a_refusal_stands_over_the_cross():
+    rows = [
+        *ROWS,
+        row(12, "switch 7", "endpoint 0", "nack"),
+        row(12, "switch 7", "switch 7", event="dropped"),
+    ]
+    figure = trace.diagram(tailback.Result("", {}, {"packets": trace_table(rows)}))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    (cross,) = (line for line in axes.lines if line.get_marker() == "x")
+    (label,) = (text for text in axes.texts if text.get_text() == "N P1")
+    middle = axes.transData.transform((cross.get_xdata()[0], cross.get_ydata()[0]))
+    half = trace._CROSS["markersize"] / 2 * figure.dpi / 72
+    assert label.get_window_extent().y0 > middle[1] + 0.8 * half
+
+
 def test_many_packets_are_drawn_without_labels():
     rows = [row(at, "endpoint 0", "switch 7", sequence=at) for at in range(trace.LABELS_MAX + 1)]
     axes = trace.diagram(tailback.Result("", {}, {"packets": trace_table(rows)})).axes[0]

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tailback
@@ -64,6 +65,16 @@ def test_the_curves_are_the_series(run):
     assert np.allclose(line.y, [100 * series["accepted_per_destination"][at] for at in own])
 
 
+@pytest.mark.parametrize(("latencies", "ticks"), [((1000.0, 9000.0), "D2"), ((1081.0, 1089.0), None)])
+def test_the_axis_of_latencies_has_ticks_also_where_they_hardly_differ(run, latencies, ticks):
+    series = run.tables["series"]
+    columns = {name: series[name] for name in series.column_names}
+    columns["message_latency_ns"] = (latencies * len(series))[: len(series)]
+    columns["messages"] = columns["created"]  # so that all are known
+    made = view.figure(replace(run, tables={**run.tables, "series": pa.table(columns)}))
+    assert made.layout.yaxis3.dtick == ticks
+
+
 def test_of_many_cells_fewer_times_are_shown(run, monkeypatch):
     cells = np.array(view.figure(run).data[0].z).size
     monkeypatch.setattr(view, "_CELLS_MAX", 4 * cells)
@@ -115,7 +126,35 @@ def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(comm
     run.save(tmp_path / "here")
     run.save(tmp_path / "there")
     assert command("view", "here", "there")[:2] == (0, "plots/view.html\n")
-    assert command("view", "here", "-o", "a/page.html")[:2] == (0, "a/page.html\n")
+    for _ in range(2):
+        assert command("view", "here", "-o", "a/page.html")[:2] == (0, "a/page.html\n")
+
+
+def test_the_page_stands_still_until_somebody_plays_it(run):
+    made = view.figure(run)
+    assert "Plotly.animate(" not in view.page(run).split("</script>")[-2]
+    assert float(made.layout.shapes[0].x0) == float(made.frames[0].name) / 1e3
+    (slider,) = made.layout.sliders
+    assert slider.pad.l > 100, "beside the buttons, which are so wide at any width of the page"
+
+
+def test_a_result_without_snapshots_is_told_on_the_page_and_by_the_command(command, run, tmp_path):
+    run.save(tmp_path / "mapped")
+    bare = tailback.Scenario.loads(SMALL).replace({"record": {"series": "1 us"}}).run()
+    bare.save(tmp_path / "bare")
+    for folders, of in (((), "no map of the queues: "), (("mapped",), "no map of the queues of bare: ")):
+        status, _, err = command("view", *folders, "bare", "-o", "page.html")
+        assert (status, err.startswith(of), "occupancy" in err) == (0, True, True)
+        assert f"N{of[1:]}" in (tmp_path / "page.html").read_text("utf-8")
+    assert command("view", "mapped")[2] == ""
+
+
+def test_only_an_earlier_page_is_replaced(command, run, tmp_path):
+    run.save(tmp_path / "here")
+    (tmp_path / "notes.txt").write_text("mine")
+    status, _, err = command("view", "here", "-o", "notes.txt")
+    assert (status, "notes.txt exists and is no page of HTML" in err) == (2, True)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 def test_a_result_without_times_is_a_mistake(command, tmp_path):

@@ -12,7 +12,7 @@ from tailback import _engine, catalogue, console, inputs, sweeps
 from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
 from tailback.cli.showing import draw_scenario
 from tailback.errors import InputError, engine_errors, mistake
-from tailback.result import replace_text
+from tailback.result import refuse_other, replace_text
 
 
 def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
@@ -72,7 +72,7 @@ def describe(
     elif traffic and not facts["bounds"]:
         console.output().print("no channel loads: only [[traffic]] tables have them, jobs are not covered")
     else:
-        console.print_all(catalogue.description(facts))
+        console.print_whole(catalogue.description(facts))
 
 
 def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
@@ -113,9 +113,9 @@ def list_kinds(
     if as_json:
         console.print_json(kinds if seam is None else {seam: kinds[seam]})
     elif seam is None:
-        console.print_all([catalogue.overview(kinds)])
+        console.print_whole([catalogue.overview(kinds)])
     else:
-        console.print_all(catalogue.details(kinds[seam]))
+        console.print_whole(catalogue.details(kinds[seam]))
 
 
 def schema() -> None:
@@ -143,9 +143,10 @@ def ptrans(
 
     For a job with workload = "vef".
     """
-    from tailback.ptrans import Ptrans  # late: most commands do not need it
+    from tailback.ptrans import BEGINNING, Ptrans  # late: most commands do not need it
 
     with reporting():
+        refuse_other(Path(file), BEGINNING, "VEF trace")
         sizes = Ptrans(rows, columns, matrix, block, 8, chunk, compute, iterations)
         messages = sizes.messages()
         replace_text(Path(file), "\n".join(sizes.trace(messages)) + "\n")

@@ -12,7 +12,7 @@ import typer
 from tailback import console, inputs, merged, result_tables, sweeps
 from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
-from tailback.result import PLOTS, VIEW, replace_text
+from tailback.result import PLOTS, VIEW, refuse_other, replace_text
 from tailback.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -76,6 +76,14 @@ def plot(
         str | None,
         typer.Option(metavar="KEY", help="Of a sweep: the key along the axis.", show_default=False),
     ] = None,
+    traffic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of results: only this traffic class or job, where they are told apart; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Draws the figures of results, or of a sweep.
 
@@ -87,13 +95,15 @@ def plot(
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
         target = Path(folder) if folder else default
         table = sweeps.table_of(directories)
+        if table is not None and traffic:
+            raise mistake("--traffic is for results", "a sweep is drawn without it, a panel for each class")
         if table is not None:
             _tell_lost(table)
             files = figures.draw_sweep(table, target, over)
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
         else:
-            files = figures.draw_all(inputs.results(directories), target)
+            files = figures.draw_all(inputs.results(directories), target, traffic or ())
     if not files:
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
     console.print_lines(map(str, files))
@@ -116,10 +126,13 @@ def view(
 
     with reporting():
         default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
-        results = inputs.results(directories)
         target = Path(output) if output else default
+        refuse_other(target, work.BEGINNING, "page of HTML")
+        results = inputs.results(directories)
         text = work.page(results if len(results) > 1 else next(iter(results.values())))
         replace_text(target, text, folders=True)
+        if told := work.unmapped(results):
+            console.errors().print(console.printable(told))
     console.output().print(console.printable(str(target)), soft_wrap=True)
 
 

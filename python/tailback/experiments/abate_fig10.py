@@ -57,7 +57,7 @@ def draw(counts: Mapping[str, int], data: Data) -> Figure:
                 looks = style.line(number)
                 axes.plot(_LATENCIES, shares, label=kind, marker=style.MARKERS[number], **looks)
             axes.axhline(1.0, color="black", linewidth=0.8)
-            axes.set_xscale("log")
+            style.logarithmic(axes, "x")
             axes.set_ylim(bottom=0)
             axes.set_title(control, fontsize=9)
             axes.set_ylabel("slowest job's time over\nthat without control")

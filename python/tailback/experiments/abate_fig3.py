@@ -58,7 +58,7 @@ def draw(data: Data) -> Figure:
         for number, control in enumerate(data.values("control")):
             times, rates = _rank0(paper.one(data, control=control))
             axes.plot(times, 100 * rates, drawstyle="steps-post", label=control, **style.line(number))
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
         axes.set_xlabel("simulated time [us]")
         axes.set_ylabel("allowed injection rate of rank 0\n[% of the channel]")
         style.legend(figure, axes)

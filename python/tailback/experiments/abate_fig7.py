@@ -36,7 +36,7 @@ def cases(full: bool) -> list[Case]:
 
 def draw(data: Data) -> Figure:
     """Bars per job."""
-    return pictures.job_times(
+    return pictures.job_communication(
         {control: paper.one(data, control=control) for control in data.values("control")}
     )
 

@@ -44,7 +44,7 @@ def draw(counts: Mapping[str, int], data: Data) -> Figure:
     base = {kind: paper.one(data, control="baseline", kind=kind) for kind in counts}
     runs = {control: paper.one(data, control=control) for control in paper.CONTROLS}
     marked = {control: _beside(run, base) for control, run in runs.items()}
-    return pictures.job_times(marked, mark="without jobs of other kinds")
+    return pictures.job_communication(marked, mark="without jobs of other kinds")
 
 
 def _beside(result: Result, base: Mapping[str, Result]) -> Result:

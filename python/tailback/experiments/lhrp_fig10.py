@@ -121,7 +121,7 @@ def draw(data: Data) -> Figure:
                 curve(axes, [100 * load for load in loads], shown, LABELS[protocol], look(protocol))
             axes.set_title(f"{size}-flit messages", loc="left")
             axes.set_ylabel("mean message\nlatency [us]")
-            axes.set_yscale("log")
+            style.logarithmic(axes, "y")
         finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]")
     return figure
 

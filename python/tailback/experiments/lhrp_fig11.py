@@ -94,7 +94,7 @@ def draw(data: Data) -> Figure:
         above.set_title("(a) uniform, 512-flit messages", loc="left")
         above.set_ylabel("accepted [%]")
         below.set_title("(b) 60:4 hot spot, 4-flit messages", loc="left")
-        below.set_yscale("log")
+        style.logarithmic(below, "y")
         below.set_xlabel("offered load; in (b) per destination [%]")
         below.set_ylabel("mean network\nlatency [us]")
         style.legend(made, above)

@@ -59,7 +59,7 @@ def draw(data: Data) -> Figure:
         for axes, (name, flits) in zip(panels, _SIZES.items(), strict=True):
             curves(axes, data, latency(name, "message"), "load", protocol_lines(data), 1e-3)
             axes.set_title(f"{flits}-flit messages", loc="left")
-            axes.set_yscale("log")
+            style.logarithmic(axes, "y")
             axes.set_ylabel("mean message\nlatency [us]")
         return finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]")
 

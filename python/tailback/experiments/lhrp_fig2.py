@@ -45,7 +45,7 @@ def draw(data: Data) -> Figure:
                 if found.is_bracketed:
                     axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(kind)))
             axes.set_title(f"{size}-flit messages", loc="left")
-            axes.set_yscale("log")
+            style.logarithmic(axes, "y")
             axes.set_ylabel("mean message\nlatency [us]")
         return finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", "vertical: saturation")
 

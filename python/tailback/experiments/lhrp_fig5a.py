@@ -72,8 +72,8 @@ def draw(data: Data) -> Figure:
             _, cut = data.curve(is_saturated("hot"), "load", protocol=protocol)
             shown = [point.scaled(1e-3) for point in points]
             curve(axes, loads, shown, LABELS[protocol], look(protocol), [part.mean > 0 for part in cut])
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        style.logarithmic(axes, "x")
+        style.logarithmic(axes, "y")
         plain_ticks(axes, (0.25, 0.5, 1, 2, 4, 7.5, 15))
         axes.axvline(1.0, color="#777777", linewidth=0.8)
         finish(

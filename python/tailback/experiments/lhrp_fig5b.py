@@ -73,7 +73,7 @@ def draw(data: Data) -> Figure:
         for protocol in data.values("protocol"):
             loads, points = data.curve(_ACCEPTED, "load", protocol=protocol)
             curve(axes, loads, [point.scaled(100) for point in points], LABELS[protocol], look(protocol))
-        axes.set_xscale("log")
+        style.logarithmic(axes, "x")
         plain_ticks(axes, (0.25, 0.5, 1, 2, 4, 7.5, 15))
         axes.set_ylim(0, 105)
         axes.axvline(1.0, color="#777777", linewidth=0.8)

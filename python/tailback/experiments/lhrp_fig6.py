@@ -100,7 +100,7 @@ def draw(data: Data) -> Figure:
             victims = arrivals.arrivals(data.results(protocol=protocol), "victim", (_WARMUP_US, until))
             arrivals.draw(axes, LABELS[protocol], look(protocol), victims)
         arrivals.explain(axes)
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
         axes.margins(y=0.12)
         axes.axvline(_ONSET_US, color="#777777", linewidth=0.8)
         finish(

@@ -29,7 +29,7 @@ def draw(data: Data) -> Figure:
             found = data.saturation(protocol=protocol)
             if found.is_bracketed:
                 axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(protocol)))
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
         finish(
             figure,
             axes,

@@ -54,7 +54,7 @@ def draw(data: Data) -> Figure:
             _, cut = data.curve(_SATURATED, "load", fabric_drop=name)
             shown = [point.scaled(1e-3) for point in points]
             curve(axes, loads, shown, f"LHRP {name} fabric drop", number, [part.mean > 0 for part in cut])
-        axes.set_xscale("log")
+        style.logarithmic(axes, "x")
         plain_ticks(axes, (1, 2, 5, 7, 15, 30, 60))
         axes.axvline(7.0, color="#777777", linewidth=0.8)
         axes.set_ylim(bottom=0)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter
 
 from tailback import style
 from tailback.experiments.draw import Line, curve
@@ -214,9 +213,7 @@ def panels(
                             panel, percent, [point.scaled(1e-3) for point in waited], line.label, line.number
                         )
                     panel.set_title(f"{name}, {switches(voq)}", fontsize=10)
-                    panel.set_yscale("log")
-                    panel.yaxis.set_major_formatter(LogFormatter())
-                    panel.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.5, 0.5)))
+                    style.logarithmic(panel, "y")
                     # Markers at the right end are drawn whole.
                     panel.set_xlim(0, 1.03 * panel.get_xlim()[1])
                 places[0].set_ylabel(latency)

@@ -53,7 +53,7 @@ def draw(data: Data) -> Figure:
         for number, (s, printed) in enumerate(TABLE.items()):
             axes.plot(range(1, 11), _ours(data, s), label=f"s = {s}", **style.line(number))
             axes.plot(range(1, 11), printed, "x", color=style.COLOURS[number])
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
         axes.set_xlabel("rank of the destination\ncrosses: table 2")
         axes.set_ylabel("probability [%]")
         style.legend(figure, axes)

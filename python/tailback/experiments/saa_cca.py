@@ -139,8 +139,8 @@ def draw(data: Data) -> Figure:
             # The first, what all are compared with, on top.
             shown = {"marker": marker, "color": looks["color"], "zorder": 10 - number}
             axes.plot(x, y, linestyle="none", label=label, **shown)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        style.logarithmic(axes, "x")
+        style.logarithmic(axes, "y")
         plain_ticks(axes, (1, 2, 5, 10))
         axes.set_yticks((2, 5, 10, 20, 50))
         axes.yaxis.set_major_formatter(ScalarFormatter())

@@ -102,7 +102,7 @@ def draw(data: Data) -> Figure:
             panels[1].bar(LABELS[protocol], data.mean(_LATENCY, protocol=protocol).mean / 1e3, color=colour)
             panels[0].set_ylabel("throughput of a sender\n[% of its channel]")
         panels[1].set_ylabel("in-flight packet\nlatency [us]")
-        panels[1].set_yscale("log")
+        style.logarithmic(panels[1], "y")
         panels[1].set_xlabel("bars above: standard deviation over the senders")
     return figure
 

@@ -45,7 +45,7 @@ def over_time(data: Data, lines: list[Line], note: str = "") -> Figure:
             if line.where.get("protocol") != "none":
                 _line(above, data, line, LATENCY, 1e-3)
             _line(below, data, line, ACCEPTED, 100)
-        above.set_yscale("log")
+        style.logarithmic(above, "y")
         above.set_ylabel("mean packet latency\nof the background [us]")
         for axes in (above, below):
             axes.axvline(ONSET_US / 1e3, color="#777777", linewidth=0.8)

@@ -44,7 +44,7 @@ def draw(data: Data) -> Figure:
                 line.number,
                 [point.mean > 0 for point in saturated],
             )
-        axes.set_yscale("log")
+        style.logarithmic(axes, "y")
         note = "hollow: saturated; of what arrived, a lower bound"
         return finish(figure, axes, OFFERED, "mean packet latency [us]", note)
 

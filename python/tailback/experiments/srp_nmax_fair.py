@@ -64,8 +64,8 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure()
         curves(axes, data, _SHORT, "n_max", [Line("short messages", 0, {})], 1e-3)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        style.logarithmic(axes, "x")
+        style.logarithmic(axes, "y")
         plain_ticks(axes, _SIZES)
         return finish(figure, axes, "n_max [packets]", "mean message latency\nof short messages [us]")
 

@@ -60,7 +60,7 @@ def draw(data: Data) -> Figure:
             ]
             dots(axes, names, {label: points}, [0])
             axes.set_ylabel(label)
-            axes.set_yscale("log")
+            style.logarithmic(axes, "y")
     return figure
 
 

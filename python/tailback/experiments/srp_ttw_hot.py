@@ -91,7 +91,7 @@ def draw(data: Data) -> Figure:
         above.set_ylabel("flits in the hot\nendpoint's switch")
         for axes in (above, below):
             axes.set_ylim(bottom=0)
-            axes.set_xscale("log")
+            style.logarithmic(axes, "x")
             plain_ticks(axes, _WAITS)
         return finish(figure, below, "time-to-wait [us]", "accepted background\n[% of injection bandwidth]")
 
