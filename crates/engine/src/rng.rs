@@ -1,4 +1,6 @@
-//! One seed, child streams: every random number is keyed by what it is for, never by when it is drawn.
+//! One seed, child streams: what decides who sends what, where and when is keyed by what it is for, never by when it is
+//! drawn. What is drawn for a packet on its way (routing, arbitration, congestion control) is a hash of the seed, the packet
+//! or its connection, the place and, for most, the time.
 use rand_core::Rng as _;
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
