@@ -197,7 +197,7 @@ impl Fabric {
             far,
             sending: 0,
             starved: false,
-            row: row as u8,
+            row: u8::try_from(row).expect("a network has at most 254 link classes"),
         });
     }
 

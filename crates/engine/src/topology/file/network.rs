@@ -5,8 +5,8 @@ use crate::topology::too_large;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-/// Most link classes: a port has 8 bits for its class.
-const CLASSES_MAX: usize = 256;
+/// Most link classes: a channel has 8 bits for its kind, which is a link class, or injection or ejection.
+pub(super) const LINK_CLASSES_MAX: usize = 254;
 
 /// Most switches.
 const SWITCHES_MAX: usize = 1 << 13;
@@ -23,7 +23,7 @@ pub(super) struct Network {
 pub(super) fn class_names() -> &'static [&'static str] {
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let links = (1..CLASSES_MAX).map(|class| &*Box::leak(format!("link{class}").into_boxed_str()));
+        let links = (1..LINK_CLASSES_MAX).map(|class| &*Box::leak(format!("link{class}").into_boxed_str()));
         std::iter::once("host").chain(links).collect()
     })
 }
@@ -109,11 +109,11 @@ fn wires(draft: &mut Draft, hosts: &[bool]) -> Option<Vec<Wire>> {
         draft.refuse(line, message, "all host links have the same bandwidth and latency");
     }
     wires[0] = first.map_or_else(Wire::default, |(_, wire)| wire);
-    if wires.len() <= CLASSES_MAX {
+    if wires.len() <= LINK_CLASSES_MAX {
         return Some(wires);
     }
     let message = format!("the links have {} different pairs of bandwidth and latency", wires.len());
-    draft.refuse(None, message, format!("at most {CLASSES_MAX}, host links included"));
+    draft.refuse(None, message, format!("at most {LINK_CLASSES_MAX}, host links included"));
     None
 }
 

@@ -113,6 +113,19 @@ fn every_mistake_is_told_with_its_line() {
 }
 
 #[test]
+fn a_network_has_254_link_classes_at_most() {
+    let chain = |links: u32| {
+        let wires = (0..links).map(|at| format!("s{at} s{} 100Gb/s {}ns\n", at + 1, at + 1));
+        edges(&format!("h0 s0\n{}h1 s{links}\n", wires.collect::<String>()))
+    };
+    // The host links are a class too.
+    let most = chain(253);
+    check_wiring(&most);
+    assert_eq!(most.link_classes().len(), 254);
+    assert_eq!(told(&chain(254)), ["text: the links have 255 different pairs of bandwidth and latency"]);
+}
+
+#[test]
 fn a_million_lines_of_garbage_are_refused_after_a_few() {
     let garbage = "\u{1}x ? ! § 5 nonsense\n".repeat(1_000_000);
     for format in [Format::Edges, Format::Graphml, Format::Topo] {
