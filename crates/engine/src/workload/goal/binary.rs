@@ -140,7 +140,7 @@ impl Part<'_> {
             if root >= count {
                 return Err(self
                     .cursor
-                    .mistake(format!("there is no operation {root}"), format!("0 to {count}")));
+                    .mistake(format!("there is no operation {root}"), format!("less than {count}")));
             }
         }
         let records: Vec<Record> = (0..count).map(|_| self.record(rank, tags)).collect::<Result<_, _>>()?;
