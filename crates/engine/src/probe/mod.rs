@@ -81,7 +81,7 @@ pub struct ClassProbe {
     /// Messages created in the window.
     pub messages: u64,
     /// Sum of the squares of their flits.
-    pub squares: u64,
+    pub squares: u128,
     /// Flits that arrived in the window.
     pub accepted: u64,
     /// Packets that arrived in the window, and the hops they made.
@@ -295,7 +295,7 @@ impl Probe {
             class.offered += flits;
             class.halves[0][half] += flits;
             class.messages += 1;
-            class.squares += flits * flits;
+            class.squares += u128::from(flits) * u128::from(flits);
             class.latency[0].due += packets;
             class.latency[2].due += 1;
         }
