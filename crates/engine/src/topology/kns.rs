@@ -104,10 +104,9 @@ impl Kns {
 
 /// The whole `degree`-th root of a number, if it has one.
 fn root(number: u32, degree: u32) -> Option<u32> {
-    let power = |base: u32| base.checked_pow(degree);
-    (1..=number)
-        .take_while(|&base| power(base).is_some_and(|p| p <= number))
-        .find(|&b| power(b) == Some(number))
+    // A power of 32 bits has a root that a float is nowhere near half off from.
+    let base = f64::from(number).powf(1.0 / f64::from(degree)).round() as u32;
+    (base.checked_pow(degree) == Some(number)).then_some(base)
 }
 
 impl Wiring for Kns {
@@ -239,5 +238,17 @@ mod tests {
         assert_eq!(kns(4, 7, 1).problems()[0].path, "n");
         assert!(!kns(1000, 5, 1).problems().is_empty());
         assert_eq!(kns(64, 2, 3).problems(), []);
+        assert_eq!(kns(u32::MAX, 1, 1).problems()[0].path, "k");
+    }
+
+    #[test]
+    fn roots_are_whole_or_none() {
+        for degree in 1..=6 {
+            let bases = (1..2000).chain(65_500..65_540).chain([u32::MAX]);
+            for (base, power) in bases.filter_map(|base: u32| Some((base, base.checked_pow(degree)?))) {
+                assert_eq!(root(power, degree), Some(base));
+                assert!(degree == 1 || power == u32::MAX || root(power + 1, degree).is_none());
+            }
+        }
     }
 }
