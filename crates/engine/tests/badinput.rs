@@ -274,6 +274,19 @@ fn the_widest_switch_runs_and_a_wider_one_is_refused() {
     }
 }
 
+/// A job of eight ranks with these keys, for a moment.
+fn job(keys: &str) -> String {
+    format!(
+        "[topology]\nkind = \"single-switch\"\nendpoints = 8\n[routing]\nkind = \"minimal\"\n\
+         [[job]]\nname = \"it\"\nranks = 8\n{keys}\n[run]\nduration = \"10 us\"\n"
+    )
+}
+
+#[test]
+fn a_sweep_of_any_number_of_blocks_takes_no_memory() {
+    run(&job("workload = \"sweep3d\"\nblocks = 4294967295\niterations = 4294967295"));
+}
+
 #[test]
 fn networks_that_no_memory_holds_are_refused_without_building_them() {
     let tree = |arity: u64, levels| format!("kind = \"fat-tree\"\nlevels = {levels}\narity = {arity}");

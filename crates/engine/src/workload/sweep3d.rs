@@ -83,23 +83,22 @@ struct Sweeps {
 }
 
 impl Script for Sweeps {
-    /// A section is a sweep.
+    /// A section is a block of a sweep.
     fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
-        if number >= SWEEPS * u64::from(self.iterations) {
+        let sweeps = SWEEPS * u64::from(self.iterations);
+        let Some(sweep) = number.checked_div(self.blocks.into()).filter(|&sweep| sweep < sweeps) else {
             return false;
-        }
+        };
         // Two sweeps from each corner.
-        let corner = number % SWEEPS / 2;
+        let corner = sweep % SWEEPS / 2;
         let (y, x) = (if corner & 2 == 0 { 1 } else { -1 }, if corner & 1 == 0 { 1 } else { -1 });
         let (ahead, behind) = ([[0, x], [y, 0]], [[0, -x], [-y, 0]]);
-        for _ in 0..self.blocks {
-            for from in behind.iter().filter_map(|step| self.grid.beside(rank, step)) {
-                ops.push(Op::Receive { from, tag: 0 });
-            }
-            ops.push(Op::Compute(self.compute));
-            for to in ahead.iter().filter_map(|step| self.grid.beside(rank, step)) {
-                ops.push(Op::Send { to, bytes: self.bytes, tag: 0 });
-            }
+        for from in behind.iter().filter_map(|step| self.grid.beside(rank, step)) {
+            ops.push(Op::Receive { from, tag: 0 });
+        }
+        ops.push(Op::Compute(self.compute));
+        for to in ahead.iter().filter_map(|step| self.grid.beside(rank, step)) {
+            ops.push(Op::Send { to, bytes: self.bytes, tag: 0 });
         }
         true
     }
