@@ -283,6 +283,21 @@ fn job(keys: &str) -> String {
 }
 
 #[test]
+fn the_largest_lammps_is_bound_at_once_and_a_larger_one_is_refused() {
+    let lammps = |kind, steps: u32, replicas: u32| {
+        job(&format!("workload = \"{kind}\"\nsteps = {steps}\nreplicas = [{replicas}, 1, {replicas}]"))
+    };
+    assert_eq!(problems(&lammps("lammps", 1_000_000, 10_000)), []);
+    for text in [lammps("lammps", 1_000_001, 1), lammps("periodic-aggressor", 1001, 1)] {
+        assert!(problems(&text).iter().any(|problem| problem.path == "job.it.steps"));
+    }
+    for kind in ["lammps", "periodic-aggressor"] {
+        let found = problems(&lammps(kind, 1, 10_001));
+        assert!(found.iter().any(|problem| problem.path.starts_with("job.it.replicas")));
+    }
+}
+
+#[test]
 fn a_sweep_of_any_number_of_blocks_takes_no_memory() {
     run(&job("workload = \"sweep3d\"\nblocks = 4294967295\niterations = 4294967295"));
 }

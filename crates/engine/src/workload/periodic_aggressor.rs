@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub struct PeriodicAggressor {
     /// Steps of LAMMPS before and after each incast. Source: SWM, 1.
     #[serde(default = "default_steps")]
+    #[schemars(range(max = 1000))]
     pub steps: u32,
     /// Ranks of the incast, from 0 on; the last of them is the receiver. Source: SWM, 100.
     #[serde(default = "default_incast")]
@@ -29,9 +30,11 @@ pub struct PeriodicAggressor {
     pub iterations: u32,
     /// Number of incasts. Source: SWM, 1.
     #[serde(default = "default_steps")]
+    #[schemars(range(max = 1000))]
     pub periods: u32,
     /// Replicas of LAMMPS's box in x, y and z. Source: SWM, 3 each.
     #[serde(default = "super::lammps::default_replicas")]
+    #[schemars(inner(range(max = 10_000)))]
     pub replicas: [std::num::NonZeroU32; 3],
 }
 

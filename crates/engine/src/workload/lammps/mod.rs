@@ -29,9 +29,11 @@ mod model;
 pub struct Lammps {
     /// Time steps. Source: SWM, 30.
     #[serde(default = "default_steps")]
+    #[schemars(range(max = 1_000_000))]
     pub steps: u32,
     /// Replicas of the box of 32000 atoms in x, y and z. Source: SWM, 3 each.
     #[serde(default = "default_replicas")]
+    #[schemars(inner(range(max = 10_000)))]
     pub replicas: [std::num::NonZeroU32; 3],
     /// Computing at the beginning of each step. Source: SWM models it, and divides it by 10⁶: none.
     #[serde(default = "default_compute")]
