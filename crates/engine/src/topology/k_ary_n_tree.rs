@@ -116,6 +116,7 @@ impl Wiring for KAryNTree {
 mod tests {
     use super::super::tests::check_wiring;
     use super::*;
+    use crate::topology::fat_tree::FatTree;
 
     fn connected(tree: &KAryNTree) -> usize {
         tree.graph().switches.iter().flatten().filter(|port| port.peer != Peer::None).count()
@@ -133,7 +134,7 @@ mod tests {
     fn without_horizontal_links_it_is_the_fat_tree() {
         let (plain, fat) = (
             KAryNTree { k: 4, n: 3, horizontal: 0 }.graph(),
-            KAryNTree { k: 4, n: 3, horizontal: 0 }.plain().graph(),
+            FatTree { levels: 3, arity: 4, taper: 1 }.graph(),
         );
         assert_eq!((plain.blocks, plain.endpoints), (fat.blocks, fat.endpoints));
         let peers =
