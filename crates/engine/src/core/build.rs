@@ -50,21 +50,13 @@ fn partitions(graph: &Graph, links: &[LinkPlan], packet_flits: u16) -> usize {
     small.min((packets / WINDOW_PACKETS).max(1) as usize)
 }
 
-/// What sizes and cycles of a scenario are measured by.
-pub fn scale(scenario: &Scenario) -> Scale {
-    let bare = Scale { flit_bits: 1, packet_flits: 1, host: scenario.bandwidth_of("host") };
-    let flit_bits = scenario.packet.flit.flits(&bare);
-    let scale = Scale { flit_bits, ..bare };
-    Scale { packet_flits: scenario.packet.max.flits(&scale), ..scale }
-}
-
 /// Makes the plan of a scenario without problems of its own; what only shows on the network is told here.
 pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let mut problems = scenario.problems();
     if !problems.is_empty() {
         return Err(problems);
     }
-    let scale = scale(scenario);
+    let scale = scenario.scale().expect("a packet without problems has a scale");
     let graph = scenario.topology.graph();
     let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
@@ -90,7 +82,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .zip(&levels)
         .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
         .collect();
-    problems.extend(small_buffers(scenario, &links, packet_flits));
+    problems.extend(small_buffers(scenario, &links, &scale));
     problems.extend(no_turns(scenario, &switch));
     problems.extend(large_traces(scenario, &jobs));
     if router.bubbles() {
@@ -157,7 +149,8 @@ pub fn beyond(scenario: &Scenario, across: &[Problem]) -> Vec<Problem> {
     if across.iter().any(|problem| FOUNDATIONS.contains(&table(problem).as_str())) {
         return Vec::new();
     }
-    bind_load(scenario, &scale(scenario), &scenario.topology.graph()).err().unwrap_or_default()
+    let Some(scale) = scenario.scale() else { return Vec::new() };
+    bind_load(scenario, &scale, &scenario.topology.graph()).err().unwrap_or_default()
 }
 
 /// The routing, the traffic and the jobs on the network, or all mistakes of all three.

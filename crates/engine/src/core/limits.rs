@@ -1,5 +1,5 @@
 //! What of a scenario cannot be simulated, as far as only its plan shows it.
-use super::build::{Wire, scale};
+use super::build::Wire;
 use super::plan::LinkPlan;
 use crate::problem::Problem;
 use crate::scenario::{PerClass, Scenario};
@@ -52,7 +52,8 @@ const LONGER_TICK: &str =
     "a shorter time, or latencies and flit times with a larger common divisor, which is the tick";
 
 /// Buffers without room for a packet.
-pub(super) fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flits: u16) -> Vec<Problem> {
+pub(super) fn small_buffers(scenario: &Scenario, links: &[LinkPlan], scale: &Scale) -> Vec<Problem> {
+    let packet_flits = scale.packet_flits as u16;
     let switch = scenario.switch.design().parameters();
     let mut problems = Vec::new();
     for link in links {
@@ -70,10 +71,10 @@ pub(super) fn small_buffers(scenario: &Scenario, links: &[LinkPlan], packet_flit
         }
     }
     if let Buffer::Shared(size) = switch.input_buffer {
-        let port = size.flits(&scale(scenario));
+        let port = size.flits(scale);
         problems.extend(links.iter().filter_map(|link| crowded(link, port, packet_flits)));
     }
-    let output = switch.output_buffer.map(|size| size.flits(&scale(scenario)));
+    let output = switch.output_buffer.map(|size| size.flits(scale));
     if let Some(output) = output.filter(|&output| output < packet_flits as u64) {
         let message = format!("an output queue of {output} flits is smaller than a packet");
         problems.push(Problem::new(
