@@ -173,6 +173,18 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("output_buffer = \"16 packets\"", "output_buffer = \"23 flits\"", "23 flits", "24 flits"),
     ("input_buffer = \"credit round trip\"", "input_buffer = \"23 flits\"", "23 flits", "24 flits"),
     (
+        "output_buffer = \"16 packets\"",
+        "output_buffer = \"1 TB\"",
+        "more flits than can be counted",
+        "less than",
+    ),
+    (
+        "input_buffer = \"credit round trip\"",
+        "input_buffer = \"1 TB\"",
+        "more flits than can be counted",
+        "less than",
+    ),
+    (
         "input_buffer = \"credit round trip\"",
         "input_buffer = { per = \"port\", size = \"100 flits\" }",
         "less than a packet",

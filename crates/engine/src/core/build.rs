@@ -1,7 +1,9 @@
 //! From a scenario to the plan of its run.
 use super::Tick;
-use super::limits::{large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long};
-use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, cut, shares};
+use super::limits::{
+    large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
+};
+use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, capped, cut, shares};
 use super::post::Post;
 use crate::problem::Problem;
 use crate::protocol::signal::Passage;
@@ -60,7 +62,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let graph = scenario.topology.graph();
     let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
-    let output_buffer = switch.output_buffer.map(|size| size.flits(&scale).min(u32::MAX as u64 / 4) as u32);
+    let output_buffer = switch.output_buffer.map(|size| capped(size.flits(&scale)));
     let tick = tick(scenario, &wires, &scale);
     problems.extend(too_long(scenario, &wires, &scale, tick));
     let bound = bind(scenario, &scale, &graph).map_err(|found| problems.extend(found));
@@ -83,6 +85,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
         .collect();
     problems.extend(small_buffers(scenario, &links, &scale));
+    problems.extend(large_buffers(&graph, &links, output_buffer));
     problems.extend(no_turns(scenario, &switch));
     problems.extend(large_traces(scenario, &jobs));
     if router.bubbles() {
@@ -366,14 +369,14 @@ fn link(
         Buffer::Shared(size) => size.flits(scale).saturating_sub(vcs * scale.packet_flits),
         _ => 0,
     };
-    let flits = flits.min(u32::MAX as u64 / 4) as u32;
+    let flits = capped(flits);
     LinkPlan {
         name: wire.name.clone(),
         rate: wire.rate,
         time: times(wire.rate, scale, tick),
         latency: (wire.latency.0 / tick) as u32,
         pipeline: (pipeline.0 / tick) as u32,
-        pool: pool.min(u32::MAX as u64 / 4) as u32,
+        pool: capped(pool),
         buffer: (0..channels.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
     }
 }

@@ -1,6 +1,7 @@
 //! What of a scenario cannot be simulated, as far as only its plan shows it.
 use super::build::Wire;
-use super::plan::LinkPlan;
+use super::plan::{FLITS_MAX, LinkPlan};
+use crate::graph::{Graph, Port};
 use crate::problem::Problem;
 use crate::scenario::{PerClass, Scenario};
 use crate::switch::parameters::{Buffer, Parameters, Path};
@@ -84,6 +85,27 @@ pub(super) fn small_buffers(scenario: &Scenario, links: &[LinkPlan], scale: &Sca
         ));
     }
     problems
+}
+
+/// Buffers with more flits than can be counted.
+pub(super) fn large_buffers(
+    graph: &Graph,
+    links: &[LinkPlan],
+    output_buffer: Option<u32>,
+) -> Option<Problem> {
+    let all =
+        |link: &LinkPlan| link.buffer.iter().copied().map(u64::from).sum::<u64>() + u64::from(link.pool);
+    let ports: Vec<u64> = links.iter().map(all).collect();
+    let inputs = |switch: &Vec<Port>| switch.iter().map(|port| ports[usize::from(port.class)]).sum::<u64>();
+    let inputs = graph.switches.iter().map(inputs).max().unwrap_or(0);
+    let output = u64::from(output_buffer.unwrap_or(0)) * links[0].buffer.len() as u64;
+    (inputs + output >= FLITS_MAX.into()).then(|| {
+        let key = if inputs > output { "switch.input_buffer" } else { "switch.output_buffer" };
+        let message = "the buffers of a switch have room for more flits than can be counted";
+        let help =
+            format!("less than {FLITS_MAX} flits for all inputs of a switch and the queues of an output");
+        Problem::new(key, message, help)
+    })
 }
 
 /// A shared buffer without room for a packet of every virtual channel.

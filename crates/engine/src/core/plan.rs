@@ -9,6 +9,14 @@ use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
 
+/// Most flits that a switch has room for, so that any sum of them has 32 bits; a threshold above it is never reached.
+pub const FLITS_MAX: u32 = u32::MAX / 4;
+
+/// A number of flits, or [`FLITS_MAX`] if there are more.
+pub fn capped(flits: u64) -> u32 {
+    flits.min(FLITS_MAX.into()) as u32
+}
+
 /// A traffic class: packets of the same priority and deadlock domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrafficClass {
@@ -239,7 +247,7 @@ impl Plan {
 
     /// A size in flits.
     pub fn flits(&self, size: Size) -> u32 {
-        size.flits(&self.scale).min(u32::MAX as u64 / 4) as u32
+        capped(size.flits(&self.scale))
     }
 
     /// Partition and local number of an endpoint.

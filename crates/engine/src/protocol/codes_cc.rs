@@ -109,10 +109,10 @@ impl CodesCc {
         let own = || {
             let (channels, data) = (&plan.channels, plan.data_class());
             let first = plan.links[0].buffer[channels.index(data, 0, 0, 0) as usize];
-            let all = channels.class_of.iter().filter(|&&class| class == data).count() as u32;
-            plan.output_buffer.unwrap_or(first) * all
+            let all = channels.class_of.iter().filter(|&&class| class == data).count();
+            f64::from(plan.output_buffer.unwrap_or(first)) * all as f64
         };
-        f64::from(self.buffer.map_or_else(own, |size| plan.flits(size)))
+        self.buffer.map_or_else(own, |size| plan.flits(size).into())
     }
 }
 
