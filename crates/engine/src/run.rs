@@ -6,7 +6,7 @@ use crate::core::build;
 use crate::core::fabric::Fabric;
 use crate::core::kernel::{Ending, Kernel, View};
 use crate::core::partition::Partition;
-use crate::core::plan::Plan;
+use crate::core::plan::{Plan, VCS_MAX};
 use crate::core::stall;
 use crate::probe::summary::Measured;
 use crate::problem::Problem;
@@ -16,6 +16,7 @@ use crate::switch::arch::Architecture;
 use crate::switch::cioq::state::State;
 use crate::switch::parameters::{Arbitration, Path};
 use crate::switch::unlimited::Unlimited;
+use crate::topology::PORTS_MAX;
 use crate::units::Time;
 use crate::workload::host::Hosts;
 use crate::workload::outcome::{self, Outcome};
@@ -99,13 +100,15 @@ pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     // One event loop for each layout of a switch's state; the common case has one word per set of ports and of virtual
     // channels.
     let small = radix < 64 && plan.channels.count() <= 64;
+    const PORTS: usize = (PORTS_MAX as usize + 1).div_ceil(64);
+    const VCS: usize = VCS_MAX / 64;
     match (scenario.switch.design().parameters().fabric, plan.output_buffer.is_some(), small) {
         (Path::Crossbar { .. }, true, true) => run_with::<State<1, 1>>(scenario, &plan, watch),
-        (Path::Crossbar { .. }, true, false) => run_with::<State<17, 4>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, true, false) => run_with::<State<PORTS, VCS>>(scenario, &plan, watch),
         (Path::Crossbar { .. }, false, true) => run_with::<State<1, 0>>(scenario, &plan, watch),
-        (Path::Crossbar { .. }, false, false) => run_with::<State<17, 0>>(scenario, &plan, watch),
+        (Path::Crossbar { .. }, false, false) => run_with::<State<PORTS, 0>>(scenario, &plan, watch),
         (Path::Unlimited, _, true) => run_with::<Unlimited<1>>(scenario, &plan, watch),
-        (Path::Unlimited, _, false) => run_with::<Unlimited<4>>(scenario, &plan, watch),
+        (Path::Unlimited, _, false) => run_with::<Unlimited<VCS>>(scenario, &plan, watch),
     }
 }
 

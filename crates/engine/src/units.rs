@@ -29,6 +29,9 @@ pub enum Duration {
     Cycles(u64),
 }
 
+/// Picoseconds of a second.
+pub(crate) const SECOND: u128 = 1_000_000_000_000;
+
 /// A bandwidth in bits per second, over 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rate(pub u64);
@@ -59,7 +62,7 @@ impl Rate {
     /// The time of a flit in ticks of so many picoseconds, exact: a fraction in its lowest terms.
     pub fn flit_ticks(self, scale: &Scale, tick: u64) -> (u64, u64) {
         let (ps, ticks) =
-            (u128::from(scale.flit_bits) * 1_000_000_000_000, u128::from(self.0.max(1)) * u128::from(tick));
+            (u128::from(scale.flit_bits) * SECOND, u128::from(self.0.max(1)) * u128::from(tick));
         let divisor = gcd(ps, ticks);
         let part = |number: u128| u64::try_from(number / divisor).unwrap_or(u64::MAX);
         (part(ps), part(ticks))
@@ -67,7 +70,7 @@ impl Rate {
 
     /// Picoseconds that `bits` take, exact, rounded up once; the largest time if it does not fit.
     pub fn transmit_time(self, bits: u64) -> Time {
-        let ps = (bits as u128 * 1_000_000_000_000).div_ceil(self.0.max(1) as u128);
+        let ps = (bits as u128 * SECOND).div_ceil(self.0.max(1) as u128);
         Time(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 }

@@ -3,7 +3,7 @@ use super::Tick;
 use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
 };
-use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, capped, cut, shares};
+use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, VCS_MAX, capped, cut, shares};
 use super::post::Post;
 use crate::problem::Problem;
 use crate::protocol::signal::Passage;
@@ -18,8 +18,6 @@ use crate::units::{Duration, Rate, Scale, Time, gcd};
 use crate::workload::bind::{BoundJob, Context};
 use crate::{graph::Graph, workload};
 
-/// Most virtual channels of a port.
-const VCS_MAX: u64 = 256;
 /// Endpoints of a partition that keep its state in a core's own cache, if it is left to us.
 const PARTITION_ENDPOINTS: usize = 32;
 /// Packets of the greatest length for which the endpoints of a partition have time in a window, at the least, if it is left to us:
@@ -281,7 +279,7 @@ fn channels(
     let levels = levels.iter().copied().max().unwrap_or(1);
     let (networks, queues) = (router.networks(), scenario.queueing.scheme().queues(graph));
     let count = classes.len() as u64 * u64::from(networks) * u64::from(queues) * u64::from(levels);
-    if count > VCS_MAX {
+    if count > VCS_MAX as u64 {
         let message = format!(
             "the scenario needs {count} virtual channels on a port: {} traffic classes, {networks} virtual networks, \
              {queues} queues, {levels} levels",

@@ -7,7 +7,7 @@ use crate::scenario::{PerClass, Scenario};
 use crate::switch::parameters::{Buffer, Parameters, Path};
 use crate::traffic::bind::BoundClass;
 use crate::traffic::sizes::Sizes;
-use crate::units::{Rate, Scale};
+use crate::units::{Rate, SECOND, Scale};
 use crate::workload::bind::BoundJob;
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) fn too_long(scenario: &Scenario, wires: &[Wire], scale: &Scale, tick:
     };
     let packet = |rate: Rate| {
         let bits = scale.packet_flits as u128 * scale.flit_bits as u128;
-        (bits * 1_000_000_000_000).div_ceil(rate.0.max(1) as u128)
+        (bits * SECOND).div_ceil(rate.0.max(1) as u128)
     };
     for wire in wires {
         let path = match &scenario.link.bandwidth {

@@ -3,7 +3,7 @@ use super::ahead;
 use super::channel::Inlet;
 use super::circuits::{Circuits, Place};
 use super::fabric::Fabric;
-use super::plan::Plan;
+use super::plan::{Plan, VCS_MAX};
 use super::table::Table;
 use super::wheel::Kind;
 use super::{NEVER, Tick};
@@ -34,7 +34,7 @@ pub struct Partition<A: Architecture> {
     pub(super) plan: Arc<Plan>,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
     pub(super) endpoints: Table<u32>,
-    channels: Box<[Channel; 256]>,
+    channels: Box<[Channel; VCS_MAX]>,
     pub(super) events: Vec<u64>,
     arrivals: Vec<u64>,
     inspected: Vec<Routed>,
@@ -121,7 +121,7 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.tracking = fabric.tracked.contains(&true);
         fabric.pool.noting = fabric.tracking || fabric.plan.noting;
-        let mut channels = Box::new([Channel::default(); 256]);
+        let mut channels = Box::new([Channel::default(); VCS_MAX]);
         let plan = &fabric.plan.channels;
         for (vc, channel) in channels.iter_mut().take(plan.count()).enumerate() {
             let tracked = fabric.tracked[plan.class_of[vc] as usize];

@@ -9,6 +9,9 @@ use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
 
+/// Most virtual channels of a port: their numbers have 8 bits.
+pub const VCS_MAX: usize = 256;
+
 /// Most flits that a switch has room for, so that any sum of them has 32 bits; a threshold above it is never reached.
 pub const FLITS_MAX: u32 = u32::MAX / 4;
 

@@ -2,6 +2,7 @@
 use super::bits::Set;
 use super::parameters::Arbitration;
 use crate::core::fabric::Fabric;
+use crate::core::plan::VCS_MAX;
 
 /// Most traffic classes that a switch tells apart.
 pub const CLASSES_MAX: usize = 6;
@@ -24,7 +25,7 @@ pub struct Queues<'a, const V: usize> {
     /// Where round robin goes on.
     pub turns: &'a ChannelTurns,
     /// Class of every virtual channel; the lower the number, the better.
-    pub class_of: &'a [u8; 256],
+    pub class_of: &'a [u8; VCS_MAX],
     /// Virtual channels of every class, numbered by class.
     pub class_sets: &'a [Set<V>],
 }

@@ -1,5 +1,5 @@
 //! One switch with all endpoints attached to it.
-use super::{Wiring, nonzero, too_large};
+use super::{PORTS_MAX, Wiring, nonzero, too_large};
 use crate::graph::Graph;
 use crate::problem::Problem;
 
@@ -18,7 +18,7 @@ use crate::problem::Problem;
 #[serde(deny_unknown_fields)]
 pub struct SingleSwitch {
     /// Number of endpoints, which is the number of ports of the switch. No default.
-    #[schemars(range(min = 1, max = 1087))]
+    #[schemars(range(min = 1, max = PORTS_MAX))]
     pub endpoints: u32,
 }
 

@@ -8,7 +8,7 @@ use super::Arbitration;
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
-use crate::core::plan::{Plan, Share};
+use crate::core::plan::{Plan, Share, VCS_MAX};
 use crate::core::table::Table;
 use crate::protocol::{Agent, Interest};
 use crate::switch::arch::{Architecture, Routed, Waiting};
@@ -131,7 +131,7 @@ pub struct State<const W: usize, const V: usize> {
 pub(super) struct Rules<const V: usize> {
     pub(super) class_sets: [Set<V>; CLASSES_MAX],
     /// The traffic class of each virtual channel.
-    pub(super) class_of: Box<[u8; 256]>,
+    pub(super) class_of: Box<[u8; VCS_MAX]>,
     /// An input may send to several outputs at a time.
     pub(super) parallel_reads: bool,
     pub(super) arbitration: Arbitration,
@@ -264,7 +264,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         };
         let fifos = if voq == [true; CLASSES_MAX] { 0 } else { inputs as usize * vcs };
         let mut class_sets = [Set::default(); CLASSES_MAX];
-        let mut class_of = Box::new([0; 256]);
+        let mut class_of = Box::new([0; VCS_MAX]);
         for (vc, &class) in plan.channels.class_of.iter().enumerate() {
             if Self::QUEUES {
                 class_sets[class as usize].insert(vc);

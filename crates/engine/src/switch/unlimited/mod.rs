@@ -13,7 +13,7 @@ use super::parameters::{Arbitration, Parameters};
 use super::turns::{CLASSES_MAX, ChannelTurns};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
-use crate::core::plan::{Plan, Share};
+use crate::core::plan::{Plan, Share, VCS_MAX};
 use crate::core::table::Table;
 use crate::protocol::{Agent, Interest};
 
@@ -56,7 +56,7 @@ pub struct Unlimited<const V: usize> {
     fresh: Vec<Routed>,
     crowd: Vec<Routed>,
     class_sets: Vec<Set<V>>,
-    class_of: Box<[u8; 256]>,
+    class_of: Box<[u8; VCS_MAX]>,
     /// Flits of an output queue; none if packets stay at the inputs.
     output_buffer: Option<u32>,
     arbitration: Arbitration,
@@ -82,7 +82,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
         let classes = plan.channels.classes.len();
         assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
         let mut class_sets = vec![Set::default(); classes];
-        let mut class_of = Box::new([0; 256]);
+        let mut class_of = Box::new([0; VCS_MAX]);
         for (vc, &class) in plan.channels.class_of.iter().enumerate() {
             class_sets[class as usize].insert(vc);
             class_of[vc] = class;
