@@ -63,7 +63,7 @@ impl Default for Link {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Packet {
-    /// Size of a flit, in bits or bytes.
+    /// Size of a flit, in bits or bytes; at most 2 MB.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub flit: Size,
     /// Largest packet; at most 4095 flits.

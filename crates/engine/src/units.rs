@@ -32,6 +32,9 @@ pub enum Duration {
 /// Picoseconds of a second.
 pub(crate) const SECOND: u128 = 1_000_000_000_000;
 
+/// Most bits of a flit: its time in ps, at 1 b/s, has 64 bits.
+pub const FLIT_BITS_MAX: u64 = 16_000_000;
+
 /// A bandwidth in bits per second, over 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rate(pub u64);
@@ -64,7 +67,9 @@ impl Rate {
         let (ps, ticks) =
             (u128::from(scale.flit_bits) * SECOND, u128::from(self.0.max(1)) * u128::from(tick));
         let divisor = gcd(ps, ticks);
-        let part = |number: u128| u64::try_from(number / divisor).unwrap_or(u64::MAX);
+        let part = |number: u128| {
+            u64::try_from(number / divisor).expect("a flit has no more than FLIT_BITS_MAX bits")
+        };
         (part(ps), part(ticks))
     }
 

@@ -184,6 +184,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
         "more flits than can be counted",
         "less than",
     ),
+    ("flit = \"100 b\"", "flit = \"2000001 B\"", "too large", "at most 2 MB"),
     (
         "input_buffer = \"credit round trip\"",
         "input_buffer = { per = \"port\", size = \"100 flits\" }",

@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::protocol::ecn::Notify;
 use crate::protocol::{CLASS_NAMES, CongestionControl};
 use crate::switch::parameters::{Buffer, Parameters, Path, Voq};
-use crate::units::{Duration, QUANTITY_MAX, Rate, Scale, Size};
+use crate::units::{Duration, FLIT_BITS_MAX, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::{BTreeSet, HashSet};
 
 /// Where the problems go.
@@ -168,6 +168,11 @@ fn packet(scenario: &Scenario, tell: Tell) -> Option<Scale> {
     if !matches!(scenario.packet.flit, Size::Bits(1..)) {
         let help = "such as \"100 b\" or \"32 B\"";
         tell(Problem::new("packet.flit", "a flit must be a number of bits or bytes over 0", help));
+        return None;
+    }
+    if matches!(scenario.packet.flit, Size::Bits(bits) if bits > FLIT_BITS_MAX) {
+        let message = format!("a flit of {} is too large", scenario.packet.flit);
+        tell(Problem::new("packet.flit", message, format!("at most {}", Size::Bits(FLIT_BITS_MAX))));
         return None;
     }
     let Some(scale) = scenario.scale() else {
