@@ -151,6 +151,12 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("host = \"5 ns\"", "host = \"5 flits\"", "unit", "ns"),
     ("threshold = \"1000 flits\"", "threshold = \"1000 ns\"", "unit", "flits"),
     ("occupancy = [\"1 us\"]", "occupancy = \"0 ns\"", "over 0", ""),
+    (
+        "occupancy = [\"1 us\"]",
+        "occupancy = [\"1 us\", \"6 us\"]",
+        "6 us is after the end of the run",
+        "warmup",
+    ),
     ("occupancy = [\"1 us\"]", "occupancy = \"1 ps\"", "5000000 times", "a longer time"),
     (
         "input_buffer = \"credit round trip\"",

@@ -341,6 +341,14 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
             tell(Problem::new("record.series", message, format!("at most {BINS_MAX}: a longer bin")));
         }
     }
+    let late = |time: &&Duration| u128::from(time.time(scale).0) > total;
+    if let Snapshots::At(times) = &scenario.record.occupancy
+        && let Some(time) = times.iter().find(late)
+    {
+        let message = format!("{time} is after the end of the run");
+        let help = "times up to the end of warmup, duration and drain";
+        tell(Problem::new("record.occupancy", message, help));
+    }
     if let Snapshots::Every(span) = scenario.record.occupancy {
         let snapshots = total / u128::from(span.time(scale).0.max(1));
         if snapshots > u128::from(SNAPSHOTS_MAX) {
