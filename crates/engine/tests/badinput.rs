@@ -214,8 +214,18 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("speedup = 2", "speedup = 2\npipeline = \"1000000 s\"", "", ""),
     ("acknowledge = true", "acknowledge = true\ndrain_rate = \"1 b/s\"", "", ""),
     ("series = \"500 ns\"", "series = \"1 ps\"\n[run.x]", "", ""),
-    ("message = \"4 flits\"", "message = \"20000000 flits\"", "flits", "at most"),
-    ("message = \"4 flits\"", "message = \"0 flits\"", "0", ""),
+    ("message = \"4 flits\"", "message = \"20000000 flits\"", "flits", "1 to 1572840"),
+    ("message = \"4 flits\"", "message = \"0 flits\"", "0", "1 to"),
+    (
+        "message = \"4 flits\"",
+        "message = { from = \"2 flits\", to = \"5 flits\", step = \"2 flits\" }",
+        "do not meet 5 flits",
+        "a divisor of 3 flits",
+    ),
+    ("start = \"1 us\"", "start = \"1 us\"\nstop = \"1 us\"", "stops at 1 us", "after start"),
+    ("endpoints = \"rest\"", "endpoints = []", "empty", "at least one"),
+    ("endpoints = \"rest\"", "endpoints = { sample = 0 }", "sample of 0", "at least 1"),
+    ("endpoints = \"rest\"", "endpoints = { sample = 41 }", "sample of 41", "40"),
 ];
 
 #[test]
@@ -233,6 +243,13 @@ fn every_mistake_is_told_with_its_line_and_remedy() {
         let has_remedy = !problem.help.is_empty() || problem.message.starts_with("expected ");
         assert!(has_remedy && problem.help.contains(help), "{by}:\n{told}");
     }
+}
+
+#[test]
+fn a_load_that_is_no_number_is_refused_in_a_scenario_that_was_no_text() {
+    let mut scenario = Scenario::parse(RIGHT, &[]).unwrap();
+    scenario.traffic[1].load = Some(f64::NAN);
+    assert_eq!(run::check(&scenario)[0].path, "traffic.victim.load");
 }
 
 #[test]

@@ -125,7 +125,7 @@ memory = "4 flits"
 23:1 traffic.1.load_per_destination | both load and load_per_destination are given | remove one of them
 24:1 traffic.1.endpoints | there is no endpoint 64 | endpoints are numbered from 0 to 63
 29:13 traffic.c.message.from | 9 flits is more than 1 flit | from must not be more than to
-31:1 traffic.c.stop | stops at 4 us, before it starts at 5 us | stop must not be before start
+31:1 traffic.c.stop | stops at 4 us, but starts at 5 us | stop must be after start
 32:1 traffic.c.endpoints | endpoint 3 is named twice | name each once
 34:1 run.memory | memory is not counted in flits or packets | such as "4 GB"
 "#;

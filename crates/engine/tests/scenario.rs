@@ -131,7 +131,7 @@ fn a_mistake_that_an_override_makes_has_no_line() {
     let expected = "\
 - run.threads | expected a whole number from 1 to 4096, found the integer 0
 - switch.output_buffer | a buffer of 1 flits cannot hold a packet | at least \"1 packet\", 24 flits
-- traffic.hot.stop | stops at 1 us, before it starts at 20 us | stop must not be before start
+- traffic.hot.stop | stops at 1 us, but starts at 20 us | stop must be after start
 ";
     let found = table(&problems.unwrap_err());
     assert_eq!(found, expected, "\nfound:\n{found}");

@@ -2,6 +2,7 @@
 use super::flows;
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Snapshots, Traffic};
+use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::protocol::ecn::Notify;
 use crate::protocol::{CLASS_NAMES, CongestionControl};
@@ -263,40 +264,55 @@ fn load(traffic: &Traffic, path: &str, tell: Tell) {
             let help = "give load (a fraction of each source's channel) or load_per_destination";
             tell(Problem::new(path("load"), "the load is missing", help));
         }
+        (Some(load), None) | (None, Some(load)) if !load.is_finite() => {
+            let key = if traffic.load.is_some() { "load" } else { "load_per_destination" };
+            tell(Problem::new(path(key), format!("{load} is not a load"), "a number, 0 or more"));
+        }
         _ => {}
     }
 }
 
 fn message(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {
-    let mut refuse = |key: &str, message: String, help: &str| {
+    let mut refuse = |key: &str, message: String, help: String| {
         tell(Problem::new(format!("{path}.message{key}"), message, help));
     };
-    if traffic.message.sizes().iter().any(|size| size.flits(scale) == 0) {
-        refuse("", "a size is 0".to_string(), "a message has at least 1 flit");
-    }
+    let most = message_flits_max(scale.packet_flits);
+    let mut each = |key: &str, sizes: &[Size]| {
+        let wrong = sizes.iter().map(|size| size.flits(scale)).find(|flits| !(1..=most).contains(flits));
+        wrong.map(|flits| refuse(key, format!("a message has {flits} flits"), format!("1 to {most} flits")))
+    };
     match &traffic.message {
-        MessageSize::Fixed(_) => {}
+        MessageSize::Fixed(size) => _ = each("", &[*size]),
         MessageSize::Mix { sizes, shares, .. } => {
+            each(".sizes", sizes);
             let sum: f64 = shares.iter().sum();
             if sizes.len() != shares.len() {
                 let message = format!("{} sizes have {} shares", sizes.len(), shares.len());
-                refuse(".shares", message, "one share for each size");
+                refuse(".shares", message, "one share for each size".to_string());
             } else if (sum - 1.0).abs() > 1e-9 {
-                refuse(".shares", format!("the shares add up to {sum}"), "they must add up to 1");
+                let message = format!("the shares add up to {sum}");
+                refuse(".shares", message, "they must add up to 1".to_string());
             }
         }
-        MessageSize::Uniform { from, to, .. } => {
-            if from.flits(scale) > to.flits(scale) {
-                refuse(".from", format!("{from} is more than {to}"), "from must not be more than to");
+        MessageSize::Uniform { from, to, step } => {
+            let wrong =
+                [(".from", from), (".to", to), (".step", step)].map(|(key, size)| each(key, &[*size]));
+            let [first, last, by] = [from, to, step].map(|size| size.flits(scale));
+            if first > last {
+                let help = "from must not be more than to";
+                refuse(".from", format!("{from} is more than {to}"), help.to_string());
+            } else if wrong == [None; 3] && !(last - first).is_multiple_of(by) {
+                let message = format!("steps of {by} flits from {first} flits do not meet {last} flits");
+                refuse(".step", message, format!("a divisor of {} flits", last - first));
             }
         }
     }
 }
 
 fn times(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {
-    if let Some(stop) = traffic.stop.filter(|stop| stop.time(scale) < traffic.start.time(scale)) {
-        let message = format!("stops at {stop}, before it starts at {}", traffic.start);
-        tell(Problem::new(format!("{path}.stop"), message, "stop must not be before start"));
+    if let Some(stop) = traffic.stop.filter(|stop| stop.time(scale) <= traffic.start.time(scale)) {
+        let message = format!("stops at {stop}, but starts at {}", traffic.start);
+        tell(Problem::new(format!("{path}.stop"), message, "stop must be after start"));
     }
 }
 

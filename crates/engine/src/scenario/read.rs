@@ -1,14 +1,14 @@
 //! From text to a scenario, and back.
 use super::tree::{self, Entry, Node, Span, Value};
 use super::walk::{Found, Walk};
-use super::{MessageSize, Scenario, Traffic, checks, preset, shape};
+use super::{Scenario, Traffic, checks, preset, shape};
 use crate::problem::Problem;
 use crate::protocol::CongestionControl;
 use crate::queueing::Queueing;
 use crate::routing::Routing;
 use crate::switch::Switch;
 use crate::topology::Topology;
-use crate::units::{Duration, Size};
+use crate::units::Duration;
 use crate::workload::Workload;
 use crate::workload::goal::{self, Goal};
 use crate::workload::job::Job;
@@ -352,16 +352,5 @@ impl Scenario {
             false => (Duration::Ps(20_000_000), self.run.duration),
         };
         [self.run.warmup.unwrap_or(warmup), self.run.duration, self.run.drain.unwrap_or(drain)]
-    }
-}
-
-impl MessageSize {
-    /// All sizes that are written in it.
-    pub(super) fn sizes(&self) -> Vec<Size> {
-        match self {
-            MessageSize::Fixed(size) => vec![*size],
-            MessageSize::Mix { sizes, .. } => sizes.clone(),
-            MessageSize::Uniform { from, to, step } => vec![*from, *to, *step],
-        }
     }
 }

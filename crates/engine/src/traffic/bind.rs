@@ -56,8 +56,9 @@ impl Use {
 /// Who else uses endpoints: is told how they are used, and tells how it uses them.
 pub type Others<'a> = &'a mut dyn FnMut(&mut [Use]) -> Result<(), Vec<Problem>>;
 
-/// Binds all classes to the network, in their order, or tells all that is wrong with them. Every random choice has a stream
-/// of (seed, purpose, class name): the endpoints of a sample, and what the pattern draws.
+/// Binds all classes, none of which is a mistake in itself, to the network, in their order, or tells all that is wrong with
+/// them there. Every random choice has a stream of (seed, purpose, class name): the endpoints of a sample, and what the
+/// pattern draws.
 ///
 /// Classes whose endpoints are "rest" are bound last, to the endpoints that no other class takes part with; of a class
 /// whose pattern picks its nodes (hot spot, list) those are the nodes picked. Between the two, `others` is told which
@@ -70,18 +71,19 @@ pub fn bind_all(
     others: Others,
 ) -> Result<Vec<BoundClass>, Vec<Problem>> {
     let context = Context { seed, scale, graph };
-    let mut problems = repeated_names(classes);
+    let mut problems = Vec::new();
     let mut bound: Vec<Option<BoundClass>> = Vec::new();
     bound.resize_with(classes.len(), || None);
     let mut free = vec![true; graph.endpoints.len()];
     for rest in [false, true] {
-        // What "rest" means is not known while another class is wrong: only what stands in its own table is checked.
-        let known = !rest || problems.is_empty();
+        // What "rest" means is not known while another class is wrong.
+        if rest && !problems.is_empty() {
+            break;
+        }
         for (class, bound) in classes.iter().zip(&mut bound) {
             if (class.endpoints == Endpoints::Rest) == rest {
-                let members = if known { Some(context.members(class, &free)) } else { None };
-                match context.bind(class, members) {
-                    Ok(class) => *bound = class,
+                match context.bind(class, &free) {
+                    Ok(class) => *bound = Some(class),
                     Err(found) => problems.extend(found.into_iter().map(|problem| within(class, problem))),
                 }
             }
@@ -116,64 +118,30 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Binds one class to its endpoints; without them, only looks for mistakes.
-    fn bind(
-        &self,
-        class: &Traffic,
-        members: Option<Result<Vec<u32>, Problem>>,
-    ) -> Result<Option<BoundClass>, Vec<Problem>> {
-        let mut problems = Vec::new();
-        let sizes = Sizes::bind(&class.message, self.scale).map_err(|found| problems.extend(found)).ok();
-        let start = class.start.time(self.scale);
-        let stop = class.stop.map(|stop| stop.time(self.scale));
-        if stop.is_some_and(|stop| stop <= start) {
-            problems.push(Problem::new("stop", "the class stops before it starts", "a time after `start`"));
-        }
-        problems.extend(load_keys(class));
-        let bound = match members {
-            None => None,
-            Some(Ok(members)) => self.pattern(class, members).map_err(|found| problems.extend(found)).ok(),
-            Some(Err(problem)) => {
-                problems.push(problem);
-                None
-            }
-        };
-        let mut load = 0.0;
-        if problems.is_empty()
-            && let Some((destinations, _)) = &bound
-        {
-            load = load_per_source(class, &**destinations)
-                .map_err(|problem| problems.push(problem))
-                .unwrap_or(0.0);
-        }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let Some((sizes, (destinations, endpoints))) = sizes.zip(bound) else { return Ok(None) };
-        let (name, process) = (class.name.clone(), class.process);
-        Ok(Some(BoundClass {
-            name,
+    /// Binds one class to its endpoints, `free` of which no other takes part with.
+    fn bind(&self, class: &Traffic, free: &[bool]) -> Result<BoundClass, Vec<Problem>> {
+        let members = self.members(class, free).map_err(|problem| vec![problem])?;
+        let (destinations, endpoints) = self.pattern(class, members)?;
+        let load_per_source = load_per_source(class, &*destinations).map_err(|problem| vec![problem])?;
+        Ok(BoundClass {
+            name: class.name.clone(),
             destinations,
             endpoints,
-            load_per_source: load,
-            sizes,
-            process,
-            start,
-            stop,
-        }))
+            load_per_source,
+            sizes: Sizes::new(&class.message, self.scale),
+            process: class.process,
+            start: class.start.time(self.scale),
+            stop: class.stop.map(|stop| stop.time(self.scale)),
+        })
     }
 
     /// The endpoints of a class, in the order of the scenario.
     fn members(&self, class: &Traffic, free: &[bool]) -> Result<Vec<u32>, Problem> {
         let all = self.graph.endpoints.len() as u32;
-        let members = match &class.endpoints {
+        let members: Vec<u32> = match &class.endpoints {
             Endpoints::All => (0..all).collect(),
             Endpoints::Rest => (0..all).filter(|&endpoint| free[endpoint as usize]).collect(),
-            Endpoints::List(list) => listed(list, all)?,
-            Endpoints::Sample(n) if *n > all => {
-                let message = format!("a sample of {n} endpoints is not possible, the network has {all}");
-                return Err(Problem::new("endpoints.sample", message, format!("1 to {all}")));
-            }
+            Endpoints::List(list) => list.clone(),
             Endpoints::Sample(n) => {
                 let mut sample = Stream::new(self.seed, "endpoints", &class.name, 0).sample(all, *n);
                 sample.sort_unstable();
@@ -181,15 +149,8 @@ impl Context<'_> {
             }
         };
         if members.is_empty() {
-            let message = match class.endpoints {
-                Endpoints::Rest => "the other classes leave no endpoint",
-                _ => "the class has no endpoint",
-            };
-            return Err(Problem::new(
-                "endpoints",
-                message,
-                "\"all\", \"rest\", a list of numbers, or { sample = n }",
-            ));
+            let help = "\"all\", a list of numbers, or { sample = n }";
+            return Err(Problem::new("endpoints", "the other classes leave no endpoint", help));
         }
         Ok(members)
     }
@@ -210,51 +171,6 @@ impl Context<'_> {
         members.sort_unstable();
         members.dedup();
         Ok((destinations, members))
-    }
-}
-
-/// A list of endpoints that all exist and are named once.
-fn listed(list: &[u32], all: u32) -> Result<Vec<u32>, Problem> {
-    if let Some(number) = list.iter().find(|&&number| number >= all) {
-        let message = format!("there is no endpoint {number}, the network has {all}");
-        return Err(Problem::new("endpoints", message, format!("numbers from 0 to {}", i64::from(all) - 1)));
-    }
-    let mut sorted = list.to_vec();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Problem::new(
-            "endpoints",
-            format!("endpoint {} is named twice", pair[0]),
-            "name each endpoint once",
-        )),
-        None => Ok(list.to_vec()),
-    }
-}
-
-/// What is wrong with the load as written.
-fn load_keys(class: &Traffic) -> Option<Problem> {
-    if class.process == Process::OneShot {
-        return None;
-    }
-    match (class.load, class.load_per_destination) {
-        (None, None) => {
-            let help = "give `load`, 0 to 1, or `load_per_destination`";
-            Some(Problem::new("load", "the class has no load", help))
-        }
-        (Some(_), Some(_)) => Some(Problem::new(
-            "load_per_destination",
-            "`load` is given too",
-            "one of `load` and `load_per_destination`",
-        )),
-        (Some(load), None) if !(0.0..=1.0).contains(&load) => Some(Problem::new(
-            "load",
-            format!("{load} is not a fraction of a source's channel"),
-            "0 to 1; `load_per_destination` may be over 1",
-        )),
-        (None, Some(load)) if !(load >= 0.0 && load.is_finite()) => {
-            Some(Problem::new("load_per_destination", format!("{load} is not a load"), "a number, 0 or more"))
-        }
-        _ => None,
     }
 }
 
@@ -279,15 +195,6 @@ fn load_per_source(class: &Traffic, bound: &dyn Destinations) -> Result<f64, Pro
         ));
     }
     Ok(load.min(1.0))
-}
-
-fn repeated_names(classes: &[Traffic]) -> Vec<Problem> {
-    let repeated =
-        |&(index, class): &(usize, &Traffic)| classes[..index].iter().any(|other| other.name == class.name);
-    let problem = |class: &Traffic| {
-        within(class, Problem::new("name", "another class has this name", "a name of its own for each class"))
-    };
-    classes.iter().enumerate().filter(repeated).map(|(_, class)| problem(class)).collect()
 }
 
 /// Classes that take part with the same endpoints, not both of them allowing it. `bound` is complete.
@@ -410,15 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn endpoints_out_of_range_repeated_or_missing_are_refused() {
-        let path = |endpoints| problem(&[uniform("a", endpoints)]);
-        assert!(
-            path(Endpoints::List(vec![0, 1056])).message.contains("no endpoint 1056, the network has 1056")
-        );
-        assert!(path(Endpoints::List(vec![4, 2, 4])).message.contains("endpoint 4 is named twice"));
-        assert_eq!(path(Endpoints::List(vec![])).path, "traffic.a.endpoints");
-        assert_eq!(path(Endpoints::Sample(0)).path, "traffic.a.endpoints");
-        assert_eq!(path(Endpoints::Sample(1057)).help, "1 to 1056");
+    fn a_rest_of_nothing_is_refused() {
         let all = [uniform("a", Endpoints::All), uniform("b", Endpoints::Rest)];
         assert_eq!(problem(&all).message, "the other classes leave no endpoint");
     }
@@ -437,39 +336,12 @@ mod tests {
     }
 
     #[test]
-    fn loads_that_are_missing_double_or_out_of_range_are_refused() {
-        let path = |load, load_per_destination| {
-            problem(&[Traffic { load, load_per_destination, ..uniform("a", Endpoints::All) }]).path
-        };
-        assert_eq!(path(None, None), "traffic.a.load");
-        assert_eq!(path(Some(0.1), Some(0.1)), "traffic.a.load_per_destination");
-        assert_eq!(path(Some(1.01), None), "traffic.a.load");
-        assert_eq!(path(Some(f64::NAN), None), "traffic.a.load");
-        assert_eq!(path(None, Some(-1.0)), "traffic.a.load_per_destination");
-        let shot = Traffic { load: None, process: Process::OneShot, ..uniform("a", Endpoints::All) };
-        assert!(bind(&[shot]).is_ok());
-    }
-
-    #[test]
     fn all_mistakes_of_all_classes_are_reported_at_once() {
-        let mut first = hotspot("first", 2000, 1);
-        first.load = Some(2.0);
-        let mut rest = uniform("rest", Endpoints::Rest);
-        rest.message = MessageSize::Fixed(Size::Flits(0));
-        rest.stop = Some(Duration::Ps(0));
-        let problems = bind(&[first, rest, uniform("rest", Endpoints::List(vec![0, 1]))]).unwrap_err();
-        let mut paths: Vec<&str> = problems.iter().map(|problem| problem.path.as_str()).collect();
-        paths.sort_unstable();
-        assert_eq!(
-            paths,
-            [
-                "traffic.first.load",
-                "traffic.first.sources",
-                "traffic.rest.message",
-                "traffic.rest.name",
-                "traffic.rest.stop"
-            ]
-        );
+        let classes =
+            [hotspot("first", 2000, 1), hotspot("second", 2000, 1), uniform("rest", Endpoints::Rest)];
+        let problems = bind(&classes).unwrap_err();
+        let paths: Vec<&str> = problems.iter().map(|problem| problem.path.as_str()).collect();
+        assert_eq!(paths, ["traffic.first.sources", "traffic.second.sources"]);
     }
 
     #[test]

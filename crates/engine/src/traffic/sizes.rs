@@ -1,6 +1,4 @@
 //! Message sizes bound to flits, drawn from integer tables so that every machine draws the same.
-use crate::nic::queue::message_flits_max;
-use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::scenario::MessageSize;
 use crate::units::{Scale, Size, gcd};
@@ -29,14 +27,27 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// Binds the sizes of a class to flits; paths begin with `message`.
-    pub fn bind(message: &MessageSize, scale: &Scale) -> Result<Self, Vec<Problem>> {
+    /// The sizes of a class without mistakes, in flits.
+    pub fn new(message: &MessageSize, scale: &Scale) -> Self {
+        let flits = |size: &Size| size.flits(scale) as u32;
         match message {
-            MessageSize::Fixed(size) => {
-                Ok(Sizes::Fixed(flits(*size, "message", scale).map_err(|p| vec![p])?))
+            MessageSize::Fixed(size) => Sizes::Fixed(flits(size)),
+            MessageSize::Uniform { from, to, step } => {
+                let [from, to, step] = [from, to, step].map(flits);
+                Sizes::Steps { from, step, count: (to - from) / step + 1 }
             }
-            MessageSize::Uniform { from, to, step } => steps([*from, *to, *step], scale),
-            MessageSize::Mix { sizes, shares, by_volume } => mix(sizes, shares, *by_volume, scale),
+            MessageSize::Mix { sizes, shares, by_volume } => {
+                let sizes: Vec<u32> = sizes.iter().map(flits).collect();
+                let mut sum = 0;
+                let weights = table(&sizes, shares, *by_volume).into_iter();
+                let sums = weights
+                    .map(|weight| {
+                        sum += weight;
+                        sum
+                    })
+                    .collect();
+                Sizes::Mix { sizes, sums }
+            }
         }
     }
 
@@ -79,75 +90,6 @@ impl Sizes {
     }
 }
 
-fn steps([from, to, step]: [Size; 3], scale: &Scale) -> Result<Sizes, Vec<Problem>> {
-    let mut problems = Vec::new();
-    let mut bound =
-        |size, path| flits(size, path, scale).map_err(|problem| problems.push(problem)).unwrap_or(1);
-    let (from, to) = (bound(from, "message.from"), bound(to, "message.to"));
-    let step = bound(step, "message.step");
-    if problems.is_empty() && to < from {
-        problems.push(Problem::new(
-            "message.to",
-            format!("{to} flits is less than `from`, {from} flits"),
-            "the largest size, at least `from`",
-        ));
-    } else if problems.is_empty() && (to - from) % step != 0 {
-        problems.push(Problem::new(
-            "message.step",
-            format!("steps of {step} flits from {from} flits do not meet {to} flits"),
-            format!("a divisor of {} flits", to - from),
-        ));
-    }
-    if problems.is_empty() {
-        Ok(Sizes::Steps { from, step, count: (to - from) / step + 1 })
-    } else {
-        Err(problems)
-    }
-}
-
-fn mix(sizes: &[Size], shares: &[f64], by_volume: bool, scale: &Scale) -> Result<Sizes, Vec<Problem>> {
-    let mut problems = Vec::new();
-    let bound: Vec<u32> = sizes
-        .iter()
-        .filter_map(|&size| {
-            flits(size, "message.sizes", scale).map_err(|problem| problems.push(problem)).ok()
-        })
-        .collect();
-    if sizes.is_empty() || sizes.len() != shares.len() {
-        problems.push(Problem::new(
-            "message.shares",
-            format!("{} sizes have {} shares", sizes.len(), shares.len()),
-            "one share for each size, at least one",
-        ));
-    }
-    if let Some(share) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
-        problems.push(Problem::new(
-            "message.shares",
-            format!("{share} is not a share"),
-            "numbers from 0 to 1",
-        ));
-    } else if !shares.is_empty() && (shares.iter().sum::<f64>() - 1.0).abs() > 1e-6 {
-        let sum: f64 = shares.iter().sum();
-        problems.push(Problem::new(
-            "message.shares",
-            format!("the shares add up to {sum}"),
-            "they add up to 1",
-        ));
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let mut sum = 0;
-    let sums = table(&bound, shares, by_volume)
-        .into_iter()
-        .map(|weight| {
-            sum += weight;
-            sum
-        })
-        .collect();
-    Ok(Sizes::Mix { sizes: bound, sums })
-}
-
 /// Integer weights of messages in proportion to the shares, exact wherever the shares have at most nine decimals and the
 /// weights then add up to 2³² or less.
 fn table(sizes: &[u32], shares: &[f64], by_volume: bool) -> Vec<u64> {
@@ -177,20 +119,6 @@ fn weights(sums: &[u64]) -> impl Iterator<Item = u64> {
     sums.iter().enumerate().map(|(index, sum)| sum - if index == 0 { 0 } else { sums[index - 1] })
 }
 
-fn flits(size: Size, path: &str, scale: &Scale) -> Result<u32, Problem> {
-    let flits = size.flits(scale);
-    // A message counts its flits in 24 bits, and its packets in 16.
-    let most = message_flits_max(scale.packet_flits);
-    match u32::try_from(flits) {
-        Ok(flits) if flits > 0 && u64::from(flits) <= most => Ok(flits),
-        _ => Err(Problem::new(
-            path,
-            format!("a message has {flits} flits"),
-            format!("1 to at most {most} flits"),
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,7 +128,7 @@ mod tests {
 
     fn bimodal(shares: [f64; 2], by_volume: bool) -> Sizes {
         let sizes = vec![Size::Flits(4), Size::Flits(512)];
-        Sizes::bind(&MessageSize::Mix { sizes, shares: shares.to_vec(), by_volume }, &SCALE).unwrap()
+        Sizes::new(&MessageSize::Mix { sizes, shares: shares.to_vec(), by_volume }, &SCALE)
     }
 
     fn drawn_mean(sizes: &Sizes, draws: u32) -> f64 {
@@ -232,7 +160,7 @@ mod tests {
         let parts = vec![Size::Flits(1), Size::Flits(16_777_199), Size::Flits(16_777_213)];
         let shares = vec![0.2, 0.3, 0.5];
         let scale = Scale { packet_flits: 4095, ..SCALE };
-        let sizes = Sizes::bind(&MessageSize::Mix { sizes: parts, shares, by_volume: true }, &scale).unwrap();
+        let sizes = Sizes::new(&MessageSize::Mix { sizes: parts, shares, by_volume: true }, &scale);
         let Sizes::Mix { sums, .. } = &sizes else { panic!("a mix") };
         assert!(weights(sums).all(|weight| weight > 0) && sums[2] <= 1 << 32);
     }
@@ -241,35 +169,18 @@ mod tests {
     fn uniform_steps_reach_both_ends_and_have_the_mean_between() {
         let message =
             MessageSize::Uniform { from: Size::Packets(4), to: Size::Packets(64), step: Size::Packets(1) };
-        let sizes = Sizes::bind(&message, &SCALE).unwrap();
+        let sizes = Sizes::new(&message, &SCALE);
         assert_eq!((sizes.mean(), sizes.max()), ((34 * 24, 1), 64 * 24));
         let mut random = Stream::new(1, "test", "", 0);
         let drawn: std::collections::BTreeSet<u32> = (0..5000).map(|_| sizes.draw(&mut random)).collect();
         assert_eq!(drawn, (4..=64).map(|packets| packets * 24).collect());
         let odd = MessageSize::Uniform { from: Size::Flits(1), to: Size::Flits(2), step: Size::Flits(1) };
-        assert_eq!(Sizes::bind(&odd, &SCALE).unwrap().mean(), (3, 2));
+        assert_eq!(Sizes::new(&odd, &SCALE).mean(), (3, 2));
     }
 
     #[test]
     fn sizes_round_up_to_whole_flits() {
-        let sizes = Sizes::bind(&MessageSize::Fixed(Size::Bits(101)), &SCALE).unwrap();
+        let sizes = Sizes::new(&MessageSize::Fixed(Size::Bits(101)), &SCALE);
         assert_eq!(sizes, Sizes::Fixed(2));
-    }
-
-    #[test]
-    fn mistakes_name_their_key() {
-        let path = |message| Sizes::bind(&message, &SCALE).unwrap_err()[0].path.clone();
-        assert_eq!(path(MessageSize::Fixed(Size::Flits(0))), "message");
-        let [one, five, two] = [1, 5, 2].map(Size::Flits);
-        assert_eq!(path(MessageSize::Uniform { from: five, to: one, step: one }), "message.to");
-        assert_eq!(path(MessageSize::Uniform { from: two, to: five, step: two }), "message.step");
-        let mix = |shares: &[f64]| MessageSize::Mix {
-            sizes: vec![one, two],
-            shares: shares.to_vec(),
-            by_volume: false,
-        };
-        for shares in [&[0.5][..], &[0.5, 0.6], &[-0.5, 1.5], &[f64::NAN, 1.0]] {
-            assert_eq!(path(mix(shares)), "message.shares");
-        }
     }
 }
