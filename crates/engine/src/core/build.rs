@@ -14,7 +14,7 @@ use crate::switch::parameters::Buffer;
 use crate::topology::Wiring;
 use crate::traffic::bind::{BoundClass, Use, bind_all};
 use crate::traffic::generator;
-use crate::units::{Duration, Rate, Scale, Time, gcd};
+use crate::units::{Duration, Rate, SECOND, Scale, Time, gcd};
 use crate::workload::bind::{BoundJob, Context};
 use crate::{graph::Graph, workload};
 
@@ -314,15 +314,15 @@ fn bind_load(
     Ok((traffic, jobs))
 }
 
-/// The tick: the greatest common divisor of latencies and of flit times over the speedup; 1 ps if a flit time is not
-/// a whole number of picoseconds.
+/// The tick: the greatest common divisor of latencies, of the switches' pipeline, and of the flit times of channels and of endpoints
+/// that drain, over the speedup; 1 ps if such a flit time is not a whole number of picoseconds.
 fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
     let switch = scenario.switch.design().parameters();
     let mut common = u128::from(switch.pipeline.time(scale).0);
     let speedup = switch.speedup() as u128;
     let drain = scenario.endpoint.drain_rate.unwrap_or(wires[0].rate);
     for rate in wires.iter().map(|wire| wire.rate).chain([drain]) {
-        let (bits, rate) = (scale.flit_bits as u128 * 1_000_000_000_000, rate.0 as u128 * speedup);
+        let (bits, rate) = (scale.flit_bits as u128 * SECOND, rate.0 as u128 * speedup);
         if bits % rate != 0 {
             return 1;
         }
