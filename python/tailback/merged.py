@@ -16,8 +16,9 @@ from tailback.units import family
 if TYPE_CHECKING:
     from tailback.sweeps import Point
 
-CLASS, FAILED = "class", "failed"
-"""Columns: whose numbers a row has; if points gave no result, why, in a row of each that has nothing else."""
+CLASS, WARNINGS, FAILED = "class", "warnings", "failed"
+"""Columns: whose numbers a row has; what runs warned of, if any did; if points gave no result, why, in a row
+of each that has nothing else."""
 _OF_NUMBERS = family([""]) or {}
 """The units that go with numbers of none."""
 _WHOLE_MAX = 10
@@ -38,6 +39,8 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
             continue
         where = {"directory": f"{point.directory.parent.name}/{point.name}"}
         result = point.result(failed, ("classes",))
+        if warnings := result.summary.get("warnings"):
+            where[WARNINGS] = "\n".join(warnings)
         rows += [{**swept, **row, **where} for row in points.class_rows(result)]
     # The columns of what was measured come first, whichever points failed.
     by_columns = sorted(rows, key=lambda row: FAILED in row)

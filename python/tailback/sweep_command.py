@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import sys
@@ -127,6 +128,7 @@ def remarks(done: sweeps.Sweep) -> list[str]:
     if tally.failed:
         lines[0] += f", {tally.failed:,} gave no result"
     lines += _alike(done.points)
+    lines += _warnings(done)
     if tally.damaged:
         lines.append(f"{counted(tally.damaged, 'damaged result')} {were(tally.damaged)} run again")
     table = done.directory / sweeps.TABLE
@@ -139,6 +141,18 @@ def remarks(done: sweeps.Sweep) -> list[str]:
         if tally.failed < tally.points and any(key != SEED for point in done.points for key in point.changes):
             lines.append(f"tailback show {done.directory} prints it, tailback plot {done.directory} draws it")
     return lines
+
+
+def _warnings(done: sweeps.Sweep) -> list[str]:
+    """What runs warned of, each thing once, in the words of the first, with the number of points."""
+    ran = [point for point in done.points if point.name not in done.failed]
+    told: dict[str, list[str]] = {}
+    for point in ran:
+        summary = points.load(point.directory, ()).summary
+        alike = {re.sub(r"\d+", "", warning): warning for warning in summary.get("warnings") or ()}
+        for what, warning in alike.items():
+            told.setdefault(what, []).append(warning)
+    return [f"warning ({len(all_)} of {counted(len(ran), 'point')}): {all_[0]}" for all_ in told.values()]
 
 
 def _alike(wanted: Sequence[sweeps.Point]) -> list[str]:

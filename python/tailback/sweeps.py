@@ -32,6 +32,7 @@ from tailback.merged import described, merged, told_lost
 from tailback.result import POINTS, Result, refuse_result, write_parquet
 from tailback.scenario import Scenario
 from tailback.sweep_table import Changes, Space, from_text, placed, space, without_sweep
+from tailback.words import counted
 from tailback.workers import cores, pool, work
 
 MANIFEST = "sweep.json"
@@ -81,7 +82,7 @@ class Tally:
     cpu_seconds: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """A finished sweep: its points in order, what it took, and why points failed, by their names."""
 
@@ -89,6 +90,10 @@ class Sweep:
     tally: Tally
     directory: Path
     failed: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """How many points, and where: a notebook shows it."""
+        return f"Sweep({counted(len(self.points), 'point')} in {self.directory})"
 
     @property
     def table(self) -> pa.Table:

@@ -415,3 +415,24 @@ def test_a_job_that_did_not_end_has_no_times(result):
         "communication_max_ns": 3.0,
     }
     assert cut_off == dict.fromkeys(done) | {"class": "cut off"}
+
+
+@pytest.mark.engine
+def test_what_the_runs_of_a_sweep_warn_of_is_told_once_with_how_many_points(command, scenario_file):
+    text = """
+    topology = { kind = "fat-tree", levels = 2, arity = 4 }
+    routing = { kind = "nca" }
+    traffic = [{ name = "u", pattern = "uniform", load = 0.1, message = "4 flits" }]
+    run = { warmup = "10 us", duration = "20 us" }
+    [sweep]
+    congestion_control = [{ kind = "none" }, { kind = "lhrp", threshold = "9999 flits" }]
+    seeds = 2
+    """
+    status, out, _ = command("sweep", scenario_file(text), "-o", "kept")
+    assert status == 0
+    (line,) = [line for line in out.splitlines() if line.startswith("warning")]
+    assert line.startswith("warning (2 of 4 points): congestion_control.threshold: 9999 flits, but a switch")
+    table = pq.read_table("kept/sweep.parquet").to_pylist()
+    warned = {row["congestion_control.kind"]: row["warnings"] for row in table}
+    assert warned["none"] is None
+    assert warned["lhrp"].startswith("congestion_control.threshold: ")
