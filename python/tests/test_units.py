@@ -7,6 +7,8 @@ TEXT = """
 [topology]
 kind = "single-switch"
 endpoints = 2
+[packet]
+flit = "1 MB"
 [routing]
 kind = "minimal"
 [[traffic]]
