@@ -131,8 +131,13 @@ def distinct(table: Any, column: str) -> list[Any]:
 
 
 def numbers(table: Any, column: str) -> Numbers:
-    """A column as floats."""
-    return np.asarray(table[column].to_numpy(), dtype=float)
+    """A column as floats. Raises `InputError` if it holds none: a file of the result was changed."""
+    try:
+        return np.asarray(table[column].to_numpy(), dtype=float)
+    except (TypeError, ValueError):
+        raise mistake(
+            f"a table of the result is damaged: its column {column!r} holds no numbers", "run it again"
+        ) from None
 
 
 def join(label: str, name: str) -> str:

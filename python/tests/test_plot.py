@@ -341,3 +341,8 @@ def test_the_command_draws_chosen_classes(command, result, tmp_path):
     assert "source_throughput" not in out, "nothing is known of the class"
     status, _, err = command("plot", "here", "--traffic", "cold")
     assert (status, "one of: hot, victim, all" in err) == (2, True)
+
+
+def test_a_column_of_a_result_that_holds_no_numbers_is_told_as_damaged():
+    with pytest.raises(tailback.InputError, match="its column 'offered' holds no numbers"):
+        tables.numbers(pa.table({"offered": ["many"]}), "offered")
