@@ -373,9 +373,9 @@ def _submitted(point: Point, executor: Executor, folder: Path) -> Future[points.
 
 
 _BROKEN = (
-    "a process of the sweep ended without a result: it was killed, perhaps for want of memory (fewer workers "
-    'need less), or a script sweeps outside of `if __name__ == "__main__":`. '
-    "Complete points are kept, and the sweep can be resumed"
+    "a process that ran points ended without a result: it was killed, perhaps for want of memory (fewer "
+    'workers need less), or a script starts runs outside of `if __name__ == "__main__":`. '
+    "Complete points are kept, and it can go on from there"
 )
 
 
