@@ -5,7 +5,7 @@
 //! sense nothing; only set-up packets sense, and what they sense is the number of flows on a port. The state of a switch
 //! changes with the arrival of control packets, in the order of their input ports.
 use super::packet::{Hot, Kind};
-use super::plan::{Plan, Share};
+use super::plan::{FlitTime, Plan, Share};
 use super::shares::SharedLink;
 use super::table::Table;
 use crate::graph::Peer;
@@ -59,7 +59,7 @@ pub struct Circuits {
     caches: Vec<Vec<(u64, u16)>>,
     /// Most entries of a cache; none if flows have no routes of their own.
     entries: Option<usize>,
-    packet_flits: u64,
+    packet_flits: u16,
     /// Whether data may ask.
     told: bool,
     /// What max-min fair shares are found by: links by local output port, and behind them those from endpoints by local input port.
@@ -115,14 +115,6 @@ pub(crate) fn chance(seed: u64, switch: u32, connection: u64) -> u64 {
     mix(mix(seed, switch as u64), connection)
 }
 
-/// Ticks that a link needs for a number of flits, if a largest packet of `packet_flits` takes `time`.
-pub(crate) fn ticks(flits: u64, time: u32, packet_flits: u64) -> u64 {
-    match flits.checked_mul(time.into()) {
-        Some(product) => product.div_ceil(packet_flits),
-        None => (flits as u128 * time as u128).div_ceil(packet_flits as u128) as u64,
-    }
-}
-
 /// The bit of a data packet's first word that says that it asks links as a probe does; the other bits are what it expects to hear.
 pub const ASKS: u64 = 1 << 63;
 
@@ -152,7 +144,7 @@ impl Circuits {
             caches: vec![Vec::new(); links.len()],
             links: links.into(),
             entries: plan.router.route_cache().map(|entries| entries as usize),
-            packet_flits: plan.packet_flits.into(),
+            packet_flits: plan.packet_flits,
             told: plan.told.is_some(),
             shares: shares.into(),
             count: Count::default(),
@@ -267,7 +259,7 @@ impl Circuits {
         }
         match self.shares.get_mut(port as usize) {
             Some(shared) => shared.account(key, kind, words),
-            None => words[1] = words[1].max(ticks(link.weight, link.time, self.packet_flits)),
+            None => words[1] = words[1].max(FlitTime::new(link.time, self.packet_flits).span(link.weight)),
         }
     }
 

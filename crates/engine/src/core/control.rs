@@ -1,9 +1,10 @@
 //! What a protocol does in switches: it looks at packets on their way, answers those that it takes out, and sends signals.
+use super::packet;
 use super::packet::{NIL, Packet};
 use super::partition::{Here, NO_ENDPOINT, Partition, identity};
+use super::plan::FlitTime;
 use super::post::Post;
 use super::wheel::Kind;
-use super::{Tick, packet};
 use crate::nic::respond;
 use crate::protocol::signal::Signal;
 use crate::protocol::{Arrival, Reply, Verdict};
@@ -127,9 +128,9 @@ impl<A: Architecture> Partition<A> {
         // Flits that are in the buffer are credited now, the others as they arrive.
         let inlet = &fabric.inlets[input];
         let port = fabric.plan.graph.switches[inlet.switch as usize][(input - inlet.base) as usize];
-        let flit = fabric.plan.links[port.class as usize].time[1] as Tick;
+        let flit = FlitTime::of(&fabric.plan.links[port.class as usize].time);
         for behind in (0..flits).rev() {
-            let at = packet.hot.tail.saturating_sub(behind as Tick * flit).max(now);
+            let at = packet.hot.tail.saturating_sub(flit.span(behind.into())).max(now);
             fabric.release(input, packet.hot.vc, 1, at);
         }
         let out = fabric.share.ports[local as usize] + packet.hot.out as u32;

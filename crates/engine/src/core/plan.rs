@@ -113,6 +113,39 @@ pub struct LinkPlan {
     pub pool: u32,
 }
 
+/// How long flits take one behind the other: by the time of a largest packet, which is rounded up to ticks once, as a flit's own
+/// time would be for each.
+#[derive(Debug, Clone, Copy)]
+pub struct FlitTime {
+    time: u64,
+    flits: u64,
+}
+
+impl FlitTime {
+    /// That of a channel which needs `time` for a largest packet of `flits`.
+    pub const fn new(time: u32, flits: u16) -> Self {
+        Self { time: time as u64, flits: flits as u64 }
+    }
+
+    /// That of a channel, from the times of packets by their flits.
+    pub fn of(times: &[u32]) -> Self {
+        Self::new(times[times.len() - 1], (times.len() - 1) as u16)
+    }
+
+    /// Ticks of a number of flits, rounded up.
+    pub fn span(self, flits: u64) -> Tick {
+        match flits.checked_mul(self.time) {
+            Some(product) => product.div_ceil(self.flits),
+            None => (u128::from(flits) * u128::from(self.time)).div_ceil(self.flits.into()) as u64,
+        }
+    }
+
+    /// Ticks of a flit.
+    pub fn mean(self) -> f64 {
+        self.time as f64 / self.flits as f64
+    }
+}
+
 impl LinkPlan {
     /// From the start of a packet to the arrival of its head at the arbiter of a switch.
     pub fn head(&self) -> u64 {
@@ -374,4 +407,18 @@ pub fn shares(graph: &Graph, part: &[u32]) -> (Vec<Share>, Vec<(u32, u32)>, Vec<
         share.endpoints.push(endpoint as u32);
     }
     (shares, home, endpoint_home)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FlitTime;
+
+    /// At 3.2 Tb/s a flit of 100 bits takes 31.25 ps, and a largest packet of 24 exactly 750: not 24 times 32.
+    #[test]
+    fn flits_one_behind_the_other_are_rounded_once() {
+        let flit = FlitTime::of(&(0..=24).map(|flits| (flits * 3125_u32).div_ceil(100)).collect::<Vec<_>>());
+        assert_eq!([1, 24, 48, 1000].map(|flits| flit.span(flits)), [32, 750, 1500, 31_250]);
+        assert!((flit.mean() - 31.25).abs() < 1e-12);
+        assert_eq!(flit.span(u64::MAX / 1000), (u128::from(u64::MAX / 1000) * 750).div_ceil(24) as u64);
+    }
 }

@@ -2,8 +2,8 @@
 use super::NicSet;
 use super::at_source::Lacking;
 use super::injection::{Candidate, Choice, Injection};
-use crate::core::circuits::ticks;
 use crate::core::fabric::Fabric;
+use crate::core::plan::FlitTime;
 use crate::core::{NEVER, Tick};
 use crate::protocol::{Pull, Source};
 
@@ -89,8 +89,7 @@ impl<S: Source> NicSet<S> {
     fn own_load(&self, endpoint: u32) -> Tick {
         let queues = self.nodes[endpoint].queues.list().iter();
         let flits: u64 = queues.map(|&(_, queue)| u64::from(self.queues[queue].circuit.weight())).sum();
-        let most = self.plan.packet_flits;
-        ticks(flits, self.plan.links[0].time[most as usize], most.into())
+        FlitTime::of(&self.plan.links[0].time).span(flits)
     }
 
     fn wake_paced(&mut self, endpoint: u32, at: Tick) {

@@ -1,7 +1,7 @@
 //! Of every job: how long it took, its ranks and its operations.
 use super::phases::{self, FlowRow, PhaseRow, Phased};
 use super::summary::Measured;
-use crate::core::circuits::ticks;
+use crate::core::plan::FlitTime;
 use crate::report::{Column, Table};
 use crate::workload::bind::BoundJob;
 use crate::workload::ledger::KINDS;
@@ -96,8 +96,7 @@ fn of_phases(measured: &Measured, class: usize, job: &BoundJob, outcome: &Outcom
         }
         let loads = measured.probes.iter().filter_map(|probe| probe.loads.as_ref());
         let busiest = loads.map(|loads| loads.largest(class, phase)).max().unwrap_or(0);
-        let most = plan.packet_flits;
-        let inject = |&flits: &u64| ticks(flits, plan.links[0].time[most as usize], most.into());
+        let inject = |&flits: &u64| FlitTime::of(&plan.links[0].time).span(flits);
         let bound = sent.iter().map(inject).max().unwrap_or(0).max(busiest);
         phased.phases.push(PhaseRow { start_ns: ns(start.0), time_ns: last, bound_ns: span(bound) });
     }

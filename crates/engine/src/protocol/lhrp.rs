@@ -7,7 +7,7 @@ use super::{
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
-use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::core::plan::{FlitTime, Plan, Share, TrafficClass};
 use crate::graph::Peer;
 use crate::nic::queue::{Again, SendQueue};
 use crate::nic::{NicSet, Nics};
@@ -123,7 +123,7 @@ pub struct Speculate {
     /// Refusals without a time in a row after which waiting packets are reserved for.
     pub coalesce_after: u32,
     /// Flit time of the channel.
-    pub flit: Tick,
+    pub flit: FlitTime,
     /// What a refusal stops.
     pub stops: Stops,
     /// Whether packets sent at their times are acknowledged.
@@ -211,7 +211,7 @@ impl Speculate {
         let mut packets = std::mem::take(&mut state.packets).into_iter();
         while placed < flits {
             let Some(mut packet) = packets.next() else { break };
-            packet.at = start + placed as Tick * self.flit;
+            packet.at = start + self.flit.span(placed.into());
             placed += packet.flits;
             self.wait(state, queue, packet);
         }
@@ -361,7 +361,7 @@ impl Scheme for Lhrp {
         let machine = Speculate {
             classes: CLASSES,
             coalesce_after: self.coalesce_after,
-            flit: plan.links[0].time[1] as Tick,
+            flit: FlitTime::of(&plan.links[0].time),
             stops: self.stops,
             acknowledge,
         };

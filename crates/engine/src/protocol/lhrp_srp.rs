@@ -9,7 +9,7 @@ use super::{
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
-use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::core::plan::{FlitTime, Plan, Share, TrafficClass};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
@@ -227,7 +227,7 @@ impl Scheme for LhrpSrp {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        let flit = plan.links[0].time[1] as Tick;
+        let flit = FlitTime::of(&plan.links[0].time);
         let classes = Classes {
             reservation: RESERVATION_CLASS,
             control: CONTROL_CLASS,

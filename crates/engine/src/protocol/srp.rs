@@ -9,7 +9,7 @@ use super::{
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
-use crate::core::plan::{Plan, Share, TrafficClass};
+use crate::core::plan::{FlitTime, Plan, Share, TrafficClass};
 use crate::nic::queue::{SendQueue, key};
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
@@ -269,7 +269,7 @@ impl Srp {
             reserves: self.reserves,
             variant: self.variant,
             packet,
-            flit: plan.links[0].time[1] as Tick,
+            flit: FlitTime::of(&plan.links[0].time),
         }
     }
 }

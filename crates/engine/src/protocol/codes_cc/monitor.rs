@@ -2,7 +2,7 @@
 use super::CodesCc;
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
-use crate::core::plan::{Plan, Share};
+use crate::core::plan::{FlitTime, Plan, Share};
 use crate::protocol::signal::{DIVISOR_ONE, News, Outbox, Variant, Voice};
 use crate::protocol::{Agent, Arrival, Departure, Interest, Verdict};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ pub struct Monitor {
     high: f64,
     low: f64,
     /// Time of a flit to an endpoint.
-    flit: Tick,
+    flit: FlitTime,
     packet_flits: u32,
     aggressor_share: f64,
     margin: f64,
@@ -75,7 +75,7 @@ impl Monitor {
             ports: Voice::all(share).map(port).collect(),
             high: parameters.congested * buffer,
             low: parameters.decongested * buffer,
-            flit: plan.drain_time[1].into(),
+            flit: FlitTime::of(&plan.drain_time),
             packet_flits: plan.packet_flits.into(),
             aggressor_share: parameters.aggressor_share,
             margin: parameters.margin,
@@ -92,7 +92,7 @@ impl Monitor {
 
     /// Time of some flits to the endpoint.
     fn time(&self, flits: f64) -> Tick {
-        (flits.max(0.0) * self.flit as f64) as Tick
+        (flits.max(0.0) * self.flit.mean()) as Tick
     }
 
     /// A packet of a source has come to a port that is congested, or makes it so.
@@ -100,7 +100,7 @@ impl Monitor {
         let port = &mut self.ports[at];
         let fresh = !port.streams[&src].marked;
         if port.congested {
-            port.not_before += u64::from(flits) * self.flit;
+            port.not_before += self.flit.span(flits.into());
             match self.variant {
                 Variant::Published if fresh => self.abate(at, src, now),
                 Variant::Coded if fresh => self.abate_as_coded(at, src, false, now),

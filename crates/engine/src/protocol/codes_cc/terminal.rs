@@ -2,7 +2,7 @@
 use super::CodesCc;
 use crate::core::Tick;
 use crate::core::packet::Kind;
-use crate::core::plan::Plan;
+use crate::core::plan::{FlitTime, Plan};
 use crate::nic::queue::SendQueue;
 use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Signal, Variant};
 use crate::protocol::{Concern, MILLION, OUT_OF_BAND, Pull, Received, Reply, Sent, Source};
@@ -34,7 +34,8 @@ impl Terminal {
             data: plan.data_class(),
             period,
             windows,
-            capacity: (period * windows as u64 / u64::from(plan.links[0].time[1])).max(1),
+            capacity: ((period * windows as u64) as f64 / FlitTime::of(&plan.links[0].time).mean()).max(1.0)
+                as u64,
             floor: (parameters.floor * f64::from(MILLION)) as u32,
             alike: coded.then_some(u32::from(plan.packet_flits)),
         }

@@ -11,6 +11,7 @@ mod tests;
 use super::{Pull, Reserve, Sent, granted};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::plan::FlitTime;
 use crate::nic::queue::{Again, SendQueue, key};
 use blocks::{Block, Flight, Phase, Second};
 use schemars::JsonSchema;
@@ -84,7 +85,7 @@ pub struct Rules {
     /// Flits of a packet at most.
     pub packet: u32,
     /// Flit time of the channel.
-    pub flit: Tick,
+    pub flit: FlitTime,
 }
 
 impl Rules {
@@ -225,7 +226,7 @@ impl Rules {
             queue.again(Again { at: start, class: self.data, ..run });
         }
         let at = match self.variant {
-            Variant::FastResend => start + left as Tick * self.flit,
+            Variant::FastResend => start + self.flit.span(left.into()),
             _ => start,
         };
         for flight in &mut block.flights {

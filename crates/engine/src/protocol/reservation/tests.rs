@@ -14,7 +14,7 @@ const RULES: Rules = Rules {
     reserves: Reserves::WithFirstPacket,
     variant: Variant::Default,
     packet: 10,
-    flit: 1,
+    flit: FlitTime::new(1, 1),
 };
 
 /// A send queue without a network: what it sends is written down.

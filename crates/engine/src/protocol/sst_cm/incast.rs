@@ -2,7 +2,7 @@
 use super::SstCm;
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
-use crate::core::plan::{Plan, Share};
+use crate::core::plan::{FlitTime, Plan, Share};
 use crate::protocol::signal::{DIVISOR_ONE, News, Outbox, Variant, Voice};
 use crate::protocol::{Agent, Arrival, Departure, Interest, Verdict};
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Tracker {
     expiry: f64,
     margin: f64,
     /// Time of a flit, and of an mtu, to an endpoint.
-    flit: Tick,
+    flit: FlitTime,
     mtu: Tick,
     outbox: Outbox,
 }
@@ -56,7 +56,7 @@ pub struct Tracker {
 impl Tracker {
     /// The agent of a partition.
     pub fn new(parameters: &SstCm, plan: &Plan, share: &Share) -> Self {
-        let flit = Tick::from(plan.drain_time[1]);
+        let flit = FlitTime::of(&plan.drain_time);
         let mtu = parameters.mtu.map_or(u32::from(plan.packet_flits), |size| plan.flits(size));
         let target = |voice| Target {
             voice,
@@ -77,7 +77,7 @@ impl Tracker {
             expiry: parameters.expiry,
             margin: parameters.margin,
             flit,
-            mtu: Tick::from(mtu) * flit,
+            mtu: flit.span(mtu.into()),
             outbox: Outbox::default(),
         }
     }
@@ -140,7 +140,7 @@ impl Tracker {
     fn tell_growth(&mut self, at: usize, now: Tick) {
         let (divisor, life) = (self.divisor(&self.targets[at]), self.life(&self.targets[at]));
         let target = &mut self.targets[at];
-        let pause = (self.pause * f64::from(target.incoming) * self.flit as f64) as Tick;
+        let pause = (self.pause * f64::from(target.incoming) * self.flit.mean()) as Tick;
         let pause = u32::try_from(pause).unwrap_or(u32::MAX);
         let active = target.active;
         for (&src, stream) in
