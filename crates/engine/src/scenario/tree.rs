@@ -108,7 +108,7 @@ impl Node {
             Value::Text(text) => format!("the text \"{}\"", shorten(text)),
             Value::Integer(i128::MAX | i128::MIN) => "an integer of too many digits".to_string(),
             Value::Integer(integer) => format!("the integer {integer}"),
-            Value::Float(float) => format!("the number {float}"),
+            Value::Float(float) => format!("the number {float:?}"),
             Value::Bool(flag) => flag.to_string(),
             Value::Date => "a date or time of day".to_string(),
             Value::List(_) => "a list".to_string(),
