@@ -293,13 +293,13 @@ def test_output_for_which_there_is_no_room_is_no_bug_of_tailback(arguments, unbu
 
 
 def test_a_full_disk_is_told_with_its_place_and_a_reader_that_has_enough_is_not(command, monkeypatch):
-    raised = OSError(errno.EDQUOT, "Disk quota exceeded", "/home/x")
+    raised = OSError(errno.EDQUOT, "Disk quota exceeded", "full-disk")
 
     def fail(*_):
         raise raised
 
     monkeypatch.setattr(tailback._engine, "schema", fail)
-    assert command("schema") == (1, "", "error: /home/x: Disk quota exceeded\n")
+    assert command("schema") == (1, "", "error: full-disk: Disk quota exceeded\n")
     raised = BrokenPipeError(errno.EPIPE, "Broken pipe")
     assert command("schema") == (1, "", "")
 
