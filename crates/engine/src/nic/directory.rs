@@ -1,5 +1,5 @@
 //! The send queues of an endpoint, by destination.
-use crate::keyed::{self, Keyed};
+use crate::keyed::Keyed;
 
 /// Queues beyond which they are indexed: a search through fewer costs less than a hash. Checked builds have it low, so that tests of
 /// small networks index them too.
@@ -20,7 +20,7 @@ impl Directory {
     pub(super) fn find(&self, dst: u32) -> Option<u32> {
         match &self.places {
             None => self.list.iter().find(|&&(other, _)| other == dst).map(|&(_, queue)| queue),
-            Some(places) => places.get(&dst).map(|&place| self.list[place as usize].1),
+            Some(places) => places.get(dst).map(|&place| self.list[place as usize].1),
         }
     }
 
@@ -43,7 +43,7 @@ impl Directory {
     pub(super) fn remove(&mut self, dst: u32) {
         let place = match &mut self.places {
             None => self.list.iter().position(|&(other, _)| other == dst),
-            Some(places) => places.remove(&dst).map(|place| place as usize),
+            Some(places) => places.remove(dst).map(|place| place as usize),
         };
         let place = place.expect("a queue is in its endpoint's list");
         self.list.swap_remove(place);
@@ -59,7 +59,7 @@ impl Directory {
 
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
-        let places = self.places.as_ref().map_or(0, |places| keyed::memory(places));
+        let places = self.places.as_ref().map_or(0, |places| places.memory());
         self.list.capacity() * size_of::<(u32, u32)>() + places
     }
 }

@@ -120,9 +120,8 @@ pub struct NicSet<S: Source> {
     queues: Table<SendQueue<S::Queue>>,
     free: Vec<u32>,
     feeds: Table<Feed>,
-    /// Flits that are missing of messages of several packets, and the number behind the last packet that came, by
-    /// (source, message).
-    assembly: Keyed<(u32, u32), (u32, u16)>,
+    /// Flits that are missing of messages of several packets, and the number behind the last packet that came, by source and message.
+    assembly: Keyed<u64, (u32, u16)>,
     replies: Vec<Reply>,
     /// Flows of the endpoint that is looked at which could send, if flows have rates.
     candidates: Vec<Candidate>,

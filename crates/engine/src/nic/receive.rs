@@ -12,8 +12,11 @@ impl<S: Source> NicSet<S> {
         let cold = &packet.cold;
         let mut whole = cold.length <= self.plan.packet_flits as u32;
         if !whole {
-            let whole_message = (cold.length, 0);
-            let (missing, next) = self.assembly.entry((cold.src, cold.message)).or_insert(whole_message);
+            let key = (cold.src as u64) << 32 | cold.message as u64;
+            let (missing, next) = self.assembly.entry(key);
+            if *missing == 0 {
+                *missing = cold.length;
+            }
             assert!(*missing >= packet.hot.flits(), "law broken: a packet was delivered twice: {packet:?}");
             *missing -= packet.hot.flits();
             if cold.sequence < *next {
@@ -22,7 +25,7 @@ impl<S: Source> NicSet<S> {
             *next = (*next).max(cold.sequence.saturating_add(1));
             whole = *missing == 0;
             if whole {
-                self.assembly.remove(&(cold.src, cold.message));
+                self.assembly.remove(key);
             }
         }
         fabric.probe.delivered(packet, whole, fabric.now);

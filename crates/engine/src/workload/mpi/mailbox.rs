@@ -11,7 +11,6 @@ use crate::lists::{List, Lists};
 use crate::units::Time;
 use crate::workload::Actions;
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 
 mod told;
 
@@ -56,44 +55,45 @@ pub struct Wanted {
 }
 
 /// A send that is not complete.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Sending {
     request: Request,
     sequence: u16,
+    tag: u16,
     bytes: u64,
 }
 
-/// A receive that waits for its message.
-#[derive(Debug, Clone, Copy)]
-struct Posted {
-    request: Request,
-    /// When it was posted.
+/// A receive that waits for its message, or a message (or the request to send one) that waits for its receive.
+#[derive(Debug, Clone, Copy, Default)]
+struct Waiting {
+    /// When it was posted, or arrived.
     since: Time,
-    /// Place among all receives.
-    order: u64,
+    /// Place among all receives and arrivals.
+    order: u32,
+    /// The request of a receive, or the tag of a message (see [`Wire`]).
+    what: u32,
 }
 
-/// A message, or the request to send one, that waits for its receive.
-#[derive(Debug, Clone, Copy)]
-struct Unexpected {
-    wire: Wire,
-    arrived: Time,
-    /// Place among all arrivals.
-    order: u64,
-}
-
-/// What passes between the rank and another under one tag; in a collective operation, under its number too. Where a rank of
-/// the job receives any tag, the numbers and sends of all tags are kept with those of the first.
+/// What goes to another rank under one tag; in a collective operation, under its number too. Where a rank of the job receives any
+/// tag, the numbers and sends of all tags are kept with those of the first.
+///
+/// Nothing of a rank is in a cache when a message comes to it: so all that a message concerns stands beside its key, in 40 bytes.
 #[derive(Debug, Default)]
-struct Pair {
-    /// Sequence numbers of the next message each way.
-    sent: u16,
-    received: u16,
-    /// Sends that are not complete, in the order of their numbers.
-    sending: List,
-    /// Receives and messages that wait for each other: at most one of the lists has any.
-    posted: List,
-    unexpected: List,
+struct Outbound {
+    sending: List<Sending>,
+    /// Sequence number of the next message.
+    next: u16,
+}
+
+/// What comes from another rank, in the same order.
+#[derive(Debug, Default)]
+struct Inbound {
+    /// Receives that wait for messages, or messages that wait for receives.
+    waiting: List<Waiting>,
+    /// Sequence number of the next message.
+    next: u16,
+    /// Whether receives wait.
+    receives: bool,
 }
 
 /// The mailbox of a rank. Completed requests are reported in `done`, with their times.
@@ -103,11 +103,12 @@ pub struct Mailbox {
     pub done: Vec<(Request, Time)>,
     /// Whether a rank of the job receives any tag, so that the messages of a sender come in turn whatever their tags.
     any_tag: bool,
-    pairs: Keyed<Key, Pair>,
+    outbound: Keyed<Key, Outbound>,
     sending: Lists<Sending>,
+    inbound: Keyed<Key, Inbound>,
     meeting: Meeting,
     /// Receives whose data was asked for, by sender, tag and number.
-    expected: Keyed<Key, Posted>,
+    expected: Keyed<Key, Waiting>,
     /// Messages that came before their turn, by where that is kept, and number.
     early: Keyed<Key, Wire>,
     /// Sends that wait until sequence numbers are free, by where these are kept.
@@ -117,12 +118,13 @@ pub struct Mailbox {
 /// Receives and messages that wait for each other.
 #[derive(Debug, Default)]
 struct Meeting {
-    posted: Lists<Posted>,
+    waiting: Lists<Waiting>,
+    /// How many of these are messages.
+    messages: usize,
     /// Receives of any sender or any tag.
-    open: Vec<(Wanted, Posted)>,
-    unexpected: Lists<Unexpected>,
+    open: Vec<(Wanted, Waiting)>,
     /// Receives and messages so far.
-    count: u64,
+    count: u32,
 }
 
 impl Mailbox {
@@ -144,15 +146,15 @@ impl Mailbox {
     pub fn send(&mut self, at: Time, letter: Letter, request: Request, costs: &Costs, act: &mut Actions) {
         let Letter { to, bytes, tag, instance } = letter;
         let turn = self.turn(to, tag, instance.unwrap_or(0));
-        let pair = self.pairs.entry(turn).or_default();
-        let sequence = instance.unwrap_or(pair.sent);
+        let pair = self.outbound.entry(turn);
+        let sequence = instance.unwrap_or(pair.next);
         // Numbers go round: the next one is still in use if it is that of the oldest message.
-        if self.sending.first(pair.sending).is_some_and(|oldest| oldest.sequence == sequence) {
+        if pair.sending.first().is_some_and(|oldest| oldest.sequence == sequence) {
             assert!(instance.is_none(), "law broken: two sends under way have the same sequence number");
-            return self.held.entry(turn).or_default().push_back((letter, request));
+            return self.held.entry(turn).push_back((letter, request));
         }
-        pair.sent = (sequence + 1) % SEQUENCES;
-        self.sending.push(&mut pair.sending, Sending { request, sequence, bytes });
+        pair.next = (sequence + 1) % SEQUENCES;
+        self.sending.push(&mut pair.sending, Sending { request, sequence, tag, bytes });
         let mut ready = at.0 + costs.delay;
         if bytes >= costs.eager {
             let wire = Wire { kind: Kind::Request, sequence, tag };
@@ -164,16 +166,16 @@ impl Mailbox {
 
     /// Posts a receive at a time that is not past.
     pub fn receive(&mut self, at: Time, wanted: Wanted, request: Request, costs: &Costs, act: &mut Actions) {
-        let posted = Posted { request, since: at, order: self.meeting.number() };
+        let posted = Waiting { what: request, since: at, order: self.meeting.number() };
         let met = match (wanted.from, wanted.tag) {
             (Some(from), Some(tag)) => {
                 let slot = key(from, tag, wanted.instance.unwrap_or(0));
-                let pair = self.pairs.entry(slot).or_default();
-                let met = self.meeting.unexpected.pop(&mut pair.unexpected);
-                if met.is_none() {
-                    self.meeting.posted.push(&mut pair.posted, posted);
+                let pair = self.inbound.entry(slot);
+                let met = self.meeting.take_message(pair);
+                match met {
+                    None => self.meeting.wait(pair, posted, true),
+                    Some(_) => self.forget_inbound(slot),
                 }
-                self.forget(slot);
                 met.map(|met| (from, met))
             }
             _ => {
@@ -185,7 +187,7 @@ impl Mailbox {
             }
         };
         if let Some((from, met)) = met {
-            self.matched(from, met.wire, posted, met.arrived.max(at), costs, act);
+            self.matched(from, Wire::unpack(met.what), posted, met.since.max(at), costs, act);
         }
     }
 
@@ -196,18 +198,18 @@ impl Mailbox {
             return;
         }
         let turn = self.turn(to, wire.tag, wire.sequence);
-        let pair = self.pairs.get_mut(&turn);
-        let left = pair.and_then(|pair| {
-            self.sending.remove(&mut pair.sending, |sending| sending.sequence == wire.sequence)
-        });
+        let pair = self.outbound.entry(turn);
+        let left = self.sending.remove(&mut pair.sending, |sending| sending.sequence == wire.sequence);
         let left = left.expect("law broken: a message left that was not sent");
         self.done.push((left.request, act.now));
-        self.forget(turn);
+        if is_forgotten(turn) && pair.sending.is_empty() {
+            self.outbound.remove(turn);
+        }
         if self.held.is_empty() {
             return;
         }
         // Those held go in their order; one that is still too early is held again, and so are those behind it.
-        let held = self.held.remove(&turn).unwrap_or_default();
+        let held = self.held.remove(turn).unwrap_or_default();
         for (letter, request) in held {
             self.send(act.now, letter, request, costs, act);
         }
@@ -219,17 +221,17 @@ impl Mailbox {
         match wire.kind {
             Kind::Clear => {
                 let turn = self.turn(from, wire.tag, wire.sequence);
-                let list = self.pairs.get(&turn).map_or(List::default(), |pair| pair.sending);
-                let mut sending = self.sending.iter(list);
+                let pair = self.outbound.entry(turn);
+                let mut sending = self.sending.iter(&pair.sending);
                 let sending = sending.find(|sending| sending.sequence == wire.sequence);
                 let sending = sending.expect("law broken: an answer without a request");
                 let data = Wire { kind: Kind::Data, ..wire };
                 act.send(Time(act.now.0 + costs.delay), from, sending.bytes, data.pack());
             }
             Kind::Data => {
-                let posted = self.expected.remove(&key(from, wire.tag, wire.sequence));
+                let posted = self.expected.remove(key(from, wire.tag, wire.sequence));
                 let posted = posted.expect("law broken: data that nobody asked for");
-                self.done.push((posted.request, act.now.max(posted.since)));
+                self.done.push((posted.what, act.now.max(posted.since)));
             }
             Kind::Eager | Kind::Request => self.arrive(from, wire, costs, act),
         }
@@ -241,9 +243,9 @@ impl Mailbox {
         let mut next = Some(wire);
         while let Some(wire) = next {
             let slot = slot(from, wire);
-            let mut pair = self.pairs.entry(turn).or_default();
+            let mut pair = self.inbound.entry(turn);
             if takes_turns {
-                if wire.sequence != pair.received {
+                if wire.sequence != pair.next {
                     let earlier = self.early.insert(turn | wire.sequence as u64, wire);
                     assert!(
                         earlier.is_none(),
@@ -251,44 +253,45 @@ impl Mailbox {
                     );
                     return;
                 }
-                pair.received = (wire.sequence + 1) % SEQUENCES;
+                pair.next = (wire.sequence + 1) % SEQUENCES;
             }
-            let behind = turn | pair.received as u64;
+            let behind = turn | pair.next as u64;
             if slot != turn {
-                pair = self.pairs.entry(slot).or_default();
+                pair = self.inbound.entry(slot);
             }
-            match self.meeting.take_posted(pair, from, wire) {
+            match self.meeting.take_receive(pair, from, wire) {
                 Some(posted) => {
-                    self.forget(slot);
+                    self.forget_inbound(slot);
                     self.matched(from, wire, posted, act.now.max(posted.since), costs, act);
                 }
                 None => {
-                    let found = Unexpected { wire, arrived: act.now, order: self.meeting.number() };
-                    self.meeting.unexpected.push(&mut pair.unexpected, found);
+                    let found = Waiting { what: wire.pack(), since: act.now, order: self.meeting.number() };
+                    self.meeting.wait(pair, found, false);
                 }
             }
-            next = if takes_turns && !self.early.is_empty() { self.early.remove(&behind) } else { None };
+            next = if takes_turns && !self.early.is_empty() { self.early.remove(behind) } else { None };
         }
     }
 
-    /// Forgets what passes under the number of a collective operation when nothing is left of it.
-    fn forget(&mut self, slot: Key) {
-        if slot >> 16 & u64::from(u16::MAX) <= u64::from(TAG_MAX) {
-            return;
-        }
-        if let Entry::Occupied(entry) = self.pairs.entry(slot)
-            && [entry.get().sending, entry.get().posted, entry.get().unexpected]
-                .iter()
-                .all(|list| list.is_empty())
-        {
-            entry.remove();
+    /// Forgets what comes under the number of a collective operation when nothing is left of it.
+    fn forget_inbound(&mut self, slot: Key) {
+        if is_forgotten(slot) && self.inbound.entry(slot).waiting.is_empty() {
+            self.inbound.remove(slot);
         }
     }
 
     /// A message and its receive have met.
-    fn matched(&mut self, from: u32, wire: Wire, posted: Posted, at: Time, costs: &Costs, act: &mut Actions) {
+    fn matched(
+        &mut self,
+        from: u32,
+        wire: Wire,
+        posted: Waiting,
+        at: Time,
+        costs: &Costs,
+        act: &mut Actions,
+    ) {
         if wire.kind == Kind::Eager {
-            self.done.push((posted.request, at));
+            self.done.push((posted.what, at));
             return;
         }
         self.expected.insert(key(from, wire.tag, wire.sequence), posted);
@@ -297,9 +300,8 @@ impl Mailbox {
     }
 
     /// The message that came first of those that a receive of any sender or any tag suits.
-    fn take_first(&mut self, wanted: &Wanted) -> Option<(u32, Unexpected)> {
-        let Meeting { unexpected, .. } = &mut self.meeting;
-        if unexpected.len() == 0 {
+    fn take_first(&mut self, wanted: &Wanted) -> Option<(u32, Waiting)> {
+        if self.meeting.messages == 0 {
             return None;
         }
         let suits = |from: u32, tag: u16| {
@@ -307,47 +309,74 @@ impl Mailbox {
                 && wanted.from.is_none_or(|rank| rank == from)
                 && wanted.tag.is_none_or(|own| own == tag)
         };
-        let waiting = self.pairs.iter().filter(|&(slot, _)| suits((slot >> 32) as u32, (slot >> 16) as u16));
-        let firsts =
-            waiting.filter_map(|(&slot, pair)| Some((unexpected.first(pair.unexpected)?.order, slot)));
+        let firsts = self.inbound.iter().filter_map(|(slot, pair)| {
+            let (from, tag) = parts(slot);
+            let first = pair.waiting.first().filter(|_| !pair.receives && suits(from, tag))?;
+            Some((first.order, slot))
+        });
         let (_, slot) = firsts.min()?;
-        let pair = self.pairs.get_mut(&slot)?;
-        unexpected.pop(&mut pair.unexpected).map(|found| ((slot >> 32) as u32, found))
+        let found = self.meeting.take_message(self.inbound.entry(slot));
+        found.map(|found| (parts(slot).0, found))
     }
 
     /// Messages that nobody has received, and receives and sends that are not complete.
     pub fn left_over(&self) -> (usize, usize) {
         let meeting = &self.meeting;
         (
-            meeting.unexpected.len() + self.early.len(),
-            meeting.posted.len() + meeting.open.len() + self.sending.len() + self.expected.len(),
+            meeting.messages + self.early.len(),
+            meeting.waiting.len() - meeting.messages
+                + meeting.open.len()
+                + self.sending.len()
+                + self.expected.len(),
         )
     }
 }
 
 impl Meeting {
     /// The place of a receive or a message among all.
-    fn number(&mut self) -> u64 {
+    fn number(&mut self) -> u32 {
         self.count += 1;
         self.count
     }
 
-    /// The receive that was posted first of those a message suits.
-    fn take_posted(&mut self, pair: &mut Pair, from: u32, wire: Wire) -> Option<Posted> {
-        if self.open.is_empty() || wire.tag > TAG_MAX {
-            return self.posted.pop(&mut pair.posted);
-        }
-        let suits = |(wanted, _): &(Wanted, Posted)| {
-            wanted.from.is_none_or(|rank| rank == from) && wanted.tag.is_none_or(|tag| tag == wire.tag)
-        };
-        let exact = self.posted.first(pair.posted).map(|posted| posted.order);
-        match self.open.iter().position(suits) {
-            Some(at) if exact.is_none_or(|order| self.open[at].1.order < order) => {
-                Some(self.open.remove(at).1)
-            }
-            _ => self.posted.pop(&mut pair.posted),
-        }
+    /// A receive or a message waits.
+    fn wait(&mut self, pair: &mut Inbound, what: Waiting, receives: bool) {
+        pair.receives = receives;
+        self.messages += usize::from(!receives);
+        self.waiting.push(&mut pair.waiting, what);
     }
+
+    /// The first message that waits for a receive.
+    fn take_message(&mut self, pair: &mut Inbound) -> Option<Waiting> {
+        if pair.receives {
+            return None;
+        }
+        let found = self.waiting.pop(&mut pair.waiting);
+        self.messages -= usize::from(found.is_some());
+        found
+    }
+
+    /// The receive that was posted first of those a message suits.
+    fn take_receive(&mut self, pair: &mut Inbound, from: u32, wire: Wire) -> Option<Waiting> {
+        let exact = pair.waiting.first().filter(|_| pair.receives);
+        if !self.open.is_empty() && wire.tag <= TAG_MAX {
+            let suits = |(wanted, _): &(Wanted, Waiting)| {
+                wanted.from.is_none_or(|rank| rank == from) && wanted.tag.is_none_or(|tag| tag == wire.tag)
+            };
+            if let Some(at) = self.open.iter().position(suits)
+                && exact.is_none_or(|exact| self.open[at].1.order < exact.order)
+            {
+                return Some(self.open.remove(at).1);
+            }
+        }
+        exact.is_some().then(|| self.waiting.pop(&mut pair.waiting)).flatten()
+    }
+}
+
+/// Whether what passes under a key is forgotten when nothing is left of it: it is of a collective operation, whose number does not
+/// come again.
+fn is_forgotten(key: Key) -> bool {
+    parts(key).1 > TAG_MAX
 }
 
 /// What a message is filed under until it and its receive meet.

@@ -1,9 +1,10 @@
 //! What the 32 bits of a message's tag say in the MPI layer.
 
 /// What a message is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
     /// The data of a short message.
+    #[default]
     Eager,
     /// Asks to send the data of a long message.
     Request,
@@ -23,7 +24,7 @@ pub const SEQUENCES: u16 = 1 << 14;
 
 /// A tag: what for (2 bits), the sequence number (14) among the messages of the same sender, receiver and MPI tag, or that of
 /// the collective operation, and the MPI tag (16), in which a collective operation has its round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wire {
     pub kind: Kind,
     pub sequence: u16,

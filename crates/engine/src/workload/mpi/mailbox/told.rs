@@ -1,35 +1,32 @@
 //! What a mailbox holds, for a person and in bytes.
-use super::{Letter, Mailbox, Meeting, Posted, Request, TAG_MAX, Wanted, parts};
-use crate::keyed::memory;
+use super::{Letter, Mailbox, Meeting, Request, TAG_MAX, Waiting, Wanted, parts};
 use crate::units::Time;
-use std::collections::VecDeque;
 
 impl Mailbox {
     /// The sends and receives of some requests that are not complete, for a person: by sends and receives, the other rank, tag and
     /// order. What a receive will be given is known only to who sends it.
     pub fn incomplete(&self, of: impl Fn(Request) -> bool) -> Vec<String> {
-        let mut found: Vec<(bool, u32, u16, u64, String)> = Vec::new();
-        let mut sends = |to: u32, tag: u16, order: u64, bytes: u64| {
+        let mut found: Vec<(bool, u32, u16, u32, String)> = Vec::new();
+        let mut sends = |to: u32, tag: u16, order: u32, bytes: u64| {
             found.push((false, to, tag, order, format!("send of {bytes} B to rank {to}, {}", told(tag))));
         };
-        for (&slot, pair) in &self.pairs {
-            let (to, tag) = parts(slot);
-            let sending = self.sending.iter(pair.sending).filter(|sending| of(sending.request));
-            sending.zip(0..).for_each(|(sending, order)| sends(to, tag, order, sending.bytes));
+        for (key, pair) in self.outbound.iter() {
+            let sending = self.sending.iter(&pair.sending).filter(|sending| of(sending.request));
+            sending
+                .zip(0..)
+                .for_each(|(sending, order)| sends(parts(key).0, sending.tag, order, sending.bytes));
         }
-        for (letter, _) in self.held.values().flatten().filter(|(_, request)| of(*request)) {
-            sends(letter.to, letter.tag, u64::MAX, letter.bytes);
+        for (letter, _) in self.held.iter().flat_map(|(_, held)| held).filter(|(_, request)| of(*request)) {
+            sends(letter.to, letter.tag, u32::MAX, letter.bytes);
         }
-        let mut receives = |from: u32, tag: u16, order: u64| {
+        let mut receives = |from: u32, tag: u16, order: u32| {
             found.push((true, from, tag, order, format!("receive from rank {from}, {}", told(tag))));
         };
-        for (&slot, pair) in &self.pairs {
-            let (from, tag) = parts(slot);
-            let posted = self.meeting.posted.iter(pair.posted).filter(|posted| of(posted.request));
-            posted.for_each(|posted| receives(from, tag, posted.order));
-        }
-        for (&slot, posted) in self.expected.iter().filter(|(_, posted)| of(posted.request)) {
-            let (from, tag) = parts(slot);
+        let posted = self.inbound.iter().filter(|(_, pair)| pair.receives).flat_map(|(key, pair)| {
+            self.meeting.waiting.iter(&pair.waiting).map(move |posted| (key, posted))
+        });
+        for (key, posted) in posted.chain(self.expected.iter()).filter(|(_, posted)| of(posted.what)) {
+            let (from, tag) = parts(key);
             receives(from, tag, posted.order);
         }
         found.sort_unstable();
@@ -38,14 +35,17 @@ impl Mailbox {
 
     /// Bytes held.
     pub fn memory(&self) -> u64 {
-        let Meeting { posted, open, unexpected, .. } = &self.meeting;
-        let tables = memory(&self.pairs) + memory(&self.expected) + memory(&self.early) + memory(&self.held);
-        let held: usize = self.held.values().map(VecDeque::capacity).sum();
-        let lists = self.sending.memory() + posted.memory() + unexpected.memory();
-        let others = open.capacity() * size_of::<(Wanted, Posted)>()
+        let Meeting { waiting, open, .. } = &self.meeting;
+        let tables = self.outbound.memory()
+            + self.inbound.memory()
+            + self.expected.memory()
+            + self.early.memory()
+            + self.held.memory();
+        let held: usize = self.held.iter().map(|(_, held)| held.capacity()).sum();
+        let others = open.capacity() * size_of::<(Wanted, Waiting)>()
             + self.done.capacity() * size_of::<(Request, Time)>()
             + held * size_of::<(Letter, Request)>();
-        (tables + lists + others) as u64
+        (tables + self.sending.memory() + waiting.memory() + others) as u64
     }
 }
 
