@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Injection {
     /// One packet in each period of the flows' rates together, of the flow that has sent least for its rate. If the packet is
-    /// held up for want of room, the next period begins when it leaves. Paper SAA, section 6.2.
+    /// held up for want of room, the next period begins when it leaves. Paper SAA, section 6.2, where all flows start together and keep
+    /// their rates. Here a flow that starts later is as far as the others are then, and what it has sent counts at the rate it had.
     PeriodicSelection,
     /// As soon as the channel is free, of the flows whose own period has passed since their last packet the one that has sent
     /// least for its rate: no flow is bursty, but the endpoint may be. Paper SAA, section 6.2, after Stiliadis and Varma,
@@ -26,14 +27,49 @@ pub struct Paced {
     pub load: Tick,
     /// Whether the endpoint's own channel was not asked, so that its load is yet to be reckoned with.
     pub own_unasked: bool,
-    /// Flits sent.
-    pub sent: u64,
-    /// Start and flits of its last packet, if it has sent one.
-    pub last: Option<(Tick, u32)>,
     /// Earliest start of its first packet.
     pub from: Tick,
     /// When its links are to be asked next.
     pub probe_at: Tick,
+}
+
+/// How far a flow is among those of its endpoint: what it has sent takes this long at its rates, from where it started.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Progress {
+    /// When it came to its present rate.
+    before: f64,
+    /// Flits per tick; 0 before its first turn.
+    rate: f64,
+    /// Flits sent at this rate.
+    sent: u64,
+    /// Start and flits of its last packet, if it has sent one.
+    last: Option<(Tick, u32)>,
+}
+
+impl Progress {
+    /// The flow is looked at: it has this rate, and starts at `clock` if it has had none.
+    pub fn go_on(&mut self, rate: f64, clock: f64) {
+        if rate == self.rate {
+            return;
+        }
+        let before = if self.rate > 0.0 { self.at() } else { clock };
+        *self = Self { before, rate, sent: 0, last: self.last };
+    }
+
+    /// It sent a packet.
+    pub fn on_sent(&mut self, flits: u32, now: Tick) {
+        self.sent += u64::from(flits);
+        self.last = Some((now, flits));
+    }
+
+    fn at(&self) -> f64 {
+        self.before + self.sent as f64 / self.rate
+    }
+
+    /// When its own period has passed since its last packet.
+    fn eligible(&self) -> f64 {
+        self.last.map_or(0.0, |(start, flits)| start as f64 + f64::from(flits) / self.rate)
+    }
 }
 
 /// A flow that could send.
@@ -47,20 +83,8 @@ pub struct Candidate {
     pub class: u8,
     /// Flits per tick.
     pub rate: f64,
-    /// What is known of it.
-    pub paced: Paced,
-}
-
-impl Candidate {
-    /// Time that what it has sent takes at its rate.
-    fn progress(&self) -> f64 {
-        self.paced.sent as f64 / self.rate
-    }
-
-    /// When its own period has passed since its last packet.
-    fn eligible(&self) -> f64 {
-        self.paced.last.map_or(0.0, |(start, flits)| start as f64 + f64::from(flits) / self.rate)
-    }
+    /// How far it is.
+    pub progress: Progress,
 }
 
 /// What an endpoint does next.
@@ -80,6 +104,8 @@ pub struct Clock {
     /// Start of the present period, and flits of its packet.
     start: f64,
     flits: f64,
+    /// How far the flow of that packet was, behind which no other is: where new flows start.
+    pub least: f64,
 }
 
 impl Clock {
@@ -95,30 +121,34 @@ impl Clock {
             let best = open.min_by(|(_, a), (_, b)| key(a).total_cmp(&key(b)).then(a.dst.cmp(&b.dst)));
             best.map(|(at, _)| at)
         };
+        let progress = |candidate: &Candidate| candidate.progress.at();
         if candidates.is_empty() {
             return Choice::Nothing;
         }
         let (selected, next) = match injection {
             Injection::PeriodicSelection => {
                 let next = self.next(rates);
-                (if next <= now as f64 { least(Candidate::progress, &|_| true) } else { None }, next)
+                (if next <= now as f64 { least(progress, &|_| true) } else { None }, next)
             }
             Injection::ShapedVirtualClock => {
-                let is_eligible = |candidate: &Candidate| candidate.eligible() <= now as f64;
-                let next = candidates.iter().map(Candidate::eligible).fold(f64::INFINITY, f64::min);
-                (least(Candidate::progress, &is_eligible), next)
+                let is_eligible = |candidate: &Candidate| candidate.progress.eligible() <= now as f64;
+                let next =
+                    candidates.iter().map(|flow| flow.progress.eligible()).fold(f64::INFINITY, f64::min);
+                (least(progress, &is_eligible), next)
             }
             Injection::Greedy => {
                 let last =
-                    |candidate: &Candidate| candidate.paced.last.map_or(-1.0, |(start, _)| start as f64);
+                    |candidate: &Candidate| candidate.progress.last.map_or(-1.0, |(start, _)| start as f64);
                 (least(last, &|_| true), 0.0)
             }
         };
         selected.map_or(Choice::At((next.ceil() as Tick).max(now + 1)), Choice::Send)
     }
 
-    /// A packet of `flits` has left at `now`. A period that ended inside the tick began there; one that was held up begins now.
-    pub fn sent(&mut self, flits: u32, rates: f64, now: Tick) {
+    /// A packet of `flits` has left at `now`, of a flow that was so far. A period that ended inside the tick began there; one that was
+    /// held up begins now.
+    pub fn sent(&mut self, flits: u32, rates: f64, progress: &Progress, now: Tick) {
+        self.least = self.least.max(progress.at());
         let due = self.next(rates);
         let on_time = due > now as f64 - 1.0 && due <= now as f64;
         self.start = if on_time { due } else { now as f64 };
@@ -134,17 +164,17 @@ mod tests {
     fn sent(injection: Injection, rates: &[f64]) -> Vec<(Tick, usize)> {
         let mut flows: Vec<Candidate> = (0u32..)
             .zip(rates)
-            .map(|(dst, &rate)| Candidate { dst, queue: dst, class: 0, rate, paced: Paced::default() })
+            .map(|(dst, &rate)| Candidate { dst, queue: dst, class: 0, rate, progress: Progress::default() })
             .collect();
         let (mut clock, mut now, mut log) = (Clock::default(), 0, Vec::new());
         let sum = rates.iter().sum();
         while now < 1000 {
+            flows.iter_mut().for_each(|flow| flow.progress.go_on(flow.rate, clock.least));
             match clock.choose(injection, &flows, sum, now) {
                 Choice::Send(at) => {
                     log.push((now, at));
-                    flows[at].paced.sent += 10;
-                    flows[at].paced.last = Some((now, 10));
-                    clock.sent(10, sum, now);
+                    clock.sent(10, sum, &flows[at].progress, now);
+                    flows[at].progress.on_sent(10, now);
                     now += 10;
                 }
                 Choice::At(next) => now = next,
@@ -189,12 +219,58 @@ mod tests {
     }
 
     #[test]
+    fn a_new_flow_and_a_new_rate_take_nothing_from_the_others() {
+        let rates = |now: Tick| if now < 2000 { [0.4, 0.1, 0.0] } else { [0.1, 0.1, 0.2] };
+        for injection in [Injection::PeriodicSelection, Injection::ShapedVirtualClock] {
+            let mut flows = [0, 1, 2].map(|dst| Candidate {
+                dst,
+                queue: dst,
+                class: 0,
+                rate: 0.0,
+                progress: Progress::default(),
+            });
+            let (mut clock, mut now, mut sent) = (Clock::default(), 0, [[0; 3]; 4]);
+            while now < 4000 {
+                for (flow, rate) in flows.iter_mut().zip(rates(now)) {
+                    flow.rate = rate;
+                    if rate > 0.0 {
+                        flow.progress.go_on(rate, clock.least);
+                    }
+                }
+                let open = if now < 2000 { &flows[..2] } else { &flows[..] };
+                let sum = rates(now).iter().sum();
+                match clock.choose(injection, open, sum, now) {
+                    Choice::Send(at) => {
+                        sent[now as usize / 1000][at] += 1;
+                        clock.sent(10, sum, &flows[at].progress, now);
+                        flows[at].progress.on_sent(10, now);
+                        now += 10;
+                    }
+                    Choice::At(next) => now = next,
+                    Choice::Nothing => unreachable!(),
+                }
+            }
+            for (found, expected) in
+                sent.into_iter().zip([[40, 10, 0], [40, 10, 0], [10, 10, 20], [10, 10, 20]])
+            {
+                let near = found
+                    .iter()
+                    .zip(expected)
+                    .all(|(found, expected): (&i32, i32)| (found - expected).abs() <= 1);
+                assert!(near, "{injection:?}: {found:?}, and not {expected:?}");
+            }
+        }
+    }
+
+    #[test]
     fn what_was_held_up_is_not_made_up_for() {
         let mut clock = Clock::default();
-        clock.sent(10, 0.5, 0);
+        let mut progress = Progress::default();
+        progress.go_on(0.5, 0.0);
+        clock.sent(10, 0.5, &progress, 0);
         // Due at 20, sent at 33: the next is due at 53.
-        clock.sent(10, 0.5, 33);
-        let flow = [Candidate { dst: 0, queue: 0, class: 0, rate: 0.5, paced: Paced::default() }];
+        clock.sent(10, 0.5, &progress, 33);
+        let flow = [Candidate { dst: 0, queue: 0, class: 0, rate: 0.5, progress }];
         assert_eq!(clock.choose(Injection::PeriodicSelection, &flow, 0.5, 40), Choice::At(53));
         assert_eq!(clock.choose(Injection::PeriodicSelection, &flow, 0.5, 53), Choice::Send(0));
     }

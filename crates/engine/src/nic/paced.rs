@@ -35,7 +35,9 @@ impl<S: Source> NicSet<S> {
                     let weight = f64::from(self.queues[queue].circuit.weight());
                     let load = if paced.own_unasked { paced.load.max(own) } else { paced.load };
                     let rate = weight / load.max(1) as f64;
-                    self.candidates.push(Candidate { dst, queue, class, rate, paced });
+                    let progress = self.source.progress(&mut self.queues[queue]);
+                    progress.go_on(rate, self.nodes[endpoint].clock.least);
+                    self.candidates.push(Candidate { dst, queue, class, rate, progress: *progress });
                 }
                 Pull::At(at) => self.wake_paced(endpoint, at),
                 _ => {
@@ -70,12 +72,13 @@ impl<S: Source> NicSet<S> {
                 false
             }
             Choice::Send(at) => {
-                let Candidate { class, queue, .. } = flows[at];
+                let Candidate { class, queue, progress, .. } = flows[at];
                 let flits = self.queues[queue].left().min(self.plan.packet_flits.into());
                 if !self.try_send(fabric, endpoint, queue, Pull::Next(class), &mut lacking) {
                     return true;
                 }
-                self.nodes[endpoint].clock.sent(flits, rates, now);
+                self.nodes[endpoint].clock.sent(flits, rates, &progress, now);
+                self.source.progress(&mut self.queues[queue]).on_sent(flits, now);
                 // Before the next period there is nothing to be seen unless the flow is at its end: what changes wakes the endpoint.
                 let waits = injection == Injection::PeriodicSelection && self.queues[queue].circuit.is_open();
                 let next = if waits { self.nodes[endpoint].clock.next(rates).ceil() as Tick } else { now };

@@ -4,7 +4,7 @@ use crate::core::circuits::ASKS;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::Plan;
 use crate::core::{NEVER, Tick, shares};
-use crate::nic::injection::{Injection, Paced};
+use crate::nic::injection::{Injection, Paced, Progress};
 use crate::nic::queue::SendQueue;
 use crate::units::Duration;
 
@@ -23,6 +23,7 @@ pub struct Asking {
 #[derive(Debug, Default)]
 pub struct Known {
     paced: Paced,
+    progress: Progress,
     /// What the next packet that asks asks for.
     request: u64,
     /// When `paced.load` came to its value.
@@ -100,6 +101,10 @@ impl Source for Explicit {
         Paced { probe_at: if self.piggyback { NEVER } else { paced.probe_at }, ..paced }
     }
 
+    fn progress<'a>(&self, queue: &'a mut SendQueue<Known>) -> &'a mut Progress {
+        &mut queue.state.progress
+    }
+
     /// Asked only while the flow is announced and has data, or nothing at all.
     fn pull(&self, queue: &SendQueue<Known>, now: Tick) -> Pull {
         let state = &queue.state;
@@ -136,11 +141,6 @@ impl Source for Explicit {
                 *state = Known { paced, ..Known::default() }
             }
             Kind::Probe => state.probing = true,
-            Kind::Data => {
-                let flits = sent.packet.hot.flits();
-                state.paced.sent += u64::from(flits);
-                state.paced.last = Some((sent.now, flits));
-            }
             _ => {}
         }
     }

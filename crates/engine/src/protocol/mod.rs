@@ -11,6 +11,7 @@ pub mod lhrp;
 pub mod lhrp_srp;
 pub mod max_min;
 pub mod none;
+pub mod reach;
 pub mod reservation;
 pub mod saa;
 pub mod scheduler;
@@ -24,7 +25,7 @@ pub mod time_out;
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share, TrafficClass};
-use crate::nic::injection::{Injection, Paced};
+use crate::nic::injection::{Injection, Paced, Progress};
 use crate::nic::queue::SendQueue;
 use crate::problem::Problem;
 use signal::{Outbox, Passage, Signal};
@@ -153,6 +154,11 @@ pub trait Source: Send + Sync + 'static {
     /// The flow of a queue, of a source that has an [`Source::injection`].
     fn flow(&self, _queue: &SendQueue<Self::Queue>) -> Paced {
         Paced::default()
+    }
+
+    /// Where the turns of a queue's flow are kept, of a source that has an [`Source::injection`]. A new flow starts anew.
+    fn progress<'a>(&self, _queue: &'a mut SendQueue<Self::Queue>) -> &'a mut Progress {
+        unreachable!("only flows with rates take turns by them")
     }
 
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
@@ -381,6 +387,11 @@ impl Default for CongestionControl {
     fn default() -> Self {
         Self::None(none::None::default())
     }
+}
+
+/// The warning that a key of a scheme, which is given, does nothing for want of something else.
+pub fn idle(key: &str, given: bool, without: &str) -> Option<String> {
+    given.then(|| format!("congestion_control.{key} does nothing without {without}"))
 }
 
 /// What every scheme provides: what the engine needs to build its endpoints and agents.

@@ -1,0 +1,50 @@
+//! What a switch can hold for one of its endpoints: a scheme that waits for more than that to come together waits for ever.
+use crate::core::plan::{Plan, TrafficClass};
+use crate::graph::Peer;
+use std::collections::BTreeSet;
+
+/// Flits that a last switch can hold for an endpoint, the least of all switches: in its output queue and a virtual channel of
+/// every other port.
+#[derive(Debug, Clone, Copy)]
+pub struct Reach(u64);
+
+impl Reach {
+    /// That of the traffic classes that a scheme counts.
+    pub fn new(plan: &Plan, counts: impl Fn(&TrafficClass) -> bool) -> Self {
+        let held = |class: u8| {
+            let link = &plan.links[usize::from(class)];
+            let counted = |vc: usize| counts(&plan.channels.classes[usize::from(plan.channels.class_of[vc])]);
+            let buffers = link.buffer.iter().enumerate().filter(|&(vc, _)| counted(vc));
+            u64::from(link.pool) + buffers.map(|(_, &flits)| u64::from(flits)).max().unwrap_or(0)
+        };
+        let room = |switch: u32| {
+            let ports = plan.graph.switches[switch as usize].iter().filter(|port| port.peer != Peer::None);
+            let all = ports.map(|port| held(port.class)).sum::<u64>();
+            all - held(0) + u64::from(plan.output_buffer.unwrap_or(0))
+        };
+        let switches: BTreeSet<u32> = plan.graph.endpoints.iter().map(|&(switch, _)| switch).collect();
+        Self(switches.into_iter().map(room).min().unwrap_or(0))
+    }
+
+    /// That of data.
+    pub fn of_data(plan: &Plan) -> Self {
+        Self::new(plan, |class| !class.control)
+    }
+
+    /// A limit if it is within reach, three quarters of what can be held; else half of that.
+    pub fn limit(self, flits: u32) -> u32 {
+        if 4 * u64::from(flits) <= 3 * self.0 { flits } else { (self.0 / 2) as u32 }
+    }
+
+    /// The warning that a limit, given by a key, is out of reach, so that something does not happen.
+    pub fn warning(self, key: &str, flits: u32, what: &str) -> Option<String> {
+        (self.limit(flits) < flits).then(|| {
+            format!(
+                "congestion_control.{key}: {flits} flits, but a switch holds about {} for an endpoint (its output queue and a \
+                 virtual channel of each other port): traffic jams before {what}. {} flits leave room",
+                self.0,
+                self.0 / 2
+            )
+        })
+    }
+}
