@@ -208,3 +208,99 @@ fn sst_cm_lets_all_sources_go_though_orders_in_band_overtake_each_other() {
     let held: Vec<_> = last.iter().filter(|(_, rate)| **rate < 1.0).collect();
     assert!(held.is_empty(), "{held:?}");
 }
+
+/// The endpoint takes half of what its channel carries: the sources share that half, and what waits for it drains.
+#[test]
+fn sources_share_the_rate_at_which_a_slow_endpoint_takes_data() {
+    let schemes = [
+        "kind = \"sst-cm\"\noutstanding = \"500 flits\"",
+        "kind = \"sst-cm\"\noutstanding = \"500 flits\"\nvariant = \"as coded\"",
+        "kind = \"sst-cm\"\noutstanding = \"500 flits\"\nvariant = \"drain margin\"",
+        "kind = \"codes-cc\"\nbuffer = \"1000 flits\"\nvariant = \"drain margin\"",
+    ];
+    for scheme in schemes {
+        let output = run(&format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 12\n[routing]\nkind = \"minimal\"\n\
+             [endpoint]\ndrain_rate = \"50 Gb/s\"\n[switch]\ninput_buffer = \"100 flits\"\n[congestion_control]\n{scheme}\n\
+             [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\ndestinations = [11]\n\
+             load = 0.5\nmessage = \"24 flits\"\n\
+             [run]\nwarmup = \"50 us\"\nduration = \"50 us\"\ndrain = \"0 us\"\n[record]\ncontrol = true\n"
+        ));
+        let last = |endpoint| rates(&output, endpoint).last().map_or(1.0, |&(_, rate)| rate);
+        let sum: f64 = (0..10).map(last).sum();
+        assert!((0.3..=0.51).contains(&sum), "{scheme}: {sum}");
+        assert!(number(&output, "hot", "accepted_per_destination") > 0.4, "{scheme}");
+    }
+}
+
+#[test]
+fn a_shared_buffer_counts_whole_where_a_scheme_takes_it_for_a_port_s() {
+    let abates = |shared: &str| {
+        let output = run(&format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 8\n[routing]\nkind = \"minimal\"\n\
+             [switch]\nkind = \"shared-buffer\"\n{shared}\n[congestion_control]\nkind = \"codes-cc\"\n\
+             [[traffic]]\nname = \"streams\"\npattern = \"list\"\npairs = [[0, 1], [2, 3]]\nload = 0.9\nmessage = \"24 flits\"\n\
+             [run]\nwarmup = \"0 us\"\nduration = \"50 us\"\n[record]\ncontrol = true\n"
+        ));
+        let Column::Text(orders) = column(&output, "signals", "order") else { panic!("words") };
+        orders.iter().filter(|&order| order == "abate").count()
+    };
+    assert_eq!(abates("input_buffer = { per = \"port\", size = \"40 packets\", shared = true }"), 0);
+    assert_eq!(abates("input_buffer = \"40 packets\""), 0);
+}
+
+#[test]
+fn what_schemes_cannot_see_and_keys_that_do_nothing_are_told() {
+    let told = |scheme: &str| {
+        let output = run(&format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 12\n[link]\nlatency = \"20 ns\"\n[routing]\nkind = \"minimal\"\n\
+             [congestion_control]\n{scheme}\n[[traffic]]\nname = \"uniform\"\npattern = \"uniform\"\nload = 0.1\nmessage = \"24 flits\"\n\
+             [run]\nwarmup = \"0 us\"\nduration = \"2 us\"\n"
+        ));
+        let warnings = output.summary["warnings"].as_array().expect("a list").iter();
+        let keys = warnings.filter_map(|told| told.as_str()?.strip_prefix("congestion_control."));
+        keys.map(|told| told.split([':', ' ']).next().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    let expected: &[(&str, &[&str])] = &[
+        ("kind = \"sst-cm\"", &["outstanding"]),
+        ("kind = \"sst-cm\"\noutstanding = \"400 flits\"", &[]),
+        ("kind = \"sst-cm\"\noutstanding = \"400 flits\"\nmargin = 0.8", &["margin"]),
+        ("kind = \"sst-cm\"\noutstanding = \"400 flits\"\nmargin = 0.8\nvariant = \"drain margin\"", &[]),
+        ("kind = \"codes-cc\"\nbuffer = \"9000 flits\"", &["congested"]),
+        (
+            "kind = \"codes-cc\"\nmargin = 0.8\nhold = 3.0\naggressor_share = 0.2",
+            &["margin", "hold", "aggressor_share"],
+        ),
+        ("kind = \"codes-cc\"\nvariant = \"as coded\"\naggressor_share = 0.2", &[]),
+        ("kind = \"ecn\"\nthreshold = \"9000 flits\"", &["threshold"]),
+        ("kind = \"ecn\"", &[]),
+        ("kind = \"lhrp\"\ncoalesce_after = 5", &["coalesce_after"]),
+        ("kind = \"lhrp\"\ncoalesce_after = 5\nfabric_drop = \"1 us\"", &[]),
+        ("kind = \"lhrp+srp\"\ncoalesce_after = 5", &["coalesce_after"]),
+        ("kind = \"lhrp+srp\"\ntime_to_wait = \"2 us\"\ndrop_large = \"threshold\"", &["time_to_wait"]),
+        (
+            "kind = \"srp\"\nsmall_hold = \"5 us\"\nsmall_threshold = \"9 flits\"",
+            &["small_threshold", "small_hold"],
+        ),
+        ("kind = \"srp\"\nsmall = \"ecn\"\nsmall_hold = \"5 us\"", &[]),
+    ];
+    for (scheme, keys) in expected {
+        assert_eq!(&told(scheme), keys, "{scheme}");
+    }
+}
+
+/// A tick is 80 ps here: a latency is that of the nearest one, and a latency that is not 0 takes one.
+#[test]
+fn the_latency_of_signals_is_rounded_to_ticks() {
+    let checksum = |signals: &str| {
+        let overrides = [
+            ("congestion_control.signals", signals),
+            ("run.duration", "20 us"),
+            ("traffic.hot.stop", "50 us"),
+        ];
+        run_with(&incast(CODES, ""), &overrides).summary["checksum"].clone()
+    };
+    let exact = checksum("120 ns");
+    assert_eq!(checksum("119.97 ns"), exact);
+    assert_ne!(checksum("119.95 ns"), exact);
+}

@@ -135,6 +135,11 @@ fn parameters_of_a_scheme_that_contradict_each_other_are_refused() {
     };
     assert_eq!(told("kind = \"codes-cc\"\ndecongested = 0.4"), ["decongested"]);
     assert!(told("kind = \"codes-cc\"\ndecongested = 0.3").is_empty());
+    assert_eq!(told("kind = \"codes-cc\"\ndecongested = 0.0"), ["decongested"]);
+    for scheme in ["srp", "smsrp", "lhrp+srp"] {
+        assert_eq!(told(&format!("kind = \"{scheme}\"\ntime_to_wait = \"0 ns\"")), ["time_to_wait"]);
+    }
+    assert_eq!(told("kind = \"lhrp\"\nfabric_drop = \"0 ns\""), ["fabric_drop"]);
     assert_eq!(told("kind = \"ecn\"\ntable = [\"0 ns\"]\nincrement = \"9 ns\""), ["increment"]);
     assert_eq!(told("kind = \"ecn\"\nindex_increase = 2"), ["index_increase"]);
     assert!(told("kind = \"ecn\"\ntable = [\"0 ns\", \"9 ns\"]\nindex_increase = 2").is_empty());

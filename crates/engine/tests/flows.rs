@@ -157,6 +157,18 @@ fn knows_what_a_central_computation_gives(piggyback: &str) -> Output {
     packets
 }
 
+/// SRP's packets carry words of its own, which are no rates.
+#[test]
+fn what_flows_know_of_their_links_is_told_where_links_tell_it() {
+    let known = |protocol: &str| {
+        let output = phased(STATIC, protocol, "permutations = 1", &[("endpoint.acknowledge", "true")]);
+        let flows = output.tables.iter().find(|table| table.name == "flows").expect("phases have flows");
+        flows.columns.iter().any(|(name, _)| name == "settled_ns")
+    };
+    assert!(known(SAA));
+    assert!(!known("kind = \"srp\"\nvariant = \"in-order\""));
+}
+
 #[test]
 fn max_min_shares_come_to_the_rates_of_water_filling() {
     for piggyback in ["false", "true"] {

@@ -406,6 +406,25 @@ fn a_mistake_in_a_trace_from_a_file_names_the_file() {
     assert!(told(&problems).starts_with(&place), "{}", told(&problems));
 }
 
+#[test]
+fn what_a_trace_has_no_use_for_is_refused() {
+    for (workload, trace, mpi, expected) in [
+        ("goal", "num_ranks 1\nrank 0 {\n}\n", "barrier = \"1 us\", alltoall = \"at-once\"", "mpi.barrier mpi.alltoall"),
+        ("goal", "num_ranks 1\nrank 0 {\n}\n", "eager = \"1 kB\"", ""),
+        ("vef", "VEF 1 0 0 0 0 FALSE", "barrier = \"1 us\"", "mpi.barrier"),
+        ("vef", "VEF 1 0 0 0 0 FALSE", "alltoall = \"at-once\"", ""),
+    ] {
+        let trace = Scenario::quoted(trace);
+        let job =
+            format!("[[job]]\nname = \"it\"\nworkload = \"{workload}\"\ntext = {trace}\nmpi = {{ {mpi} }}\n");
+        let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
+        let problems = tailback_engine::run::check(&read(&text));
+        let paths: Vec<&str> =
+            problems.iter().filter_map(|problem| problem.path.strip_prefix("job.it.")).collect();
+        assert_eq!(paths.join(" "), expected, "{workload}: {problems:?}");
+    }
+}
+
 /// How many ranks a trace has that nobody can read is not known, so nothing is said of them.
 #[test]
 fn a_trace_that_cannot_be_read_is_the_only_mistake_of_its_job() {

@@ -3,7 +3,9 @@ use super::Tick;
 use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
 };
-use super::plan::{Channels, LinkPlan, Plan, RecordPlan, TrafficClass, VCS_MAX, capped, cut, shares};
+use super::plan::{
+    Channels, LinkPlan, Plan, RecordPlan, TrafficClass, VCS_MAX, capped, cut, rounded, shares,
+};
 use super::post::Post;
 use crate::problem::Problem;
 use crate::protocol::signal::Passage;
@@ -198,7 +200,7 @@ fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
 /// How signals out of band travel.
 fn post(scenario: &Scenario, graph: &Graph, scale: &Scale, tick: u64) -> Post {
     match scenario.congestion_control.scheme().passage() {
-        Some(Passage::Latency(latency)) => Post::Latency(latency.time(scale).0 / tick),
+        Some(Passage::Latency(latency)) => Post::Latency(rounded(latency.time(scale).0, tick)),
         Some(Passage::Path) => Post::paths(graph),
         Some(Passage::InBand) | None => Post::Closed,
     }

@@ -246,6 +246,11 @@ pub struct Plan {
     pub lookahead: Tick,
 }
 
+/// A time in ticks of so many ps, rounded; one that is not 0 has at least one.
+pub fn rounded(time: u64, tick: u64) -> Tick {
+    (time / tick + Tick::from(time % tick * 2 >= tick)).max(Tick::from(time > 0))
+}
+
 impl Plan {
     /// Number of classes of the scenario: traffic, then jobs.
     pub fn groups(&self) -> usize {
@@ -277,8 +282,7 @@ impl Plan {
 
     /// A span of time in ticks, rounded; one that is not 0 has at least one.
     pub fn ticks(&self, span: Duration) -> Tick {
-        let time = span.time(&self.scale).0;
-        (time / self.tick + Tick::from(time % self.tick * 2 >= self.tick)).max(Tick::from(time > 0))
+        rounded(span.time(&self.scale).0, self.tick)
     }
 
     /// A size in flits.

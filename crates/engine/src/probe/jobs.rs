@@ -82,7 +82,7 @@ fn of_phases(measured: &Measured, class: usize, job: &BoundJob, outcome: &Outcom
             let found = arrived(phase, ends);
             let since = |ticks: u64| span(ticks) - ns(start.0);
             let time_ns = found.map(|flow| since(flow.at));
-            let known = found.filter(|flow| flow.words[0] > 0);
+            let known = found.filter(|flow| plan.told.is_some() && flow.words[0] > 0);
             last = last.zip(time_ns).map(|(last, time): (f64, f64)| last.max(time));
             phased.flows.push(FlowRow {
                 phase,

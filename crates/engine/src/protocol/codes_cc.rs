@@ -2,8 +2,9 @@
 mod monitor;
 mod terminal;
 
-use super::signal::{Passage, Variant};
-use super::{Agent, Scheme};
+use super::reach::Reach;
+use super::signal::{self, Passage, Variant};
+use super::{Agent, Scheme, idle};
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
@@ -32,8 +33,9 @@ use std::sync::Arc;
 /// # Parameters
 ///
 /// `congested` and `decongested` are the paper's. `period`, `windows`, `floor` and `aggressor_share` are those of the code.
-/// `buffer`, if left out, is the queue of a virtual channel times the number of virtual channels that the data class has on any link
-/// (all virtual networks, queues and levels), as the code takes it: on a port to an endpoint fewer of them may be in use.
+/// `buffer`, if left out, is the output queue of a virtual channel (without output queues, its input buffer) times the number of
+/// virtual channels that the data class has on any link (all virtual networks, queues and levels), as the code takes it: on a port to
+/// an endpoint fewer of them may be in use. What virtual channels share of an input buffer counts once.
 ///
 /// # Paper
 ///
@@ -60,8 +62,8 @@ pub struct CodesCc {
     /// Part of a port's buffer from which on it is congested. Source: paper, section IV-C.
     #[schemars(range(min = 0.0))]
     pub congested: f64,
-    /// Part of a port's buffer under which it is congested no more. Source: paper, section IV-C.
-    #[schemars(range(min = 0.0))]
+    /// Below this part of its buffer a port is no longer congested. Source: paper, section IV-C.
+    #[schemars(range(min = 0.000001))]
     pub decongested: f64,
     /// The buffer of a port to an endpoint, of which `congested` and `decongested` are fractions.
     pub buffer: Option<Size>,
@@ -108,15 +110,35 @@ impl CodesCc {
     fn buffer(&self, plan: &Plan) -> f64 {
         let own = || {
             let (channels, data) = (&plan.channels, plan.data_class());
-            let first = plan.links[0].buffer[channels.index(data, 0, 0, 0) as usize];
-            let all = channels.class_of.iter().filter(|&&class| class == data).count();
-            f64::from(plan.output_buffer.unwrap_or(first)) * all as f64
+            let all = channels.class_of.iter().filter(|&&class| class == data).count() as f64;
+            let (host, first) = (&plan.links[0], channels.index(data, 0, 0, 0));
+            match plan.output_buffer {
+                Some(queue) => f64::from(queue) * all,
+                None => f64::from(host.buffer[first as usize]) * all + f64::from(host.pool),
+            }
         };
         self.buffer.map_or_else(own, |size| plan.flits(size).into())
     }
 }
 
 impl Scheme for CodesCc {
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let high = (self.congested * self.buffer(plan)) as u32;
+        let reach = Reach::of_data(plan).warning("congested", high, "a port counts as congested");
+        let (is, default) = (|variant| self.variant == variant, Self::default());
+        let drains = signal::DRAIN_MARGIN;
+        let unused = [
+            idle("margin", self.margin != default.margin && !is(Variant::DrainMargin), drains),
+            idle("hold", self.hold != default.hold && !is(Variant::DrainMargin), drains),
+            idle(
+                "aggressor_share",
+                self.aggressor_share != default.aggressor_share && !is(Variant::Coded),
+                signal::AS_CODED,
+            ),
+        ];
+        reach.into_iter().chain(unused.into_iter().flatten()).collect()
+    }
+
     fn problems(&self) -> Vec<Problem> {
         if self.decongested <= self.congested {
             return Vec::new();

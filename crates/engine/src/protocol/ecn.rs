@@ -1,4 +1,5 @@
 //! Explicit congestion notification after InfiniBand.
+use super::reach::Reach;
 use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
@@ -245,6 +246,11 @@ impl Agent for Marker {
 }
 
 impl Scheme for Ecn {
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let threshold = plan.flits(self.threshold);
+        Vec::from_iter(Reach::of_data(plan).warning("threshold", threshold, "anything is marked"))
+    }
+
     fn problems(&self) -> Vec<Problem> {
         let unused = [
             ("increment", self.increment.is_some() && !self.table.is_empty()),

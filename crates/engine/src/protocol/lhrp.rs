@@ -1,20 +1,19 @@
 //! Last-hop reservation protocol.
+use super::reach::Reach;
 use super::scheduler::{Pace, Scheduler};
 use super::stops::{FirstTries, Stops};
 use super::{
     Agent, Arrival, CONTROL, DATA, Interest, Pull, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
-    Verdict, granted,
+    Verdict, granted, idle,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{FlitTime, Plan, Share, TrafficClass};
-use crate::graph::Peer;
 use crate::nic::queue::{Again, SendQueue};
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Last-hop reservation protocol: packets go speculatively; a switch that has too much queued for one of its endpoints
@@ -52,12 +51,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
-    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. By default 1000 flits, or
-    /// half of what the buffers of that switch hold for an endpoint where 1000 are out of reach, more than three quarters of
-    /// it: short links have small buffers, unless `[switch]` gives larger.
+    /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. By default 1000 flits; where
+    /// that is more than three quarters of what the buffers of that switch can hold for an endpoint, half of what they can hold: short
+    /// links have small buffers, unless `[switch]` gives larger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Size>,
     /// Time in input buffers after which a speculative packet is dropped anywhere in the network; without it, never.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric_drop: Option<Duration>,
     /// Refusals without a time in a row, to one destination, after which refused packets are coalesced into one reservation, for
@@ -122,7 +122,7 @@ pub struct Speculate {
     pub classes: Classes,
     /// Refusals without a time in a row after which waiting packets are reserved for.
     pub coalesce_after: u32,
-    /// Flit time of the channel.
+    /// Time in which an endpoint takes a flit: grants reckon by it.
     pub flit: FlitTime,
     /// What a refusal stops.
     pub stops: Stops,
@@ -309,48 +309,20 @@ pub(super) fn threshold_flits(plan: &Plan, threshold: Option<Size>) -> u32 {
     threshold.map_or_else(|| reach(plan).limit(THRESHOLD), |given| plan.flits(given))
 }
 
-/// The warning that a threshold is out of reach: traffic jams before that is reached, and hardly anything is dropped.
+/// The warning that a threshold is out of reach.
 pub(super) fn out_of_reach(plan: &Plan, threshold: Option<Size>) -> Option<String> {
-    let (reach, threshold) = (reach(plan), plan.flits(threshold?));
-    (reach.limit(threshold) < threshold).then(|| {
-        format!(
-            "congestion_control.threshold: {threshold} flits, but a switch holds about {} for an endpoint (its output queue \
-             and a virtual channel of each other port): traffic jams before anything is dropped. A threshold of {} leaves room",
-            reach.0,
-            reach.0 / 2
-        )
-    })
-}
-
-/// Flits that a last switch can hold for an endpoint, the least of all switches: in its output queue and a virtual channel of
-/// every other port.
-struct Reach(u64);
-
-impl Reach {
-    /// A threshold if it is within reach, three quarters of what can be held; else half of that.
-    fn limit(&self, threshold: u32) -> u32 {
-        if 4 * u64::from(threshold) <= 3 * self.0 { threshold } else { (self.0 / 2) as u32 }
-    }
+    reach(plan).warning("threshold", plan.flits(threshold?), "anything is dropped")
 }
 
 fn reach(plan: &Plan) -> Reach {
-    let held = |class: u8| {
-        let link = &plan.links[usize::from(class)];
-        let droppable = |vc: usize| plan.channels.classes[usize::from(plan.channels.class_of[vc])].droppable;
-        let buffers = link.buffer.iter().enumerate().filter(|&(vc, _)| droppable(vc));
-        u64::from(link.pool) + buffers.map(|(_, &flits)| u64::from(flits)).max().unwrap_or(0)
-    };
-    let room = |switch: u32| {
-        let ports = plan.graph.switches[switch as usize].iter().filter(|port| port.peer != Peer::None);
-        ports.map(|port| held(port.class)).sum::<u64>() - held(0) + u64::from(plan.output_buffer.unwrap_or(0))
-    };
-    let switches: BTreeSet<u32> = plan.graph.endpoints.iter().map(|&(switch, _)| switch).collect();
-    Reach(switches.into_iter().map(room).min().unwrap_or(0))
+    Reach::new(plan, |class| class.droppable)
 }
 
 impl Scheme for Lhrp {
     fn remarks(&self, plan: &Plan) -> Vec<String> {
-        Vec::from_iter(out_of_reach(plan, self.threshold))
+        let coalesces = self.coalesce_after != Self::default().coalesce_after && self.fabric_drop.is_none();
+        let reach = out_of_reach(plan, self.threshold);
+        reach.into_iter().chain(idle("coalesce_after", coalesces, "fabric_drop")).collect()
     }
 
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
@@ -361,7 +333,7 @@ impl Scheme for Lhrp {
         let machine = Speculate {
             classes: CLASSES,
             coalesce_after: self.coalesce_after,
-            flit: FlitTime::of(&plan.links[0].time),
+            flit: FlitTime::of(&plan.drain_time),
             stops: self.stops,
             acknowledge,
         };

@@ -5,7 +5,7 @@ use super::scheduler::{Pace, Scheduler};
 use super::stops::Stops;
 use super::{
     Agent, Arrival, CONTROL, DATA, Interest, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent,
-    Source, Verdict,
+    Source, Verdict, idle,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -55,6 +55,7 @@ pub struct LhrpSrp {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Size>,
     /// Time in the input buffers of all switches together after which a speculative packet is dropped.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub time_to_wait: Duration,
     /// How packets of small messages are dropped.
     pub drop_small: Drop,
@@ -212,8 +213,19 @@ impl Agent for Switches {
 
 impl Scheme for LhrpSrp {
     fn remarks(&self, plan: &Plan) -> Vec<String> {
-        let by_threshold = [self.drop_small, self.drop_large].iter().any(|rule| *rule != Drop::Timeout);
-        Vec::from_iter(super::lhrp::out_of_reach(plan, self.threshold).filter(|_| by_threshold))
+        let (default, rules) = (Self::default(), [self.drop_small, self.drop_large]);
+        let reach = super::lhrp::out_of_reach(plan, self.threshold);
+        let coalesces = self.coalesce_after != default.coalesce_after && self.drop_small != Drop::Timeout;
+        let waits = self.time_to_wait != default.time_to_wait && !rules.contains(&Drop::Timeout);
+        let unused = [
+            idle("coalesce_after", coalesces, "drop_small = \"timeout\""),
+            idle("time_to_wait", waits, "drop_small or drop_large = \"timeout\""),
+        ];
+        reach
+            .filter(|_| rules.contains(&Drop::Threshold))
+            .into_iter()
+            .chain(unused.into_iter().flatten())
+            .collect()
     }
 
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
@@ -248,8 +260,13 @@ impl Scheme for LhrpSrp {
             packet: plan.packet_flits as u32,
             flit,
         };
-        let small =
-            Speculate { classes, coalesce_after: self.coalesce_after, flit, stops: self.stops, acknowledge };
+        let small = Speculate {
+            classes,
+            coalesce_after: self.coalesce_after,
+            flit: FlitTime::of(&plan.drain_time),
+            stops: self.stops,
+            acknowledge,
+        };
         let small_below = plan.flits(self.threshold_message);
         Box::new(NicSet::new(Endpoint { small_below, small, large }, plan, share))
     }

@@ -52,6 +52,7 @@ use std::sync::Arc;
 #[serde(default, deny_unknown_fields)]
 pub struct Smsrp {
     /// Time in the input buffers of all switches together after which a speculative packet is dropped.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub time_to_wait: Duration,
     /// Part by which a granted interval is longer than its data, to leave time for control packets.
     #[schemars(range(min = 0.0, max = 100.0))]

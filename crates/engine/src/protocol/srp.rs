@@ -5,7 +5,7 @@ use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Varian
 use super::scheduler::{Pace, Scheduler};
 use super::time_out::TimeOut;
 use super::{
-    Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
+    Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source, idle,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -70,6 +70,7 @@ pub struct Srp {
     #[schemars(range(min = 0.0, max = 100.0))]
     pub epsilon: f64,
     /// Time in the input buffers of all switches together after which a speculative packet is dropped.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub time_to_wait: Duration,
     /// Reservations that a send queue has under way, from the request until all is sent; 0 for no limit.
     pub max_outstanding: u32,
@@ -275,6 +276,19 @@ impl Srp {
 }
 
 impl Scheme for Srp {
+    fn remarks(&self, _plan: &Plan) -> Vec<String> {
+        let (default, marks) = (Self::default(), self.small == Small::Ecn);
+        let unused = [
+            idle(
+                "small_threshold",
+                !marks && self.small_threshold != default.small_threshold,
+                "small = \"ecn\"",
+            ),
+            idle("small_hold", !marks && self.small_hold != default.small_hold, "small = \"ecn\""),
+        ];
+        unused.into_iter().flatten().collect()
+    }
+
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         match self.grants {
             Grants::Control => vec![RESERVATION, CONTROL, DATA, SPECULATIVE],

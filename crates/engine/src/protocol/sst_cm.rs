@@ -2,8 +2,9 @@
 mod incast;
 mod throttle;
 
-use super::signal::{Passage, Variant};
-use super::{Agent, Scheme};
+use super::reach::Reach;
+use super::signal::{self, Passage, Variant};
+use super::{Agent, Scheme, idle};
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
 use crate::units::Size;
@@ -58,7 +59,8 @@ pub struct SstCm {
     /// First pause, in times of the outstanding data; at most 2³² − 1 ticks. Source: paper, section IV-C.
     #[schemars(range(min = 0.0, max = 1000000.0))]
     pub pause: f64,
-    /// Silence after which a stream has ended, in times of an mtu of all streams. Source: paper, section IV-C.
+    /// A stream has ended when nothing of it has come for this many times the time of one mtu from each stream. Source: paper,
+    /// section IV-C.
     #[schemars(range(min = 0.1, max = 1000000.0))]
     pub expiry: f64,
     /// The unit of that silence; without it, the largest packet. Source: code, 2 kB.
@@ -87,6 +89,13 @@ impl Default for SstCm {
 }
 
 impl Scheme for SstCm {
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let outstanding = plan.flits(self.outstanding);
+        let margin = self.variant != Variant::DrainMargin && self.margin != Self::default().margin;
+        let reach = Reach::of_data(plan).warning("outstanding", outstanding, "an incast is found");
+        reach.into_iter().chain(idle("margin", margin, signal::DRAIN_MARGIN)).collect()
+    }
+
     fn passage(&self) -> Option<Passage> {
         Some(self.signals)
     }

@@ -3,7 +3,7 @@ use super::CodesCc;
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{FlitTime, Plan, Share};
-use crate::protocol::signal::{DIVISOR_ONE, News, Outbox, Variant, Voice};
+use crate::protocol::signal::{News, Outbox, Shares, Variant, Voice};
 use crate::protocol::{Agent, Arrival, Departure, Interest, Verdict};
 use std::collections::BTreeMap;
 
@@ -44,6 +44,7 @@ pub struct Monitor {
     low: f64,
     /// Time of a flit to an endpoint.
     flit: FlitTime,
+    shares: Shares,
     packet_flits: u32,
     aggressor_share: f64,
     margin: f64,
@@ -76,6 +77,7 @@ impl Monitor {
             high: parameters.congested * buffer,
             low: parameters.decongested * buffer,
             flit: FlitTime::of(&plan.drain_time),
+            shares: Shares::new(plan),
             packet_flits: plan.packet_flits.into(),
             aggressor_share: parameters.aggressor_share,
             margin: parameters.margin,
@@ -218,8 +220,7 @@ impl Monitor {
     /// Drain margin: tells all sources of a port their rate.
     fn share(&mut self, at: usize, now: Tick) {
         let port = &mut self.ports[at];
-        let margin = if port.draining { self.margin } else { 1.0 };
-        let divisor = (f64::from(port.marked * DIVISOR_ONE) / margin) as u32;
+        let divisor = self.shares.divisor(port.marked, if port.draining { self.margin } else { 1.0 });
         for (&src, _) in port.streams.iter().filter(|(_, stream)| stream.marked) {
             self.outbox.send(&mut port.voice, src, News::Abate(divisor), now);
         }

@@ -136,11 +136,13 @@ impl Rules {
     /// When to look again if nothing can be sent now: when something is due, or when a granted time comes.
     pub fn wait<Q>(&self, state: &Reservations, queue: &SendQueue<Q>, now: Tick) -> Pull {
         let mut at = queue.due().map_or(Tick::MAX, |due| due.at);
-        if let Some(block) = state.blocks.iter().find(|block| !block.is_over(now))
-            && let Phase::Granted { start, .. } = block.phase
-            && start > now
-        {
-            at = at.min(start);
+        // Grants may have overtaken each other, or an earlier reservation may wait for answers alone.
+        for block in &state.blocks {
+            if let Phase::Granted { start, .. } = block.phase
+                && start > now
+            {
+                at = at.min(start);
+            }
         }
         if state.congested_until > now {
             at = at.min(state.congested_until);

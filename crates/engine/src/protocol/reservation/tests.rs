@@ -180,6 +180,16 @@ fn as_many_blocks_are_outstanding_as_allowed() {
 }
 
 #[test]
+fn a_grant_that_overtakes_another_frees_its_place_at_its_time() {
+    let two = Rules { outstanding: 2, ..RULES };
+    let mut bench = Bench::new(two, &[10, 10, 10]);
+    assert_eq!(bench.run(), run("r10 0.0s r10 1.0s", Pull::Wait));
+    bench.grant(1, 0, 40);
+    assert_eq!(bench.at(5), run("", Pull::At(40)));
+    assert_eq!(bench.at(40), run("r10 2.0s", Pull::Wait));
+}
+
+#[test]
 fn small_messages_bypass() {
     let mut bench = Bench::new(Rules { small_below: 20, ..RULES }, &[15, 20]);
     assert_eq!(bench.run(), run("0.0d 0.1d r20 1.0s 1.1s", Pull::Wait));

@@ -3,7 +3,7 @@ use super::SstCm;
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{FlitTime, Plan, Share};
-use crate::protocol::signal::{DIVISOR_ONE, News, Outbox, Variant, Voice};
+use crate::protocol::signal::{DIVISOR_ONE, News, Outbox, Shares, Variant, Voice};
 use crate::protocol::{Agent, Arrival, Departure, Interest, Verdict};
 use std::collections::BTreeMap;
 
@@ -47,6 +47,7 @@ pub struct Tracker {
     pause: f64,
     expiry: f64,
     margin: f64,
+    shares: Shares,
     /// Time of a flit, and of an mtu, to an endpoint.
     flit: FlitTime,
     mtu: Tick,
@@ -76,6 +77,7 @@ impl Tracker {
             pause: parameters.pause,
             expiry: parameters.expiry,
             margin: parameters.margin,
+            shares: Shares::new(plan),
             flit,
             mtu: flit.span(mtu.into()),
             outbox: Outbox::default(),
@@ -130,10 +132,10 @@ impl Tracker {
         }
     }
 
-    /// The divisor of the rate of each source of a target.
+    /// The divisor of the rate of each source of a target; over one, which would end an order.
     fn divisor(&self, target: &Target) -> u32 {
         let margin = if target.draining && self.variant == Variant::DrainMargin { self.margin } else { 1.0 };
-        (f64::from(target.active * DIVISOR_ONE) / margin) as u32
+        self.shares.divisor(target.active, margin).max(DIVISOR_ONE + 1)
     }
 
     /// Tells the active sources of a target that they are more than they were told.
@@ -180,6 +182,12 @@ impl Tracker {
         };
         let target = &mut self.targets[at];
         let before = target.active;
+        if coded {
+            // What has come to its time and lives on is looked at again when its true time has come.
+            for stream in target.streams.values_mut().filter(|stream| stream.grace <= now && !ended(stream)) {
+                stream.grace = stream.seen + life;
+            }
+        }
         for (&src, stream) in target.streams.iter_mut().filter(|(_, stream)| ended(stream)) {
             if stream.told > 0 {
                 self.outbox.send(&mut target.voice, src, News::Limit(DIVISOR_ONE, 0), now);
@@ -240,7 +248,7 @@ impl Agent for Tracker {
         }
         if self.variant == Variant::Coded {
             self.sweep(at, departure.now);
-        } else if target.on && target.draining && target.incast < self.outstanding / 4 {
+        } else if target.on && target.draining && 4 * u64::from(target.incast) < self.outstanding.into() {
             target.draining = false;
             if self.variant == Variant::DrainMargin {
                 self.tell_all(at, departure.now);

@@ -4,7 +4,7 @@ use crate::core::Tick;
 use crate::core::packet::Kind;
 use crate::core::plan::Plan;
 use crate::nic::queue::SendQueue;
-use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Signal, Variant};
+use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Shares, Signal, Variant};
 use crate::protocol::{Concern, MILLION, Pull, Received, Reply, Sent, Source};
 
 /// The source of [`SstCm`].
@@ -21,7 +21,8 @@ pub struct Throttle {
 impl Throttle {
     /// The source of a plan.
     pub fn new(parameters: &SstCm, plan: &Plan, acknowledge: bool) -> Self {
-        let slower = if parameters.variant == Variant::Coded { 2 * DIVISOR_ONE } else { 0 };
+        let coded = parameters.variant == Variant::Coded;
+        let slower = if coded { Shares::new(plan).divisor(2, 1.0) } else { 0 };
         let overtaking = parameters.signals == Passage::InBand;
         let (control, data) = (plan.control_class(), plan.data_class());
         Self { acknowledge, control, data, slower, overtaking }

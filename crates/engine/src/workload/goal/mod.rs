@@ -183,6 +183,11 @@ impl Bind for Goal {
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let graphs = self.graphs()?;
+        let unused = setting.mpi.of_collectives();
+        if !unused.is_empty() {
+            let told = |key| Problem::new(key, "a GOAL trace has no collective operations", "leave it out");
+            return Err(unused.into_iter().map(told).collect());
+        }
         let longest = graphs.iter().map(Graph::longest).max().unwrap_or(0);
         if too_long(longest, setting.scale).is_some() {
             // Read once more, it tells where.

@@ -86,6 +86,22 @@ impl Mpi {
     }
 }
 
+impl Mpi {
+    /// The keys given that speak of collective operations.
+    pub fn of_collectives(&self) -> Vec<&'static str> {
+        let default = Self::default();
+        let keys = [
+            ("mpi.barrier", self.barrier != default.barrier),
+            ("mpi.allreduce", self.allreduce != default.allreduce),
+            ("mpi.allreduce_short", self.allreduce_short != default.allreduce_short),
+            ("mpi.allgather", self.allgather != default.allgather),
+            ("mpi.allgather_short", self.allgather_short != default.allgather_short),
+            ("mpi.alltoall", self.alltoall != default.alltoall),
+        ];
+        keys.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect()
+    }
+}
+
 /// How an allgather is cut into messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

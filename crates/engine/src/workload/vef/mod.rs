@@ -80,6 +80,10 @@ impl Bind for Vef {
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let costs = Costs::new(setting.mpi, setting.scale);
         let trace = self.trace()?;
+        if setting.mpi.barrier.is_some() {
+            let message = "barriers of a VEF trace are made of messages";
+            return Err(vec![Problem::new("mpi.barrier", message, "leave it out")]);
+        }
         let graphs = expand::graphs(trace, &costs, setting);
         let graphs = graphs.map_err(|mistake| self.problems(&mistake))?;
         let source = self.text.len() as u64 + trace.memory();
