@@ -146,3 +146,35 @@ fn the_horizontal_links_of_paper_saa_are_counted_as_a_tenth_more_ports() {
     assert!((added - 100.0 * 1980.0 / 20480.0).abs() < 1e-9, "{added}");
     assert_eq!(facts["ports"], 20480 + 1980);
 }
+
+/// With them given, a run is the same as without.
+#[test]
+fn defaults_that_depend_on_the_network_are_those_of_the_run() {
+    let text = |scheme: &str| {
+        format!(
+            "topology = {{ kind = 'dragonfly', p = 2, a = 4, h = 2, groups = 9 }}\nrouting = {{ kind = 'par' }}\n[congestion_control]\n{scheme}\n\
+             [[traffic]]\nname = 'hot'\npattern = 'hotspot'\nsources = 12\ndestinations = 1\nload = 0.5\nmessage = '24 flits'\n\
+             [run]\nwarmup = '0 us'\nduration = '10 us'\ndrain = '0 us'\n"
+        )
+    };
+    for (kind, keys) in [
+        ("lhrp", vec!["threshold"]),
+        ("lhrp+srp", vec!["threshold"]),
+        ("ecn", vec!["decrement", "increment", "timer"]),
+        ("codes-cc", vec!["buffer"]),
+        ("srp", vec![]),
+    ] {
+        let scheme = format!("kind = '{kind}'");
+        let plain = text(&scheme);
+        let read = |text: &str| Scenario::parse(text, &[]).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let described = describe(&read(&plain)).unwrap();
+        let chosen = described["congestion_control_default"].as_object().unwrap();
+        let mut found: Vec<&String> = chosen.keys().collect();
+        found.sort_unstable();
+        assert_eq!(found, keys, "{kind}");
+        let given: String = chosen.iter().map(|(key, value)| format!("\n{key} = {value}")).collect();
+        let same = text(&format!("{scheme}{given}"));
+        let checksum = |text: &str| run(&read(text), &mut |_| true).unwrap().summary["checksum"].clone();
+        assert_eq!(checksum(&plain), checksum(&same), "{given}");
+    }
+}

@@ -409,7 +409,12 @@ fn a_mistake_in_a_trace_from_a_file_names_the_file() {
 #[test]
 fn what_a_trace_has_no_use_for_is_refused() {
     for (workload, trace, mpi, expected) in [
-        ("goal", "num_ranks 1\nrank 0 {\n}\n", "barrier = \"1 us\", alltoall = \"at-once\"", "mpi.barrier mpi.alltoall"),
+        (
+            "goal",
+            "num_ranks 1\nrank 0 {\n}\n",
+            "barrier = \"1 us\", alltoall = \"at-once\"",
+            "mpi.barrier mpi.alltoall",
+        ),
         ("goal", "num_ranks 1\nrank 0 {\n}\n", "eager = \"1 kB\"", ""),
         ("vef", "VEF 1 0 0 0 0 FALSE", "barrier = \"1 us\"", "mpi.barrier"),
         ("vef", "VEF 1 0 0 0 0 FALSE", "alltoall = \"at-once\"", ""),

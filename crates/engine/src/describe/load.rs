@@ -140,7 +140,7 @@ impl Loads {
 }
 
 const LOOKS: &str = "the routing looks at the load of the network, so that its channel loads are not known without \
-                     simulation; oblivious are minimal, dor, nca (random or deterministic), valiant and shortest";
+                     simulation; oblivious are minimal, dor (but by occupancy), nca (random or deterministic), valiant and shortest";
 
 /// What all sources send to a destination, each in its first switch.
 fn injected(plan: &Plan, destinations: &dyn Destinations, dst: u32) -> Result<Vec<Packets>, String> {

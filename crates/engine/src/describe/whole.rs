@@ -16,12 +16,15 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
     let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
     let across = (plan.lookahead != NEVER).then(|| ns(plan, plan.lookahead as f64));
     let hops = ways.as_ref().map(Ways::hops);
+    let scheme = scenario.congestion_control.scheme();
+    let chosen = scheme.defaults(plan).into_iter().map(|(key, value)| (key.to_string(), value));
     let mut facts = json!({
         "title": scenario.title,
         "topology": scenario.topology.kind(),
         "routing": scenario.routing.kind(),
         "queueing": scenario.queueing.kind(),
         "congestion_control": scenario.congestion_control.kind(),
+        "congestion_control_default": Map::from_iter(chosen),
         "endpoints": graph.endpoints,
         "switches": graph.switches,
         "ports": ports.count(),
@@ -44,7 +47,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "queues": queues(plan),
         "ranks": ranks(plan),
         "cost": cost::cost(scenario, plan),
-        "warnings": scenario.congestion_control.scheme().remarks(plan),
+        "warnings": scheme.remarks(plan),
     });
     if let Some(added) = added_ports(scenario, plan) {
         facts["horizontal_ports_percent_of_others"] = json!(added);

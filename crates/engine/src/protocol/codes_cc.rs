@@ -11,6 +11,7 @@ use crate::problem::Problem;
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// CODES_CC: a switch whose port to an endpoint fills up orders the sources of what waits there to throttle themselves to
@@ -122,6 +123,11 @@ impl CodesCc {
 }
 
 impl Scheme for CodesCc {
+    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        let buffer = || ("buffer", json!(Size::Flits(self.buffer(plan) as u64)));
+        Vec::from_iter(self.buffer.is_none().then(buffer))
+    }
+
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let high = (self.congested * self.buffer(plan)) as u32;
         let reach = Reach::of_data(plan).warning("congested", high, "a port counts as congested");

@@ -11,6 +11,7 @@ use crate::rng::{mix, scale};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Explicit congestion notification after InfiniBand: marks at the root of congestion, a delay between packets at the
@@ -245,7 +246,28 @@ impl Agent for Marker {
     }
 }
 
+impl Ecn {
+    /// What the delay changes by and how often: key, what is given, and else the cycles.
+    fn steps(&self, plan: &Plan) -> [(&'static str, Option<Duration>, u64); 3] {
+        let packet = u64::from(plan.packet_flits);
+        let step = packet.div_ceil(24);
+        [
+            ("increment", self.increment, packet),
+            ("decrement", self.decrement, step),
+            ("timer", self.timer, 96 * step),
+        ]
+    }
+}
+
 impl Scheme for Ecn {
+    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        let steps = self.steps(plan).into_iter();
+        let used =
+            steps.filter(|(key, given, _)| given.is_none() && (self.table.is_empty() || *key == "timer"));
+        used.map(|(key, _, cycles)| (key, json!(Duration::Ps(Duration::Cycles(cycles).time(&plan.scale).0))))
+            .collect()
+    }
+
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let threshold = plan.flits(self.threshold);
         Vec::from_iter(Reach::of_data(plan).warning("threshold", threshold, "anything is marked"))
@@ -270,15 +292,14 @@ impl Scheme for Ecn {
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let by_index = !self.table.is_empty();
-        let packet = u64::from(plan.packet_flits);
-        let step = packet.div_ceil(24);
-        let time = |given: Option<Duration>, cycles| plan.ticks(given.unwrap_or(Duration::Cycles(cycles)));
+        let [increment, decrement, timer] =
+            self.steps(plan).map(|(_, given, cycles)| plan.ticks(given.unwrap_or(Duration::Cycles(cycles))));
         let source = Throttle {
             acknowledge,
             notify: self.notify,
-            increment: if by_index { self.index_increase.into() } else { time(self.increment, packet) },
-            decrement: if by_index { 1 } else { time(self.decrement, step) },
-            timer: time(self.timer, 96 * step).max(1),
+            increment: if by_index { self.index_increase.into() } else { increment },
+            decrement: if by_index { 1 } else { decrement },
+            timer: timer.max(1),
             increase_period: plan.ticks(self.increase_period),
             table: self.table.iter().map(|&delay| plan.ticks(delay)).collect(),
             control: plan.control_class(),

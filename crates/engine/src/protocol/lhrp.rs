@@ -14,6 +14,7 @@ use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Last-hop reservation protocol: packets go speculatively; a switch that has too much queued for one of its endpoints
@@ -309,6 +310,11 @@ pub(super) fn threshold_flits(plan: &Plan, threshold: Option<Size>) -> u32 {
     threshold.map_or_else(|| reach(plan).limit(THRESHOLD), |given| plan.flits(given))
 }
 
+/// The threshold if none is given.
+pub(super) fn default_threshold(plan: &Plan, threshold: Option<Size>) -> Option<(&'static str, Value)> {
+    threshold.is_none().then(|| ("threshold", json!(Size::Flits(threshold_flits(plan, None).into()))))
+}
+
 /// The warning that a threshold is out of reach.
 pub(super) fn out_of_reach(plan: &Plan, threshold: Option<Size>) -> Option<String> {
     reach(plan).warning("threshold", plan.flits(threshold?), "anything is dropped")
@@ -323,6 +329,10 @@ impl Scheme for Lhrp {
         let coalesces = self.coalesce_after != Self::default().coalesce_after && self.fabric_drop.is_none();
         let reach = out_of_reach(plan, self.threshold);
         reach.into_iter().chain(idle("coalesce_after", coalesces, "fabric_drop")).collect()
+    }
+
+    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        Vec::from_iter(default_threshold(plan, self.threshold))
     }
 
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {

@@ -15,6 +15,7 @@ use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Last-hop reservation for small messages, speculative reservation for large ones, with one scheduler in the last-hop
@@ -226,6 +227,10 @@ impl Scheme for LhrpSrp {
             .into_iter()
             .chain(unused.into_iter().flatten())
             .collect()
+    }
+
+    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        Vec::from_iter(super::lhrp::default_threshold(plan, self.threshold))
     }
 
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {

@@ -424,6 +424,10 @@ pub trait Scheme {
     fn remarks(&self, _plan: &Plan) -> Vec<String> {
         Vec::new()
     }
+    /// The defaults that depend on the network, as they are on this one: key and value.
+    fn defaults(&self, _plan: &Plan) -> Vec<(&'static str, serde_json::Value)> {
+        Vec::new()
+    }
     /// Its sources and sinks for the endpoints of a partition.
     fn nics(
         &self,

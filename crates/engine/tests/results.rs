@@ -1,0 +1,175 @@
+//! What a run tells, against what can be counted by hand.
+mod common;
+use common::*;
+use tailback_engine::report::{Column, Output};
+
+const NO_ACKS: &str = "[endpoint]\nacknowledge = false\n";
+const SIX: &str = "kind = \"single-switch\"\nendpoints = 6";
+
+fn one(protocol: &str, rest: &str) -> Output {
+    run(&file(SIX, "kind = \"minimal\"", protocol, rest))
+}
+
+fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
+    let Column::Int(values) = column(output, table, name) else { panic!("{name}") };
+    values
+}
+
+#[test]
+fn stable_is_told_by_what_is_accepted() {
+    for (load, stable) in [(0.3, true), (0.8, false)] {
+        let output = one(
+            "kind = \"none\"",
+            &format!(
+                "{NO_ACKS}[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 2], [1, 2]]\nload = {load}\nmessage = \"4 flits\"\n\
+             [run]\nwarmup = \"5 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n"
+            ),
+        );
+        assert_eq!(output.summary["stable"], stable, "{load}");
+        assert_eq!(output.summary["classes"]["t"]["stable"], stable, "{load}");
+    }
+}
+
+#[test]
+fn quantiles_are_those_of_the_distribution() {
+    let output = one(
+        "kind = \"none\"",
+        &format!(
+            "{NO_ACKS}[packet]\nmax = \"24 flits\"\n[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 1]]\nload = 0.01\n\
+         message = {{ sizes = [\"1 flit\", \"24 flits\"], shares = [0.92, 0.08] }}\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"500 us\"\ndrain = \"5 us\"\n"
+        ),
+    );
+    let at = |key: &str| number(&output, "t", &format!("message_latency_ns.{key}"));
+    // 22 ns, and 45 of 24 flits, but for the few that meet.
+    assert!((at("p50") - 22.0).abs() < 0.5, "{}", at("p50"));
+    for key in ["p95", "p99", "p999"] {
+        assert!(at(key) > 44.0, "{key} {}", at(key));
+    }
+}
+
+#[test]
+fn messages_stand_in_the_bin_of_their_creation() {
+    let output = one(
+        "kind = \"none\"",
+        &format!(
+            "{NO_ACKS}[[traffic]]\nname = \"t\"\npattern = \"hotspot\"\nsources = [1, 2, 3]\ndestinations = [0]\nprocess = \"one-shot\"\n\
+         message = \"1000 flits\"\n[run]\nwarmup = \"0 us\"\nduration = \"10 us\"\ndrain = \"0 us\"\n[record]\nseries = \"1 us\"\nsources = true\n"
+        ),
+    );
+    assert_eq!(ints(&output, "series", "created")[..3], [3, 0, 0]);
+    assert_eq!(ints(&output, "series", "messages")[..5], [3, 0, 0, 0, 0]);
+    assert!(reals(&output, "series", "accepted")[2] > 0.3);
+    let sources = reals(&output, "sources", "accepted");
+    assert!(sources.iter().all(|&share| (share - 0.1).abs() < 1e-9), "{sources:?}");
+}
+
+#[test]
+fn first_tries_of_lhrp_are_speculative() {
+    let output = one(
+        "kind = \"lhrp\"",
+        "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.2\nmessage = \"4 flits\"\n[run]\nwarmup = \"0 us\"\nduration = \"10 us\"\n",
+    );
+    let [sent, packets] = ["speculative_packets", "packets"].map(|key| number(&output, "t", key));
+    assert!(packets > 100.0 && (sent / packets - 1.0).abs() < 0.02, "{sent} of {packets}");
+}
+
+#[test]
+fn snapshots_count_what_is_in_the_switch() {
+    let output = one(
+        "kind = \"none\"",
+        &format!(
+            "{NO_ACKS}[switch]\nkind = \"output-queued\"\ninput_buffer = \"5000 flits\"\noutput_buffer = \"5000 flits\"\n\
+         [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 5], [1, 5]]\nload = 1.0\nprocess = \"periodic\"\nmessage = \"24 flits\"\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"3 us\"\ndrain = \"0 us\"\n[record]\noccupancy = [\"2 us\"]\n"
+        ),
+    );
+    // Two flits come in a flit time, and one goes.
+    let held = ints(&output, "occupancy", "flits")[0];
+    assert!((held - 2000).abs() < 60, "{held}");
+    assert_eq!(ints(&output, "queues", "port"), [5]);
+    assert!((ints(&output, "queues", "flits")[0] - held).abs() <= 48);
+}
+
+#[test]
+fn what_nobody_receives_is_told() {
+    let text = file(
+        SIX,
+        "kind = \"minimal\"",
+        "kind = \"none\"",
+        "[[job]]\nname = \"j\"\nworkload = \"goal\"\nranks = 2\ntext = \"\"\"\nnum_ranks 2\nrank 0 {\nl1: send 100b to 1 tag 0\n}\nrank 1 {\nl1: calc 10\n}\n\"\"\"\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"1 ms\"\n",
+    );
+    let told = run(&text).summary["warnings"].to_string();
+    assert!(told.contains("messages, sends or receives that have no partner"), "{told}");
+}
+
+#[test]
+fn all_at_once_is_not_one_after_the_other() {
+    let time = |how: &str| {
+        let text = file(
+            SIX,
+            "kind = \"minimal\"",
+            "kind = \"none\"",
+            &format!(
+                "[[job]]\nname = \"j\"\nworkload = \"alltoall\"\nranks = 6\nmessage = \"100 B\"\niterations = 1\n\
+             mpi = {{ alltoall = \"{how}\", delay = \"1 us\" }}\n[run]\nwarmup = \"0 us\"\nduration = \"1 ms\"\n"
+            ),
+        );
+        run(&text).summary["jobs"]["j"]["time_ns"].as_f64().unwrap()
+    };
+    let (once, pairs) = (time("at-once"), time("pairwise"));
+    assert!(once < 0.5 * pairs, "{once} {pairs}");
+}
+
+#[test]
+fn the_mean_of_an_operation_is_of_all_ranks() {
+    let text = file(
+        SIX,
+        "kind = \"minimal\"",
+        "kind = \"none\"",
+        "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nranks = 2\nsynchronise = true\nmessage = \"1 kB\"\niterations = 1\n\
+         mpi = { barrier = \"1 us\", overhead = \"0 ns\" }\n[run]\nwarmup = \"0 us\"\nduration = \"1 ms\"\n",
+    );
+    let output = run(&text);
+    let barrier = &output.summary["jobs"]["it"]["operations"]["barrier"];
+    // Who comes last waits 1 us.
+    let [mean, most] = ["mean_ns", "max_ns"].map(|key| barrier[key].as_f64().unwrap());
+    assert!(most > 1000.0);
+    assert_eq!(mean, (1000.0 + most) / 2.0);
+    let Column::Text(kinds) = column(&output, "operations", "operation") else { panic!("words") };
+    let row = kinds.iter().position(|kind| kind == "barrier").unwrap();
+    assert_eq!(reals(&output, "operations", "total_ns")[row], 1000.0 + most);
+}
+
+#[test]
+fn copying_costs_its_time() {
+    let time = |copy: &str| {
+        let text = file(
+            SIX,
+            "kind = \"minimal\"",
+            "kind = \"none\"",
+            &format!(
+                "[[job]]\nname = \"j\"\nworkload = \"ring-exchange\"\nranks = 4\nmessage = \"8 kB\"\niterations = 1\n\
+             mpi = {{ copy = \"{copy}\" }}\n[run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n"
+            ),
+        );
+        run(&text).summary["jobs"]["j"]["time_ns"].as_f64().unwrap()
+    };
+    assert!(time("1 Gb/s") > time("100 Gb/s") + 60_000.0);
+}
+
+#[test]
+fn a_link_is_told_what_the_rates_of_its_flows_take() {
+    let text = file(
+        SIX,
+        "kind = \"minimal\"",
+        "kind = \"none\"",
+        "[endpoint]\nacknowledge = false\n[[job]]\nname = \"app\"\nworkload = \"phases\"\nranks = 6\nflows = \"list\"\nsize = \"1 kB\"\n\
+         text = \"0 1\\n0 2\\n0 3\\n4 3\"\n[run]\nmodel = \"fluid\"\nduration = \"1 ms\"\n[record]\nports = true\n",
+    );
+    let output = run(&text);
+    // 0 has a third for each, and 3 takes the other two of 4 too.
+    let used = reals(&output, "links", "used").iter().zip([0.0, 1.0 / 3.0, 1.0 / 3.0, 1.0, 0.0, 0.0]);
+    assert!(used.clone().all(|(told, part)| (told - part).abs() < 1e-9), "{used:?}");
+}

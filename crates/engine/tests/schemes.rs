@@ -1,0 +1,153 @@
+//! The parameters of congestion controls, and who acts on what.
+mod common;
+use common::*;
+use std::collections::BTreeSet;
+use tailback_engine::report::{Column, Output};
+
+fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
+    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
+    values
+}
+
+/// Seven of nine endpoints send to the other two, until 3 us.
+const HOT: &str = "[switch]\nkind = \"cioq\"\ninput_buffer = \"20 packets\"\n[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 7\n\
+    destinations = 2\nload = 0.9\nstop = \"3 us\"\nmessage = { sizes = [\"4 flits\", \"60 flits\"], shares = [0.5, 0.5] }\n\
+    [run]\nwarmup = \"0 us\"\nduration = \"30 us\"\ndrain = \"0 us\"\n[record]\ncontrol = true\n";
+
+const ECN: &str = "kind = \"ecn\"\nthreshold = \"24 flits\"";
+const TABLE: &str = "kind = \"ecn\"\nthreshold = \"24 flits\"\ntable = [\"0 ns\", \"10 ns\", \"20 ns\", \"40 ns\", \"80 ns\"]";
+const LHRP: &str = "kind = \"lhrp\"\nthreshold = \"24 flits\"\nfabric_drop = \"60 ns\"";
+const SRP: &str = "kind = \"srp\"\nn_min = \"0 flits\"\ntime_to_wait = \"60 ns\"";
+const SRP_ECN: &str =
+    "kind = \"srp\"\nsmall = \"ecn\"\nsmall_threshold = \"10 flits\"\ntime_to_wait = \"60 ns\"";
+const SMSRP: &str = "kind = \"smsrp\"\ntime_to_wait = \"60 ns\"";
+const BOTH: &str = "kind = \"lhrp+srp\"\nthreshold = \"48 flits\"\ntime_to_wait = \"100 ns\"";
+const BOTH_TIMED: &str =
+    "kind = \"lhrp+srp\"\nthreshold = \"48 flits\"\ntime_to_wait = \"60 ns\"\ndrop_small = \"timeout\"";
+const CODES: &str = "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"";
+const CODED: &str = "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"as coded\"\nperiod = \"50 ns\"\nsignals = \"20 ns\"";
+const MARGIN: &str =
+    "kind = \"codes-cc\"\nbuffer = \"96 flits\"\nvariant = \"drain margin\"\nsignals = \"20 ns\"";
+const SST: &str = "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"";
+const SST_MARGIN: &str = "kind = \"sst-cm\"\nvariant = \"drain margin\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"";
+const SAA: &str = "kind = \"saa\"\nprobe_period = \"100 ns\"\nhold = \"200 ns\"";
+const MAX_MIN: &str = "kind = \"max-min\"\nprobe_period = \"100 ns\"\nhold = \"200 ns\"";
+
+/// What each parameter of each scheme is changed to, beside which others.
+const CHANGES: &[(&str, &str, &str)] = &[
+    ("kind = \"none\"", "window", "1"),
+    (ECN, "notify", "\"notification\""),
+    (ECN, "threshold", "\"96 flits\""),
+    (ECN, "increase_period", "\"2 us\""),
+    (ECN, "marking_rate", "20"),
+    (ECN, "timer", "\"5 ns\""),
+    (ECN, "decrement", "\"20 ns\""),
+    (ECN, "increment", "\"200 ns\""),
+    (TABLE, "table", "[\"0 ns\", \"50 ns\", \"90 ns\"]"),
+    (TABLE, "index_increase", "3"),
+    (LHRP, "threshold", "\"48 flits\""),
+    (LHRP, "fabric_drop", "\"200 ns\""),
+    (LHRP, "coalesce_after", "1"),
+    (LHRP, "stops", "\"message\""),
+    (SRP, "n_min", "\"30 flits\""),
+    (SRP, "n_max", "\"1 packet\""),
+    (SRP, "epsilon", "0.5"),
+    (SRP, "time_to_wait", "\"200 ns\""),
+    (SRP, "max_outstanding", "3"),
+    (SRP, "reserves", "\"with-first-packet\""),
+    (SRP, "variant", "\"in-order\""),
+    (SRP, "grants", "\"own class\""),
+    (SRP_ECN, "small", "\"coalesce\""),
+    (SRP_ECN, "small_threshold", "\"100 flits\""),
+    (SRP_ECN, "small_hold", "\"100 ns\""),
+    (SMSRP, "time_to_wait", "\"200 ns\""),
+    (SMSRP, "overhead", "\"8 flits\""),
+    (SMSRP, "epsilon", "0.3"),
+    (SMSRP, "stops", "\"message\""),
+    (BOTH, "threshold", "\"24 flits\""),
+    (BOTH, "threshold_message", "\"100 flits\""),
+    (BOTH, "time_to_wait", "\"40 ns\""),
+    (BOTH, "drop_small", "\"timeout\""),
+    (BOTH, "drop_large", "\"threshold\""),
+    (BOTH_TIMED, "coalesce_after", "1"),
+    (BOTH, "stops", "\"message\""),
+    (CODES, "variant", "\"drain margin\""),
+    (CODES, "signals", "\"200 ns\""),
+    (CODES, "congested", "0.8"),
+    (CODES, "decongested", "0.01"),
+    (CODES, "buffer", "\"48 flits\""),
+    (CODES, "period", "\"200 ns\""),
+    (CODES, "windows", "1"),
+    (CODES, "floor", "0.3"),
+    (CODED, "aggressor_share", "2.0"),
+    (MARGIN, "margin", "0.5"),
+    (MARGIN, "hold", "20.0"),
+    (SST, "variant", "\"as coded\""),
+    (SST, "signals", "\"200 ns\""),
+    (SST, "streams", "5"),
+    (SST, "outstanding", "\"96 flits\""),
+    (SST, "pause", "20.0"),
+    (SST, "expiry", "20.0"),
+    (SST, "mtu", "\"200 flits\""),
+    (SST, "smallest", "\"20 flits\""),
+    (SST_MARGIN, "margin", "0.5"),
+    (SAA, "injection", "\"greedy\""),
+    (SAA, "probe_period", "\"30 ns\""),
+    (SAA, "hold", "\"900 ns\""),
+    (SAA, "piggyback", "true"),
+    (MAX_MIN, "injection", "\"greedy\""),
+    (MAX_MIN, "probe_period", "\"30 ns\""),
+    (MAX_MIN, "hold", "\"900 ns\""),
+    (MAX_MIN, "utilization", "0.5"),
+    (MAX_MIN, "piggyback", "true"),
+];
+
+/// A parameter that is read, checked and then forgotten would make flat sweeps.
+#[test]
+fn every_parameter_of_a_scheme_does_something() {
+    let mut idle = Vec::new();
+    for (protocol, key, value) in CHANGES {
+        let text = file("kind = \"fat-tree\"\nlevels = 2\narity = 3", "kind = \"nca\"", protocol, HOT);
+        let changed = run_with(&text, &[(&format!("congestion_control.{key}"), value)]);
+        if result(&run(&text)) == result(&changed) {
+            idle.push((protocol, key));
+        }
+    }
+    assert!(idle.is_empty(), "{idle:#?}");
+}
+
+#[test]
+fn no_parameter_of_a_scheme_is_left_out_here() {
+    let kind = |protocol: &str| protocol.split('"').nth(1).unwrap().to_string();
+    let changed: BTreeSet<_> =
+        CHANGES.iter().map(|(protocol, key, _)| (kind(protocol), key.to_string())).collect();
+    let listed = tailback_engine::registry::kinds();
+    let mut all = BTreeSet::new();
+    for scheme in listed["congestion_controls"].as_array().unwrap() {
+        for parameter in scheme["parameters"].as_array().unwrap() {
+            let name = |value: &serde_json::Value| value["name"].as_str().unwrap().to_string();
+            all.insert((name(scheme), name(parameter)));
+        }
+    }
+    assert_eq!(changed, all);
+}
+
+#[test]
+fn only_the_root_of_congestion_marks() {
+    let two = "kind = \"file\"\nformat = \"edges\"\ntext = \'\'\'\n0 a\n1 a\n2 b\n3 b\n4 b\n5 b\n6 b\n7 b\na, b\n\'\'\'";
+    let rest = "[switch]\nkind = \"output-queued\"\ninput_buffer = \"4 packets\"\noutput_buffer = \"16 packets\"\n[packet]\nmax = \"24 flits\"\n\
+         [[traffic]]\nname = \"hot\"\npattern = \"list\"\npairs = [[0, 5], [2, 5], [3, 5], [4, 5]]\nload = 1.0\nmessage = \"24 flits\"\n\
+         [[traffic]]\nname = \"cold\"\npattern = \"list\"\npairs = [[1, 7]]\nload = 0.6\nmessage = \"24 flits\"\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"10 us\"\ndrain = \"0 us\"\n[record]\npackets = true\n";
+    let output = run(&file(
+        two,
+        "kind = \"shortest\"",
+        "kind = \"ecn\"\nthreshold = \"48 flits\"\nnotify = \"notification\"\nincrement = \"0 ns\"",
+        rest,
+    ));
+    let Column::Text(kinds) = column(&output, "packets", "kind") else { panic!("words") };
+    let to = ints(&output, "packets", "destination");
+    let told =
+        |source: i64| (0..to.len()).filter(|&row| kinds[row] == "notification" && to[row] == source).count();
+    assert!(told(2) > 20 && 4 * told(1) < told(2), "{} and {}", told(2), told(1));
+}
