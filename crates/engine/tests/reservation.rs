@@ -190,6 +190,10 @@ fn the_speculative_packets_of_every_scheme_are_dropped_at_a_hot_spot() {
         let dropped = summary["classes"]["all"]["dropped_packets"].as_u64().unwrap();
         let bypass = scheme.contains("n_min = \"2 packets\"");
         assert_eq!(dropped == 0, bypass, "{scheme}: {dropped} packets were dropped");
+        // The law of granted intervals is about many of a destination.
+        let steps = steps(&output(&text, &[("record.packets", "true")]));
+        let most = granted(&steps).values().map(|intervals| intervals.len()).max().unwrap_or(0);
+        assert_eq!(most > 20, !bypass, "{scheme}: {most} intervals");
     }
 }
 
