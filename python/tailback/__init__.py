@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tailback import curves, pictures, plot, saturation
+    from tailback import curves, drawing, pictures, plot, saturation
     from tailback.errors import InputError, Interrupted, PointsFailed, Problem, RunFailed, TailbackError
     from tailback.result import Result
     from tailback.saturation import Saturation
@@ -35,6 +35,7 @@ __all__ = [
     "TailbackError",
     "__version__",
     "curves",
+    "drawing",
     "pictures",
     "plot",
     "saturation",
@@ -55,7 +56,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("tailback._engine").version()
-    if name in ("curves", "errors", "pictures", "plot", "saturation"):
+    if name in ("curves", "drawing", "errors", "pictures", "plot", "saturation"):
         return import_module(f"tailback.{name}")
     for module, names in _MODULES.items():
         if name in names:

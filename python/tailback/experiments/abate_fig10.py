@@ -26,13 +26,15 @@ Times = Mapping[tuple[str, str, float], float]
 def cases(counts: Mapping[str, int], full: bool) -> list[Case]:
     """The mix without control, and with it at every latency of its signals."""
     title = f"{sum(counts.values())} jobs"
-    made = [Case({"control": "off", "latency": 0.0}, mix.scenario(f"{title}, off", counts, full), 120)]
+    made = [
+        Case({"control": "off", "latency": 0.0}, mix.scenario(f"{title}, off", counts, full), mix.cost(full))
+    ]
     for control in CONTROLS:
         for latency in _LATENCIES:
             told = f"{title}, {control}, signals after {latency:g} us"
             signals = f"{latency:g} us"
             scenario = mix.scenario(told, counts, full, control, signals=signals, record="control = true")
-            made.append(Case({"control": control, "latency": latency}, scenario, 120))
+            made.append(Case({"control": control, "latency": latency}, scenario, mix.cost(full)))
     return made
 
 

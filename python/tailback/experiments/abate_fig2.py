@@ -21,7 +21,7 @@ def cases(full: bool) -> list[Case]:
         load.append(halo.halo("halo", 8000, 4 if full else 1))
         title = f"8000 ranks of halo3d26{', and a 63:1 incast' if beside else ''}"
         scenario = paper.scenario(title, paper.LARGE, load, routing="ugal", record="ports = true")
-        made.append(Case({"incast": beside}, scenario, 50))
+        made.append(Case({"incast": beside}, scenario, 4))
     return made
 
 

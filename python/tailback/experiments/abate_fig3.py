@@ -32,9 +32,9 @@ def cases(full: bool) -> list[Case]:
     before = _scenario("The step before the incast", "off", full, periods=0)
     return [
         *paper.cases(
-            "Periodic aggressor", lambda title, control: _scenario(title, control, full), 60, paper.VARIANTS
+            "Periodic aggressor", lambda title, control: _scenario(title, control, full), 15, paper.VARIANTS
         ),
-        Case({"part": "before", "iterations": _iterations(full)}, before, 20),
+        Case({"part": "before", "iterations": _iterations(full)}, before, 5),
     ]
 
 

@@ -32,7 +32,7 @@ def cases(full: bool) -> list[Case]:
         paper.job("lammps", "lammps", 2048, steps=3 if full else 1),
         paper.job("incast", "incast", 100, iterations=10 if full else 1),
     ]
-    made = []
+    made, cost = [], 25 if full else 8
     for routing in _SHOWN:
         title = f"LAMMPS and incast, {routing}"
         record = 'occupancy = ["2 ms"]\ncontrol = true'
@@ -40,12 +40,12 @@ def cases(full: bool) -> list[Case]:
             scenario = paper.scenario(
                 title, paper.SMALL, load, control=control, routing=routing, record=record
             )
-            made.append(Case({"routing": routing, "control": control}, scenario, 40))
+            made.append(Case({"routing": routing, "control": control}, scenario, cost))
         alone = paper.scenario(title, paper.SMALL, load, routing=routing, run=paper.only("lammps"))
-        made.append(Case({"routing": routing, "control": "alone"}, alone, 25))
+        made.append(Case({"routing": routing, "control": "alone"}, alone, cost))
         plain = paper.scenario(title, paper.SMALL, load, routing=routing)
         if routing in ROUTINGS:
-            made += [Case({"seeded": routing, "seed": seed}, _seeded(plain, seed), 40) for seed in _SEEDS]
+            made += [Case({"seeded": routing, "seed": seed}, _seeded(plain, seed), cost) for seed in _SEEDS]
     own = {case.labels["control"]: case for case in made if case.labels.get("routing") == "adaptive"}
     made += [
         Case({"short": control}, paper.shortened(own[control].scenario), own[control].cost)
@@ -55,7 +55,7 @@ def cases(full: bool) -> list[Case]:
         for control in ("off", "as published", "drain margin"):
             title = f"LAMMPS and incast, adaptive, buffers of {size} KiB, {control}"
             made.append(
-                Case({"buffer": size, "under": control}, _sized(title, load, size, control), 40),
+                Case({"buffer": size, "under": control}, _sized(title, load, size, control), cost),
             )
     return made
 

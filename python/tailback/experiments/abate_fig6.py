@@ -40,13 +40,13 @@ def cases(full: bool) -> list[Case]:
             lambda title, control, common=common: paper.scenario(
                 title, paper.LARGE, load, control=control, **common
             ),
-            60,
+            12,
             routing=routing,
         )
         alone = paper.scenario(
             f"Four halos, {routing}", paper.LARGE, load, run=paper.only(*halo.HALOS), **common
         )
-        made.append(Case({"control": "alone", "routing": routing}, alone, 40))
+        made.append(Case({"control": "alone", "routing": routing}, alone, 8))
         if routing == ROUTING:
             own = [case for case in made if case.labels["control"] in (*_SHORT, "alone")]
             made += [

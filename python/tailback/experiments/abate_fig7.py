@@ -26,12 +26,12 @@ def cases(full: bool) -> list[Case]:
             routing="ugal",
             record="" if control == "off" else "control = true",
         ),
-        50,
+        40 if full else 10,
     )
     alone = paper.scenario(
         "Four halos", paper.LARGE, load, scheme="sst-cm", routing="ugal", run=paper.only(*halo.HALOS)
     )
-    return [*made, Case({"control": "alone"}, alone, 30)]
+    return [*made, Case({"control": "alone"}, alone, 20 if full else 5)]
 
 
 def draw(data: Data) -> Figure:

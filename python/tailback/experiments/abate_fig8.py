@@ -28,11 +28,13 @@ def cases(counts: Mapping[str, int], full: bool) -> list[Case]:
         lambda title, control: mix.scenario(
             title, counts, full, control, record="" if control == "off" else "control = true"
         ),
-        120,
+        mix.cost(full),
     )
     baselines = [
         Case(
-            {"control": "baseline", "kind": kind}, mix.scenario(f"{kind} alone", counts, full, only=kind), 30
+            {"control": "baseline", "kind": kind},
+            mix.scenario(f"{kind} alone", counts, full, only=kind),
+            mix.cost(full) / 4,
         )
         for kind in counts
     ]

@@ -14,6 +14,11 @@ FIG9 = {"lammps": 5, "milc": 4, "strong": 4, "weak": 4}
 VICTIMS = ("lammps", "milc", "weak", "pairs")
 
 
+def cost(full: bool) -> float:
+    """CPU seconds that a run of all jobs may take."""
+    return 200 if full else 45
+
+
 def load(counts: Mapping[str, int], full: bool) -> list[str]:
     """The jobs of a mix.
 
