@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tailback import InputError, curves, figures
+from tailback.stats import mean_interval
 
 
 def table(**columns):
@@ -151,3 +152,43 @@ def test_figures_of_what_is_known_only(tmp_path):
         for name in ("accepted", "accepted_per_destination", "message_latency_p99")
         for kind in ("png", "svg", "pdf")
     }
+
+
+def test_error_bars_are_the_interval_over_the_seeds():
+    bars = curves.measured_over(swept_loads(), "accepted").axes[0].containers[0].lines[2][0].get_segments()
+    wanted = mean_interval([0.1, 0.12]).scaled(100)
+    assert bars[0][:, 1].tolist() == pytest.approx([wanted.low, wanted.high])
+
+
+def test_points_of_runs_that_are_not_stable_are_hollow():
+    swept = swept_loads(stable=[True, False, True, True, True, True])
+    axes = curves.measured_over(swept, "message_latency_mean_ns").axes[0]
+    hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "white"]
+    assert [line.get_xdata().tolist() for line in hollow] == [[0.1]]
+    assert "hollow" in axes.get_xlabel()
+    assert "hollow" not in curves.measured_over(swept, "accepted").axes[0].get_xlabel()
+
+
+def test_keys_that_change_together_are_one_line():
+    swept = table(**{"topology.a": [4, 8], "topology.h": [2, 4], "class": ["a"] * 2, "accepted": [0.1, 0.2]})
+    (line,) = curves.measured_over(swept, "accepted", over="topology.a").axes[0].containers
+    assert line.lines[0].get_xdata().tolist() == [4, 8]
+
+
+def test_values_with_units_stand_in_their_order_in_one_unit():
+    swept = table(
+        **{"link.global": ["10 us", "100 ns", "1 us"], "class": ["a"] * 3, "time_ns": [4e3, 2e3, 3e3]}
+    )
+    axes = curves.measured_over(swept, "time_ns").axes[0]
+    where, values = axes.lines[0].get_data()
+    assert (where.tolist(), values.tolist()) == ([pytest.approx(0.1), 1.0, 10.0], [2.0, 3.0, 4.0])
+    assert (axes.get_xscale(), axes.get_ylim()[0]) == ("log", 0.0)
+    assert axes.get_xlabel() == "link.global [us]"
+
+
+def test_times_of_jobs_are_drawn_in_us():
+    swept = table(**{"k": [1, 2], "class": ["a"] * 2, "communication_max_ns": [2e3, 3e3]})
+    assert curves.measured_over(swept, "communication_max_ns").axes[0].lines[0].get_ydata().tolist() == [
+        2.0,
+        3.0,
+    ]

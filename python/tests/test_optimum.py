@@ -126,3 +126,12 @@ def test_a_network_that_is_too_large_is_refused():
     large = tailback.Scenario.loads(TREE).replace({"topology.k": 16, "job.app.ranks": 4096})
     with pytest.raises(tailback.errors.InputError, match="variables"):
         optimum.optima(large)
+
+
+def test_every_job_s_phases_are_beside_its_own_optimum():
+    phases = {"job": ["a", "b"], "phase": [0, 0], "time_ns": [300.0, 100.0]}
+    summary = {"jobs": {name: {"phases": {}} for name in "ab"}}
+    told = optimum.beside(
+        tailback.Result("", summary, {"phases": pa.table(phases)}), {"a": [100.0], "b": [100.0]}
+    )
+    assert [told.summary["jobs"][name]["phases"]["time_over_optimum"]["mean"] for name in "ab"] == [3.0, 1.0]

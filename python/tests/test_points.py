@@ -343,3 +343,10 @@ def test_a_sweep_of_forty_points_killed_three_times_gives_the_same_bytes(tmp_pat
 
 def _kept(folder):
     return [path.name for path in folder.glob("[!.]*")]
+
+
+def test_a_sweep_is_not_finished_without_its_runs_alone(tmp_path):
+    done, _ = run(tmp_path, JOBS, alone=True)
+    assert sweeps.is_finished(tmp_path, iter(done.points))
+    shutil.rmtree(done.points[0].alone["a"].directory)
+    assert not sweeps.is_finished(tmp_path, iter(done.points))

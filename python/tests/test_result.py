@@ -195,3 +195,24 @@ def test_a_result_without_a_title_is_called_by_its_folder(tmp_path):
     assert (result.title, result.name) == ("", "mine")
     assert repr(result) == "<Result 'mine', no tables>"
     assert list(tables.by_label([result, result])) == ["mine (1)", "mine (2)"]
+
+
+def test_a_result_that_cannot_be_put_in_its_place_leaves_the_one_before(result, tmp_path, monkeypatch):
+    result.save(tmp_path / "here")
+    real = Path.rename
+
+    def rename(self, to):
+        if self.name == "new":
+            raise OSError(5, "gone")
+        return real(self, to)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(tailback.InputError):
+        result.save(tmp_path / "here")
+    assert (tmp_path / "here" / "summary.json").exists()
+
+
+def test_a_foreign_file_that_begins_alike_is_not_overwritten(tmp_path):
+    (tmp_path / "x").write_text("VEGETABLES")
+    with pytest.raises(tailback.InputError, match="exists and is no"):
+        results.refuse_other(tmp_path / "x", "VEF ", "VEF trace")

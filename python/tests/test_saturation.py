@@ -3,11 +3,13 @@
 import json
 import math
 import random
+from types import SimpleNamespace
 
 import pytest
 
 import tailback
 from tailback import saturation
+from tailback.stats import mean_interval
 
 TWO_TO_ONE = """
 [topology]
@@ -256,3 +258,60 @@ def test_runs_that_are_too_short_for_a_search_warn(command, scenario_file):
 
 
 LONG = '[link]\nlatency = "1 us"\n[routing]'
+
+
+def test_seeds_are_added_one_by_one_until_the_verdict_is_sure(monkeypatch):
+    judge = saturation._Judge(None, "", 0.95, 5, "all", None, None, None)
+    asked, ratios = [], [0.950, 0.954, 0.952, 0.9, 0.9]
+
+    def facts(load, seeds):
+        asked.append(seeds)
+        return [{"accepted": ratio, "offered": 1} for ratio in ratios[:seeds]]
+
+    monkeypatch.setattr(judge, "_facts", facts)
+    assert not judge.accepts(0.5)
+    assert (asked, judge.sure) == ([2, 3], True)
+
+
+def test_what_full_load_accepts_is_told_with_the_confidence_asked_for(network):
+    found = saturation.saturation(network, "traffic.u.load", confidence=0.9, executor=object())
+    assert found.at_full_load.confidence == 0.9
+
+
+def test_half_of_a_narrow_bracket_is_told_with_enough_digits():
+    found = saturation.Saturation(0.5, 0.5001, mean_interval([]), 0.95, sure=True, runs=2, cpu_seconds=0)
+    assert found.half == pytest.approx(0.00005)
+    assert "0.500050 ± 0.000050" in str(found)
+
+
+def test_a_warning_of_several_seeds_is_told_once():
+    judge = saturation._Judge(None, "", 0.95, 2, "all", None, None, None)
+    judge.summaries = {
+        (0.4, 0): {"warnings": ["accepted 10 and 20"]},
+        (0.4, 1): {"warnings": ["accepted 11 and 21"]},
+        (0.5, 0): {"warnings": ["accepted 1 and 2"]},
+    }
+    assert judge.warnings(0.4) == ["at a load of 0.4: accepted 10 and 20"]
+
+
+def test_both_ends_of_the_bracket_tell_their_warnings(network, monkeypatch):
+    monkeypatch.setattr(saturation._Judge, "warnings", lambda self, load: [f"at {load}"])
+    found = saturation.saturation(network, "traffic.u.load", tolerance=0.5, executor=object())
+    assert found.warnings == (f"at {found.accepted_load}", f"at {found.refused_load}")
+
+
+def test_traffic_that_offers_nothing_has_no_saturation(network, monkeypatch):
+    result = SimpleNamespace(summary={"classes": {"all": {"offered": 0.0, "accepted": 0.0}}})
+    monkeypatch.setattr(saturation, "measured", lambda *_, **__: SimpleNamespace(results=lambda: [result]))
+    with pytest.raises(tailback.InputError, match="offered nothing"):
+        saturation.saturation(network, "traffic.u.load", executor=object())
+
+
+def test_what_is_surely_accepted_and_refused_is_the_nearest_of_each():
+    none = mean_interval([])
+    tried = [
+        saturation.Tried(load, none, accepted, True)
+        for load, accepted in ((0.4, True), (0.3, True), (0.7, False), (0.9, False))
+    ]
+    found = saturation.Saturation(0.4, 0.7, none, 0.95, True, 8, 1.0, tuple(tried))
+    assert found.sure_between == (0.4, 0.7)

@@ -29,3 +29,8 @@ def test_the_interval_holds_the_mean_as_often_as_it_says():
         found = mean_interval([stream.gauss(5, 2) for _ in range(5)], confidence=0.9)
         held += found.low <= 5 <= found.high
     assert 0.86 * 400 < held < 0.94 * 400
+
+
+def test_an_interval_keeps_its_confidence_and_no_spread_rounds_nothing():
+    found = mean_interval([0.97, 0.97], confidence=0.9)
+    assert (found.confidence, str(found)) == (0.9, "0.97 ± 0")

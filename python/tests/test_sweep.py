@@ -436,3 +436,24 @@ def test_what_the_runs_of_a_sweep_warn_of_is_told_once_with_how_many_points(comm
     warned = {row["congestion_control.kind"]: row["warnings"] for row in table}
     assert warned["none"] is None
     assert warned["lhrp"].startswith("congestion_control.threshold: ")
+
+
+def test_the_cpu_time_of_all_points_is_told(tmp_path):
+    assert run(tmp_path)[0].tally.cpu_seconds > 0
+
+
+def test_a_value_that_is_wrong_in_every_point_is_told_once_and_no_other(tmp_path):
+    with pytest.raises(tailback.InputError) as raised:
+        run(tmp_path, over={"a": ["wrong", "right"], "b": [1, 2]})
+    assert [p.message.split("in the sweep's ")[1] for p in raised.value.problems] == ["a = wrong"]
+
+
+def test_all_warnings_of_a_run_stand_in_its_rows(tmp_path, monkeypatch):
+    real = tailback.Scenario.run
+
+    def warned(self, progress=None):
+        made = real(self, progress)
+        return replace(made, summary=made.summary | {"warnings": ["one", "two"]})
+
+    monkeypatch.setattr(tailback.Scenario, "run", warned)
+    assert run(tmp_path)[0].table["warnings"].to_pylist()[0] == "one\ntwo"

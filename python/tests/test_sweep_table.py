@@ -87,6 +87,11 @@ def test_any_part_of_a_large_space_is_made_without_the_rest():
         ({"a": {"from": "1 us", "to": "2 us", "step": 1}}, "sweep.a", "units of one kind"),
         ({"a": {"from": 1, "to": 2, "steps": 3}}, "sweep.a", "no key 'steps'"),
         ({"a": {"from": "x", "to": 2, "step": 3}}, "sweep.a", "neither a number"),
+        ({"a": {"from": 1, "to": 0, "points": 3, "log": True}}, "sweep.a", "over 0"),
+        ({"a": {"from": 1, "to": 1, "points": 2}}, "sweep.a", "both ends"),
+        ({"a": {"from": 1, "to": 4, "step": 1, "log": True}}, "sweep.a", "takes points"),
+        ({"a": {"from": True, "to": 2, "points": 2}}, "sweep.a", "neither a number"),
+        ({"seeds": [-1]}, "sweep.seeds", "whole numbers"),
     ],
 )
 def test_nonsense_is_refused_with_its_place(table, path, words):
@@ -117,3 +122,8 @@ def test_lines_of_values_that_look_like_headers_are_none():
 def test_a_sweep_that_is_no_table_of_its_own_is_refused():
     with pytest.raises(tailback.InputError, match=r"write it under \[sweep\]"):
         without_sweep("sweep = { a = [1] }\n[run]\nseed = 1\n")
+
+
+def test_one_seed_is_the_largest_and_a_part_ends_with_the_sweep():
+    assert list(space({"seeds": [1, 9, 3]}).with_one_seed().points()) == [{"run.seed": 9}]
+    assert list(space({"a": [1, 2]}).points(1, 9)) == [{"a": 2}]
