@@ -240,6 +240,19 @@ def test_a_part_that_cannot_be_is_refused(tmp_path, inline, wanted, told):
     assert told in str(refused.value.problems[0])
 
 
+def test_a_part_keeps_the_searches_that_have_all_of_its_labels():
+    (search,) = searching().searches(False)
+    labelled = [replace(search, labels={"protocol": name, "seed": 1}) for name in "xy"]
+    whole = replace(searching(), searches=lambda full: labelled)
+
+    def kept(*wanted):
+        (one,) = part.only([whole], wanted, full=False)
+        return [search.labels["protocol"] for search in one.searches(False)]
+
+    assert kept("seed=1") == ["x", "y"]
+    assert kept("seed=2") == kept("seed=1", "load=0.1") == []
+
+
 def test_a_part_that_lacks_nothing_is_the_whole():
     (whole,) = part.only([experiment("x-fig1", held=True)], ["load=0.1,0.2"], full=False)
     assert whole.part == ""

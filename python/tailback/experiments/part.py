@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tailback.errors import InputError, Problem
-from tailback.experiments.model import Case, Experiment
+from tailback.experiments.model import Case, Experiment, Search
 
 HELP = "form: LABEL=VALUE or LABEL=VALUE,VALUE"
 
@@ -17,7 +17,8 @@ HELP = "form: LABEL=VALUE or LABEL=VALUE,VALUE"
 def only(experiments: Sequence[Experiment], wanted: Sequence[str], *, full: bool) -> list[Experiment]:
     """The experiments with those of their runs that have these labels, and those that know no such label.
 
-    `wanted` are texts like `load=1` and `protocol=ecn,lhrp`. Searches are left out.
+    `wanted` are texts like `load=1` and `protocol=ecn,lhrp`. A search goes over loads and the like, so it is
+    kept only if it has all of these labels.
     """
     chosen: dict[str, list[Any]] = {}
     for text in wanted:
@@ -48,11 +49,17 @@ def _value(text: str) -> Any:
 
 def _part(one: Experiment, wanted: Mapping[str, list[Any]], text: str, full: bool) -> Experiment:
     def cases(full: bool) -> list[Case]:
-        return [case for case in one.cases(full) if _matches(case, wanted)]
+        return [case for case in one.cases(full) if _matches(case.labels, wanted)]
+
+    def keeps(search: Search) -> bool:
+        return wanted.keys() <= search.labels.keys() and _matches(search.labels, wanted)
+
+    def searches(full: bool) -> list[Search]:
+        return [search for search in one.searches(full) if keeps(search)]
 
     def left_out(full: bool) -> list[Mapping[str, Any]]:
-        runs = [case.labels for case in one.cases(full) if not _matches(case, wanted)]
-        return [*runs, *(search.labels for search in one.searches(full))]
+        runs = [case.labels for case in one.cases(full) if not _matches(case.labels, wanted)]
+        return [*runs, *(search.labels for search in one.searches(full) if not keeps(search))]
 
     if not cases(full):
         raise InputError(
@@ -60,11 +67,11 @@ def _part(one: Experiment, wanted: Mapping[str, list[Any]], text: str, full: boo
         )
     if not left_out(full):
         return one
-    return replace(one, cases=cases, searches=lambda full: [], part=text, left_out=left_out)
+    return replace(one, cases=cases, searches=searches, part=text, left_out=left_out)
 
 
-def _matches(case: Case, wanted: Mapping[str, list[Any]]) -> bool:
-    return all(case.labels[label] in values for label, values in wanted.items() if label in case.labels)
+def _matches(labels: Mapping[str, Any], wanted: Mapping[str, list[Any]]) -> bool:
+    return all(labels[label] in values for label, values in wanted.items() if label in labels)
 
 
 def _values(one: Experiment, wanted: Mapping[str, list[Any]], full: bool) -> str:
