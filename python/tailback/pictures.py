@@ -302,7 +302,7 @@ def _time(job: _Facts, run: _Facts) -> Any:
     end = run.get("simulated_ns")
     if job.get("time_ns") is not None or end is None:
         return job.get("time_ns")
-    return end - job.get("start_ns", 0.0)
+    return max(0.0, end - job.get("start_ns", 0.0))
 
 
 def _communication(job: _Facts, _: _Facts) -> Any:

@@ -100,6 +100,9 @@ def test_a_job_that_did_not_end_is_drawn_as_such(throttled):
     assert pale.get_alpha() < 1
     assert pale.get_width() == axes.texts[0].xy[0]
     assert not any(bar.get_alpha() for bar in ended)
+    jobs["incast"] |= {"start_ns": 1e9}  # it would have started after the end
+    (axes,) = pictures.job_times(replace(throttled, summary=throttled.summary | {"jobs": jobs})).axes
+    assert axes.patches[-1].get_width() == 0.0
 
 
 def test_the_distribution_holds_every_packet(throttled):

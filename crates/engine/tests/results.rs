@@ -173,3 +173,16 @@ fn a_link_is_told_what_the_rates_of_its_flows_take() {
     let used = reals(&output, "links", "used").iter().zip([0.0, 1.0 / 3.0, 1.0 / 3.0, 1.0, 0.0, 0.0]);
     assert!(used.clone().all(|(told, part)| (told - part).abs() < 1e-9), "{used:?}");
 }
+
+#[test]
+fn a_job_that_the_run_does_not_come_to_is_told_so() {
+    let told = |start: &str| {
+        let job = format!(
+            "[[job]]\nname = \"j\"\nworkload = \"incast\"\nranks = 3\nstart = \"{start}\"\nmessage = \"1 MB\"\niterations = 9\n\
+             [run]\nwarmup = \"0 us\"\nduration = \"100 us\"\n"
+        );
+        run(&file(SIX, "kind = \"minimal\"", "kind = \"none\"", &job)).summary["warnings"].to_string()
+    };
+    assert!(told("2 ms").contains("the job would start after the end of the run"), "{}", told("2 ms"));
+    assert!(told("2 us").contains("run.duration is too short"), "{}", told("2 us"));
+}

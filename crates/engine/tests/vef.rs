@@ -84,6 +84,32 @@ fn times_are_those_of_the_trace() {
     assert!((twice - 2.0 * late + 2000.0).abs() < 1.0, "{twice} after {late}");
 }
 
+/// A message at 1 ms, and an answer 1 ms after it has come: each task computes for a millisecond.
+#[test]
+fn the_times_between_records_are_computing() {
+    let output = run("VEF 2 2 0 0 0 FALSE\n0 0 1 1250 0 1000000 -1\n1 1 0 1250 2 1000000 0\n", "");
+    let job = &output.summary["jobs"]["trace"];
+    let communication = job["communication_ns"]["mean"].as_f64().unwrap();
+    assert!((1_000_000.0..1_010_000.0).contains(&communication), "{job}");
+    assert_eq!(
+        (&job["operations"]["compute"]["count"], &job["operations"]["compute"]["mean_ns"]),
+        (&2.into(), &1e6.into())
+    );
+}
+
+/// The root of a broadcast may tell what it sends to all the others, or to all.
+#[test]
+fn the_root_of_a_broadcast_may_tell_the_total() {
+    let broadcast = |root: u64| {
+        let others: String = (1..4).map(|task| format!("G0 0 0 {task} 0 1600 0 0 -1\n")).collect();
+        check(&format!("VEF 4 0 1 1 4 FALSE\nC0 0 1 2 3\nG0 0 0 0 {root} 0 0 0 -1\n{others}"), "")
+    };
+    for root in [0, 1600, 4800, 6400] {
+        assert_eq!(broadcast(root), Vec::<String>::new(), "{root}");
+    }
+    assert!(broadcast(3200)[0].contains("in a broadcast of 3200 B"), "{:?}", broadcast(3200));
+}
+
 #[test]
 fn every_mistake_is_told_with_its_line() {
     let with = |lines: &str| format!("VEF 2 1 1 0 0 FALSE\nC0 0 1\n{lines}");

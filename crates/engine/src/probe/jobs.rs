@@ -112,7 +112,12 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
         let unmatched = outcome.ranks.iter().filter(|rank| rank.unmatched != (0, 0)).count();
         warnings.extend(job.application.notes().iter().map(|note| format!("job \"{name}\": {note}")));
         if unfinished > 0 {
-            let why = if measured.interrupted { "the run was stopped" } else { "run.duration is too short" };
+            let never = job.start.0 / measured.plan.tick > measured.end;
+            let why = match (measured.interrupted, never) {
+                (true, _) => "the run was stopped",
+                (_, true) => "the job would start after the end of the run",
+                _ => "run.duration is too short",
+            };
             warnings.push(format!(
                 "job \"{name}\": {unfinished} of {ranks} ranks had not come to their end: {why}"
             ));

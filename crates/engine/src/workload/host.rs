@@ -45,7 +45,7 @@ type Entry = (Time, u32, What);
 /// What the ranks of an endpoint are about to do, in the order of its times; of what is at once, in the order in which it was added.
 /// Nearly all of it is added at one of the ends: what a rank sends when its clock comes to it, and messages that leave.
 #[derive(Default)]
-pub(super) struct Agenda(VecDeque<Entry>);
+pub(super) struct Agenda(pub(super) VecDeque<Entry>);
 
 impl Agenda {
     pub(super) fn add(&mut self, at: Time, slot: u32, what: What) {

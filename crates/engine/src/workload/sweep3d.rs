@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// Neutron transport by sweeps (Koch, Baker, Alcouffe 1992): ranks stand in a two-dimensional grid, each with a column of cells.
 /// A sweep starts in a corner; for each block of planes a rank receives from the two neighbours that it comes from, computes, and
-/// sends to the two that it goes to. In each iteration there are two sweeps from each of the four corners, up and down the
-/// columns. All sends and receives are blocking, as in the original; the order of the corners follows Ember's Sweep3D. Source of
+/// sends to the two that it goes to. In each iteration sweeps start twice in each of the four corners, one corner after the
+/// other. All sends and receives are blocking, as in the original; the order of the corners follows Ember's Sweep3D. Source of
 /// the sizes: ours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +51,9 @@ fn default_iterations() -> u32 {
 /// Sweeps of an iteration.
 const SWEEPS: u64 = 8;
 
+/// The ways in y and x of one sweep after the other: from the corners (0, 0), (X, 0), (X, Y) and (0, Y).
+const WAYS: [(i32, i32); 4] = [(1, 1), (1, -1), (-1, -1), (-1, 1)];
+
 impl Bind for Sweep3d {
     fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
         Ok(self.grid.map(|[x, y]| Grid::new(&[y.get(), x.get()]).ranks()))
@@ -89,9 +92,7 @@ impl Script for Sweeps {
         let Some(sweep) = number.checked_div(self.blocks.into()).filter(|&sweep| sweep < sweeps) else {
             return false;
         };
-        // Two sweeps from each corner.
-        let corner = sweep % SWEEPS / 2;
-        let (y, x) = (if corner & 2 == 0 { 1 } else { -1 }, if corner & 1 == 0 { 1 } else { -1 });
+        let (y, x) = WAYS[(sweep % 4) as usize];
         let (ahead, behind) = ([[0, x], [y, 0]], [[0, -x], [-y, 0]]);
         for from in behind.iter().filter_map(|step| self.grid.beside(rank, step)) {
             ops.push(Op::Receive { from, tag: 0 });
@@ -101,5 +102,23 @@ impl Script for Sweeps {
             ops.push(Op::Send { to, bytes: self.bytes, tag: 0 });
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_start_in_the_corners_as_ember_s_do() {
+        let sweeps = Sweeps { grid: Grid::new(&[2, 2]), bytes: 1, blocks: 1, compute: 0, iterations: 1 };
+        let starts = |sweep: u64, rank: u32| {
+            let mut ops = Vec::new();
+            assert!(sweeps.section(rank, sweep, &mut ops));
+            !ops.iter().any(|op| matches!(op, Op::Receive { .. }))
+        };
+        let first = |sweep: u64| (0..4).filter(|&rank| starts(sweep, rank)).collect::<Vec<_>>();
+        assert_eq!((0..SWEEPS).flat_map(first).collect::<Vec<_>>(), [0, 1, 3, 2, 0, 1, 3, 2]);
+        assert!(!sweeps.section(0, SWEEPS, &mut Vec::new()));
     }
 }

@@ -111,8 +111,8 @@ pub struct Mailbox {
     expected: Keyed<Key, Waiting>,
     /// Messages that came before their turn, by where that is kept, and number.
     early: Keyed<Key, Wire>,
-    /// Sends that wait until sequence numbers are free, by where these are kept.
-    held: Keyed<Key, VecDeque<(Letter, Request)>>,
+    /// Sends that wait until sequence numbers are free, by where these are kept, and not before their times.
+    held: Keyed<Key, VecDeque<(Time, Letter, Request)>>,
 }
 
 /// Receives and messages that wait for each other.
@@ -151,7 +151,7 @@ impl Mailbox {
         // Numbers go round: the next one is still in use if it is that of the oldest message.
         if pair.sending.first().is_some_and(|oldest| oldest.sequence == sequence) {
             assert!(instance.is_none(), "law broken: two sends under way have the same sequence number");
-            return self.held.entry(turn).push_back((letter, request));
+            return self.held.entry(turn).push_back((at, letter, request));
         }
         pair.next = (sequence + 1) % SEQUENCES;
         self.sending.push(&mut pair.sending, Sending { request, sequence, tag, bytes });
@@ -208,11 +208,25 @@ impl Mailbox {
         if self.held.is_empty() {
             return;
         }
-        // Those held go in their order; one that is still too early is held again, and so are those behind it.
-        let held = self.held.remove(turn).unwrap_or_default();
-        for (letter, request) in held {
-            self.send(act.now, letter, request, costs, act);
+        // Those held go in their order, until one is still too early.
+        while let Some((at, letter, request)) = self.next_held(turn) {
+            self.send(at.max(act.now), letter, request, costs, act);
         }
+    }
+
+    /// The first of the sends held that has its number free now.
+    fn next_held(&mut self, turn: Key) -> Option<(Time, Letter, Request)> {
+        self.held.get(turn)?;
+        let pair = self.outbound.entry(turn);
+        if pair.sending.first().is_some_and(|oldest| oldest.sequence == pair.next) {
+            return None;
+        }
+        let held = self.held.entry(turn);
+        let first = held.pop_front();
+        if held.is_empty() {
+            self.held.remove(turn);
+        }
+        first
     }
 
     /// A message has arrived.
@@ -294,7 +308,8 @@ impl Mailbox {
             self.done.push((posted.what, at));
             return;
         }
-        self.expected.insert(key(from, wire.tag, wire.sequence), posted);
+        let earlier = self.expected.insert(key(from, wire.tag, wire.sequence), posted);
+        assert!(earlier.is_none(), "law broken: two receives wait for data of the same sequence number");
         let clear = Wire { kind: Kind::Clear, ..wire };
         act.send(Time(at.0 + costs.delay), from, costs.control, clear.pack());
     }
@@ -467,6 +482,27 @@ mod tests {
         assert_eq!(leaves(&mut mail, 1), [1]);
         assert_eq!(leaves(&mut mail, 1), [all + 1]);
         assert_eq!(mail.left_over().1, all as usize - 2);
+    }
+
+    #[test]
+    fn a_send_that_waited_for_a_number_leaves_no_earlier_than_its_time() {
+        let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
+        let (costs, mut agenda, mut ledger) =
+            (Costs::new(&Mpi::default(), &scale), Agenda::default(), Ledger::default());
+        let mut mail = Mailbox::default();
+        let letter = Letter { to: 1, bytes: 8, tag: 5, instance: None };
+        for request in 0..Request::from(SEQUENCES) + 2 {
+            let mut act = Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+            mail.send(Time(request.into()), letter, request, &costs, &mut act);
+        }
+        // The rank's clock is ahead for the first that is held, and behind for the second.
+        let all = u64::from(SEQUENCES);
+        for (sequence, now, sent) in [(0, all - 9, all), (1, all + 90, all + 90)] {
+            let tag = Wire { kind: Kind::Eager, sequence, tag: 5 }.pack();
+            let mut act = Actions { now: Time(now), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+            mail.on_injected(1, tag, &costs, &mut act);
+            assert_eq!(agenda.0.back().map(|entry| entry.0), Some(Time(sent)));
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub struct Mpi {
     /// Latency of software and adapter before a message enters the network; it does not occupy the processor. Source:
     /// CODES, 2500 ns of software and 1000 ns of the adapter. In a VEF trace: none.
     pub delay: Option<Duration>,
-    /// Rate at which an eager message is copied before it is sent. Source: CODES, 0.55 ns for a byte, rounded to 14.5 Gb/s. In a
+    /// Rate at which an eager message is copied before it is sent; copies occupy nothing, so that those of several messages overlap. Source: CODES, 0.55 ns for a byte, rounded to 14.5 Gb/s. In a
     /// VEF trace: in no time.
     pub copy: Option<Rate>,
     /// Time of a barrier that goes by a network of its own, from the last rank's coming to all ranks' leaving; without it, a
@@ -49,7 +49,7 @@ pub struct Mpi {
     /// How an allgather is cut into messages.
     pub allgather: AllgatherChoice,
     /// The largest allgather, all ranks' data together, that `allgather = "automatic"` does in ⌈log₂ n⌉ steps. Source:
-    /// MPICH, 80 KiB.
+    /// after MPICH, 80 KiB.
     pub allgather_short: Size,
     /// How an all-to-all is cut into messages.
     pub alltoall: Alltoall,

@@ -130,7 +130,7 @@ impl Process {
         self.state = State::Blocked;
         match op {
             Op::Compute(time) => {
-                self.clock.0 += time;
+                self.clock.0 = self.clock.0.saturating_add(time);
                 self.state = State::Computing;
                 act.timer(self.clock, 0);
             }

@@ -16,7 +16,8 @@ mod text;
 pub use text::{Mistake, Trace, read};
 
 /// A recorded MPI application: messages between tasks and collective operations, each at a time after another was sent, received
-/// or done. A message is sent when its time has come; its receive is posted from the beginning. Collective operations are cut into
+/// or done. A message is sent when its time has come; its receive is posted from the beginning. The times between records count as
+/// computing. Collective operations are cut into
 /// messages: broadcasts and reductions along binomial trees; gathers and scatters by one message for each task; barriers by
 /// dissemination; allreduces, allgathers and all-to-alls as `mpi` says.
 ///

@@ -54,8 +54,8 @@ fn first<'a>(members: impl Iterator<Item = &'a Member>) -> Option<&'a Member> {
     members.min_by_key(|member| member.when.line)
 }
 
-/// A broadcast or a reduction has one size: what the root sends each other receives, and the other way round. If the root's own
-/// record leaves it out, it is that of the first of the others.
+/// A broadcast or a reduction has one size: what the root sends each other receives, and the other way round. The root's own record
+/// tells it, or that of all the others together, or of all members, or leaves it out: then it is that of the first of the others.
 fn check_size(collective: &Collective) -> Result<(), Mistake> {
     let (root, to_root) = (root(collective)?, collective.operation == REDUCTION);
     let size = |member: &Member| if to_root { member.send } else { member.receive };
@@ -63,7 +63,12 @@ fn check_size(collective: &Collective) -> Result<(), Mistake> {
         || collective.members.iter().enumerate().filter(|(at, _)| *at != root).map(|(_, other)| other);
     let own = &collective.members[root];
     let told = Some(if to_root { own.receive } else { own.send }).filter(|&bytes| bytes > 0);
-    let Some(whole) = told.or_else(|| first(others()).map(size)) else { return Ok(()) };
+    let each = first(others()).map(size);
+    let count = collective.members.len() as u64;
+    let together = |total: u64| {
+        each.filter(|each| [count - 1, count].map(|n| each.checked_mul(n)).contains(&Some(total)))
+    };
+    let Some(whole) = told.map(|total| together(total).unwrap_or(total)).or(each) else { return Ok(()) };
     let Some(wrong) = first(others().filter(|other| size(other) != whole)) else { return Ok(()) };
     let (verb, name) = if to_root { ("sends", "reduction") } else { ("receives", "broadcast") };
     let message = format!("task {} {verb} {} B in a {name} of {whole} B", wrong.task, size(wrong));

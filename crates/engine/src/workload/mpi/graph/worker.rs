@@ -98,7 +98,7 @@ impl Worker {
                 let ready = if is_exact { act.now } else { ready };
                 self.mail.receive(ready, Wanted { from, tag, instance }, node, &self.costs, act);
             }
-            What::Compute(time) => {
+            What::Compute(time) | What::Delay(time) => {
                 // Waiting for the processor is no computing.
                 self.under_way.insert(node, act.now);
                 if self.computing == 0 {
@@ -107,7 +107,6 @@ impl Worker {
                 self.computing += 1;
                 act.timer(Time(act.now.0.saturating_add(time)), node << 1 | END);
             }
-            What::Delay(time) => act.timer(Time(act.now.0.saturating_add(time)), node << 1 | END),
         }
         self.released(node, true, act);
     }
@@ -129,19 +128,16 @@ impl Worker {
 
     fn finish(&mut self, node: u32, act: &mut Actions) {
         let kind = match self.graph().nodes[node as usize].what {
-            What::Send { .. } => Some(Kind::Isend),
-            What::Receive { .. } => Some(Kind::Irecv),
-            What::Compute(_) => Some(Kind::Compute),
-            What::Delay(_) => None,
+            What::Send { .. } => Kind::Isend,
+            What::Receive { .. } => Kind::Irecv,
+            What::Compute(_) | What::Delay(_) => Kind::Compute,
         };
         let since = self.under_way.remove(&node).expect("an operation ends after it began");
-        if let Some(kind) = kind {
-            act.ledger.overlapping(kind, Time(act.now.0 - since.0));
-            if kind == Kind::Compute {
-                self.computing -= 1;
-                if self.computing == 0 {
-                    self.computed += act.now.0 - self.computing_since.0;
-                }
+        act.ledger.overlapping(kind, Time(act.now.0 - since.0));
+        if kind == Kind::Compute {
+            self.computing -= 1;
+            if self.computing == 0 {
+                self.computed += act.now.0 - self.computing_since.0;
             }
         }
         self.undone -= 1;

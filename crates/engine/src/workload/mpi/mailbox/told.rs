@@ -16,7 +16,8 @@ impl Mailbox {
                 .zip(0..)
                 .for_each(|(sending, order)| sends(parts(key).0, sending.tag, order, sending.bytes));
         }
-        for (letter, _) in self.held.iter().flat_map(|(_, held)| held).filter(|(_, request)| of(*request)) {
+        let held = self.held.iter().flat_map(|(_, held)| held);
+        for (_, letter, _) in held.filter(|(.., request)| of(*request)) {
             sends(letter.to, letter.tag, u32::MAX, letter.bytes);
         }
         let mut receives = |from: u32, tag: u16, order: u32| {
@@ -44,7 +45,7 @@ impl Mailbox {
         let held: usize = self.held.iter().map(|(_, held)| held.capacity()).sum();
         let others = open.capacity() * size_of::<(Wanted, Waiting)>()
             + self.done.capacity() * size_of::<(Request, Time)>()
-            + held * size_of::<(Letter, Request)>();
+            + held * size_of::<(Time, Letter, Request)>();
         (tables + self.sending.memory() + waiting.memory() + others) as u64
     }
 }
