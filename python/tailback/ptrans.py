@@ -8,6 +8,7 @@ what it has for one of them goes in messages of at most `chunk` bytes, with comp
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -92,15 +93,21 @@ class Ptrans:
         return lines
 
     def partners(self, task: int) -> list[int]:
-        """The tasks that a task sends to, each task beginning with another."""
+        """The tasks that a task sends to, round by round: in each round two tasks are partners of each other.
+
+        Tasks whose row and column leave the remainders i and j send to those of j and i. With numbers p and q
+        within the two sets, partners in round k are those with p + q = k, modulo how many there are.
+        """
         row, column = divmod(task, self.columns)
         step = gcd(self.rows, self.columns)
-        order = product(range(self.rows // step), range(self.columns // step))
-        towards = [
-            (column + a * step) % self.rows * self.columns + (row + b * step) % self.columns for a, b in order
-        ]
+        across = self.columns // step
+        count = self.rows // step * across
+        own = row // step * across + column // step
+        down, right = column % step, row % step
+        places = (divmod((number - own) % count, across) for number in range(count))
+        rounds = [(down + step * a) * self.columns + right + step * b for a, b in places]
         volumes = self.volume(task)
-        return [other for other in towards if other in volumes]
+        return [other for other in rounds if other in volumes]
 
     def messages(self) -> list[Message]:
         """All messages, task by task."""
@@ -115,21 +122,20 @@ class Ptrans:
         """The lines of the trace, of these messages if they were asked for before.
 
         A task sends its next message `compute_ns` after it has received the message of the same number of the
-        same partner, or, where that one has none for it, after it has sent its last.
+        same partner and iteration, or, where that one has none for it, after it has sent its last.
         """
         tasks = self.rows * self.columns
         messages = self.messages() if messages is None else messages
-        # Numbers of the messages of each pair, in order.
-        numbers: dict[tuple[int, int], list[int]] = {}
+        each = len(messages) // self.iterations
+        # Numbers of the messages of each pair in an iteration, in order.
+        numbers: dict[tuple[int, int, int], list[int]] = {}
         for number, (task, other, _) in enumerate(messages):
-            numbers.setdefault((task, other), []).append(number)
+            numbers.setdefault((number // each, task, other), []).append(number)
         yield f"{BEGINNING}{tasks} {len(messages)} 1 0 0 FALSE"
         yield "C0 " + " ".join(map(str, range(tasks)))
         last: dict[int, int] = {}
-        place: dict[tuple[int, int], int] = {}
         for number, (task, other, size) in enumerate(messages):
-            yield f"{number} {task} {other} {size} {self._when(task, last, place, numbers, messages)}"
-            place[task, other] = place.get((task, other), 0) + 1
+            yield f"{number} {task} {other} {size} {self._when(last.get(task), numbers, messages)}"
             last[task] = number
 
     def _cut(self, task: int) -> Iterator[tuple[int, int]]:
@@ -140,17 +146,17 @@ class Ptrans:
 
     def _when(
         self,
-        task: int,
-        last: dict[int, int],
-        place: dict[tuple[int, int], int],
-        numbers: dict[tuple[int, int], list[int]],
+        last: int | None,
+        numbers: dict[tuple[int, int, int], list[int]],
         messages: Sequence[Message],
     ) -> str:
-        if task not in last:
+        """When the message behind a task's last is sent."""
+        if last is None:
             return f"0 {self.compute_ns} -1"
-        other = messages[last[task]][1]
-        back = numbers.get((other, task), [])
-        count = place[task, other]
-        if count <= len(back):
-            return f"2 {self.compute_ns} {back[count - 1]}"
-        return f"1 {self.compute_ns} {last[task]}"
+        iteration = last * self.iterations // len(messages)
+        task, other, _ = messages[last]
+        place = bisect_left(numbers[iteration, task, other], last)
+        back = numbers.get((iteration, other, task), [])
+        if place < len(back):
+            return f"2 {self.compute_ns} {back[place]}"
+        return f"1 {self.compute_ns} {last}"

@@ -1,6 +1,7 @@
 """The trace of a matrix transposition moves every element to where it belongs."""
 
 from collections import Counter
+from graphlib import TopologicalSorter
 from itertools import product
 
 import pytest
@@ -133,3 +134,26 @@ def test_more_tasks_than_a_trace_has_are_a_mistake(command):
     status, _, told = command("ptrans", "x.vef", "--rows", "70000", "--columns", "70000")
     assert status == 2
     assert "at most 1,048,576" in told
+
+
+@pytest.mark.parametrize("iterations", [1, 2])
+def test_no_message_waits_for_itself_whatever_the_grid(iterations):
+    for rows, columns in product(range(1, 8), repeat=2):
+        if rows * columns == 1:
+            continue
+        lines = [*Ptrans(rows, columns, 100, block=2, chunk=96, iterations=iterations).trace()][2:]
+        # Each is behind the one that its task sent before, and behind what it waits for.
+        waits, last = {}, {}
+        for number, task, *_, after in (line.split() for line in lines):
+            waits[number] = {each for each in (last.get(task), after) if each not in (None, "-1")}
+            last[task] = number
+        assert len([*TopologicalSorter(waits).static_order()]) == len(lines)
+
+
+def test_two_tasks_are_partners_of_each_other_in_the_same_round():
+    sizes = Ptrans(4, 6, 240, block=2)
+    partners = [sizes.partners(task) for task in range(24)]
+    whole = [task for task, others in enumerate(partners) if len(others) == 6]  # none is its own
+    assert len(whole) == 12
+    for task in whole:
+        assert [partners[other][number] for number, other in enumerate(partners[task])] == [task] * 6
