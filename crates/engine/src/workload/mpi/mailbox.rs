@@ -122,7 +122,7 @@ struct Meeting {
     /// How many of these are messages.
     messages: usize,
     /// Receives of any sender or any tag.
-    open: Vec<(Wanted, Waiting)>,
+    open: VecDeque<(Wanted, Waiting)>,
     /// Receives and messages so far.
     count: u32,
 }
@@ -181,7 +181,7 @@ impl Mailbox {
             _ => {
                 let met = self.take_first(&wanted);
                 if met.is_none() {
-                    self.meeting.open.push((wanted, posted));
+                    self.meeting.open.push_back((wanted, posted));
                 }
                 met
             }
@@ -381,7 +381,7 @@ impl Meeting {
             if let Some(at) = self.open.iter().position(suits)
                 && exact.is_none_or(|exact| self.open[at].1.order < exact.order)
             {
-                return Some(self.open.remove(at).1);
+                return self.open.remove(at).map(|(_, posted)| posted);
             }
         }
         exact.is_some().then(|| self.waiting.pop(&mut pair.waiting)).flatten()
