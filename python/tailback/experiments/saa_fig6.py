@@ -114,7 +114,7 @@ def _why_not_worse(data: Data) -> str:
         f"It gains less than its routes promise: at 3, 4 and 5 permutations it takes {told('AR')} times what "
         f"their busiest link needs, NC {told('NC')} times. Congestion that spreads along longer ways takes "
         f"the rest: they gain {told_gain(3)} % at 3 permutations and {told_gain(5)} % at 5. On the 16-ary "
-        "tree nothing is gained at 5 (docs/reports/2026-11-22-full): of no use there, as published, but not "
+        "tree nothing is gained at 5 (docs/reports/2026-11-25-full): of no use there, as published, but not "
         "worse."
     )
 
