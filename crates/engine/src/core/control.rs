@@ -155,7 +155,7 @@ impl<A: Architecture> Partition<A> {
         let plan = &*self.plan;
         let key =
             mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
-        let chance = mix(mix(self.fabric.now ^ plan.seed, switch as u64), key);
+        let chance = mix(mix(mix(plan.seed, self.fabric.now), switch as u64), key);
         let mut route = crate::routing::Route::default();
         let vc = plan.channels.index(class, 0, 0, 0);
         let mut here = Here { switches: &self.switches, fabric: &self.fabric, vc, base, chance };

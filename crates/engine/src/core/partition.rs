@@ -32,6 +32,9 @@ pub struct Partition<A: Architecture> {
     /// Whether packets are promised room when they are routed.
     promises: bool,
     pub(super) plan: Arc<Plan>,
+    /// The seed, mixed: the keys of chances under two seeds have nothing in common then. Seeds themselves differ in few bits, as ports and
+    /// switches do, so that one's chances would be those of another's at other ports.
+    salt: u64,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
     pub(super) endpoints: Table<u32>,
     channels: Box<[Channel; VCS_MAX]>,
@@ -146,6 +149,7 @@ impl<A: Architecture> Partition<A> {
             last_hop: interest.last_hop,
             promises: fabric.plan.router.reserved_level().is_some(),
             circuits,
+            salt: mix(fabric.plan.seed, 0),
             plan: fabric.plan.clone(),
             channels,
             fabric,
@@ -371,7 +375,7 @@ impl<A: Architecture> Partition<A> {
         let mut route = hot.route(channel.network);
         let port = (input - base) as u16;
         // A head arrives at an input at most once a tick: that is the key of its chance.
-        let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ plan.seed;
+        let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ self.salt;
         let (switches, fabric) = (&self.switches, &self.fabric);
         let mut here = Here { switches, fabric, vc: channel.base, base, chance };
         let hop = match &mut self.circuits {

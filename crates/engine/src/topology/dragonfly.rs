@@ -16,7 +16,7 @@ pub const GLOBAL: u8 = 2;
 /// at most three links between switches away: local, global, local. Ports of a switch: `p` endpoints, then `a − 1` local
 /// ports (to the other switches of the group in ascending order), then `h` global ports. The `a·h` global ports of a
 /// group are numbered switch by switch; with n parallel links, ports 0 to groups − 2 make the first link to every other
-/// group, the next groups − 1 ports the second, and so on, so that parallel links are on different switches. Ports
+/// group, the next groups − 1 ports the second, and so on, so that parallel links are on different switches if there are more than `h` other groups. Ports
 /// that remain are not connected. Link classes: `host`, `local`, `global`. Blocks: the groups.
 ///
 /// # Paper

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Just less than half-way round, so that minimal routes load one direction only. On a network of several blocks
 /// (dragonfly groups, fat-tree pods, torus planes) every endpoint sends to the one at its own place ⌈B/2⌉ − 1 blocks
 /// ahead, where B is the number of blocks with endpoints of the class; on a network of one block, of n endpoints,
-/// ⌈n/2⌉ − 1 places ahead in the list. On a torus that is the tornado of its last dimension.
+/// ⌈n/2⌉ − 1 places ahead in the list. On a torus or a mesh that is the tornado of its longest dimension (of equals, the last) alone;
+/// Dally and Towles shift in every dimension.
 /// (Dally and Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2.)
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
