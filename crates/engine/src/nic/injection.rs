@@ -36,7 +36,7 @@ pub struct Paced {
 /// How far a flow is among those of its endpoint: what it has sent takes this long at its rates, from where it started.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// When it came to its present rate.
+    /// How far it was when it came to its present rate.
     before: f64,
     /// Flits per tick; 0 before its first turn.
     rate: f64,
