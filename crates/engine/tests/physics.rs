@@ -189,6 +189,25 @@ fn large_packets_do_not_starve_beside_small_ones() {
     }
 }
 
+#[test]
+fn by_chance_sources_send_as_many_packets_whatever_their_size() {
+    for kind in ["cioq", "input-queued"] {
+        for arbitration in ["random", "round-robin"] {
+            let switch =
+                format!("kind = \"{kind}\"\narbitration = \"{arbitration}\"\ninput_buffer = \"100 packets\"");
+            let large =
+                traffic("large", "\"list\"\npairs = [[1, 0], [2, 0]]", 1.0, "8 flits", "share = true");
+            let small =
+                traffic("small", "\"list\"\npairs = [[3, 0], [4, 0], [5, 0]]", 1.0, "1 flit", "share = true");
+            let rest = format!("[packet]\nmax = \"8 flits\"\n[switch]\n{switch}\n{NO_ACKS}{large}{small}");
+            let output = minimal("kind = \"single-switch\"\nendpoints = 6", NONE, &rest);
+            let [large, small] = ["large", "small"].map(|class| number(&output, class, "accepted"));
+            let packets = small / (large / 8.0);
+            assert!((packets - 1.0).abs() < 0.05, "{switch}: {packets} packets of 1 flit for one of 8");
+        }
+    }
+}
+
 /// Mean flits in the switch at the end of the window.
 fn queued(output: &Output) -> f64 {
     let tailback_engine::report::Column::Int(flits) = column(output, "occupancy", "flits") else {

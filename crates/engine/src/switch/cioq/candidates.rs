@@ -122,8 +122,11 @@ impl<const W: usize, const V: usize> State<W, V> {
             loop {
                 open.short = NIL;
                 let found = self.candidate(fabric, output, (class, input as u32), open);
-                let rank =
-                    |fabric: &Fabric, id: u32| self.rules.rank(fabric, (output, open.port), input as u32, id);
+                let rank = |fabric: &Fabric, id: u32| match self.rules.arbitration {
+                    // It has won before.
+                    Arbitration::Random if self.is_owed(fabric, open.port, id) => 0,
+                    _ => self.rules.rank(fabric, (output, open.port), input as u32, id),
+                };
                 if let Some(found) = found {
                     let rank = rank(fabric, found.id);
                     if best.is_none_or(|(least, _)| rank < least) {

@@ -38,6 +38,12 @@ impl<const W: usize, const V: usize> State<W, V> {
         hot.state & BUBBLE == 0 && self.creditor(port, hot.next_vc).get() == NIL
     }
 
+    /// Whether room is owed to a packet.
+    #[inline(always)]
+    pub(super) fn is_owed(&self, fabric: &Fabric, port: u32, id: u32) -> bool {
+        self.outputs[port].owing.get() > 0 && self.creditor(port, fabric.pool.hot[id].next_vc).get() == id
+    }
+
     /// Owes room to a packet, if none for its virtual channel has it owed yet.
     #[inline(never)]
     pub(super) fn owe(&self, fabric: &Fabric, port: u32, id: u32) {
