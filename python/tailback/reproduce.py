@@ -131,15 +131,19 @@ def reproduce(
     # The longest runs first, so that no core idles at the end.
     ordered = sorted((pair for pair in numbered.values()), key=lambda pair: -pair[1].cost)
     searches = [(one.id, search) for one in experiments for search in one.searches(full)]
+    to_find = [0.0 if _is_found(search, folder) else search.cost for _, search in searches]
     found: dict[str, list[tuple[Mapping[str, Any], Saturation]]] = {one.id: [] for one in experiments}
     with pool(max(1, workers or cores())) as executor:
 
         def tell(runs: Tally) -> None:
             done = sum(map(len, found.values()))
             if progress is not None:
-                progress(replace(runs, points=runs.points + len(searches), done=runs.done + done))
+                ran, to_run = runs.ran + sum(to_find[:done]), runs.to_run + sum(to_find[done:])
+                points, done = runs.points + len(searches), runs.done + done
+                progress(replace(runs, points=points, done=done, ran=ran, to_run=to_run))
 
-        ran = sweeps.run_points([point for point, _ in ordered], executor, folder, progress=tell).demand_all()
+        wanted, costs = [point for point, _ in ordered], {point.name: case.cost for point, case in ordered}
+        ran = sweeps.run_points(wanted, executor, folder, progress=tell, costs=costs).demand_all()
         for name, search in searches:
             found[name].append((search.labels, _find(search, executor, folder, lambda _: tell(ran.tally))))
             tell(ran.tally)

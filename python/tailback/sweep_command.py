@@ -195,9 +195,8 @@ class PointsBar:
 
     def show(self, tally: sweeps.Tally) -> None:
         """Moves the bar, or writes a line if it is time."""
-        ran, to_run = tally.done - tally.reused, tally.points - tally.done
         elapsed = self._progress.tasks[0].elapsed or 0.0
-        told = [f"{console.minutes(elapsed * to_run / ran)} left"] if ran else []
+        told = [f"{console.minutes(elapsed * tally.to_run / tally.ran)} left"] if tally.ran else []
         if tally.failed:
             told.append(f"{tally.failed:,} failed")
         self._progress.update(self._bar, total=tally.points, completed=tally.done, left=", ".join(told))

@@ -80,6 +80,10 @@ class Tally:
     damaged: int = 0
     failed: int = 0
     cpu_seconds: float = 0.0
+    ran: float = 0.0
+    """What ran, by what each run is expected to take: a point counts 1 where nothing is known of it."""
+    to_run: float = 0.0
+    """What has to run yet, alike."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -311,18 +315,26 @@ def _alone(point: Point) -> dict[str, Point]:
 
 
 def run_points(
-    wanted: Sequence[Point], executor: Executor, directory: Path, *, progress: Report | None = None
+    wanted: Sequence[Point],
+    executor: Executor,
+    directory: Path,
+    *,
+    progress: Report | None = None,
+    costs: Mapping[str, float] | None = None,
 ) -> Sweep:
     """Runs the points whose results are not complete. Points that are alike are run once.
 
-    Those that give no result keep no other from running: the sweep tells them.
+    Those that give no result keep no other from running: the sweep tells them. `costs`, by the points' names
+    and in any unit, tell how far it is better than their number does.
     """
     folder = directory / POINTS
     unique = {run.name: run for point in wanted for run in point.runs}
     complete = {name for name, point in unique.items() if points.is_complete(point.directory)}
     missing = [point for name, point in unique.items() if name not in complete]
     damaged = sum(point.directory.exists() for point in missing)
+    cost = {point.name: (costs or {}).get(point.name, 1.0) for point in missing}
     state = {"done": len(complete), "reused": len(complete), "failed": 0, "cpu_seconds": 0.0}
+    state |= {"ran": 0.0, "to_run": sum(cost.values())}
     errors: dict[str, str] = {}
 
     def tell() -> Tally:
@@ -335,6 +347,8 @@ def run_points(
     for outcome in _outcomes(missing, executor, folder, tell):
         state["done"] += 1
         state["cpu_seconds"] += outcome.cpu_seconds
+        state["ran"] += cost[outcome.name]
+        state["to_run"] -= cost[outcome.name]
         if outcome.error:
             state["failed"] += 1
             errors[outcome.name] = outcome.error

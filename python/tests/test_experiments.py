@@ -210,6 +210,25 @@ def test_searches_are_told_among_the_points(tmp_path, inline):
     assert (told[0], told[-2:]) == ((0, 5), [(4, 5), (5, 5)])
 
 
+def test_what_is_left_goes_by_what_runs_and_searches_cost(tmp_path, inline):
+    costs = {0.1: 5.0, 0.2: 1.0}
+    plain = searching()
+
+    def cases(full):
+        return [replace(case, cost=costs[case.labels["load"]]) for case in plain.cases(full)]
+
+    told = []
+    one = replace(plain, cases=cases)
+    reproduce.reproduce([one], tmp_path, progress=lambda tally: told.append((tally.ran, tally.to_run)))
+    # Two runs of 5, two of 1, in any order, then the search of 7.
+    assert (told[0], told[-1], (12, 7) in told) == ((0, 19), (19, 0), True)
+    assert {ran + to_run for ran, to_run in told} == {19}
+    assert {told[at][0] - told[at - 1][0] for at in range(1, len(told))} == {0, 1, 5, 7}
+    told.clear()
+    reproduce.reproduce([one], tmp_path, progress=lambda tally: told.append((tally.ran, tally.to_run)))
+    assert set(told) == {(0, 0)}
+
+
 def test_a_search_some_of_whose_runs_are_missing_is_expected_to_take_its_time(tmp_path, inline):
     reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
     assert reproduce.expected_seconds([searching()], False, tmp_path) == 7.0
