@@ -286,7 +286,7 @@ mod tests {
             }
             (Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
-                phases * crate::describe::describe(&topology.graph(), topology.link_classes()).diameter as u8
+                phases * crate::describe::describe(&topology.graph(), topology).diameter as u8
             }
             (Topology::File(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };

@@ -10,6 +10,7 @@ pub use channels::channels;
 pub use whole::whole;
 
 use crate::graph::{Graph, Peer};
+use crate::topology::Wiring;
 use std::collections::VecDeque;
 
 /// Switches up to which distances are exact.
@@ -51,9 +52,10 @@ pub struct Bisection {
     pub method: &'static str,
 }
 
-/// Describes a network whose link classes have these names.
-pub fn describe(graph: &Graph, link_classes: &[&str]) -> Description {
-    let mut links: Vec<(String, u64)> = link_classes.iter().map(|name| ((*name).to_string(), 0)).collect();
+/// Describes the network of a topology.
+pub fn describe(graph: &Graph, topology: &dyn Wiring) -> Description {
+    let classes = topology.link_classes();
+    let mut links: Vec<(String, u64)> = classes.iter().map(|name| ((*name).to_string(), 0)).collect();
     let mut ports_max = 0;
     for ports in &graph.switches {
         let mut connected = 0;
@@ -76,7 +78,7 @@ pub fn describe(graph: &Graph, link_classes: &[&str]) -> Description {
         diameter: distances.diameter,
         hops_mean: distances.sum as f64 / distances.pairs as f64,
         hops_sampled: distances.sampled,
-        bisection: bisection(graph),
+        bisection: bisection(graph, topology.cut()),
     }
 }
 
@@ -123,15 +125,20 @@ fn distances(graph: &Graph) -> Distances {
     all
 }
 
-/// Halves the network at its blocks, which are numbered in the natural order of each topology. Closed forms: a dragonfly
+/// Halves the network at its blocks, which are numbered in the natural order of each topology, or where `cut` says. Closed forms: a dragonfly
 /// is cut at ⌊g/2⌋·⌈g/2⌉ times the parallel links, a fat tree at half of the links between its upper two levels, a torus
-/// at twice, a mesh at once the links across its longest dimension, a HyperX at k²/4 links a row of its last.
-fn bisection(graph: &Graph) -> Option<Bisection> {
-    let blocks = graph.blocks.iter().max()? + 1;
+/// at twice, a mesh at once the links across its longest dimension, a HyperX at k²/4 links a row of its shortest.
+fn bisection(graph: &Graph, cut: Option<Vec<u32>>) -> Option<Bisection> {
+    let method = match cut {
+        None => "links counted between the lower and the upper half of the blocks (groups, pods, leaves)",
+        Some(_) => "links counted between the halves of the dimension across which they are fewest",
+    };
+    let place = cut.as_ref().unwrap_or(&graph.blocks);
+    let blocks = place.iter().max()? + 1;
     if blocks < 2 {
         return None;
     }
-    let lower = |switch: u32| graph.blocks[switch as usize] < blocks / 2;
+    let lower = |switch: u32| place[switch as usize] < blocks / 2;
     let mut links = 0;
     for (switch, ports) in graph.switches.iter().enumerate() {
         for port in ports {
@@ -142,21 +149,17 @@ fn bisection(graph: &Graph) -> Option<Bisection> {
     }
     let below = graph.endpoints.iter().filter(|&&(switch, _)| lower(switch)).count();
     let smaller = below.min(graph.endpoints.len() - below);
-    Some(Bisection {
-        links,
-        channels_per_endpoint: links as f64 / smaller as f64,
-        method: "links counted between the lower and the upper half of the blocks (groups, pods, leaves)",
-    })
+    Some(Bisection { links, channels_per_endpoint: links as f64 / smaller as f64, method })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Topology, Wiring};
+    use crate::topology::Topology;
 
     fn of(text: &str) -> Description {
         let topology: Topology = toml::from_str(text).unwrap();
-        describe(&topology.graph(), topology.link_classes())
+        describe(&topology.graph(), &topology)
     }
 
     fn links(description: &Description) -> Vec<(&str, u64)> {
@@ -231,7 +234,9 @@ mod tests {
         // (k² − 1)/(3k) hops a dimension.
         assert_eq!(facts("kind = 'mesh'\ndims = [4, 4]"), (16, 5, 6, 2.5, 4));
         // (k − 1)/k hops a dimension.
-        assert_eq!(facts("kind = 'hyperx'\ndims = [4, 8]"), (32, 11, 2, 1.625, 64));
+        assert_eq!(facts("kind = 'hyperx'\ndims = [4, 8]"), (32, 11, 2, 1.625, 2 * 2 * 8));
+        assert_eq!(facts("kind = 'hyperx'\ndims = [8, 4]").4, 2 * 2 * 8);
+        assert_eq!(facts("kind = 'hyperx'\ndims = [3, 4, 1]").4, 2 * 2 * 3);
     }
 
     #[test]

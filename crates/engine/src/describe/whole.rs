@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 /// Describes a scenario whose plan is `plan`.
 pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
-    let graph = super::describe(&plan.graph, scenario.topology.link_classes());
+    let graph = super::describe(&plan.graph, &scenario.topology);
     let ways = Ways::new(plan, &scenario.topology, &scenario.routing);
     let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
     let across = (plan.lookahead != NEVER).then(|| ns(plan, plan.lookahead as f64));

@@ -34,7 +34,8 @@ pub enum Up {
     #[default]
     Random,
     /// By the destination: its lowest digit (its number among the children of its leaf switch) in a leaf switch, its next
-    /// digit in a switch of the next level, modulo the number of ports up (D-mod-k). All packets to an endpoint come down by the same switches; of parallel links down
+    /// digit in a switch of the next level, modulo the number of ports up (D-mod-k); digits in a row go to different parents, and only
+    /// then to a second of parallel links. All packets to an endpoint come down by the same switches; of parallel links down
     /// one is drawn for each.
     Deterministic,
     /// The port of least occupancy, of several the one drawn with equal probability.
@@ -66,9 +67,18 @@ impl Bind for Nca {
 pub(super) struct Level {
     /// Parallel links to each child.
     pub(super) links: u16,
-    /// First port up, and ports up.
+    /// First port up, ports up, and how many of them side by side lead to the same parent.
     pub(super) first_up: u16,
     pub(super) up: u16,
+    pub(super) links_up: u16,
+}
+
+impl Level {
+    /// The port up for a digit: digits in a row go to different parents, and only then to a second link to the first of them.
+    fn by_digit(self, digit: u16) -> u16 {
+        let (turn, parents) = (digit % self.up, self.up / self.links_up);
+        turn % parents * self.links_up + turn / parents
+    }
 }
 
 /// Nearest-common-ancestor routing on a tree of any number of levels.
@@ -85,8 +95,14 @@ impl Tree {
     pub(super) fn new(up: Up, tree: &Xgft, endpoints: usize) -> Self {
         let level = |at: usize| {
             let links = tree.parallel(at);
-            let up = tree.up.get(at).copied().unwrap_or(0) * tree.parallel(at + 1);
-            Level { links: links as u16, first_up: (tree.down[at] * links) as u16, up: up as u16 }
+            let links_up = tree.parallel(at + 1);
+            let up = tree.up.get(at).copied().unwrap_or(0) * links_up;
+            Level {
+                links: links as u16,
+                first_up: (tree.down[at] * links) as u16,
+                up: up as u16,
+                links_up: links_up as u16,
+            }
         };
         let seat = |mut rest: u32| {
             tree.down.iter().map(move |&children| {
@@ -118,7 +134,7 @@ impl Tree {
         level.first_up
             + match self.up {
                 Up::Random => senses.below(level.up.into()) as u16,
-                Up::Deterministic => digit % level.up,
+                Up::Deterministic => level.by_digit(digit),
                 Up::LeastLoaded => self.least_loaded(level, senses),
             }
     }
@@ -187,6 +203,20 @@ mod tests {
         // 27 = 1·16 + 2·4 + 3.
         assert_eq!(way("levels = 3\narity = 4", 27), [4 + 3, 4 + 2, 1, 2, 3]);
         assert_eq!(way("levels = 2\narity = 4\ntaper = 2", 7), [4 + 1, 1, 3]);
+    }
+
+    #[test]
+    fn deterministic_ports_go_to_all_parents_before_a_second_link() {
+        let topology: Topology =
+            toml::from_str("kind = 'xgft'\ndown = [4, 4]\nup = [2]\nlinks = [2]").unwrap();
+        let graph = topology.graph();
+        let router = Nca { up: Up::Deterministic }.router(&topology, &graph, &SCALE).unwrap();
+        let up = |dst| {
+            let mut senses = Fixed { draws: [0].into(), ..Fixed::default() };
+            follow(&graph, &*router, 0, dst, &mut senses)[0].port
+        };
+        // Ports up: 4 and 5 lead to the first parent, 6 and 7 to the second.
+        assert_eq!([4, 5, 6, 7].map(up), [4, 6, 5, 7]);
     }
 
     #[test]

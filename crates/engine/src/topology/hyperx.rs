@@ -74,6 +74,14 @@ impl Wiring for Hyperx {
         }
         graph
     }
+
+    /// Across the shortest dimension, of two the even one: in halves of s switches each is joined to s beyond.
+    fn cut(&self) -> Option<Vec<u32>> {
+        let sizes = self.dims.iter().enumerate().filter(|(_, size)| **size > 1);
+        let (along, _) = sizes.min_by_key(|(_, size)| (size.div_ceil(2), *size % 2))?;
+        let coordinates = self.lattice().coordinates();
+        Some(coordinates.chunks(self.dims.len()).map(|place| place[along].into()).collect())
+    }
 }
 
 #[cfg(test)]

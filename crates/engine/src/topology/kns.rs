@@ -212,7 +212,7 @@ mod tests {
     fn every_router_is_joined_to_the_others_of_its_lines() {
         for network in [kns(4, 2, 1), kns(3, 3, 1), kns(4, 1, 2), kns(9, 2, 2), kns(8, 1, 3), kns(2, 4, 1)] {
             check_wiring(&network);
-            let facts = describe(&network.graph(), network.link_classes());
+            let facts = describe(&network.graph(), &network);
             // Two links a dimension and stage: up and down again.
             assert_eq!(facts.diameter, 2 * network.n * network.stages, "{network:?}");
         }
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn half_of_a_network_has_a_channel_for_each_endpoint_to_the_other() {
-        let facts = describe(&kns(4, 2, 1).graph(), kns(4, 2, 1).link_classes());
+        let facts = describe(&kns(4, 2, 1).graph(), &kns(4, 2, 1));
         assert_eq!(facts.bisection.unwrap().channels_per_endpoint, 1.0);
     }
 

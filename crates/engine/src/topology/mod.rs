@@ -29,6 +29,10 @@ pub trait Wiring {
     fn counts(&self) -> (u64, u64);
     /// The wired network. Only called if there are no problems.
     fn graph(&self) -> Graph;
+    /// For each switch the number by which the network is cut in halves, where that takes fewer links than a cut between its blocks.
+    fn cut(&self) -> Option<Vec<u32>> {
+        None
+    }
 }
 
 crate::kinds::kinds! {
@@ -68,6 +72,10 @@ impl Wiring for Topology {
 
     fn graph(&self) -> Graph {
         self.wiring().graph()
+    }
+
+    fn cut(&self) -> Option<Vec<u32>> {
+        self.wiring().cut()
     }
 }
 
