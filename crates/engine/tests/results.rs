@@ -209,3 +209,11 @@ fn seeds_one_after_the_other_are_runs_of_their_own() {
     // 0.9 ns under 16 seeds far apart.
     assert!((0.4..1.6).contains(&deviation), "{means:?}");
 }
+
+#[test]
+fn only_connected_ports_have_times() {
+    let rest = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.2\nmessage = \"4 flits\"\n[run]\nwarmup = \"0 us\"\n\
+                duration = \"1 us\"\n[record]\nports = true\n";
+    let output = run(&file("kind = \"mesh\"\ndims = [3]", "kind = \"dor\"", "kind = \"none\"", rest));
+    assert_eq!(ints(&output, "ports", "switch"), [0, 0, 1, 1, 1, 2, 2]);
+}

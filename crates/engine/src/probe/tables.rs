@@ -2,6 +2,7 @@
 use super::summary::{Class, Measured, QUANTITIES};
 use super::{Bin, ClassProbe, LATENCIES};
 use crate::core::Tick;
+use crate::graph::Peer;
 use crate::report::{Column, Table};
 
 impl Measured<'_> {
@@ -156,13 +157,13 @@ impl Measured<'_> {
         Table { name: "sources", columns }
     }
 
-    /// In ascending order of switch and port, whatever the partitioning.
+    /// In ascending order of switch and port, whatever the partitioning; ports that lead nowhere are left out.
     pub(super) fn port_table(&self) -> Table {
         let (mut switches, mut ports, mut names) = (vec![], vec![], vec![]);
         let (mut active, mut idle, mut stalled) = (vec![], vec![], vec![]);
         let window = self.window();
         for (switch, list) in self.plan.graph.switches.iter().enumerate() {
-            for (port, wired) in list.iter().enumerate() {
+            for (port, wired) in list.iter().enumerate().filter(|(_, port)| port.peer != Peer::None) {
                 let (partition, local) = self.plan.local_port(switch as u32, port as u16);
                 let time = &self.probes[partition as usize].ports[local as usize];
                 switches.push(switch as i64);
