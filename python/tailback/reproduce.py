@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,32 +127,59 @@ def reproduce(
     Raises `RuntimeError` if claims or a figure fail, when the report tells of all others.
     """
     folder = _writable(folder)
-    numbered = _points(experiments, full, folder)
-    # The longest runs first, so that no core idles at the end.
-    ordered = sorted((pair for pair in numbered.values()), key=lambda pair: -pair[1].cost)
-    searches = [(one.id, search) for one in experiments for search in one.searches(full)]
-    to_find = [0.0 if _is_found(search, folder) else search.cost for _, search in searches]
-    found: dict[str, list[tuple[Mapping[str, Any], Saturation]]] = {one.id: [] for one in experiments}
-    with pool(max(1, workers or cores())) as executor:
-
-        def tell(runs: Tally) -> None:
-            done = sum(map(len, found.values()))
-            if progress is not None:
-                ran, to_run = runs.ran + sum(to_find[:done]), runs.to_run + sum(to_find[done:])
-                points, done = runs.points + len(searches), runs.done + done
-                progress(replace(runs, points=points, done=done, ran=ran, to_run=to_run))
-
-        wanted, costs = [point for point, _ in ordered], {point.name: case.cost for point, case in ordered}
-        ran = sweeps.run_points(wanted, executor, folder, progress=tell, costs=costs).demand_all()
-        for name, search in searches:
-            found[name].append((search.labels, _find(search, executor, folder, lambda _: tell(ran.tally))))
-            tell(ran.tally)
-    done = [_finished(one, full, folder, found[one.id]) for one in experiments]
+    cases = list(_points(experiments, full, folder).values())
+    searches = [search for one in experiments for search in one.searches(full)]
+    found = iter(_run(cases, searches, folder, max(1, workers or cores()), progress))
+    done = [
+        _finished(one, full, folder, [(search.labels, next(found)) for search in one.searches(full)])
+        for one in experiments
+    ]
     before = report.shown(folder)
     report.write(done, folder, full=full)
     _remove_figures(before, done, folder)
     _demand_judged(done, folder)
     return done
+
+
+def _run(
+    cases: Sequence[tuple[Point, Case]],
+    searches: Sequence[Search],
+    folder: Path,
+    workers: int,
+    progress: Callable[[Tally], None] | None,
+) -> list[Saturation]:
+    """Runs the cases, then the searches side by side; returns what these found, in their order."""
+    # The longest first, so that no core idles at the end.
+    ordered = sorted(cases, key=lambda pair: -pair[1].cost)
+    wanted, costs = [point for point, _ in ordered], {point.name: case.cost for point, case in ordered}
+    to_find = [0.0 if _is_found(search, folder) else search.cost for search in searches]
+    ended: set[int] = set()
+
+    def tell(runs: Tally) -> None:
+        if progress is not None:
+            ran = sum(to_find[at] for at in ended)
+            total, done = runs.points + len(searches), runs.done + len(ended)
+            to_run = runs.to_run + sum(to_find) - ran
+            progress(replace(runs, points=total, done=done, ran=runs.ran + ran, to_run=to_run))
+
+    # The processes end before the threads, which wait for them, where something ends it all.
+    with ThreadPoolExecutor(workers) as threads, pool(workers) as executor:
+        ran = sweeps.run_points(wanted, executor, folder, progress=tell, costs=costs).demand_all()
+        in_turn = sorted(range(len(searches)), key=lambda at: -to_find[at])
+        finding = {
+            at: threads.submit(_find, searches[at], executor, folder, lambda _: tell(ran.tally))
+            for at in in_turn
+        }
+        numbers = {future: at for at, future in finding.items()}
+        try:
+            for future in as_completed(numbers):
+                future.result()
+                ended.add(numbers[future])
+                tell(ran.tally)
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [finding[at].result() for at in range(len(searches))]
 
 
 def _remove_figures(before: Sequence[str], done: Sequence[Reproduced], folder: Path) -> None:

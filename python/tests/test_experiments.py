@@ -1,5 +1,6 @@
 import math
 import re
+import threading
 import tomllib
 from dataclasses import replace
 
@@ -227,6 +228,30 @@ def test_what_is_left_goes_by_what_runs_and_searches_cost(tmp_path, inline):
     told.clear()
     reproduce.reproduce([one], tmp_path, progress=lambda tally: told.append((tally.ran, tally.to_run)))
     assert set(told) == {(0, 0)}
+
+
+def test_searches_run_side_by_side_and_keep_their_order(tmp_path, inline, monkeypatch):
+    both, find = threading.Barrier(2), reproduce._find
+
+    def met(search, executor, folder, tell=None):
+        if tell is not None:
+            both.wait(timeout=20)
+        return find(search, executor, folder, tell)
+
+    monkeypatch.setattr(reproduce, "_find", met)
+    one, bounds = searching(), {}
+    (plain,) = one.searches(False)
+    # Of the stand-in everything up to 0.9 is accepted: each search is known by where it begins to look.
+    other = replace(plain, labels={"protocol": "y"}, high=0.8)
+
+    def claims(data):
+        bounds.update({name: data.saturation(protocol=name).accepted_load for name in ("x", "y")})
+        return []
+
+    reproduce.reproduce(
+        [replace(one, searches=lambda full: [plain, other], claims=claims)], tmp_path, workers=2
+    )
+    assert bounds == {"x": 0.9, "y": 0.8}
 
 
 def test_a_search_some_of_whose_runs_are_missing_is_expected_to_take_its_time(tmp_path, inline):
