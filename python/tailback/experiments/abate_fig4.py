@@ -32,7 +32,7 @@ def cases(full: bool) -> list[Case]:
         paper.job("lammps", "lammps", 2048, steps=3 if full else 1),
         paper.job("incast", "incast", 100, iterations=10 if full else 1),
     ]
-    made, cost = [], 25 if full else 8
+    made, cost = [], 12 if full else 3
     for routing in _SHOWN:
         title = f"LAMMPS and incast, {routing}"
         record = 'occupancy = ["2 ms"]\ncontrol = true'

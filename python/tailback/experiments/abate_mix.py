@@ -16,7 +16,7 @@ VICTIMS = ("lammps", "milc", "weak", "pairs")
 
 def cost(full: bool) -> float:
     """CPU seconds that a run of all jobs may take."""
-    return 200 if full else 45
+    return 100 if full else 18
 
 
 def load(counts: Mapping[str, int], full: bool) -> list[str]:

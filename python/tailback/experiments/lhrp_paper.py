@@ -146,7 +146,7 @@ message = {json.dumps(message)}
 def hotspot_cost(destinations: int, load: float, span: Times) -> float:
     """Expected CPU seconds: six switches or endpoints a packet, twice where it is sent again."""
     packets = destinations * min(load, 60 / destinations) * span.total * 1000 / 4
-    return 0.5 + packets * (6 if load <= 1 else 14) / 5e6
+    return 0.1 + packets * (6 if load <= 1 else 14) / 1.1e7
 
 
 def uniform_cost(load: float, flits: int, span: Times) -> float:

@@ -78,7 +78,7 @@ def cases(full: bool) -> list[Case]:
     """Every setting under both kinds of traffic."""
     k = arity(full)
     return [
-        Case({"setting": name, "traffic": traffic}, _scenario(k, name, traffic, setting), 2.0)
+        Case({"setting": name, "traffic": traffic}, _scenario(k, name, traffic, setting), 0.1)
         for name, setting in settings(k)
         for traffic in TRAFFIC
     ]

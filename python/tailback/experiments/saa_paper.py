@@ -89,7 +89,7 @@ def permutations(count: int, k: int, phases: int) -> dict[str, Any]:
 
 def packet_cost(k: int, count: int, phases: int) -> float:
     """Expected CPU seconds of so many permutations, at eight hops a packet."""
-    return 1.0 + k**3 * PACKETS * count * phases * 8 / 1.5e6
+    return 0.2 + k**3 * PACKETS * count * phases * 8 / (9e6 if k <= 8 else 4e6)
 
 
 def column(result: Result, table: str, name: str) -> np.ndarray[Any, Any]:

@@ -118,4 +118,4 @@ def nodes(senders: int, seed: int, endpoints: int = ENDPOINTS) -> tuple[int, lis
 
 def cost(load: float, span: Times, endpoints: int = ENDPOINTS) -> float:
     """Expected CPU seconds."""
-    return 0.5 + endpoints * load * span.total * 1000 / PACKET_NS * 8 / 3e6
+    return 0.1 + endpoints * load * span.total * 1000 / PACKET_NS * 8 / 4.5e6
