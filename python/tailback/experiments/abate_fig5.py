@@ -20,7 +20,8 @@ def cases(full: bool) -> list[Case]:
     return [
         case
         for case in fig4.cases(full)
-        if case.labels.get("control") in ("off", "as published") and case.labels["routing"] in fig4.ROUTINGS
+        if case.labels.get("control") in ("off", "as published")
+        and case.labels.get("routing") in fig4.ROUTINGS
     ]
 
 
