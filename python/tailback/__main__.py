@@ -12,6 +12,8 @@ from tailback.signals import on_stop
 def main() -> int:
     """Runs the command; returns its exit status. To be stopped is to be interrupted, without a traceback."""
     on_stop(_end_at_once)
+    # NumPy would start a thread for every core, which takes time, and nothing here needs them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from tailback.cli import main as command  # late: it loads NumPy
 
     try:

@@ -7,12 +7,22 @@ import pytest
 from tailback import workers
 
 
-@pytest.mark.parametrize("own", [None, "glibc.malloc.arena_max=4"])
-def test_processes_hold_their_memory_in_large_pages_unless_the_user_tunes_it(own, monkeypatch):
-    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    if own is not None:
-        monkeypatch.setenv("GLIBC_TUNABLES", own)
+@pytest.mark.parametrize(
+    ("name", "set_to", "own"),
+    [
+        ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", None),
+        ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", "glibc.malloc.arena_max=4"),
+        ("OPENBLAS_NUM_THREADS", "1", None),
+        ("OPENBLAS_NUM_THREADS", "1", "2"),
+    ],
+)
+def test_processes_have_large_pages_and_no_threads_of_numpy_unless_the_user_says_otherwise(
+    name, set_to, own, monkeypatch
+):
+    monkeypatch.delenv(name, raising=False)
+    if own:
+        monkeypatch.setenv(name, own)
     with workers.pool(1) as executor:
-        inside = executor.submit(os.getenv, "GLIBC_TUNABLES").result()
-    assert inside == (own or "glibc.malloc.hugetlb=1")
-    assert os.environ.get("GLIBC_TUNABLES") == own
+        inside = executor.submit(os.getenv, name).result()
+    assert inside == (own or set_to)
+    assert os.environ.get(name) == own
