@@ -75,18 +75,21 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
         raise mistake(f"{column} is known of no point", f"a longer {longer}")
     with style.styled():
         figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
+        # A line looks alike in all panels, also where one has no rows.
+        combinations = dict.fromkeys(combination for lines in known.values() for combination in lines)
+        numbers = {combination: number for number, combination in enumerate(combinations)}
         for (member, lines), axes in zip(known.items(), panels, strict=True):
-            _draw(axes, lines, places, factor, is_latency=is_latency)
+            _draw(axes, lines, numbers, places, factor, is_latency=is_latency)
             axes.set_ylabel(name)
             if len(members) > 1:
-                axes.set_title(style.plain(member), loc="left", fontsize="medium")
+                axes.set_title(style.folded(member), loc="left", fontsize="medium")
         gone = [member for member in members if member not in known]
         notes = _notes(list(known.values()), gone, is_latency=is_latency)
         if failed := lost(table):
             notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
         unit = f" [{places.unit}]" if places.unit else ""
         panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
-        style.legend(figure, panels[0], title=", ".join(others))
+        style.legend(figure, panels, title=", ".join(others))
     return figure
 
 
@@ -110,6 +113,10 @@ def axis(table: pa.Table, swept: Sequence[str]) -> str:
     return max(swept, key=steps)
 
 
+_WIDE, _GROWS = 30, 1.8
+"""How far values reach, and how most of them grow, that have a logarithmic axis though not by one factor."""
+
+
 @dataclass(frozen=True)
 class _Places:
     """Where each value of a key stands on the axis."""
@@ -120,12 +127,14 @@ class _Places:
 
     @property
     def are_logarithmic(self) -> bool:
-        """Whether they grow by a factor from one to the next, to ten times the first at least."""
+        """Whether they grow by about a factor from one to the next, to ten times the first at least."""
         known = sorted(self.at.values())
         if self.are_words or len(known) < 3 or known[0] <= 0 or known[-1] < 10 * known[0]:
             return False
-        ratios = [after / before for before, after in pairwise(known)]
-        return max(ratios) <= 1.05 * min(ratios)
+        ratios = sorted(after / before for before, after in pairwise(known))
+        even = ratios[-1] <= 1.05 * ratios[0]
+        # Such as 1, 2, 5, 10, …, 500: on a linear axis most of them would be one point.
+        return even or (known[-1] >= _WIDE * known[0] and ratios[len(ratios) // 2] >= _GROWS)
 
 
 def _places(values: Iterable[Any]) -> _Places:
@@ -213,8 +222,17 @@ def _is_known(point: _Point) -> bool:
     return math.isfinite(point.mean.mean)
 
 
-def _draw(axes: Axes, lines: _Lines, places: _Places, factor: float, *, is_latency: bool) -> None:
-    for number, (combination, points) in enumerate(lines.items()):
+def _draw(
+    axes: Axes,
+    lines: _Lines,
+    numbers: Mapping[tuple[Any, ...], int],
+    places: _Places,
+    factor: float,
+    *,
+    is_latency: bool,
+) -> None:
+    for combination, points in lines.items():
+        number = numbers[combination]
         points = sorted(points, key=lambda point: places.at[point.value])
         where = [places.at[point.value] for point in points]
         means = [point.mean.scaled(factor) for point in points]
@@ -248,6 +266,7 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         axes.set_xlim(low - margin, high + margin)
     if is_latency:
         style.logarithmic(axes, "y")
+        style.not_too_close(axes)
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 

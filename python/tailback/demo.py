@@ -50,11 +50,11 @@ def draw(results: Mapping[str, Result]) -> Figure:
         latency.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         latency.yaxis.set_major_formatter("{x:g}")
         latency.yaxis.set_minor_formatter(NullFormatter())
-        latency.set_ylabel("victims' mean\nmessage latency [µs]")
+        latency.set_ylabel("victims' mean\nmessage latency [us]")
         plot.draw_series(throughput, results, "accepted_per_destination", _HOT, scale=100.0)
         throughput.set_ylabel("hot spot's throughput\n[% of ejection bandwidth]")
         throughput.set_ylim(0, 108)
-        throughput.set_xlabel("simulated time [µs]")
+        throughput.set_xlabel("simulated time [us]")
         arrivals.explain(latency)
         latency.margins(y=0.12)
         for axes in (latency, throughput):

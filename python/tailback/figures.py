@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from tailback import curves, pictures, plot, style
 from tailback.errors import mistake, unwritable
 from tailback.result import Result
-from tailback.tables import distinct
+from tailback.tables import distinct, has_rows
 
 FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "latency_over_time": ("series", plot.latency_over_time),
@@ -56,10 +56,10 @@ def draw_all(results: Mapping[str, Result], folder: Path, traffic: Sequence[str]
     _demand_classes(results, traffic)
     files = []
     for name, (table, draw) in FIGURES.items():
-        having = {label: run for label, run in labelled.items() if _rows(run, table)}
-        chosen = _having(having, table, traffic) if name in OF_CLASSES else []
+        having = [run for run in labelled.values() if has_rows(run, table)]
+        chosen = _told(having, table, traffic) if name in OF_CLASSES else []
         if having and (chosen or not traffic or name not in OF_CLASSES):
-            files += save(draw(having, **({"traffic": chosen} if chosen else {})), folder / name)
+            files += save(draw(labelled, **({"traffic": chosen} if chosen else {})), folder / name)
     return files
 
 
@@ -70,9 +70,9 @@ def _demand_classes(results: Mapping[str, Result], traffic: Sequence[str]) -> No
             raise mistake(f"there is no traffic class {name!r}", f"one of: {', '.join(known)}")
 
 
-def _having(results: Mapping[str, Result], table: str, traffic: Sequence[str]) -> list[str]:
+def _told(results: Sequence[Result], table: str, traffic: Sequence[str]) -> list[str]:
     """Those of the classes of which a table tells."""
-    told = {name for result in results.values() for name in distinct(result.tables[table], "class")}
+    told = {name for result in results for name in distinct(result.tables[table], "class")}
     return [name for name in traffic if name in told]
 
 
@@ -128,7 +128,3 @@ def save_as(figure: Figure, file: Path) -> None:
             figure.savefig(file, metadata=KINDS[file.suffix.lower()])
     except OSError as error:
         raise unwritable(file.parent, error) from None
-
-
-def _rows(result: Result, table: str) -> int:
-    return result.tables[table].num_rows if table in result.tables else 0

@@ -26,6 +26,8 @@ class NetworkMap:
     switches: int
     ports: int
     block: int
+    has_groups: bool = False
+    """Whether the blocks are the groups of a dragonfly."""
 
     @classmethod
     def of(cls, result: Result) -> NetworkMap:
@@ -37,7 +39,7 @@ class NetworkMap:
             topology = tomllib.loads(result.scenario)["topology"]
             if topology["kind"] == "dragonfly":
                 p, a, h, groups = (int(topology[key]) for key in ("p", "a", "h", "groups"))
-                return cls(a * groups, p + a - 1 + h, a)
+                return cls(a * groups, p + a - 1 + h, a, has_groups=True)
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             told = f"the scenario of the result {result.name!r} is damaged: {_told(error)}"
             raise mistake(told, "run the scenario again") from None

@@ -6,7 +6,7 @@ As in `tailback.plot`, every function takes a result, or several by label, and r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -14,14 +14,16 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from tailback import style
-from tailback.network_map import NetworkMap
-from tailback.plot import finish_latency, log_bins
+from tailback.network_map import Cells, NetworkMap
+from tailback.plot import finish_latency, log_bins, name_class
 from tailback.tables import (
     ALL,
     Numbers,
@@ -30,12 +32,14 @@ from tailback.tables import (
     by_class,
     by_label,
     distinct,
+    having,
     join,
     numbers,
     only,
     recorded,
     shown_times,
 )
+from tailback.words import counted
 
 __all__ = [
     "allowed_rate",
@@ -68,7 +72,7 @@ def port_ternary(results: Results) -> Figure:
 
     The corners are ports that are always idle (left), always active (right), always stalled (top).
     """
-    labelled = by_label(results)
+    labelled = {label: result for _, label, result in having(results, "ports")}
     with style.styled():
         figure = Figure(figsize=(4.0 * len(labelled) + 0.6, 3.8), layout="constrained")
         panels = figure.subplots(1, len(labelled), squeeze=False)[0]
@@ -117,57 +121,85 @@ def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
 
 
 def occupancy_map(results: Results) -> Figure:
-    """What waits for every port of every switch at the recorded times: blocks are groups, cells are ports.
+    """What waits for every port of every switch at the recorded times: blocks of switches, cells are ports.
 
-    Within a block a row is a switch, a column a port. Table `queues`, and `[topology] a` for the blocks. Of
-    many times, six evenly spaced ones; `tailback view` shows all.
+    Within a block a row is a switch, a column a port. Tables `occupancy`, for the times, and `queues`, and of
+    a dragonfly `[topology] a`: its groups are the blocks. Of many times, six evenly spaced ones (`tailback
+    view` shows all). Of several runs, a column for each.
     """
+    labelled = [(label, result) for _, label, result in having(results, "queues")]
+    known = [NetworkMap.of(result) for _, result in labelled]
+    every = [distinct(recorded(result, "occupancy"), "time_ns") for _, result in labelled]
+    most = max([2.0] + [float(pc.max(recorded(r, "queues")["flits"]).as_py() or 0) for _, r in labelled])
     shots = [
-        (
-            join(label, f"{time / 1e3:g} us"),
-            NetworkMap.of(result),
-            only(recorded(result, "queues"), "time_ns", time),
-        )
-        for label, result in by_label(results).items()
-        for time in shown_times(distinct(recorded(result, "queues"), "time_ns"))
-    ]
-    most = max([2.0] + [float(pc.max(table["flits"]).as_py() or 0) for _, _, table in shots])
-    with style.styled():
-        columns = min(len(shots), 2)
-        rows = math.ceil(len(shots) / max(columns, 1))
-        figure = Figure(figsize=(5.2 * columns, 4.0 * rows + 0.4), layout="constrained")
-        panels = figure.subplots(rows, columns, squeeze=False).ravel()
-        colours = colormaps["viridis_r"].with_extremes(under="#eeeeee")
-        image = None
-        for axes, (label, network, table) in zip(panels, shots, strict=False):
-            image = axes.imshow(
-                np.ma.masked_invalid(network.cells(table)), norm=LogNorm(1, most), cmap=colours, aspect="auto"
+        [
+            (
+                join(label, f"{time / 1e3:g} us"),
+                network.cells(only(recorded(result, "queues"), "time_ns", time)),
             )
-            axes.set_title(label, fontsize=9)
+            for time in shown_times(times)
+        ]
+        for (label, result), network, times in zip(labelled, known, every, strict=True)
+    ]
+    left_out = max(len(times) for times in every) - max(map(len, shots))
+    with style.styled():
+        figure, panels = _grid(shots)
+        colours = colormaps["viridis_r"].with_extremes(under="#dddddd")
+        norm = LogNorm(1, most)
+        for axes, (title, cells) in panels:
+            axes.imshow(np.ma.masked_invalid(cells), norm=norm, cmap=colours, aspect="auto")
+            axes.set_title(title, fontsize=9)
             axes.grid(visible=False)
             axes.set_xticks([])
             axes.set_yticks([])
-        for axes in panels[len(shots) :]:
-            axes.set_axis_off()
-        figure.supxlabel(
-            "a block per group; in it a row per switch, a column per port; grey: empty", fontsize=9
+        told = f"{_blocks(known)}; in it a row per switch, a column per port; grey: empty"
+        told += f"\nnot shown: {counted(left_out, 'snapshot')} between these" if left_out else ""
+        figure.supxlabel(told, fontsize=9)
+        bar = figure.colorbar(
+            ScalarMappable(norm, colours),
+            ax=[axes for axes, _ in panels],
+            label="queued flits",
+            shrink=0.8,
+            format=style.LogNumbers(),
         )
-        if image is not None:
-            figure.colorbar(
-                image, ax=list(panels), label="queued flits", shrink=0.8, format=style.LogNumbers()
-            )
+        bar.ax.yaxis.set_minor_formatter(style.LogNumbers())
     return figure
+
+
+_Shot = tuple[str, Cells]
+
+
+def _grid(shots: Sequence[Sequence[_Shot]]) -> tuple[Figure, list[tuple[Axes, _Shot]]]:
+    """Panels for the pictures of one run in two columns, or in a column for each of several."""
+    if len(shots) == 1:
+        shots = [shots[0][turn::2] for turn in range(min(2, len(shots[0])))]
+    columns, rows = max(1, len(shots)), max([1, *map(len, shots)])
+    apart = ConstrainedLayoutEngine(wspace=0.04, hspace=0.04)
+    figure = Figure(figsize=(5.2 * columns, 4.0 * rows + 0.4), layout=apart)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    panels = [(grid[row, at], shot) for at, column in enumerate(shots) for row, shot in enumerate(column)]
+    for axes in set(grid.ravel()) - {axes for axes, _ in panels}:
+        axes.set_axis_off()
+    return figure, panels
+
+
+def _blocks(networks: Sequence[NetworkMap]) -> str:
+    """What a block is."""
+    if all(network.has_groups for network in networks):
+        return "a block per group"
+    return f"blocks of switches in the order of their numbers, {networks[0].block} each"
 
 
 def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Figure:
     """The rate that endpoints are allowed over time, and how many are throttled. Table `rates`.
 
-    Without `endpoints`, those that are throttled longest.
+    Without `endpoints`, those that are throttled longest. Of several runs each has a colour.
     """
     with style.styled():
         figure, (above, below) = style.figure(2, height=2.4)
         cut: list[str] = []
-        for number, (label, result) in enumerate(by_label(results).items()):
+        runs = having(results, "rates")
+        for number, label, result in runs:
             table = recorded(result, "rates")
             end = float(result.summary.get("simulated_ns") or pc.max(table["time_ns"]).as_py()) / 1e3
             chosen = endpoints or _longest(table, end)
@@ -176,16 +208,12 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
                 cut.append(join(label, f"{len(chosen)} of {throttled}"))
             for turn, endpoint in enumerate(chosen):
                 times, rates = rate_steps(table, endpoint, end)
-                above.plot(
-                    times,
-                    rates,
-                    drawstyle="steps-post",
-                    label=join(label, f"endpoint {endpoint}"),
-                    **style.line(number * len(chosen) + turn),
-                )
+                name = join(label, f"endpoint {endpoint}")
+                look = style.line(number, turn) if len(runs) > 1 else style.line(turn)
+                above.plot(times, rates, drawstyle="steps-post", label=name, **look)
             times, counts = _throttled(table, end)
-            look = style.line(number) if len(by_label(results)) > 1 else {"color": "black"}
-            below.plot(times, counts, drawstyle="steps-post", label=label, **look)
+            colour = style.line(number)["color"] if len(runs) > 1 else "black"
+            below.plot(times, counts, drawstyle="steps-post", color=colour)
         style.logarithmic(above, "y")
         above.set_ylabel("allowed rate\n[part of the channel]\n(none in a pause)")
         below.set_ylabel("throttled endpoints")
@@ -195,8 +223,6 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
         if cut:
             above.set_title(f"throttled longest: {'; '.join(cut)}", loc="left", fontsize="medium")
         style.legend(figure, above)
-        if len(by_label(results)) > 1:
-            below.legend(fontsize="small")
     return figure
 
 
@@ -256,21 +282,22 @@ def _job_bars(
     results: Results, name: str, time: Callable[[_Facts, _Facts], Any], alone_key: str, mark: str
 ) -> Figure:
     """A bar for every job and run: its time, of the summaries of job and run, and that under a key alone."""
-    labelled = by_label(results)
-    jobs_of = {label: result.summary.get("jobs", {}) for label, result in labelled.items()}
+    numbered = list(enumerate(by_label(results).items()))
+    jobs_of = {label: result.summary.get("jobs", {}) for _, (label, result) in numbered}
+    labelled = {label: (number, result) for number, (label, result) in numbered if jobs_of[label]}
     names = list(dict.fromkeys(job for jobs in jobs_of.values() for job in jobs))
     with style.styled():
         folded = ["\n".join(wrap(style.plain(job), _JOB_WIDTH)) for job in names]
         lines = max((job.count("\n") + 1 for job in folded), default=1)
         bars = max(1, len(names) * len(labelled))
-        inches = min(max(0.22, 0.2 * lines / len(labelled)), 10 / bars)
+        inches = min(max(0.22, 0.2 * lines / max(1, len(labelled))), 10 / bars)
         figure, (axes,) = style.figure(height=max(2.0, 0.8 + inches * bars))
         width = 0.8 / max(1, len(labelled))
         marks: list[Any] = []
         unfinished: list[Rectangle] = []
-        for number, (label, result) in enumerate(labelled.items()):
+        for at, (label, (number, result)) in enumerate(labelled.items()):
             for turn, facts in enumerate(jobs_of[label].get(job) for job in names):
-                place = turn + number * width
+                place = turn + at * width
                 took = _us(time(facts, result.summary)) if facts else math.nan
                 (drawn,) = axes.barh(
                     place, took, height=width, label="" if turn else label, **style.bar(number)
@@ -333,7 +360,7 @@ def phase_times(results: Results) -> Figure:
         figure, (axes,) = style.figure()
         best: dict[str, tuple[Numbers, Numbers]] = {}
         lines, count = 0, 1
-        for label, result in by_label(results).items():
+        for _, label, result in having(results, "phases"):
             table = recorded(result, "phases")
             for job in distinct(table, "job"):
                 rows = only(table, "job", job)
@@ -374,11 +401,12 @@ def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: s
         for line in by_class(results, "histograms", traffic, latency=latency):
             edges, counts = log_bins(line.table)
             some = some or bool(counts.any())
-            axes.stairs(counts, edges, label=line.label, linewidth=1.6, **style.line(line.number, line.kind))
+            axes.stairs(counts, edges, label=line.label, **style.outline(line.number, line.kind))
         style.logarithmic(axes, "x")
         if some:  # nothing can be shown on a logarithmic axis if no packet came
             style.logarithmic(axes, "y")
         finish_latency(axes, results, traffic, latency)
+        name_class(axes, traffic)
         axes.set_ylabel("messages" if latency == "message" else "packets")
         style.legend(figure, axes)
     return figure

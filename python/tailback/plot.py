@@ -14,12 +14,14 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from tailback import style
 from tailback.errors import mistake
 from tailback.result import Result
 from tailback.sweep_table import quantity
 from tailback.tables import (
+    ALL,
     Line,
     Numbers,
     Results,
@@ -29,7 +31,9 @@ from tailback.tables import (
     checked,
     chosen,
     distinct,
+    having,
     join,
+    middles,
     numbers,
     only,
     recorded,
@@ -59,7 +63,7 @@ _LATENCIES = ("message", "packet", "network")
 
 _BINS_PER_DECADE = 20
 _PORT_STATES = ("active", "stalled", "idle")
-_NOTE_WIDTH = 80
+_NOTE_WIDTH = 72
 
 
 def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
@@ -72,15 +76,17 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
         figure, (axes,) = style.figure()
         cut = False
         for line in by_class(results, "series", traffic):
-            late, times = unknown(line.table), numbers(line.table, "time_ns") / 1e3
+            late, times = unknown(line.table), middles(numbers(line.table, "time_ns")) / 1e3
             values = np.where(late, np.nan, numbers(line.table, f"{latency}_latency_ns"))
             _draw_line(axes, line, times, values)
             axes.update_datalim([(times.max(), np.nan)], updatey=False)  # gaps at the end show as such
             cut = cut or bool(late.any())
         style.logarithmic(axes, "y")
         axes.set_ylabel(f"mean {latency} latency [ns]")
+        if axes.dataLim.height > 0 or np.isfinite(axes.dataLim.ymax):
+            style.not_too_close(axes)
         cut_off = "not drawn: when messages were created of which over 1 % had not arrived at the end"
-        _finish_time(figure, axes, results, [cut_off] if cut else [])
+        _finish_time(figure, axes, results, traffic, [cut_off] if cut else [])
     return figure
 
 
@@ -98,7 +104,7 @@ def throughput_over_time(
         style.from_zero(axes)
         channel = "ejection" if per_destination else "injection"
         axes.set_ylabel(f"accepted throughput\n[% of {channel} bandwidth]")
-        _finish_time(figure, axes, results, [])
+        _finish_time(figure, axes, results, traffic, [])
     return figure
 
 
@@ -148,9 +154,10 @@ def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str
         for line in by_class(results, "histograms", traffic, latency=latency):
             edges, counts = log_bins(line.table)
             shares = 100 * counts / max(counts.sum(), 1)
-            axes.stairs(shares, edges, label=line.label, linewidth=1.6, **style.line(line.number, line.kind))
+            axes.stairs(shares, edges, label=line.label, **style.outline(line.number, line.kind))
         style.logarithmic(axes, "x")
         finish_latency(axes, results, traffic, latency)
+        name_class(axes, traffic)
         axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
         style.legend(figure, axes)
     return figure
@@ -159,7 +166,7 @@ def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str
 def channel_shares(results: Results) -> Figure:
     """What the channels of each link class carry: data, acknowledgements, … Table `shares`."""
     bars: dict[str, dict[str, float]] = {}
-    for label, result in by_label(results).items():
+    for _, label, result in having(results, "shares"):
         for row in recorded(result, "shares").to_pylist():
             name = join(label, row["link_class"])
             bars.setdefault(name, {})[row["kind"]] = 100 * row["share"]
@@ -169,7 +176,7 @@ def channel_shares(results: Results) -> Figure:
 def port_activity(results: Results) -> Figure:
     """Mean share of time that the ports of each link class are active, stalled and idle. Table `ports`."""
     bars: dict[str, dict[str, float]] = {}
-    for label, result in by_label(results).items():
+    for _, label, result in having(results, "ports"):
         table = recorded(result, "ports")
         for name in distinct(table, "link_class"):
             part = only(table, "link_class", name)
@@ -188,25 +195,30 @@ def source_throughput(results: Results, *, traffic: Traffic = None) -> Figure:
             looks = style.marked_line(line.number, len(accepted), line.kind)
             axes.plot(accepted, label=line.label, **looks)
         axes.set_xlabel("source, sorted by throughput")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("accepted throughput\n[% of injection bandwidth]")
+        name_class(axes, traffic)
         style.from_zero(axes)
         style.legend(figure, axes)
     return figure
 
 
 def switch_occupancy(results: Results) -> Figure:
-    """Flits held by every switch, fullest first, at the recorded times, of many at six. Table `occupancy`."""
+    """Flits held by every switch, fullest first, at the recorded times, of many at six. Table `occupancy`.
+
+    Of several runs each has a colour, and each time its dashes.
+    """
     with style.styled():
         figure, (axes,) = style.figure()
-        lines = [
-            (join(label, f"{time / 1e3:g} us"), only(table, "time_ns", time))
-            for label, table in ((label, recorded(r, "occupancy")) for label, r in by_label(results).items())
-            for time in shown_times(distinct(table, "time_ns"))
-        ]
-        for number, (label, table) in enumerate(lines):
-            flits = np.sort(numbers(table, "flits"))[::-1]
-            axes.plot(flits, label=label, **style.marked_line(number, len(flits)))
+        runs = having(results, "occupancy")
+        for number, label, result in runs:
+            table = recorded(result, "occupancy")
+            for turn, time in enumerate(shown_times(distinct(table, "time_ns"))):
+                flits = np.sort(numbers(only(table, "time_ns", time), "flits"))[::-1]
+                look = (number, len(flits), turn) if len(runs) > 1 else (turn, len(flits))
+                axes.plot(flits, label=join(label, f"{time / 1e3:g} us"), **style.marked_line(*look))
         axes.set_xlabel("switch, fullest first")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylabel("queued flits")
         style.from_zero(axes)
         style.legend(figure, axes)
@@ -216,9 +228,17 @@ def switch_occupancy(results: Results) -> Figure:
 def draw_series(
     axes: Axes, results: Results, column: str, traffic: Traffic = None, *, scale: float = 1.0
 ) -> None:
-    """Draws a column of the time series into given axes, a line per run and traffic class."""
+    """Draws a column of the time series into given axes, a line per run and traffic class.
+
+    Every bin is a step. A last one that the end of the run cuts short is left out, unless there is no other.
+    """
+    ends = [result.summary.get("simulated_ns") for result in by_label(results).values()]
     for line in by_class(results, "series", traffic):
-        _draw_line(axes, line, numbers(line.table, "time_ns") / 1e3, scale * numbers(line.table, column))
+        starts, values = numbers(line.table, "time_ns"), scale * numbers(line.table, column)
+        times, end = middles(starts), ends[line.run]
+        if len(starts) > 1 and end is not None and end < 2 * times[-1] - starts[-1]:
+            times, values = times[:-1], values[:-1]
+        _draw_line(axes, line, times / 1e3, values)
 
 
 def _draw_line(axes: Axes, line: Line, times: Numbers, values: Numbers) -> None:
@@ -226,21 +246,36 @@ def _draw_line(axes: Axes, line: Line, times: Numbers, values: Numbers) -> None:
     known = np.concatenate(([False], ~np.isnan(values), [False]))
     alone = known[1:-1] & ~known[:-2] & ~known[2:]
     looks = style.marked_line(line.number, int(known.sum()), line.kind)
-    axes.plot(times, values, label=line.label, **looks)
+    axes.plot(times, values, label=line.label, drawstyle="steps-mid", **looks)
     if alone.any():
         axes.plot(times[alone], values[alone], **(looks | {"linestyle": "", "markevery": None}))
 
 
-def _finish_time(figure: Figure, axes: Axes, results: Results, notes: Sequence[str]) -> None:
+def _finish_time(
+    figure: Figure, axes: Axes, results: Results, traffic: Traffic, notes: Sequence[str]
+) -> None:
     """Names the axis of time, shades what was measured if more is shown, and adds notes."""
+    name_class(axes, traffic)
     windows = {_window(result) for result in by_label(results).values()}
     low, high = axes.dataLim.intervalx
     window = windows.pop()
     if not windows and window and (low < window[0] or window[1] < high):
         axes.axvspan(*window, color="#f2f2f2", linewidth=0, zorder=0)
         notes = ["shaded: the measured window", *notes]
-    axes.set_xlabel("\n".join(["simulated time [us]", *notes]))
+    if not np.isfinite(axes.dataLim.ymax):
+        notes = [*notes, "no messages"]
+    folded = [part for note in notes for part in wrap(note, _NOTE_WIDTH)]
+    axes.set_xlabel("\n".join(["simulated time [us]", *folded]))
     style.legend(figure, axes)
+
+
+def name_class(axes: Axes, traffic: Traffic) -> None:
+    """Names the only class that is drawn, which legends of several runs leave out."""
+    chosen = [traffic] if isinstance(traffic, str) else list(traffic or ())
+    if len(chosen) == 1:
+        axes.set_title(
+            "all classes" if chosen[0] == ALL else style.folded(chosen[0]), loc="left", fontsize="medium"
+        )
 
 
 def _window(result: Result) -> tuple[float, float] | None:
@@ -287,11 +322,12 @@ def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
         starts = np.zeros(len(names))
         for kind in kinds:
             widths = np.array([bars[name].get(kind, 0.0) for name in names])
-            axes.barh(names, widths, left=starts, label=kind, **style.bar(looks[kind]))
+            axes.barh(range(len(names)), widths, left=starts, label=kind, **style.bar(looks[kind]))
             starts += widths
-        axes.invert_yaxis()
-        axes.set_xlim(left=0)
-        axes.set_xlabel(axis)
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.set_xlim(0, None if kinds else 100)
+        axes.set_xlabel(axis if len(kinds) != 1 else f"{kinds[0]}: {axis}")
         axes.grid(visible=False, axis="y")
         style.legend(figure, axes)
     return figure

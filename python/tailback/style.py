@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
@@ -23,6 +24,8 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 
 _LEGEND_WIDTH = 40
 """Characters of a line, so that long names leave room for the data."""
+_TITLE_WIDTH = 70
+"""Characters of a line over a panel."""
 _LEGEND_SHARE = 0.4
 """Part of a figure's width that the columns of a legend may take."""
 _LEGEND_EDGE = 5 / 72
@@ -51,8 +54,9 @@ _SETTINGS: Any = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Everything drawn inside has the shared look."""
-    with mpl.rc_context(_SETTINGS):
+    """What is drawn inside has the shared look; letters that the font lacks are boxes, without warnings."""
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
@@ -66,6 +70,11 @@ def line(number: int, kind: int | None = None) -> dict[str, Any]:
     """Colour and dashes of the n-th line; of several kinds of lines, the colour of the n-th of each kind."""
     dashes = _shifted(number) if kind is None else (kind + number // len(COLOURS)) % len(DASHES)
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[dashes]}
+
+
+def outline(number: int, kind: int | None = None) -> dict[str, Any]:
+    """The look of the n-th line if it has no markers: beyond the dashes, kinds of lines are thinner."""
+    return line(number, kind) | {"linewidth": 1.6 / (1 + (kind or 0) // len(DASHES))}
 
 
 def marker(number: int, kind: int | None = None) -> str:
@@ -140,15 +149,33 @@ def logarithmic(axes: Axes, name: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(LogNumbers())
 
 
+def not_too_close(axes: Axes) -> None:
+    """Widens a logarithmic vertical axis to a factor of two, so that what differs little looks alike."""
+    low, high = axes.get_ylim()
+    if high < 2 * low:
+        middle = math.sqrt(low * high)
+        axes.set_ylim(middle / math.sqrt(2), middle * math.sqrt(2))
+    if math.floor(math.log10(axes.get_ylim()[1])) == math.floor(math.log10(axes.get_ylim()[0])):
+        axes.grid(visible=True, axis="y", which="minor")  # there is no whole decade in between
+
+
 def from_zero(axes: Axes) -> None:
     """A vertical axis from 0 with room for the markers at its top."""
     highest = axes.dataLim.ymax
     axes.set_ylim(0, 1.05 * max(highest, 0.0) if math.isfinite(highest) and highest > 0 else 1.0)
 
 
-def legend(made: Figure, axes: Axes, title: str = "") -> None:
-    """The legend beside the data, where it hides nothing; of many names in columns, or in a taller figure."""
-    handles, labels = axes.get_legend_handles_labels()
+def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
+    """The legend beside the data, where it hides nothing; of many names in columns, or in a taller figure.
+
+    Of several panels in which a name looks alike, each name once.
+    """
+    drawn_in = [axes] if isinstance(axes, Axes) else axes
+    pairs = [zip(*reversed(one.get_legend_handles_labels()), strict=True) for one in drawn_in]
+    named: dict[str, Any] = {}
+    for label, handle in (pair for one in pairs for pair in one):
+        named.setdefault(label, handle)
+    labels, handles = list(named), list(named.values())
     if len(labels) < 2:
         return
     if len(labels) > _LEGEND_MAX:
@@ -181,6 +208,11 @@ def _height(of: Legend, dpi: float) -> float:
 def _folded(label: str) -> Iterator[str]:
     for part in label.split("\n"):
         yield from wrap(part, _LEGEND_WIDTH)
+
+
+def folded(name: object) -> str:
+    """A user's name as a title, in lines that fit over a panel."""
+    return "\n".join(wrap(plain(name), _TITLE_WIDTH))
 
 
 def plain(name: object) -> str:

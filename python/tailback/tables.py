@@ -51,12 +51,23 @@ def by_label(results: Results) -> dict[str, Result]:
     return {"": listed[0]} if len(listed) == 1 else dict(zip(titles, listed, strict=True))
 
 
+def having(results: Results, name: str) -> list[tuple[int, str, Result]]:
+    """The results with something in a table, or all if none has, with their numbers among all and labels.
+
+    A result has the look of its number in every figure, whatever others have.
+    """
+    numbered = [(number, *item) for number, item in enumerate(by_label(results).items())]
+    return [one for one in numbered if has_rows(one[2], name)] or numbered
+
+
 class Line(NamedTuple):
     """The rows of a run and a traffic class, and how their line looks."""
 
     label: str
     table: Any
     number: int
+    run: int
+    """The number of its run among all."""
     kind: int | None
     """Where there are several runs and classes, that of the class; the number is that of the run."""
 
@@ -65,7 +76,7 @@ def by_class(results: Results, name: str, traffic: Traffic, **also: str) -> list
     """A line for each run and traffic class of a table: of the classes `traffic`, or else of all."""
     found = []
     names: dict[str, int] = {}
-    for run, (label, result) in enumerate(by_label(results).items()):
+    for run, label, result in having(results, name):
         table = recorded(result, name)
         for column, value in also.items():
             table = only(table, column, value)
@@ -84,7 +95,8 @@ def by_class(results: Results, name: str, traffic: Traffic, **also: str) -> list
         Line(
             label if single and label else join(label, style.plain(member)),
             rows,
-            run if mixed else number,
+            run if mixed or len(names) == 1 else number,
+            run,
             names[member] if mixed else None,
         )
         for number, (label, run, member, rows) in enumerate(found)
@@ -105,6 +117,11 @@ def _listed(traffic: Traffic) -> list[str] | None:
     if traffic is None:
         return None
     return list(traffic) if isinstance(traffic, list | tuple) else [traffic]  # type: ignore[list-item]
+
+
+def has_rows(result: Result, name: str) -> bool:
+    """Whether a result has a table, and something in it."""
+    return name in result.tables and result.tables[name].num_rows > 0
 
 
 def recorded(result: Result, name: str) -> Any:
@@ -138,6 +155,11 @@ def numbers(table: Any, column: str) -> Numbers:
         raise mistake(
             f"a table of the result is damaged: its column {column!r} holds no numbers", "run it again"
         ) from None
+
+
+def middles(starts: Numbers) -> Numbers:
+    """The middles of bins of equal width that begin there; of a single one its beginning."""
+    return starts + (starts[1] - starts[0]) / 2 if len(starts) > 1 else starts
 
 
 def join(label: str, name: str) -> str:

@@ -192,3 +192,38 @@ def test_times_of_jobs_are_drawn_in_us():
         2.0,
         3.0,
     ]
+
+
+def test_a_combination_looks_alike_in_all_panels_and_has_one_place_in_the_legend():
+    names = {"only a": "a", "both": "ab", "only b": "b"}
+    rows = [(scheme, load, member) for load in (0.1, 0.5) for scheme, of in names.items() for member in of]
+    schemes, loads, members = zip(*rows, strict=True)
+    swept = table(scheme=schemes, load=loads, **{"class": members}, accepted=[0.1] * len(rows))
+    figure = curves.measured_over(swept, "accepted")
+    colours = [
+        {
+            label: line.lines[0].get_color()
+            for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        for axes in figure.axes
+    ]
+    assert [list(panel) for panel in colours] == [["only a", "both"], ["both", "only b"]]
+    assert colours[0]["both"] == colours[1]["both"]
+    assert len(set((colours[0] | colours[1]).values())) == 3
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(names)
+
+
+def test_values_that_grow_by_about_a_factor_are_on_a_logarithmic_axis():
+    for values, scale in [
+        ((1, 2, 5, 10, 20, 50, 100), "log"),
+        ((1, 2, 3, 4, 5, 6, 50), "linear"),
+        ((1, 2, 5), "linear"),
+    ]:
+        swept = table(key=values, **{"class": ["a"] * len(values)}, accepted=[0.1] * len(values))
+        assert curves.measured_over(swept, "accepted").axes[0].get_xscale() == scale, values
+
+
+def test_latencies_that_differ_little_look_alike():
+    swept = table(key=[1, 2], **{"class": ["a"] * 2}, message_latency_mean_ns=[100.0, 101.0])
+    low, high = curves.measured_over(swept, "message_latency_mean_ns").axes[0].get_ylim()
+    assert high / low == pytest.approx(2)

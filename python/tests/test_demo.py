@@ -41,7 +41,7 @@ def test_the_table_and_the_figure_name_every_scheme(result):
     results = dict.fromkeys(demo_runs.SCHEMES.values(), result)
     assert list(demo.table(results).columns[0].cells) == ["none", "ECN", "LHRP"]
     latency, throughput = demo.draw(results).axes
-    assert "[µs]" in latency.get_ylabel()
+    assert "[us]" in latency.get_ylabel()
     assert "[%" in throughput.get_ylabel()
 
 

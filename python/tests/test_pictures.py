@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tailback
-from tailback import pictures
+from tailback import pictures, style
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "abatement.toml"
 pytestmark = pytest.mark.engine
@@ -109,3 +109,35 @@ def test_the_distribution_holds_every_packet(throttled):
     (axes,) = pictures.latency_distribution(throttled).axes
     packets = throttled.summary["classes"]["all"]["packets"]
     assert axes.patches[0].get_data().values.sum() == packets
+
+
+def test_snapshots_of_an_empty_network_are_shown_too(throttled):
+    queues, times = throttled.tables["queues"], [0.0, 1000.0]
+    switches = pa.table({"time_ns": times, "switch": [0, 0], "flits": [0, 5]})
+    waiting = pa.table({"time_ns": [1000.0], "switch": [0], "port": [1], "flits": [5]})
+    assert set(waiting.column_names) <= set(queues.column_names)
+    tables = throttled.tables | {"occupancy": switches, "queues": waiting}
+    figure = pictures.occupancy_map(replace(throttled, tables=tables))
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["0 us", "1 us"]
+    empty, full = (np.ma.filled(axes.images[0].get_array(), 0) for axes in figure.axes[:2])
+    assert (empty.max(), full.max()) == (0.5, 5)
+
+
+def test_the_map_has_a_column_per_run_and_says_what_a_block_is(throttled):
+    figure = pictures.occupancy_map({"a": throttled, "b": throttled})
+    titles = [axes.get_title() for axes in figure.axes if axes.images]
+    assert {title.split(",")[0] for title in titles} == {"a", "b"}
+    left = {
+        title[0]: axes.get_subplotspec().colspan.start for axes in figure.axes if (title := axes.get_title())
+    }
+    assert left == {"a": 0, "b": 1}
+    assert figure.get_supxlabel().startswith("a block per group")
+
+
+def test_a_run_has_one_colour_in_both_panels_of_allowed_rates(throttled):
+    empty = replace(throttled, tables=throttled.tables | {"rates": throttled.tables["rates"].slice(0, 0)})
+    above, below = pictures.allowed_rate({"none": empty, "a": throttled, "b": throttled}).axes
+    assert [line.get_color() for line in below.get_lines()] == [style.COLOURS[1], style.COLOURS[2]]
+    of_a = [line for line in above.get_lines() if line.get_label().startswith("a,")]
+    assert len(of_a) > 1
+    assert {line.get_color() for line in of_a} == {style.COLOURS[1]}

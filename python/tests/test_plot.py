@@ -1,5 +1,6 @@
 """Every figure has labelled axes with units and tells its lines apart without colour."""
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -169,7 +170,7 @@ def test_latencies_of_a_saturated_class_are_told_to_be_incomplete(result):
 def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
     axes = Figure().subplots()
     plot._draw_line(
-        axes, tables.Line("x", None, 0, None), np.arange(5.0), np.array([1.0, 2.0, np.nan, 3.0, np.nan])
+        axes, tables.Line("x", None, 0, 0, None), np.arange(5.0), np.array([1.0, 2.0, np.nan, 3.0, np.nan])
     )
     line, alone = axes.lines
     assert np.isnan(line.get_ydata()[2])
@@ -416,3 +417,61 @@ def test_a_latency_is_counted_in_the_bin_of_its_middle():
     edges, counts = plot.log_bins(pa.table(rows))
     assert edges[0] <= 113.5 < edges[1]
     assert counts.tolist() == [4]
+
+
+def without(result, table):
+    return replace(result, tables={name: one for name, one in result.tables.items() if name != table})
+
+
+def test_a_run_has_its_look_whatever_others_have(result):
+    runs = {"a": without(result, "series"), "b": result, "c": result}
+    (b, c) = plot.throughput_over_time(runs, traffic="victim").axes[0].get_lines()
+    assert [b.get_color(), c.get_color()] == [style.COLOURS[1], style.COLOURS[2]]
+    with pytest.raises(tailback.InputError, match="no table 'series'"):
+        plot.throughput_over_time({"a": runs["a"]})
+
+
+def test_a_chosen_class_is_named(result):
+    for draw in (plot.latency_over_time, plot.throughput_over_time):
+        assert draw({"a": result, "b": result}, traffic="victim").axes[0].get_title("left") == "victim"
+
+
+def of_series(result, starts, accepted, end):
+    rows = {name: [0] * len(starts) for name in result.tables["series"].column_names}
+    rows |= {"class": ["a"] * len(starts), "time_ns": starts, "accepted": accepted}
+    tables = result.tables | {"series": pa.table(rows)}
+    return replace(result, tables=tables, summary=result.summary | {"simulated_ns": end})
+
+
+def test_a_bin_is_drawn_over_its_time_and_one_that_the_end_cuts_short_is_not(result):
+    for end, shown in [(3000.0, [0.5, 1.5, 2.5]), (2999.0, [0.5, 1.5]), (None, [0.5, 1.5, 2.5])]:
+        one = of_series(result, [0.0, 1000.0, 2000.0], [0.1, 0.2, 0.3], end)
+        (line,) = plot.throughput_over_time(one).axes[0].get_lines()
+        assert list(line.get_xdata()) == shown
+        assert line.get_drawstyle() == "steps-mid"
+
+
+def test_where_there_are_no_messages_the_figure_says_so(result):
+    one = of_series(result, [0.0, 1000.0], [0.0, 0.0], 2000.0)
+    series = one.tables["series"].set_column(
+        one.tables["series"].column_names.index("message_latency_ns"),
+        "message_latency_ns",
+        pa.array([math.nan] * 2),
+    )
+    figure = plot.latency_over_time(replace(one, tables=one.tables | {"series": series}))
+    assert "no messages" in figure.axes[0].get_xlabel()
+
+
+def test_the_names_of_bars_stay_where_nothing_was_sent(result):
+    shares = result.tables["shares"]
+    none = pa.table({"link_class": ["local", "global"], "kind": ["data"] * 2, "share": [0.0, 0.0]})
+    axes = plot.channel_shares(replace(result, tables=result.tables | {"shares": none})).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["local", "global"]
+    only = shares.filter(pa.compute.equal(shares["kind"], "data"))
+    axes = plot.channel_shares(replace(result, tables=result.tables | {"shares": only})).axes[0]
+    assert axes.get_xlabel().startswith("data: ")
+
+
+def test_kinds_of_lines_beyond_the_dashes_are_thinner():
+    looks = [str(style.outline(0, kind)) for kind in range(14)]
+    assert len(set(looks)) == 14
