@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tailback import style
 from tailback.result import Result
-from tailback.tables import MISSING_MAX, Numbers, numbers, only, recorded
+from tailback.tables import MISSING_MAX, Numbers, middles, numbers, only, recorded
 
 UNRIPE_US = 5.0
 """What is created so short before the end of a run may not have arrived for no fault."""
@@ -29,7 +29,7 @@ class Arrivals:
     """What became of the messages of a traffic class, by the time of their creation."""
 
     times: Numbers
-    """In microseconds."""
+    """The middles of the bins, in microseconds."""
     latency: Numbers
     """Mean in ns; a lower bound where not all have arrived."""
     arrived: Numbers
@@ -64,7 +64,7 @@ def _of_one(result: Result, traffic: str, window: tuple[float, float]) -> tuple[
     created = offered * (result.summary["classes"][traffic]["messages"] / counted if counted else math.nan)
     arrived = np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
     bound = arrived * np.nan_to_num(latency) + (1 - arrived) * age
-    return times, np.where(arrived >= _COMPLETE, latency, bound), arrived
+    return middles(times), np.where(arrived >= _COMPLETE, latency, bound), arrived
 
 
 def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
@@ -74,7 +74,8 @@ def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
     late = ~spans.complete & (spans.times <= spans.times.max(initial=0) - UNRIPE_US)
     least = late & (spans.arrived >= _MOST)
     if least.any():
-        joined = least | np.append(least[1:], False)  # from the last point of the line on
+        # From the last point of the line to the first where it goes on.
+        joined = least | np.append(least[1:], False) | np.append(False, least[:-1])
         faint = {**style.line(number), "linestyle": _AT_LEAST}
         axes.plot(spans.times, np.where(joined, spans.latency, np.nan) / 1e3, **faint)
     if (late & ~least).any():

@@ -61,7 +61,13 @@ def draw(results: Mapping[str, Result]) -> Figure:
             axes.axvline(_JOIN_US, color="#777777", linewidth=0.8)
             axes.margins(x=0.01)
         throughput.annotate(
-            " hot spot begins", (_JOIN_US, 50), ha="left", va="center", color="#555555", fontsize=9
+            "hot spot begins",
+            (_JOIN_US, 50),
+            xytext=(14, 0),
+            textcoords="offset points",
+            va="center",
+            color="#555555",
+            fontsize=9,
         )
         style.legend(figure, latency)
     return figure
