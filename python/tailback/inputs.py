@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -30,6 +31,16 @@ def load(file: str, changes: Sequence[str] | None) -> Scenario:
     if problems:
         raise InputError(problems)
     return scenario.replace(pairs)
+
+
+def tell_unused_sweep(scenario: Scenario) -> None:
+    """Says that a command has no use for the scenario's `[sweep]` table, if there is one."""
+    try:
+        unused = "sweep" in tomllib.loads(scenario.text)
+    except tomllib.TOMLDecodeError:
+        return  # which the engine tells better
+    if unused:
+        console.errors().print("the [sweep] table is not used; tailback sweep runs its points", markup=False)
 
 
 def results(directories: Sequence[str], tables: Collection[str] | None = None) -> dict[str, Result]:

@@ -22,8 +22,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from tailback import style
+from tailback.errors import mistake
 from tailback.network_map import Cells, NetworkMap
-from tailback.plot import finish_latency, log_bins, name_class
+from tailback.plot import check_latency, finish_latency, log_bins, name_class
 from tailback.tables import (
     ALL,
     Numbers,
@@ -286,6 +287,8 @@ def _job_bars(
     jobs_of = {label: result.summary.get("jobs", {}) for _, (label, result) in numbered}
     labelled = {label: (number, result) for number, (label, result) in numbered if jobs_of[label]}
     names = list(dict.fromkeys(job for jobs in jobs_of.values() for job in jobs))
+    if not names:
+        raise mistake("there are no jobs to draw", "the times of jobs are in results of [[job]] tables")
     with style.styled():
         folded = ["\n".join(wrap(style.plain(job), _JOB_WIDTH)) for job in names]
         lines = max((job.count("\n") + 1 for job in folded), default=1)
@@ -395,6 +398,7 @@ def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: s
 
     Without `traffic`, of all classes together. Table `histograms`.
     """
+    check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
         some = False

@@ -71,7 +71,7 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
 
     `latency` is "message", "packet" or "network". Table `series`.
     """
-    _check_latency(latency)
+    check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
         cut = False
@@ -118,7 +118,9 @@ def latency_over_load(
 
     Latencies of runs that are not stable, which grow with the window, are hollow.
     """
-    _check_latency(latency)
+    check_latency(latency)
+    if not isinstance(traffic, str):
+        raise mistake(f"{traffic!r} is no traffic class", "the name of one")
     given = results if isinstance(results, Mapping) else {"": results}
     lines = {label: checked(runs) for label, runs in given.items()} or {"": checked(())}
     with style.styled():
@@ -148,7 +150,7 @@ def latency_over_load(
 
 def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
     """How latencies are distributed, in bins of equal width on a logarithmic axis. Table `histograms`."""
-    _check_latency(latency)
+    check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
         for line in by_class(results, "histograms", traffic, latency=latency):
@@ -333,7 +335,7 @@ def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
     return figure
 
 
-def _check_latency(latency: str) -> None:
+def check_latency(latency: str) -> None:
     if latency not in _LATENCIES:
         raise mistake(f"there is no latency {latency!r}", f"one of: {', '.join(_LATENCIES)}")
 

@@ -9,13 +9,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from tailback import console, sweeps
+from tailback import console, inputs, sweeps
 from tailback.errors import InputError, Problem, mistake, unwritable
 from tailback.places import replaced
 from tailback.saturation import Saturation, Tried, class_of, saturation
 from tailback.scenario import Scenario
 from tailback.stats import Interval
-from tailback.sweep_table import SEED, from_text
+from tailback.sweep_table import SEED
 
 
 def search(
@@ -28,8 +28,7 @@ def search(
     judged = traffic or _class_of(scenario, key, classes)
     _refuse_changed(scenario, key)
     _refuse_folder(folder)
-    if from_text(scenario.text) is not None:
-        _tell("the [sweep] table is not used")
+    inputs.tell_unused_sweep(scenario)
     _tell(f"searching {key} for the load of which {judged!r} is accepted; first what arrives at full load")
     if "drain" not in complete.get("run", {}):
         scenario = scenario.replace({"run.drain": "0 ns"})  # nothing that is judged comes after the window

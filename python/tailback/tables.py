@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,8 @@ def by_label(results: Results) -> dict[str, Result]:
     """Results by label; a single one needs none, unnamed ones take their own names, numbered if alike."""
     if isinstance(results, Result):
         return {"": results}
+    if isinstance(results, Iterator):
+        raise mistake("an iterator of results can be read once only", "give a list of them: list(…)")
     listed = checked(results.values() if isinstance(results, Mapping) else results)
     if isinstance(results, Mapping):
         return dict(zip(map(style.plain, results), listed, strict=True))
@@ -127,7 +129,9 @@ def has_rows(result: Result, name: str) -> bool:
 def recorded(result: Result, name: str) -> Any:
     """A table of a result; a mistake where the scenario did not ask for it."""
     if name not in result.tables:
-        raise mistake(f"the result has no table {name!r}", "ask for it in the scenario's [record]")
+        remedy = "jobs of phases" if name == "phases" else "jobs" if name == "ranks" else ""
+        asked = f"only runs with {remedy} have it" if remedy else "ask for it in the scenario's [record]"
+        raise mistake(f"the result has no table {name!r}", asked)
     return result.tables[name]
 
 

@@ -475,3 +475,15 @@ def test_the_names_of_bars_stay_where_nothing_was_sent(result):
 def test_kinds_of_lines_beyond_the_dashes_are_thinner():
     looks = [str(style.outline(0, kind)) for kind in range(14)]
     assert len(set(looks)) == 14
+
+
+def test_what_figures_cannot_use_is_told(result):
+    for wrong, told in [
+        (lambda: plot.latency_over_time(one for one in [result]), "give a list"),
+        (lambda: plot.latency_over_load([result], traffic=["u"]), "is no traffic class"),
+        (lambda: pictures.latency_distribution(result, latency="nope"), "there is no latency 'nope'"),
+        (lambda: pictures.phase_times(result), "only runs with jobs of phases have it"),
+        (lambda: pictures.job_times(result), "there are no jobs to draw"),
+    ]:
+        with pytest.raises(tailback.InputError, match=told):
+            wrong()

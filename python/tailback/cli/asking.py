@@ -66,6 +66,7 @@ def describe(
     with reporting():
         scenario = inputs.load(file, changes)
     with reporting(scenario):
+        inputs.tell_unused_sweep(scenario)
         facts = scenario.linear_load() if traffic else scenario.describe()
     if as_json:
         console.print_json(facts)

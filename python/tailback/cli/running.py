@@ -40,6 +40,7 @@ def run(
     with reporting(scenario):
         if folder is None and not as_json:
             folder = str(run_command.unused(Path("results"), name or "run"))
+        inputs.tell_unused_sweep(scenario)
         done = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
     if as_json:
         console.print_json(done.result.summary)
