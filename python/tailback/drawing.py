@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tailback import style
 from tailback.errors import mistake
 from tailback.scenario import Scenario
+from tailback.words import counted
 
 __all__ = ["network"]
 
@@ -98,9 +99,10 @@ def _drawn(layout: _Layout, kinds: Numbers, parallel: Numbers, names: Sequence[s
     axes.scatter(layout.switches[:, 0], layout.switches[:, 1], s=dots, color="black", linewidths=0, zorder=3)
     axes.autoscale_view()
     if layout.equal:
-        axes.set_aspect("equal")
-    told = f"{len(layout.switches):,} switches (black), {len(layout.endpoints):,} endpoints (grey)"
-    axes.set_title(f"{title}: {told}", loc="left")
+        # The limits grow, and not the axes shrink: a network in one line would leave axes of no width.
+        axes.set_aspect("equal", adjustable="datalim")
+    switches, endpoints = counted(len(layout.switches), "switch"), counted(len(layout.endpoints), "endpoint")
+    axes.set_title(f"{title}: {switches} (black), {endpoints} (grey)", loc="left")
     if legend:
         figure.legend(handles=legend, loc="outside right upper", title="links")
     return figure
@@ -159,8 +161,10 @@ def _lattice(dims: Sequence[int], links: Numbers, home: Numbers) -> _Layout:
     places = at @ np.array(axes, dtype=float)
     ends = places[links]
     along = ends[:, 1] - ends[:, 0]
-    jumps = abs(at[links[:, 1]] - at[links[:, 0]]).max(axis=1) > 1
-    across = np.column_stack([-along[:, 1], along[:, 0]]) * 0.2 * jumps[:, None]
+    steps = abs(at[links[:, 1]] - at[links[:, 0]])
+    # Straight, these would hide links of the same row or column, or be hidden by them.
+    bent = (steps.max(axis=1) > 1) | (steps.argmax(axis=1) >= len(_AXES))
+    across = np.column_stack([-along[:, 1], along[:, 0]]) * 0.2 * bent[:, None]
     side, number = _sides(home)
     spread = np.where(number > 1, (side - 0.5) * 0.3, 0)
     endpoints = places[home] + np.column_stack([spread - 0.12, spread + 0.12])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 
 def counted(number: int, noun: str) -> str:
-    """How many there are, such as "1 point" or "2,000 points"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    """How many there are, such as "1 point", "2,000 points" or "2 switches"."""
+    plural = "es" if noun.endswith("ch") else "s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{plural}"
 
 
 def are(number: int) -> str:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.figure import Figure
 
 import tailback
 from tailback import drawing
@@ -24,6 +25,24 @@ NETWORKS = {
     "{ kind = 'kns', k = 4, n = 2 }": {"x": 16, "y": 16},
     "{ kind = 'single-switch', endpoints = 9 }": {},
 }
+
+
+IN_ONE_LINE = [
+    "{ kind = 'dragonfly', p = 1, a = 1, h = 1, groups = 2 }",
+    "{ kind = 'dragonfly', p = 1, a = 2, h = 0, groups = 1 }",
+    "{ kind = 'single-switch', endpoints = 2 }",
+    "{ kind = 'torus', dims = [8] }",
+    "{ kind = 'hyperx', dims = [12] }",
+    "{ kind = 'mesh', dims = [1, 6] }",
+    "{ kind = 'k-ary-n-tree', k = 2, n = 1 }",
+]
+OF_MANY_DIMENSIONS = [
+    "{ kind = 'torus', dims = [2, 2, 2, 2] }",
+    "{ kind = 'torus', dims = [2, 2, 2, 2, 2, 2] }",
+    "{ kind = 'hyperx', dims = [2, 2, 2, 2, 2, 2] }",
+    "{ kind = 'hyperx', dims = [3, 2, 2, 3] }",
+    "{ kind = 'mesh', dims = [3, 2, 1, 2, 3] }",
+]
 
 
 def _text(topology: str) -> str:
@@ -56,6 +75,56 @@ def test_every_link_is_drawn_in_the_colour_of_its_class(topology):
     assert [len(points) for points in offsets] == [facts["endpoints"], facts["switches"]]
     places = np.round(np.concatenate(offsets), 6)
     assert len(np.unique(places, axis=0)) == len(places)
+
+
+@pytest.mark.parametrize("topology", IN_ONE_LINE)
+def test_no_dot_is_cut_at_the_edge(topology):
+    figure = drawing.network(_network(topology))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert axes.bbox.width > figure.bbox.width / 2
+    assert axes.bbox.height > figure.bbox.height / 2
+    for dots in (shown for shown in axes.collections if isinstance(shown, PathCollection)):
+        radius = np.sqrt(dots.get_sizes()[0]) / 2 * figure.dpi / 72
+        places = axes.transData.transform(dots.get_offsets())
+        assert (places - radius >= axes.bbox.min).all()
+        assert (places + radius <= axes.bbox.max).all()
+
+
+@pytest.mark.parametrize("topology", OF_MANY_DIMENSIONS)
+def test_no_link_lies_along_a_link_of_another_class(topology):
+    classes = _links(drawing.network(_network(topology)))
+    for number, links in enumerate(classes):
+        others = np.concatenate(classes[:number] + classes[number + 1 :])
+        # Two points of each link, for others may cross it in one.
+        off = np.maximum(_distance(links[:, 4], others), _distance(links[:, 9], others))
+        assert off.min() > 0.02
+
+
+def _links(figure: Figure) -> list[np.ndarray]:
+    """The points of each link, by class; those of hosts left out."""
+    drawn = [lines for lines in figure.axes[0].collections if isinstance(lines, LineCollection)]
+    return [np.array(lines.get_segments()) for lines in drawn[:-1]]
+
+
+def _distance(points: np.ndarray, links: np.ndarray) -> np.ndarray:
+    """Between each point and the nearest place of each link."""
+    first, along = links[:, :-1], np.diff(links, axis=1)
+    from_first = points[:, None, None] - first
+    part = np.clip((from_first * along).sum(axis=-1) / (along**2).sum(axis=-1), 0, 1)
+    return np.linalg.norm(from_first - part[..., None] * along, axis=-1).min(axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("topology", "title"),
+    [
+        ("{ kind = 'single-switch', endpoints = 2 }", "1 switch (black), 2 endpoints (grey)"),
+        ("{ kind = 'torus', dims = [40, 30] }", "1,200 switches (black), 1,200 endpoints (grey)"),
+    ],
+)
+def test_the_title_counts_switches_and_endpoints(topology, title):
+    (axes,) = drawing.network(_network(topology)).axes
+    assert axes.get_title(loc="left").endswith(f": {title}")
 
 
 def test_parallel_links_are_one_line_that_is_thicker():
