@@ -474,3 +474,11 @@ def test_ctrl_c_outside_a_run_ends_with_1_and_a_word(command, scenario_file, mon
     status, _, err = command("run", scenario_file(GOOD))
     assert status == 1
     assert "interrupted" in err
+
+
+@pytest.mark.parametrize("name", ["run", "describe"])
+def test_a_table_that_only_sweeps_use_is_told(command, scenario_file, name):
+    told = "the [sweep] table is not used; tailback sweep runs its points"
+    for text, is_told in [("title = 'x'\n", False), ("title = 'x'\n[sweep]\nseeds = 2\n", True)]:
+        status, _, err = command(name, scenario_file(text))
+        assert (status, told in err) == (0, is_told), err
