@@ -73,6 +73,7 @@ def claims(data: Data) -> list[Claim]:
             "on: the halos among whose endpoints an incast's target lies are the slowest",
             f"{best}: {each}; targets lie in {', '.join(holding) or 'none'}",
             bool(holding) and set(ordered[: len(holding)]) == set(holding),
+            cause="What the halos share with the incasts besides their targets' switches was not isolated.",
         ),
     ]
 

@@ -68,6 +68,12 @@ def _near(found: Mapping[tuple[str, str], float], victims: list[str]) -> Claim:
             f"{best}; the default, as published: {worst['as published']:.2f}x. {_NEAR}x is our reading, as "
             "in abate-fig4."
         ),
+        cause=(
+            f"The drain margin brings {worst['drain margin']:.2f}x, but slows strong incasts to "
+            f"{found['strong', 'drain margin']:.2f}x, and at most {fig8.BARELY}x is asked here. As coded, what the "
+            "senders of an incast are allowed in all may be over what their target takes (abate-fig4): the "
+            "longer jobs last, the more of them are caught."
+        ),
     )
 
 
