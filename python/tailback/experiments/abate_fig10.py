@@ -104,7 +104,7 @@ def _late(data: Data, control: str) -> str:
     return (
         f"Signals that late come when the trees stand, and a good part of the {lasted:.0f} us that the "
         "strong incasts last is over; the paper does not say how long its jobs were. In full size, five "
-        f"times as long, more is gained (docs/reports/2026-11-25-full). {why(data, control)}"
+        f"times as long, more is gained (docs/reports/2026-11-25-abatement-full). {why(data, control)}"
     )
 
 
