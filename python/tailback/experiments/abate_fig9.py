@@ -70,7 +70,7 @@ def _near(found: Mapping[tuple[str, str], float], victims: list[str]) -> Claim:
         ),
         cause=(
             f"The drain margin brings {worst['drain margin']:.2f}x, but slows strong incasts to "
-            f"{found['strong', 'drain margin']:.2f}x; {fig8.BARELY}x at most is asked here. As coded, what the "
+            f"{found['strong', 'drain margin']:.2f}x; {fig8.BARELY}x at most is asked. As coded, what the "
             "senders of an incast are allowed in all may be over what their target takes (abate-fig4): the "
             "longer jobs last, the more of them are caught."
         ),
