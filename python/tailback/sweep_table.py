@@ -174,7 +174,7 @@ def space(table: Mapping[str, Any], seeds: int | Sequence[int] | None = None) ->
         elif key == "zip":
             axes += _zipped(value, problems)
         else:
-            axes.append(Axis((key,), tuple((item,) for item in _values(key, value, problems))))
+            axes.append(Axis((key,), tuple((item,) for item in _distinct(key, value, problems))))
     if seed_values is not None:
         axes.append(Axis((SEED,), tuple((seed,) for seed in _seeds(seed_values, problems))))
     problems += _repeated(axes)
@@ -231,6 +231,8 @@ def _zipped(value: Any, problems: list[Problem]) -> list[Axis]:
             problems.append(_problem("zip", f"lists that go together need one length: {told}"))
             continue
         axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
+        if _names_twice(axes[-1].steps):
+            problems.append(_problem("zip", f"the values of {', '.join(columns)} are together twice"))
     return axes
 
 
@@ -247,9 +249,18 @@ def _values(key: str, value: Any, problems: list[Problem]) -> Sequence[Any]:
         return ()
     if not value:
         problems.append(_problem(key, "the list is empty", "give at least one value"))
-    elif len({repr(item) for item in value}) < len(value):
-        problems.append(_problem(key, "the list names a value twice", "several seeds: seeds = 5"))
     return value
+
+
+def _distinct(key: str, value: Any, problems: list[Problem]) -> Sequence[Any]:
+    values = _values(key, value, problems)
+    if _names_twice(values):
+        problems.append(_problem(key, "the list names a value twice", "several seeds: seeds = 5"))
+    return values
+
+
+def _names_twice(values: Sequence[Any]) -> bool:
+    return len({repr(item) for item in values}) < len(values)
 
 
 def _seeds(value: Any, problems: list[Problem]) -> Sequence[int]:
@@ -258,7 +269,7 @@ def _seeds(value: Any, problems: list[Problem]) -> Sequence[int]:
             return range(1, value + 1)
         problems.append(_problem("seeds", f"{value} seeds are not possible", f"1 to {_LEVELS_MAX:,}"))
         return ()
-    values = _values("seeds", value, problems)
+    values = _distinct("seeds", value, problems)
     if not all(isinstance(seed, int) and seed >= 0 for seed in values):
         problems.append(_problem("seeds", "seeds are whole numbers", "seeds = 5, or seeds = [1, 7, 9]"))
         return ()

@@ -46,6 +46,17 @@ def test_zipped_lists_go_together():
     assert points == [{"a": 1, "b": 3, "c": 5}, {"a": 2, "b": 4, "c": 5}]
 
 
+def test_lists_that_go_together_may_name_a_value_twice_but_not_a_pair():
+    zipped = {"a": [1, 1, 2], "b": ["x", "y", "y"]}
+    assert [tuple(point.values()) for point in space({"zip": zipped}).points()] == [
+        (1, "x"),
+        (1, "y"),
+        (2, "y"),
+    ]
+    with pytest.raises(tailback.InputError, match=r"sweep\.zip: the values of a, b are together twice"):
+        space({"zip": {"a": [1, 1, 1], "b": ["x", "y", "x"]}})
+
+
 def test_seeds_are_a_number_or_a_list():
     assert levels({"seeds": 3}, "run.seed") == [1, 2, 3]
     assert levels({"seeds": [7, 9]}, "run.seed") == [7, 9]
