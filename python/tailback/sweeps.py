@@ -381,9 +381,9 @@ def _outcomes(
 
 
 def _submitted(point: Point, executor: Executor, folder: Path) -> Future[points.Outcome | None]:
-    """The point under way; a worker may be in another folder, and files are looked for beside the source."""
+    """The point under way; a worker may be in another folder, so that no path may depend on it."""
     source = str(Path(point.scenario.source).absolute())
-    return executor.submit(work, replace(point.scenario, source=source), point.name, str(folder))
+    return executor.submit(work, replace(point.scenario, source=source), point.name, str(folder.absolute()))
 
 
 _BROKEN = (

@@ -74,6 +74,20 @@ def test_files_that_a_scenario_names_are_those_beside_it_wherever_its_points_run
     assert all("network there" in result.scenario for result in done.results())
 
 
+def test_results_are_where_the_sweep_is_wherever_its_points_run(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+
+    class There(Inline):
+        def submit(self, call, /, *arguments, **keywords):
+            with contextlib.chdir(tmp_path / "there"):
+                return super().submit(call, *arguments, **keywords)
+
+    monkeypatch.chdir(tmp_path)
+    done = tailback.sweep(tailback.Scenario.loads(TEXT), executor=There(), directory="done")
+    assert len(list(done.results())) == 4
+    assert not list((tmp_path / "there").iterdir())
+
+
 def test_no_result_is_kept_of_a_file_that_changed_meanwhile(tmp_path, monkeypatch):
     scenario = named_network(tmp_path, monkeypatch)
 
