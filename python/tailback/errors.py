@@ -61,6 +61,10 @@ class PointsFailed(RunFailed):
         super().__init__(told)
         self.sweep = sweep
 
+    def __reduce__(self) -> tuple[type[PointsFailed], tuple[str, Sweep]]:
+        """Comes whole from another process: a pool that cannot read an answer breaks."""
+        return PointsFailed, (str(self), self.sweep)
+
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C stopped a run; `result` holds what was measured by then."""

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -158,6 +159,17 @@ def test_points_that_fail_do_not_keep_others_from_running(tmp_path, failing):
     assert len(list(done.results())) == 2
     failing.clear()
     assert run(tmp_path)[1] == 2
+
+
+def test_what_is_raised_comes_whole_from_another_process(tmp_path, result, failing):
+    failing["1"] = DEADLOCK
+    with pytest.raises(tailback.PointsFailed) as raised:
+        run(tmp_path)
+    come = pickle.loads(pickle.dumps(raised.value))
+    assert (str(come), come.sweep.failed) == (str(raised.value), raised.value.sweep.failed)
+    assert pickle.loads(pickle.dumps(tailback.Interrupted(result))).result.summary == result.summary
+    problems = (tailback.Problem("wrong", path="a"),)
+    assert pickle.loads(pickle.dumps(tailback.InputError(problems))).problems == problems
 
 
 def test_points_that_fail_are_told_with_all_that_is_known(tmp_path, failing):
