@@ -27,6 +27,13 @@ def test_a_sweep_is_shown_with_a_row_per_point_and_the_mean_over_its_seeds(comma
     assert "directory" in lines[-1]
 
 
+def test_a_run_that_is_two_points_counts_once(command, tmp_path):
+    run(tmp_path / "alike", over={"a": [1, "1", 2]}, seeds=[1])
+    assert pq.read_table(tmp_path / "alike" / sweeps.TABLE)["a"].to_pylist() == [1.0, 1.0, 2.0, 2.0]
+    status, out, _ = command("show", "alike")
+    assert (status, "±" in out) == (0, False)
+
+
 def test_a_sweep_is_shown_as_one_object(command, swept):
     table = pq.read_table(swept)
     at = table.column_names.index("accepted")
