@@ -16,7 +16,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 
 from tailback.errors import InputError, Problem
@@ -27,6 +27,7 @@ Changes = dict[str, Any]
 
 SEED = "run.seed"
 _LEVELS_MAX = 1_000_000  # values of one key
+_DIGITS = 60  # a bit in TiB is exact
 _RANGE_KEYS = {"from", "to", "step", "points", "log"}
 _QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
 
@@ -284,7 +285,8 @@ def _repeated(axes: Sequence[Axis]) -> list[Problem]:
 
 def _range(key: str, table: Mapping[str, Any], problems: list[Problem]) -> Sequence[Any]:
     try:
-        return _range_values(table)
+        with localcontext(prec=_DIGITS):
+            return _range_values(table)
     except ValueError as error:
         problems.append(_problem(key, str(error), "{ from = 0.1, to = 0.9, step = 0.1 } or points = 9"))
         return ()
@@ -299,7 +301,10 @@ def _range_values(table: Mapping[str, Any]) -> list[Any]:
     names = [name for name in ("from", "to", "step") if name in table]
     (first, last, *step), unit = _in_one_unit([quantity(table[name]) for name in names])
     log = bool(table.get("log", False))
-    numbers = _stepped(first, last, step[0], log) if step else _spaced(first, last, table["points"], log)
+    if step:
+        numbers = _stepped(first, last, step[0], log)
+    else:
+        numbers = _rounded(_spaced(first, last, table["points"], log), unit)
     return [_written(number, unit) for number in numbers]
 
 
@@ -336,7 +341,39 @@ def _spaced(first: Decimal, last: Decimal, points: Any, log: bool) -> list[Decim
         raise ValueError("a logarithmic range lies over 0")
     parts = [Decimal(number) / (points - 1) for number in range(1, points - 1)]
     inner = [first * (last / first) ** part if log else first + (last - first) * part for part in parts]
-    return [first, *(Decimal(f"{number:.12g}") for number in inner), last]
+    return [first, *inner, last]
+
+
+def _rounded(numbers: Sequence[Decimal], unit: str) -> list[Decimal]:
+    """A range with the values between its ends rounded to what a scenario can hold, or to 12 digits."""
+    first, *inner, last = numbers
+    grain, name = _grain(unit, (first, last))
+    if grain is None:
+        return [first, *(Decimal(f"{number:.12g}") for number in inner), last]
+    rounded = [first, *((number / grain).to_integral_value() * grain for number in inner), last]
+    if len(set(rounded)) < len(rounded):
+        raise ValueError(
+            f"there are no {len(rounded)} values between the ends that are whole numbers of {name}"
+        )
+    return rounded
+
+
+def _grain(unit: str, ends: Sequence[Decimal]) -> tuple[Decimal | None, str]:
+    """Of what quantities in a unit are whole numbers, in this unit, with its name; none if the ends are not.
+
+    Sizes are whole bits, and whole bytes between two of those; in GiB whole MiB, because a byte of one has
+    more decimals than the engine reads, and so on.
+    """
+    sizes = family([unit])
+    if sizes is None or "" in sizes:
+        return None, ""
+    below = sizes[unit] / 1024 if "i" in unit else 0
+    wholes = [name for name, size in sizes.items() if size in (1, below) or name == "B"]
+    for name in sorted(wholes, key=lambda name: (sizes[name], len(name)), reverse=True):
+        grain = Decimal(sizes[name]) / sizes[unit]
+        if all(end / grain == (end / grain).to_integral_value() for end in ends):
+            return grain, name
+    return None, ""
 
 
 def quantity(value: Any) -> tuple[Decimal, str]:

@@ -1,4 +1,5 @@
 import pytest
+from sweeping import SMALL
 
 import tailback
 from tailback.sweep_table import from_text, space, without_sweep
@@ -32,6 +33,19 @@ def test_the_product_of_lists_changes_its_last_key_fastest():
             ["1000000000000 ps", "1000000000001 ps", "1000000000002 ps"],
         ),
         ({"from": "100 ns", "to": "10 us", "points": 3, "log": True}, ["100 ns", "1000 ns", "10000 ns"]),
+        (
+            {"from": "100 ns", "to": "10 us", "points": 5, "log": True},
+            ["100 ns", "316.228 ns", "1000 ns", "3162.278 ns", "10000 ns"],
+        ),
+        ({"from": "1 us", "to": "2 us", "points": 4}, ["1 us", "1.333333 us", "1.666667 us", "2 us"]),
+        ({"from": "0 flits", "to": "10 flits", "points": 4}, ["0 flits", "3 flits", "7 flits", "10 flits"]),
+        (
+            {"from": "1 KiB", "to": "2 KiB", "points": 4},
+            ["1 KiB", "1.3330078125 KiB", "1.6669921875 KiB", "2 KiB"],
+        ),
+        ({"from": "1 b", "to": "8 b", "points": 3}, ["1 b", "4 b", "8 b"]),
+        ({"from": "1 kb/s", "to": "2 kb/s", "points": 4}, ["1 kb/s", "1.333 kb/s", "1.667 kb/s", "2 kb/s"]),
+        ({"from": "10 %", "to": "20 %", "points": 4}, ["10 %", "13.3333333333 %", "16.6666666667 %", "20 %"]),
         ({"from": "1 GiB", "to": "1 GB", "points": 2}, ["1.073741824 GB", "1 GB"]),
         ({"from": "10 %", "to": 0.3, "step": "10 %"}, ["10 %", "20 %", "30 %"]),
         ({"from": "10 us", "to": "20 us", "step": "5 us"}, ["10 us", "15 us", "20 us"]),
@@ -39,6 +53,29 @@ def test_the_product_of_lists_changes_its_last_key_fastest():
 )
 def test_a_range_has_both_its_ends(given, expected):
     assert levels({"a": given}, "a") == expected
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("key", "ends"),
+    [
+        ("link.global", ("1 ns", "1 s")),
+        ("link.global", ("1 cycle", "999 cycles")),
+        ("link.bandwidth", ("1 Gb/s", "1 TiB/s")),
+        ("run.memory", ("1 GiB", "7 TiB")),
+        ("run.memory", ("3 TiB", "7 TiB")),
+        ("link.bandwidth", ("1 GiB/s", "9 GiB/s")),
+        ("traffic.u.message", ("1 B", "1 MiB")),
+        ("traffic.u.message", ("1 packet", "99 packets")),
+    ],
+)
+@pytest.mark.parametrize("log", [False, True])
+def test_quantities_between_the_ends_of_a_range_are_such_as_a_scenario_can_hold(key, ends, log):
+    scenario = tailback.Scenario.loads(SMALL).replace({"traffic.u.load": 0.1})
+    values = levels({"a": {"from": ends[0], "to": ends[1], "points": 7, "log": log}}, "a")
+    for value in values:
+        told = [problem.message for problem in scenario.replace({key: value}).check()]
+        assert not any("whole" in message or "too large" in message for message in told), value
 
 
 def test_zipped_lists_go_together():
@@ -102,6 +139,7 @@ def test_any_part_of_a_large_space_is_made_without_the_rest():
         ({"a": {"from": 1, "to": 1, "points": 2}}, "sweep.a", "both ends"),
         ({"a": {"from": 1, "to": 4, "step": 1, "log": True}}, "sweep.a", "takes points"),
         ({"a": {"from": True, "to": 2, "points": 2}}, "sweep.a", "neither a number"),
+        ({"a": {"from": "1 flit", "to": "3 flits", "points": 5}}, "sweep.a", "whole numbers of flits"),
         ({"seeds": [-1]}, "sweep.seeds", "whole numbers"),
     ],
 )
