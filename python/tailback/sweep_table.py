@@ -29,6 +29,7 @@ SEED = "run.seed"
 _LEVELS_MAX = 1_000_000  # values of one key
 _DIGITS = 60  # a bit in TiB is exact
 _RANGE_KEYS = {"from", "to", "step", "points", "log"}
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
 
 
@@ -200,15 +201,23 @@ def _problem(path: str, message: str, remedy: str = "") -> Problem:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Keys and values; an unquoted dotted key is a table in a table."""
+    """Keys and values; an unquoted dotted key is a table in a table.
+
+    The first name and the last may be dotted keys themselves, as in `"traffic.hot.load" = [0.1]`.
+    """
     for name, value in table.items():
         key = f"{prefix}{name}"
         if not prefix and name in ("zip", "seeds"):
             yield key, value
         elif isinstance(value, Mapping) and not _is_range(value):
-            yield from _flat(value, f"{key}.")
+            yield from _flat(value, f"{prefix}{_quoted(name)}." if prefix else f"{key}.")
         else:
             yield key, value
+
+
+def _quoted(name: Any) -> str:
+    """A name as a part of a dotted key: the class "a b.c" is one part."""
+    return str(name) if _BARE.fullmatch(str(name)) else json.dumps(str(name), ensure_ascii=False)
 
 
 def _is_range(value: Mapping[str, Any]) -> bool:

@@ -104,6 +104,21 @@ def test_an_unquoted_dotted_key_is_the_same_key():
     assert table.keys == ["traffic.hot.load", "run.threads"]
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('[sweep.traffic."a b.c"]\nload = [0.1]', 'traffic."a b.c".load'),
+        ('[sweep]\ntraffic."a\\"".load = [0.1]', r'traffic."a\"".load'),
+        ('[sweep]\nzip.traffic."µ".load = [0.1]', 'traffic."µ".load'),
+        ('[sweep."traffic.hot"]\nload = [0.1]', "traffic.hot.load"),
+        ('[sweep.traffic]\n"hot.load" = [0.1]', "traffic.hot.load"),
+    ],
+)
+def test_the_name_of_a_table_is_one_part_of_a_key_whatever_is_in_it(text, key):
+    assert from_text(text).keys == [key]
+    assert len(tailback.Scenario.loads("").places([key])[0]) == 3
+
+
 def test_text_that_is_too_deep_for_a_table_is_left_to_the_engine():
     assert from_text("a = " + "[" * 100_000) is None
 
