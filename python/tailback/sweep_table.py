@@ -29,6 +29,7 @@ SEED = "run.seed"
 _LEVELS_MAX = 1_000_000  # values of one key
 _DIGITS = 60  # a bit in TiB is exact
 _RANGE_KEYS = {"from", "to", "step", "points", "log"}
+_EXPONENT_MAX = 300  # of a quantity: numbers of more digits take for ever to compute with
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
 
@@ -280,7 +281,7 @@ def _seeds(value: Any, problems: list[Problem]) -> Sequence[int]:
         problems.append(_problem("seeds", f"{value} seeds are not possible", f"1 to {_LEVELS_MAX:,}"))
         return ()
     values = _distinct("seeds", value, problems)
-    if not all(isinstance(seed, int) and seed >= 0 for seed in values):
+    if not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in values):
         problems.append(_problem("seeds", "seeds are whole numbers", "seeds = 5, or seeds = [1, 7, 9]"))
         return ()
     return values
@@ -309,7 +310,9 @@ def _range_values(table: Mapping[str, Any]) -> list[Any]:
         raise ValueError("a range needs from, to, and either step or points")
     names = [name for name in ("from", "to", "step") if name in table]
     (first, last, *step), unit = _in_one_unit([quantity(table[name]) for name in names])
-    log = bool(table.get("log", False))
+    log = table.get("log", False)
+    if not isinstance(log, bool):
+        raise ValueError(f"log is true or false, not {log!r}")
     if step:
         numbers = _stepped(first, last, step[0], log)
     else:
@@ -335,10 +338,10 @@ def _stepped(first: Decimal, last: Decimal, size: Decimal, log: bool) -> list[De
         raise ValueError("a logarithmic range takes points, not step")
     if size == 0 or (last - first) / size < 0:
         raise ValueError("the step never leads from the first value to the last")
-    count = int((last - first) / size) + 1
-    if count > _LEVELS_MAX:
-        raise ValueError(f"the range has {count:,} values; at most {_LEVELS_MAX:,}")
-    return [first + size * number for number in range(count)]
+    parts = int((last - first) / size)
+    if parts >= _LEVELS_MAX:
+        raise ValueError(f"the range has too many values; at most {_LEVELS_MAX:,}")
+    return [first + size * number for number in range(parts + 1)]
 
 
 def _spaced(first: Decimal, last: Decimal, points: Any, log: bool) -> list[Decimal]:
@@ -391,9 +394,12 @@ def quantity(value: Any) -> tuple[Decimal, str]:
     if isinstance(value, bool) or match is None:
         raise ValueError(f"{value!r} is neither a number nor a number with a unit")
     try:
-        return Decimal(match[1]), match[2]
+        number = Decimal(match[1])
     except ArithmeticError:
         raise ValueError(f"{value!r} is not a number") from None
+    if number and abs(number.adjusted()) > _EXPONENT_MAX:
+        raise ValueError(f"{value!r} is too large or too small for a number")
+    return number, match[2]
 
 
 def _written(number: Decimal, unit: str) -> Any:

@@ -155,6 +155,12 @@ def test_any_part_of_a_large_space_is_made_without_the_rest():
         ({"a": {"from": 1, "to": 4, "step": 1, "log": True}}, "sweep.a", "takes points"),
         ({"a": {"from": True, "to": 2, "points": 2}}, "sweep.a", "neither a number"),
         ({"a": {"from": "1 flit", "to": "3 flits", "points": 5}}, "sweep.a", "whole numbers of flits"),
+        ({"a": {"from": 0, "to": "1e999999", "step": 1}}, "sweep.a", "too large"),
+        ({"a": {"from": 0.1, "to": "1e9999999", "points": 3, "log": True}}, "sweep.a", "too large"),
+        ({"a": {"from": 0, "to": 1, "step": 1e-300}}, "sweep.a", "has too many values; at most 1,000,000"),
+        ({"a": {"from": "1e-300 ps", "to": "1e300 s", "step": "1e-300 ps"}}, "sweep.a", "at most"),
+        ({"a": {"from": 1, "to": 2, "points": 3, "log": "no"}}, "sweep.a", "log is true or false, not 'no'"),
+        ({"seeds": [1, True]}, "sweep.seeds", "whole numbers"),
         ({"seeds": [-1]}, "sweep.seeds", "whole numbers"),
     ],
 )
