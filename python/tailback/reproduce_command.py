@@ -24,7 +24,7 @@ def run(
     only: Sequence[str] = (),
 ) -> list[str]:
     """Runs the experiments of these names, or a part of their runs; returns the lines to print."""
-    chosen = part.only(experiments.find(names), only, full=full)
+    chosen = part.only(experiments.find(names), only, full=full, named=bool(names))
     cores = workers or processes.cores()
     if listing:
         return list(_listed(chosen, cores))

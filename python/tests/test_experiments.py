@@ -84,6 +84,12 @@ def test_an_unknown_name_is_refused_with_a_near_one(command):
     assert "lhrp-fig5" in err
 
 
+@pytest.mark.parametrize("names", [[""], ["srp-fig1", ""]])
+def test_an_empty_name_does_not_stand_for_all(command, names):
+    status, _, err = command("reproduce", *names, "--list")
+    assert (status, "the name of an experiment is empty" in err) == (2, True)
+
+
 def test_a_value_holds_within_its_tolerance_and_a_saturated_one_never():
     assert value("x", "1", Interval(1.0, 0.1, 3), (0.9, 1.1)).verdict == "held"
     assert value("x", "1", Interval(1.2, 0.1, 3), (0.9, 1.1), cause="why").cause == "why"
@@ -282,6 +288,24 @@ def test_a_part_that_cannot_be_is_refused(tmp_path, inline, wanted, told):
     with pytest.raises(InputError) as refused:
         run()
     assert told in str(refused.value.problems[0])
+
+
+def test_of_all_experiments_a_part_leaves_out_those_that_keep_no_run():
+    other = experiment("x-fig2", held=True)
+    lacking = replace(
+        other, cases=lambda full: [case for case in other.cases(full) if case.labels["load"] == 0.2]
+    )
+
+    def kept(wanted, **options):
+        both = [experiment("x-fig1", held=True), lacking]
+        return [one.id for one in part.only(both, [wanted], full=False, **options)]
+
+    assert kept("load=0.1", named=False) == ["x-fig1"]
+    assert kept("load=0.2", named=False) == ["x-fig1", "x-fig2"]
+    with pytest.raises(InputError, match="leaves no run of x-fig2"):
+        kept("load=0.1")
+    with pytest.raises(InputError, match="leaves no run of any experiment"):
+        kept("load=7", named=False)
 
 
 def test_a_part_keeps_the_searches_that_have_all_of_its_labels():

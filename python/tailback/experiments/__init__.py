@@ -86,9 +86,14 @@ def experiment(name: str) -> Experiment:
 
 def find(names: Sequence[str]) -> list[Experiment]:
     """Experiments by name, or all whose names begin with what is given, such as `lhrp`; all if nothing is."""
+    if not names:
+        return [experiment(name) for name in IDS]
     chosen: dict[str, None] = {}
     problems = []
-    for name in names or ("",):
+    for name in names:
+        if not name:  # such as a variable of the shell that is not set
+            problems.append(Problem("the name of an experiment is empty", help="--list shows them all"))
+            continue
         matching = [name] if name in IDS else [known for known in IDS if known.startswith(name)]
         chosen |= dict.fromkeys(matching)
         if not matching:

@@ -14,11 +14,14 @@ from tailback.experiments.model import Case, Experiment, Search
 HELP = "form: LABEL=VALUE or LABEL=VALUE,VALUE"
 
 
-def only(experiments: Sequence[Experiment], wanted: Sequence[str], *, full: bool) -> list[Experiment]:
+def only(
+    experiments: Sequence[Experiment], wanted: Sequence[str], *, full: bool, named: bool = True
+) -> list[Experiment]:
     """The experiments with those of their runs that have these labels, and those that know no such label.
 
     `wanted` are texts like `load=1` and `protocol=ecn,lhrp`. A search goes over loads and the like, so it is
-    kept only if it has all of these labels.
+    kept only if it has all of these labels. An experiment that keeps no run is a mistake if it was `named`;
+    of all that there are, it is left out.
     """
     chosen: dict[str, list[Any]] = {}
     for text in wanted:
@@ -30,6 +33,12 @@ def only(experiments: Sequence[Experiment], wanted: Sequence[str], *, full: bool
         raise InputError(
             [Problem(f"no run has the label {label}", path="--only", help=have) for label in unknown]
         )
+    if not named:
+        experiments = [
+            one for one in experiments if any(_matches(case.labels, chosen) for case in one.cases(full))
+        ]
+        if not experiments:
+            raise InputError([Problem("leaves no run of any experiment", path="--only")])
     return [_part(one, chosen, " ".join(wanted), full) for one in experiments] if chosen else [*experiments]
 
 
