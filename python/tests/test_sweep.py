@@ -143,6 +143,11 @@ def test_check_judges_the_sweep_too(command, scenario_file):
         assert (status, told in err) == (2, True), err
 
 
+def test_check_tells_of_one_point_as_of_one(command, scenario_file):
+    status, out, _ = command("check", scenario_file("[sweep]\nseeds = 1\n"))
+    assert (status, ", 1 point to sweep" in out) == (0, True)
+
+
 def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(command, tmp_path):
     run(tmp_path / "done")
     status, out, _ = command("plot", "done")

@@ -13,6 +13,7 @@ from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
 from tailback.cli.showing import draw_scenario
 from tailback.errors import InputError, engine_errors, mistake
 from tailback.result import refuse_other, replace_text
+from tailback.words import counted
 
 
 def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) -> None:
@@ -30,7 +31,7 @@ def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) 
         elif problems:
             raise InputError(problems)
         else:
-            of_sweep = f", {points:,} points to sweep" if points is not None else ""
+            of_sweep = f", {counted(points, 'point')} to sweep" if points is not None else ""
             console.output().print(f"{console.printable(file)}: no mistakes{of_sweep}", soft_wrap=True)
             console.print_lines(f"warning: {remark}" for remark in remarks)
     if problems:
