@@ -152,7 +152,8 @@ def without_sweep(text: str) -> str:
     """The text with the lines of its `[sweep]` tables left empty: all others keep their numbers."""
     kept = "\n".join("" if of_sweep else line for line, of_sweep in _lines(text))
     try:
-        same = tomllib.loads(kept) == {k: v for k, v in tomllib.loads(text).items() if k != "sweep"}
+        others = {key: value for key, value in tomllib.loads(text).items() if key != "sweep"}
+        same = repr(tomllib.loads(kept)) == repr(others)  # NaN is no other NaN's equal
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
@@ -222,7 +223,11 @@ def _quoted(name: Any) -> str:
 
 
 def _is_range(value: Mapping[str, Any]) -> bool:
-    return not value or bool(value.keys() & {"from", "to"})
+    """Whether a table is meant for a range, also one with other names: those would be keys without lists."""
+    if not value or value.keys() & {"from", "to"}:
+        return True
+    has_lists = any(isinstance(item, Mapping | list) for item in value.values())
+    return not has_lists and bool(value.keys() & {"start", "stop", "end", "step", "points"})
 
 
 def _zipped(value: Any, problems: list[Problem]) -> list[Axis]:

@@ -100,8 +100,8 @@ def test_seeds_are_a_number_or_a_list():
 
 
 def test_an_unquoted_dotted_key_is_the_same_key():
-    table = from_text('[sweep]\ntraffic.hot.load = [0.1]\n"run.threads" = [1]\n')
-    assert table.keys == ["traffic.hot.load", "run.threads"]
+    table = from_text('[sweep]\ntraffic.hot.load = [0.1]\n"run.threads" = [1]\n[sweep.a]\nstep = [1]\n')
+    assert table.keys == ["traffic.hot.load", "run.threads", "a.step"]
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,8 @@ def test_any_part_of_a_large_space_is_made_without_the_rest():
         ({"a": {"from": "1 us", "to": "1 MB", "points": 3}}, "sweep.a", "units of one kind"),
         ({"a": {"from": "1 us", "to": "2 us", "step": 1}}, "sweep.a", "units of one kind"),
         ({"a": {"from": 1, "to": 2, "steps": 3}}, "sweep.a", "no key 'steps'"),
+        ({"a": {"start": 1, "stop": 2, "step": 1}}, "sweep.a", "no key 'start'; it has from, to, step"),
+        ({"a": {"step": 1, "points": 2}}, "sweep.a", "needs from, to"),
         ({"a": {"from": "x", "to": 2, "step": 3}}, "sweep.a", "neither a number"),
         ({"a": {"from": 1, "to": 0, "points": 3, "log": True}}, "sweep.a", "over 0"),
         ({"a": {"from": 1, "to": 1, "points": 2}}, "sweep.a", "both ends"),
@@ -180,6 +182,10 @@ def test_all_mistakes_are_told_at_once():
 def test_the_table_is_taken_out_and_all_other_lines_keep_their_numbers():
     text = 'title = "x"\n[sweep] # all\n"a.b" = [\n  1,\n]\n[sweep.zip]\nc = [1]\n[run]\nseed = 1\n'
     assert without_sweep(text) == 'title = "x"\n' + "\n" * 6 + "[run]\nseed = 1\n"
+
+
+def test_the_table_is_taken_out_beside_what_is_no_number():
+    assert without_sweep("[run]\nseed = nan\n[sweep]\na = [nan]\n") == "[run]\nseed = nan\n\n\n"
 
 
 def test_lines_of_values_that_look_like_headers_are_none():
