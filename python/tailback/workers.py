@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback import points, signals
+from tailback.errors import mistake
 from tailback.scenario import Scenario
 
 _stop: Any = None  # an event, in the workers of `pool`
@@ -38,7 +40,11 @@ def _go_on() -> bool:
 
 @contextmanager
 def pool(workers: int) -> Iterator[Executor]:
-    """Processes that end soon after this one, however it ends, and that leave it to it to be stopped."""
+    """Processes that end soon after this one, however it ends, and that leave it to it to be stopped.
+
+    Raises `InputError` if they could not load the script that starts them.
+    """
+    _refuse_unreadable_script()
     context = multiprocessing.get_context("spawn")
     resource_tracker.ensure_running()
     stop = context.Event()
@@ -55,6 +61,17 @@ def pool(workers: int) -> Iterator[Executor]:
             for child in multiprocessing.active_children():
                 child.kill()
             raise
+
+
+def _refuse_unreadable_script() -> None:
+    """Every process reads the script anew, unless it was started as a module or by `-c`."""
+    script = sys.modules["__main__"]
+    file = getattr(script, "__file__", None)
+    if file is not None and getattr(script, "__spec__", None) is None and not Path(file).exists():
+        raise mistake(
+            f"the script {file} is no file, and the processes that run points have to read it",
+            "put the script into a file, or give an executor such as ThreadPoolExecutor()",
+        )
 
 
 class _Pool(ProcessPoolExecutor):

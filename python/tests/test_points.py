@@ -118,6 +118,22 @@ def test_a_killed_process_is_told_and_loses_no_point(tmp_path):
     assert run(tmp_path)[1] == 4
 
 
+@pytest.mark.engine
+def test_a_script_from_standard_input_is_told_to_be_put_into_a_file(tmp_path):
+    script = "from tailback.workers import pool\nwith pool(1):\n    print('started')\n"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+    def of_python(*arguments, **options):
+        call = [sys.executable, *arguments]
+        return subprocess.run(call, capture_output=True, text=True, env=environment, timeout=60, **options)
+
+    refused = of_python("-", input=script)
+    assert (refused.returncode, "put the script into a file" in refused.stderr) == (1, True)
+    (tmp_path / "script.py").write_text(script)
+    for arguments in (["-c", script], [str(tmp_path / "script.py")]):
+        assert of_python(*arguments).stdout == "started\n"
+
+
 class Breaking(Inline):
     """One that is broken from its third point on, as a pool is once a process was killed."""
 
