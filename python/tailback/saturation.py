@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback.errors import InputError, PointsFailed, mistake
-from tailback.scenario import Scenario
+from tailback.scenario import Scenario, demand_scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 from tailback.sweeps import measured
 from tailback.workers import cores, pool
@@ -137,6 +137,7 @@ def saturation(
     the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
     in the bracket. `progress` is told of each load when its verdict is there.
     """
+    demand_scenario(scenario)
     if not 0 < low < high < math.inf:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
     if seeds < 1:

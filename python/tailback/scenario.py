@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from tailback import _engine
 from tailback.errors import InputError, Interrupted, Problem, engine_errors, mistake, problems_from_json
 from tailback.result import Result
 from tailback.usage import Meter
+from tailback.words import named
 
 _TEXT = "<scenario>"
 """The source of a scenario that is no file."""
@@ -50,11 +52,15 @@ class Scenario:
     @classmethod
     def load(cls, path: str | Path) -> Scenario:
         """Reads a scenario file (TOML)."""
+        if not isinstance(path, str | os.PathLike):
+            raise mistake(f"a scenario is read from a path, not from {named(path)}", "name its file")
         return cls(_read_text(Path(path)), source=str(path))
 
     @classmethod
     def loads(cls, text: str) -> Scenario:
         """A scenario from TOML text."""
+        if not isinstance(text, str):
+            raise mistake(f"a scenario is text, not {named(text)}", "Scenario.load reads a file")
         return cls(text)
 
     def __repr__(self) -> str:
@@ -257,10 +263,14 @@ def _inline(value: object) -> str:
         return "{" + ", ".join(f"{_inline(str(key))} = {_inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_inline(item) for item in value) + "]"
-    if hasattr(value, "item"):  # a NumPy number
-        value = value.item()
+    if hasattr(value, "tolist"):  # a number or an array of NumPy
+        return _inline(value.tolist())
     if isinstance(value, bool | int | float | str):
         return json.dumps(value, ensure_ascii=False)
-    raise mistake(
-        f"a scenario cannot hold a value of type {type(value).__name__}", "give text, number, list or table"
-    )
+    raise mistake(f"a scenario cannot hold {named(value)}", "give text, number, list or table")
+
+
+def demand_scenario(value: object) -> None:
+    """Raises `InputError` if a value, such as the path of a file, is given as a scenario and is none."""
+    if not isinstance(value, Scenario):
+        raise mistake(f"a scenario is expected, not {named(value)}", 'such as Scenario.load("hotspot.toml")')

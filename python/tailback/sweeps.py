@@ -30,9 +30,9 @@ from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistak
 from tailback.inner_columns import with_inner
 from tailback.merged import described, merged, told_lost
 from tailback.result import POINTS, Result, refuse_result, write_parquet
-from tailback.scenario import Scenario
+from tailback.scenario import Scenario, demand_scenario
 from tailback.sweep_table import Changes, Space, from_text, placed, space, without_sweep
-from tailback.words import counted
+from tailback.words import counted, named
 from tailback.workers import cores, pool, work
 
 MANIFEST = "sweep.json"
@@ -142,6 +142,8 @@ def sweep(
     others make it. Raises `InputError` with every wrong key or value before anything runs, `PointsFailed`,
     which carries the sweep of all others, if points gave no result, and `RunFailed` if a process was killed.
     """
+    demand_scenario(scenario)
+    _demand_executor(executor)
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
     refuse(Path(directory))
@@ -156,6 +158,14 @@ def sweep(
             done = run_points(prepared, own, Path(directory), progress=progress)
     write_table(done)
     return done.demand_all()
+
+
+def _demand_executor(executor: object) -> None:
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise mistake(
+            f"an executor is expected, not {named(executor)}",
+            "such as ProcessPoolExecutor(4); without one, a process for every core",
+        )
 
 
 def measured(

@@ -17,3 +17,8 @@ def are(number: int) -> str:
 def were(number: int) -> str:
     """The verb in the past."""
     return "was" if number == 1 else "were"
+
+
+def named(value: object) -> str:
+    """The kind of a value that has no place where it is, such as "a value of type int"."""
+    return f"a value of type {type(value).__name__}"

@@ -16,6 +16,8 @@ from tailback import scenario as scenarios
         (True, "true"),
         (np.float64(0.25), "0.25"),
         (["1 us", 2], '["1 us", 2]'),
+        (np.array([1, 2]), "[1, 2]"),
+        ({"a": np.array([0.5])}, '{"a" = [0.5]}'),
         ({"sample": 3, "µ": "x"}, '{"sample" = 3, "µ" = "x"}'),
     ],
 )
@@ -26,6 +28,24 @@ def test_a_changed_value_is_written_as_toml(value, text):
 def test_a_value_that_toml_cannot_hold_is_a_mistake():
     with pytest.raises(tailback.InputError, match="type object"):
         tailback.Scenario.loads("").replace({"a": object()})
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: tailback.Scenario.loads(b"x"), "a scenario is text, not a value of type bytes"),
+        (lambda: tailback.Scenario.load(None), "from a path, not from a value of type NoneType"),
+        (lambda: tailback.sweep("s.toml"), "a scenario is expected, not a value of type str"),
+        (
+            lambda: tailback.sweep(tailback.Scenario.loads(""), {}, 4),
+            "an executor is expected, not a value of type int",
+        ),
+        (lambda: tailback.saturation.saturation("s.toml", "a"), "a scenario is expected"),
+    ],
+)
+def test_what_is_of_another_type_is_a_mistake(call, told):
+    with pytest.raises(tailback.InputError, match=told):
+        call()
 
 
 def test_replace_leaves_the_scenario_as_it_was():
