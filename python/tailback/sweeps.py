@@ -104,7 +104,8 @@ class Sweep:
         """A row per point and class or job: the changed keys, what was measured, the result's directory.
 
         Of keys whose values are tables, which it has as JSON, there is a column of each key inside too.
-        A point that gave no result has one row, and the column `failed` tells why.
+        A point that gave no result has one row, and the column `failed` tells why. Points that are one run,
+        as under 0.1 and "10 %", have the rows of the first.
         """
         return with_inner(merged(self.points, self.failed))
 
