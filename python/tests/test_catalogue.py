@@ -1,11 +1,16 @@
 """What judges and draws each experiment, over runs too brief to mean anything."""
 
+import re
 import tomllib
 
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from tailback import InputError, experiments, reproduce
+from tailback import InputError, experiments, reproduce, style
+from tailback.experiments import draw
 from tailback.experiments.model import Data
 from tailback.saturation import Saturation
 from tailback.stats import mean_interval
@@ -16,6 +21,8 @@ NOTHING = (ValueError, IndexError, ZeroDivisionError)
 """What comes of means, indices and shares of nothing."""
 LONG_S = 140.0
 """CPU seconds of a whole experiment from which on brief runs take over half a second too."""
+
+PROTOCOLS = {name: kind for kind, name in draw.LABELS.items()}
 
 
 def brief(scenario):
@@ -50,6 +57,41 @@ def test_what_judges_and_draws_an_experiment_finds_its_runs_and_what_they_measur
         assert {claim.verdict for claim in claims} <= {"held", "missed", "not judged"}
         assert claims
     try:
-        assert isinstance(one.draw(data), Figure)
+        figure = one.draw(data)
     except (*NOTHING, InputError):
         assert name not in WHOLE
+    else:
+        assert isinstance(figure, Figure)
+        for axes in figure.axes:
+            must_show_protocols_alike(axes)
+            must_not_have_bars_without_a_zero(axes)
+
+
+def must_show_protocols_alike(axes):
+    """What is called by a protocol has its colour, or if it is a variant one that no protocol has."""
+    shown = list(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    names = [tick.get_text() for tick in axes.get_xticklabels()]
+    if any(protocol_of(name) for name in names):
+        shown += [(names[round(bar.get_x() + bar.get_width() / 2)], bar) for bar in axes.patches]
+    for label, handle in shown:
+        protocol = protocol_of(label)
+        if protocol:
+            allowed = [draw.look(protocol)] + [draw.FREE] * (label not in PROTOCOLS)
+            assert colour(handle) in [style.COLOURS[number] for number in allowed], label
+
+
+def protocol_of(label):
+    return PROTOCOLS.get(re.split("[ ,]", label)[0])
+
+
+def colour(handle):
+    """Of a line, a bar or a group of bars."""
+    if isinstance(handle, BarContainer):
+        handle = handle.patches[0]
+    return to_hex(handle.get_color() if isinstance(handle, Line2D) else handle.get_facecolor()).upper()
+
+
+def must_not_have_bars_without_a_zero(axes):
+    assert axes.get_yscale() == "linear" or not any(
+        isinstance(each, BarContainer) for each in axes.containers
+    )

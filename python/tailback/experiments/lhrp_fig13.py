@@ -7,7 +7,7 @@ from itertools import pairwise
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curve, finish
+from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.lhrp_paper import (
     FABRIC_DROP,
     GROUP_ENDPOINTS,
@@ -74,7 +74,7 @@ def draw(data: Data) -> Figure:
                 curve(axes, loads, [point.scaled(1e-3) for point in points], f"WC-Hot-{n}", number)
             axes.set_title(f"{name} fabric drop", loc="left")
             axes.set_ylabel("mean network\nlatency [us]")
-            axes.set_ylim(bottom=0)
+            hold(axes)
         finish(
             figure,
             panels[-1],

@@ -7,7 +7,7 @@ import math
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curve, finish, plain_ticks
+from tailback.experiments.draw import FREE, curve, finish, hold, look, plain_ticks
 from tailback.experiments.lhrp_paper import FABRIC_DROP, PAPER, SPANS, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import delivered_latency, is_saturated
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
@@ -21,6 +21,7 @@ _FULL = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 45, 60)
 # Section 6.1 of the paper argues with sources that go on sending speculatively whatever is refused.
 _SOURCES = {"stops": "message"}
 _CHANGES = {"without": _SOURCES, "with": {**_SOURCES, "fabric_drop": FABRIC_DROP}}
+_NUMBERS = {"without": look("lhrp"), "with": FREE}
 
 
 def cases(full: bool) -> list[Case]:
@@ -49,7 +50,7 @@ def draw(data: Data) -> Figure:
     """Network latency over load, a line per variant."""
     with style.styled():
         figure, (axes,) = style.figure()
-        for number, name in enumerate(_CHANGES):
+        for name, number in _NUMBERS.items():
             loads, points = data.curve(_LATENCY, "load", fabric_drop=name)
             _, cut = data.curve(_SATURATED, "load", fabric_drop=name)
             shown = [point.scaled(1e-3) for point in points]
@@ -57,7 +58,7 @@ def draw(data: Data) -> Figure:
         style.logarithmic(axes, "x")
         plain_ticks(axes, (1, 2, 5, 7, 15, 30, 60))
         axes.axvline(7.0, color="#777777", linewidth=0.8)
-        axes.set_ylim(bottom=0)
+        hold(axes)
         finish(
             figure,
             axes,

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from tailback.experiments.model import Measure
 from tailback.result import Result
+from tailback.stats import Interval, mean_interval
 from tailback.tables import Numbers, series
 
 
@@ -71,13 +72,24 @@ def ejection_share(kind: str) -> Measure:
 
 def mean_series(results: list[Result], traffic: str, column: str) -> tuple[Numbers, Numbers]:
     """The mean over several runs of a time series; bins that are empty in a run are left out of its mean."""
-    columns = [series(result, traffic, column) for result in results]
-    length = min(len(times) for times, _ in columns)
-    stacked = np.vstack([values[:length] for _, values in columns])
+    times, stacked = _stacked(results, traffic, column)
     known = ~np.isnan(stacked)
     sums = np.where(known, stacked, 0.0).sum(axis=0)
     counts = known.sum(axis=0)
-    return columns[0][0][:length], np.where(counts > 0, sums / np.maximum(counts, 1), math.nan)
+    return times, np.where(counts > 0, sums / np.maximum(counts, 1), math.nan)
+
+
+def interval_series(results: list[Result], traffic: str, column: str) -> tuple[Numbers, list[Interval]]:
+    """The same mean, with its confidence interval in each bin."""
+    times, stacked = _stacked(results, traffic, column)
+    return times, [mean_interval(values[~np.isnan(values)].tolist()) for values in stacked.T]
+
+
+def _stacked(results: list[Result], traffic: str, column: str) -> tuple[Numbers, Numbers]:
+    """Times in us and a row of values for each run, as long as the shortest."""
+    columns = [series(result, traffic, column) for result in results]
+    length = min(len(times) for times, _ in columns)
+    return columns[0][0][:length], np.vstack([values[:length] for _, values in columns])
 
 
 def packets_share(traffic: str, count: str) -> Measure:

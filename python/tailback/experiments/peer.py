@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import OFFERED, curve, finish
+from tailback.experiments.draw import OFFERED, curve, finish, hold
 from tailback.experiments.measure import accepted, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.scenario import Scenario
@@ -120,10 +121,10 @@ def _draw(peer: Peer) -> Callable[[Data], Figure]:
             ours = [data.mean(_LATENCY, load=load) for load in loads]
             percent = [100 * load for load in loads]
             curve(axes, percent, ours, "Tailback", 0)
-            theirs = [Interval(mean, 0.0, 1) for mean in peer.latency.values()]
+            theirs = [Interval(mean, math.nan, 1) for mean in peer.latency.values()]
             curve(axes, percent, theirs, "BookSim2", 1)
             axes.axvline(100 * peer.saturation, color="#777777", linewidth=0.8)
-            axes.set_ylim(bottom=0)
+            hold(axes)
             note = "grey: BookSim2's highest accepted load"
             finish(figure, axes, OFFERED, "packet latency [cycles]", note)
         return figure

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curve, finish
+from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.saa_paper import (
     ADAPTIVE,
@@ -61,7 +61,7 @@ def draw(data: Data) -> Figure:
             level = contention(data, what, routing="static").mean
             looks = style.line(number)
             axes.axhline(level, color=looks["color"], linestyle=":", label=f"{what}, static")
-        axes.set_ylim(bottom=0)
+        hold(axes)
         axes.set_xticks(WIDTHS)
         finish(figure, axes, "horizontal links between neighbours", "flows on the busiest link of a flow")
     return figure

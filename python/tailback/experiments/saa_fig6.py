@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curve, finish
+from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.saa_paper import (
     ADAPTIVE,
@@ -77,7 +77,7 @@ def draw(data: Data) -> Figure:
         figure, (axes,) = style.figure(height=3.0)
         for number, scheme in enumerate(SCHEMES):
             curve(axes, COUNTS, [completion(data, scheme, count) for count in COUNTS], scheme, number)
-        axes.set_ylim(bottom=0)
+        hold(axes)
         axes.set_xticks(COUNTS)
         finish(figure, axes, "permutations", "completion [flow at line rate = 1]")
     return figure

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curve, finish
+from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.model import Case, Data
 from tailback.experiments.saa_paper import (
     ADAPTIVE,
@@ -89,7 +89,7 @@ def draw(data: Data, injections: Sequence[str], buffers: Sequence[int]) -> Figur
                 named = f"{injection.replace('-', ' ')}, " if len(injections) > 1 else ""
                 curve(axes, counts, points, f"{named}{packets} packets", number)
                 number += 1
-        axes.set_ylim(0, 1.05)
+        hold(axes, 0, 1.05)
         axes.set_xticks(COUNTS)
         finish(figure, axes, "flows per source", "least rate,\nmeasured over calculated")
     return figure

@@ -6,7 +6,7 @@ import math
 
 from matplotlib.figure import Figure
 
-from tailback.experiments.draw import LABELS, Line
+from tailback.experiments.draw import LABELS, Line, look
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.experiments.srp_fig7 import no_step, over_time
 from tailback.experiments.srp_hotspot import ACCEPTED, LATENCY, onset, phases, recovery_ms, seeds
@@ -28,12 +28,12 @@ def cases(full: bool) -> list[Case]:
 
 def draw(data: Data) -> Figure:
     """The background over time, a line per protocol and number of senders."""
-    pairs = [(protocol, senders) for protocol in _KINDS for senders in _SENDERS]
     return over_time(
         data,
         [
-            Line(f"{LABELS[protocol]}, {senders}:1", number, {"protocol": protocol, "senders": senders})
-            for number, (protocol, senders) in enumerate(pairs)
+            Line(f"{LABELS[kind]}, {senders}:1", look(kind), {"protocol": kind, "senders": senders}, at)
+            for kind in _KINDS
+            for at, senders in enumerate(_SENDERS)
         ],
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tailback.experiments import srp_uniform as uniform
-from tailback.experiments.draw import Line
+from tailback.experiments.draw import FREE, Line, look
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard
 from tailback.experiments.srp_fig7 import over_time
@@ -17,6 +17,8 @@ from tailback.experiments.srp_paper import PACKET_FLITS, PACKET_NS, PAPER
 from tailback.stats import mean_interval
 
 _THRESHOLDS = {50: "256 flits", 90: "461 flits"}
+_NUMBERS = {50: FREE, 90: look("ecn")}
+"""Of the lines: 90 % is usual."""
 _MESSAGES = ("4 packets", "16 packets", "64 packets")
 
 
@@ -37,8 +39,8 @@ def cases(full: bool) -> list[Case]:
 def draw(data: Data) -> Figure:
     """The background over time, a line per threshold."""
     lines = [
-        Line(f"threshold {share} %", number, {"threshold": share, "senders": 40})
-        for number, share in enumerate(_THRESHOLDS)
+        Line(f"ECN, threshold {share} %", number, {"threshold": share, "senders": 40})
+        for share, number in _NUMBERS.items()
     ]
     return over_time(data, lines)
 

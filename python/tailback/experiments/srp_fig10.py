@@ -7,7 +7,7 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from tailback.experiments import srp_uniform as uniform
-from tailback.experiments.draw import Line, over_load, protocol_lines
+from tailback.experiments.draw import LABELS, Line, look, over_load, protocol_lines
 from tailback.experiments.measure import ejection_share, utilisation
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
@@ -42,8 +42,8 @@ def cases(full: bool) -> list[Case]:
 def draw(data: Data) -> Figure:
     """Mean use of a channel over load."""
     small = [
-        Line(f"{name}, 1-packet messages", number, {"protocol": kind, "size": 1})
-        for kind, name, number in (("none", "baseline", 5), ("srp", "SRP", 6))
+        Line(f"{LABELS[kind]}, 1-packet messages", look(kind), {"protocol": kind, "size": 1}, at)
+        for kind, at in (("none", 3), ("srp", 4))
     ]
     return over_load(data, _USED, protocol_lines(data, size=4) + small, "mean use of a channel [%]")
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import srp_uniform as uniform
-from tailback.experiments.draw import OFFERED, Line, curves, finish
+from tailback.experiments.draw import OFFERED, Line, curves, finish, hold
 from tailback.experiments.measure import packets_share
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER
@@ -32,7 +32,7 @@ def draw(data: Data) -> Figure:
         figure, (axes,) = style.figure()
         curves(axes, data, _INJECTED, "load", [Line("injected speculatively", 0, {})], 100)
         curves(axes, data, uniform.DROPPED, "load", [Line("dropped", 1, {})], 100)
-        axes.set_ylim(bottom=0)
+        hold(axes)
         return finish(figure, axes, OFFERED, "rate [% of injection bandwidth]")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import finish
-from tailback.experiments.measure import mean_series
+from tailback.experiments.draw import BAND, banded_line, finish, hold, hot_spot_begins, look, seeds_told
+from tailback.experiments.measure import interval_series, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import ENDPOINTS, PAPER, cost, nodes, scenario
 
@@ -52,13 +52,18 @@ def draw(data: Data) -> Figure:
     """Accepted uniform traffic over time."""
     with style.styled():
         figure, (axes,) = style.figure()
-        times, accepted = mean_series(data.results(), "uniform", "accepted")
-        shown = (times >= _ONSET_US - 100) & (times < _ONSET_US + 300)
-        axes.plot(times[shown], 100 * accepted[shown], **style.line(0))
-        axes.axvline(_ONSET_US, color="#777777", linewidth=0.8)
-        axes.set_ylim(bottom=0)
+        times, accepted = interval_series(data.results(), "uniform", "accepted")
+        shown = np.flatnonzero((times >= _ONSET_US - 100) & (times < _ONSET_US + 300))
+        points = [accepted[at].scaled(100) for at in shown]
+        banded_line(axes, times[shown], points, label="SRP", **style.line(look("srp"), 0))
+        hot_spot_begins(axes, _ONSET_US)
+        hold(axes)
         return finish(
-            figure, axes, "simulated time [us]", "accepted uniform traffic\n[% of injection bandwidth]"
+            figure,
+            axes,
+            "simulated time [us]",
+            "accepted uniform traffic\n[% of injection bandwidth]",
+            seeds_told(data, BAND),
         )
 
 

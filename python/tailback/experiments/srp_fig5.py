@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import LABELS, look
+from tailback.experiments.draw import LABELS, bars, hold, look, seeds_told, single_dots
 from tailback.experiments.measure import delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS, ZERO_LOAD_NS, cost, nodes, scenario
@@ -91,19 +92,22 @@ def _near_over_far(result: Result) -> float:
 
 
 def draw(data: Data) -> Figure:
-    """Throughput of the senders with its spread, and in-flight latency, a bar per protocol."""
+    """Throughput of the senders with its spread, and in-flight latency, by protocol."""
+    kinds = data.values("protocol")
+    names, numbers = [LABELS[kind] for kind in kinds], [look(kind) for kind in kinds]
+    sent = [data.mean(_mean, protocol=kind).scaled(100) for kind in kinds]
+    spread = [data.mean(_spread, protocol=kind) for kind in kinds]
     with style.styled():
-        figure, panels = style.figure(2, height=2.2)
-        for protocol in data.values("protocol"):
-            mean, spread = data.mean(_mean, protocol=protocol), data.mean(_spread, protocol=protocol)
-            colour = style.COLOURS[look(protocol) % len(style.COLOURS)]
-            error = 100 * mean.mean * spread.mean
-            panels[0].bar(LABELS[protocol], 100 * mean.mean, yerr=error, capsize=4, color=colour)
-            panels[1].bar(LABELS[protocol], data.mean(_LATENCY, protocol=protocol).mean / 1e3, color=colour)
-            panels[0].set_ylabel("throughput of a sender\n[% of its channel]")
-        panels[1].set_ylabel("in-flight packet\nlatency [us]")
-        style.logarithmic(panels[1], "y")
-        panels[1].set_xlabel("bars above: standard deviation over the senders")
+        figure, (above, below) = style.figure(2, height=2.2)
+        shown = [replace(one, half=one.mean * of.mean) for one, of in zip(sent, spread, strict=True)]
+        bars(above, names, shown, numbers)
+        hold(above)
+        above.set_ylabel("throughput of a sender\n[% of its channel]")
+        single_dots(below, names, [data.mean(_LATENCY, protocol=k).scaled(1e-3) for k in kinds], numbers)
+        below.set_ylabel("in-flight packet\nlatency [us]")
+        style.logarithmic(below, "y")
+        told = seeds_told(data, protocol=kinds[0])
+        below.set_xlabel(f"{told}; error bars above: standard deviation over the senders")
     return figure
 
 

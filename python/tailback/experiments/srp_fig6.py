@@ -51,7 +51,10 @@ def draw(data: Data) -> Figure:
     """Accepted over offered background, a line per protocol, with and without the hot spot."""
     lines = [
         Line(
-            LABELS[kind] + (", hot spot" if hot else ""), look(kind) + 3 * hot, {"protocol": kind, "hot": hot}
+            LABELS[kind] + (", hot spot" if hot else ""),
+            look(kind),
+            {"protocol": kind, "hot": hot},
+            look(kind) + 3 * hot,
         )
         for kind in data.values("protocol")
         for hot in (False, True)

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import Line, protocol_lines
-from tailback.experiments.measure import mean_series
+from tailback.experiments.draw import BAND, Line, banded_line, hot_spot_begins, protocol_lines, seeds_told
+from tailback.experiments.measure import interval_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_hotspot import (
     ACCEPTED,
@@ -48,16 +48,19 @@ def over_time(data: Data, lines: list[Line], note: str = "") -> Figure:
         style.logarithmic(above, "y")
         above.set_ylabel("mean packet latency\nof the background [us]")
         for axes in (above, below):
-            axes.axvline(ONSET_US / 1e3, color="#777777", linewidth=0.8)
-        below.set_xlabel("simulated time [ms]" + (f"\n{note}" if note else ""))
+            hot_spot_begins(axes, ONSET_US / 1e3)
+        told = seeds_told(data, BAND, **lines[0].where)
+        below.set_xlabel(f"simulated time [ms]\n{told}" + (f"\n{note}" if note else ""))
         below.set_ylabel("accepted throughput\n[% of injection bandwidth]")
         style.legend(figure, below)
     return figure
 
 
 def _line(axes: Axes, data: Data, line: Line, column: str, scale: float) -> None:
-    times, values = mean_series(data.results(**line.where), "background", column)
-    axes.plot(times / 1e3, scale * values, label=line.label, **style.marked_line(line.number, len(times)))
+    times, points = interval_series(data.results(**line.where), "background", column)
+    looks = style.marked_line(line.number, len(times), line.kind)
+    scaled = [point.scaled(scale) for point in points]
+    banded_line(axes, times / 1e3, scaled, label=line.label, **looks)
 
 
 def claims(data: Data) -> list[Claim]:

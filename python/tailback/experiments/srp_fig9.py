@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import srp_uniform as uniform
-from tailback.experiments.draw import LABELS, dots, look
+from tailback.experiments.draw import LABELS, dots, hold, look
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
@@ -57,7 +57,7 @@ def draw(data: Data) -> Figure:
             for kind in kinds
         }
         dots(axes, [size.replace(" ", "\n", 1) for size in _SIZES], points, [look(kind) for kind in kinds])
-        axes.set_ylim(60, 100)
+        hold(axes, 60, 100)
         axes.set_xlabel("message size [packets]")
         axes.set_ylabel("accepted at full offered load\n[% of injection bandwidth]")
         style.legend(figure, axes)

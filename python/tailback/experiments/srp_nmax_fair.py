@@ -7,7 +7,7 @@ from itertools import pairwise
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import Line, curves, finish, plain_ticks
+from tailback.experiments.draw import Line, curves, finish, look, plain_ticks
 from tailback.experiments.measure import latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_paper import PAPER, cost, nodes, scenario
@@ -63,7 +63,7 @@ def draw(data: Data) -> Figure:
     """Latency of the short messages over the size of the largest reservation."""
     with style.styled():
         figure, (axes,) = style.figure()
-        curves(axes, data, _SHORT, "n_max", [Line("short messages", 0, {})], 1e-3)
+        curves(axes, data, _SHORT, "n_max", [Line("short messages", look("srp"), {})], 1e-3)
         style.logarithmic(axes, "x")
         style.logarithmic(axes, "y")
         plain_ticks(axes, _SIZES)

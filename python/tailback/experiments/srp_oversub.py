@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import LABELS, grouped_bars
+from tailback.experiments.draw import LABELS, grouped_bars, look, seeds_told
 from tailback.experiments.measure import accepted, accepted_per_destination, delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_paper import FAT_TREE, PAPER, cost, scenario
@@ -58,13 +58,15 @@ def cases(full: bool) -> list[Case]:
 
 def draw(data: Data) -> Figure:
     """Throughput of the victim, a bar per protocol and case."""
+    kinds = data.values("protocol")
     bars = {
-        LABELS[protocol]: [100 * data.mean(_ACCEPTED, protocol=protocol, flows=name).mean for name in _BESIDE]
-        for protocol in data.values("protocol")
+        LABELS[kind]: [data.mean(_ACCEPTED, protocol=kind, flows=name).scaled(100) for name in _BESIDE]
+        for kind in kinds
     }
     with style.styled():
         figure, (axes,) = style.figure(height=2.6)
-        grouped_bars(axes, list(_BESIDE.values()), bars)
+        grouped_bars(axes, list(_BESIDE.values()), bars, [look(kind) for kind in kinds])
+        axes.set_xlabel(seeds_told(data))
         axes.set_ylabel("throughput of the victim\n[% of its channel]")
         style.legend(figure, axes)
     return figure

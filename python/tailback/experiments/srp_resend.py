@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import srp_two_switches as switches
 from tailback.experiments import srp_uniform as uniform
+from tailback.experiments.draw import bars, hold, look, seeds_told
 from tailback.experiments.measure import latency, per_packet
-from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard
 from tailback.experiments.srp_paper import PAPER, TWO_SWITCHES, cost, scenario
 
 _VARIANTS = ("default", "in-order", "fast-resend")
@@ -51,15 +55,19 @@ def draw(data: Data) -> Figure:
     """Duplicates and reordered packets, a bar per variant."""
     with style.styled():
         figure, (above, below) = style.figure(2, height=2.2)
-        for number, variant in enumerate(_VARIANTS):
-            copies = data.mean(per_packet("uniform", _DUPLICATES), variant=variant, wait=1.3)
-            late = data.mean(per_packet("all", _REORDERED), variant=variant, path="single")
-            above.bar(variant, 100 * copies.mean, **style.bar(number))
-            below.bar(variant, 100 * late.mean, **style.bar(number))
+        shown: dict[Axes, tuple[Measure, dict[str, Any]]] = {
+            above: (per_packet("uniform", _DUPLICATES), {"wait": 1.3}),
+            below: (per_packet("all", _REORDERED), {"path": "single"}),
+        }
+        told = []
+        for axes, (measure, labels) in shown.items():
+            found = [data.mean(measure, variant=variant, **labels).scaled(100) for variant in _VARIANTS]
+            bars(axes, _VARIANTS, found, [look("srp")] * len(_VARIANTS))
+            hold(axes)
+            told.append(seeds_told(data, variant=_VARIANTS[0], **labels))
         above.set_ylabel("duplicates\n[% of packets], uniform")
         below.set_ylabel("out of order\n[% of packets], one path")
-        for axes in (above, below):
-            axes.grid(visible=False, axis="x")
+        below.set_xlabel(f"above: {told[0]}; below: {told[1]}")
     return figure
 
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import srp_uniform as uniform
+from tailback.experiments.draw import bars, hold, look, seeds_told
 from tailback.experiments.measure import accepted, delivered_latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_hotspot import Hotspot
@@ -73,13 +74,12 @@ def draw(data: Data) -> Figure:
     """Accepted at full offered load, a bar per variant."""
     with style.styled():
         figure, (axes,) = style.figure(height=2.6)
-        for number, (name, _, _) in enumerate(_VARIANTS):
-            axes.bar(
-                name.replace(", ", ",\n"), 100 * data.mean(_ACCEPTED, variant=name).mean, **style.bar(number)
-            )
-        axes.set_ylim(0, 100)
+        names = [name.replace(", ", ",\n") for name, _, _ in _VARIANTS]
+        found = [data.mean(_ACCEPTED, variant=name).scaled(100) for name, _, _ in _VARIANTS]
+        bars(axes, names, found, [look(kind) for _, kind, _ in _VARIANTS])
+        hold(axes, 0, 100)
+        axes.set_xlabel(seeds_told(data, variant="SRP"))
         axes.set_ylabel("accepted at full offered load\n[% of injection bandwidth]")
-        axes.grid(visible=False, axis="x")
     return figure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import dots
+from tailback.experiments.draw import look, seeds_told, single_dots
 from tailback.experiments.measure import accepted, accepted_per_destination, delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_hotspot import Hotspot
@@ -58,9 +58,10 @@ def draw(data: Data) -> Figure:
                 data.mean(measure, variant=name).scaled(1e-3) if name in measured else Interval(nan, nan, 0)
                 for name in names
             ]
-            dots(axes, names, {label: points}, [0])
+            single_dots(axes, names, points, [look("srp")] * len(names))
             axes.set_ylabel(label)
             style.logarithmic(axes, "y")
+        panels[-1].set_xlabel(seeds_told(data, variant="alone"))
     return figure
 
 

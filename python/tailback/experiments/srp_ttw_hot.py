@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curves, finish, plain_ticks, value_lines
+from tailback.experiments.draw import curves, finish, hold, plain_ticks, value_lines
 from tailback.experiments.measure import accepted, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard
 from tailback.experiments.srp_hotspot import Hotspot
@@ -90,7 +90,7 @@ def draw(data: Data) -> Figure:
         curves(below, data, _ACCEPTED, "wait", lines, 100)
         above.set_ylabel("flits in the hot\nendpoint's switch")
         for axes in (above, below):
-            axes.set_ylim(bottom=0)
+            hold(axes)
             style.logarithmic(axes, "x")
             plain_ticks(axes, _WAITS)
         return finish(figure, below, "time-to-wait [us]", "accepted background\n[% of injection bandwidth]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import LABELS, grouped_bars
+from tailback.experiments.draw import LABELS, grouped_bars, hold, look, seeds_told
 from tailback.experiments.model import Case, Data, Measure, Times
 from tailback.experiments.srp_paper import TWO_SWITCHES, cost, scenario
 from tailback.result import Result
@@ -70,14 +70,13 @@ def measured(data: Data, protocol: str) -> dict[str, Interval]:
 
 def draw(data: Data) -> Figure:
     """A bar per sender and link, for each protocol."""
-    bars = {
-        LABELS[protocol]: [bar.mean for bar in measured(data, protocol).values()]
-        for protocol in data.values("protocol")
-    }
+    kinds = data.values("protocol")
+    bars = {LABELS[kind]: list(measured(data, kind).values()) for kind in kinds}
     with style.styled():
         figure, (axes,) = style.figure(height=2.6)
-        grouped_bars(axes, [*SENDERS, *LINKS], bars)
-        axes.set_ylim(0, 1.05)
+        grouped_bars(axes, [*SENDERS, *LINKS], bars, [look(kind) for kind in kinds])
+        hold(axes, 0, 1.05)
+        axes.set_xlabel(seeds_told(data))
         axes.set_ylabel("throughput [share of a channel]")
         style.legend(figure, axes)
     return figure
