@@ -62,6 +62,8 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure, panels = style.figure(len(controls), height=1.7)
         for axes, control in zip(panels, controls, strict=True):
+            if axes is not panels[0]:
+                axes.sharey(panels[0])
             result = paper.one(data, control=control, routing=ROUTING)
             for number, name in enumerate((*halo.HALOS, "incast0")):
                 times, rates = series(result, name, "accepted_per_destination")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import bracket
-from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look
+from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look, seeds_told, whole_decades
 from tailback.experiments.lhrp_paper import (
     FULL,
     PAPER,
@@ -122,7 +122,8 @@ def draw(data: Data) -> Figure:
             axes.set_title(f"{size}-flit messages", loc="left")
             axes.set_ylabel("mean message\nlatency [us]")
             style.logarithmic(axes, "y")
-        finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]")
+        whole_decades(*panels)
+        finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", seeds_told(data))
     return figure
 
 

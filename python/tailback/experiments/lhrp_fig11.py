@@ -8,7 +8,7 @@ from itertools import pairwise
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import curve
+from tailback.experiments.draw import curve, seeds_told
 from tailback.experiments.lhrp_paper import (
     PAPER,
     ROOMIER,
@@ -92,10 +92,15 @@ def draw(data: Data) -> Figure:
             loads, points = data.curve(delivered_latency("hot"), "load", threshold=threshold, traffic="hot")
             curve(below, [100 * load for load in loads], [p.scaled(1e-3) for p in points], "", number)
         above.set_title("(a) uniform, 512-flit messages", loc="left")
-        above.set_ylabel("accepted [%]")
+        above.set_ylabel("accepted data\n[% of injection bandwidth]\n(does not begin at 0)")
         below.set_title("(b) 60:4 hot spot, 4-flit messages", loc="left")
         style.logarithmic(below, "y")
-        below.set_xlabel("offered load; in (b) per destination [%]")
+        told = [seeds_told(data, traffic="uniform"), seeds_told(data, traffic="hot", load=_HOT[0])]
+        more = len(data.values("seed", traffic="hot", load=_JUDGED))
+        below.set_xlabel(
+            "offered load; in (b) per destination [%]\n"
+            f"(a) {told[0]}; (b) {told[1]}, at {_JUDGED:.0%} of {more}"
+        )
         below.set_ylabel("mean network\nlatency [us]")
         style.legend(made, above)
     return made

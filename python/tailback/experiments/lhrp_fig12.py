@@ -8,7 +8,15 @@ from dataclasses import replace
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import LABELS, OFFERED, curves, finish, protocol_lines
+from tailback.experiments.draw import (
+    LABELS,
+    OFFERED,
+    curves,
+    finish,
+    protocol_lines,
+    seeds_told,
+    whole_decades,
+)
 from tailback.experiments.lhrp_paper import FULL, PAPER, scenario, uniform_cost
 from tailback.experiments.measure import accepted, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, unjudged, value
@@ -61,7 +69,8 @@ def draw(data: Data) -> Figure:
             axes.set_title(f"{flits}-flit messages", loc="left")
             style.logarithmic(axes, "y")
             axes.set_ylabel("mean message\nlatency [us]")
-        return finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]")
+        whole_decades(*panels)
+        return finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", seeds_told(data))
 
 
 def saturation(data: Data, name: str, protocol: str) -> Interval:

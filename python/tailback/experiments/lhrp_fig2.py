@@ -6,7 +6,16 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import bracket, lhrp_uniform
-from tailback.experiments.draw import LABELS, OFFERED, curves, finish, look, protocol_lines
+from tailback.experiments.draw import (
+    LABELS,
+    OFFERED,
+    curves,
+    finish,
+    look,
+    protocol_lines,
+    seeds_told,
+    whole_decades,
+)
 from tailback.experiments.lhrp_paper import PAPER, SPANS
 from tailback.experiments.measure import latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
@@ -47,7 +56,9 @@ def draw(data: Data) -> Figure:
             axes.set_title(f"{size}-flit messages", loc="left")
             style.logarithmic(axes, "y")
             axes.set_ylabel("mean message\nlatency [us]")
-        return finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", "vertical: saturation")
+        whole_decades(*panels)
+        note = f"vertical: saturation; latencies: {seeds_told(data, flits=_SIZES[0])}"
+        return finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", note)
 
 
 def claims(data: Data) -> list[Claim]:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import bracket, lhrp_uniform
-from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look
+from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look, seeds_told, whole_decades
 from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
 from tailback.experiments.measure import accepted, latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
@@ -30,12 +30,14 @@ def draw(data: Data) -> Figure:
             if found.is_bracketed:
                 axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(protocol)))
         style.logarithmic(axes, "y")
+        whole_decades(axes)
         finish(
             figure,
             axes,
             OFFERED,
             "mean message latency [us]",
-            "vertical: saturation (largest load accepted within 3 %); saturated latencies are not drawn",
+            "vertical: saturation (largest load accepted within 3 %); saturated latencies are not drawn\n"
+            f"latencies: {seeds_told(data)}",
         )
     return figure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import OFFERED, curve, finish
+from tailback.experiments.draw import OFFERED, curve, finish, hold, seeds_told
 from tailback.experiments.lhrp_paper import GROUP_ENDPOINTS, PAPER, SPANS, scenario, times, uniform_cost
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
@@ -56,8 +56,14 @@ def draw(data: Data) -> Figure:
             shown = [point.scaled(100) for point in points]
             curve(axes, [100 * load for load in loads], shown, f"{_LABELS[routing]}, WC-{n}", number)
         axes.axhline(100 / GROUP_ENDPOINTS, color="#777777", linewidth=0.8)
-        axes.set_ylim(bottom=0)
-        finish(figure, axes, OFFERED, "accepted throughput [%]", "grey: 1/32")
+        hold(axes)
+        finish(
+            figure,
+            axes,
+            OFFERED,
+            "accepted data\n[% of injection bandwidth]",
+            f"grey: 1/32; {seeds_told(data)}",
+        )
     return figure
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
@@ -126,28 +127,37 @@ def draw(data: Data) -> Figure:
     """A point for every setting: the permutation against the worse of all-to-one and its victims."""
     with style.styled():
         figure, (axes,) = style.figure(height=3.2)
-        groups: dict[str, list[tuple[float, float]]] = {}
+        groups: dict[str, list[tuple[float, float, float]]] = {}
         for name in data.values("setting"):
-            own, beside, hot = measured(data, name)
             group = name.split(",")[0]
             label = group if group in ("no control", "SAA") else f"marks {group}"
-            groups.setdefault(label, []).append((own, max(beside, hot)))
+            groups.setdefault(label, []).append(measured(data, name))
         for number, (label, points) in enumerate(groups.items()):
-            looks = style.line(number)
-            marker = style.MARKERS[number % len(style.MARKERS)]
-            x, y = zip(*points, strict=True)
             # The first, what all are compared with, on top.
-            shown = {"marker": marker, "color": looks["color"], "zorder": 10 - number}
-            axes.plot(x, y, linestyle="none", label=label, **shown)
+            _points(axes, points, label, number, zorder=10 - number)
+        for fill, label in (("#555555", "full: all-to-one"), ("white", "hollow: its victims")):
+            axes.plot([], [], "o", color="#555555", markerfacecolor=fill, label=label)
         style.logarithmic(axes, "x")
         style.logarithmic(axes, "y")
         plain_ticks(axes, (1, 2, 5, 10))
         axes.set_yticks((2, 5, 10, 20, 50))
         axes.yaxis.set_major_formatter(ScalarFormatter())
         axes.set_xlabel("permutation: time over bound")
-        axes.set_ylabel("all-to-one: its time over bound,\nor its victims' over line rate")
+        axes.set_ylabel("all-to-one: time over bound,\nor victims': time over that\nat line rate, if more")
         style.legend(figure, axes)
     return figure
+
+
+def _points(
+    axes: Axes, points: list[tuple[float, float, float]], label: str, number: int, zorder: int
+) -> None:
+    """Points of settings, full where the all-to-one is slower than its victims, else hollow."""
+    colour, marker = style.line(number)["color"], style.marker(number)
+    shown: dict[str, Any] = {"marker": marker, "color": colour, "linestyle": "none"}
+    axes.plot([], [], label=label, **shown)
+    for own, beside, hot in points:
+        fill = colour if hot >= beside else "white"
+        axes.plot(own, max(beside, hot), markerfacecolor=fill, zorder=zorder, **shown)
 
 
 def claims(data: Data) -> list[Claim]:

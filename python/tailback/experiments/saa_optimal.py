@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import saa_routes as routes
+from tailback.experiments.draw import grouped_bars
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.experiments.saa_paper import (
     FLOW_NS,
@@ -20,6 +21,8 @@ from tailback.experiments.saa_paper import (
     scenario,
 )
 from tailback.result import Result
+from tailback.stats import Interval, mean_interval
+from tailback.words import counted
 
 NETWORKS: dict[str, tuple[dict[str, Any], dict[str, Any], int]] = {
     "fat tree": ({"kind": "fat-tree", "levels": 3, "arity": 4}, {"kind": "minimal"}, 64),
@@ -107,28 +110,23 @@ def _late(data: Data, name: str) -> float:
     )
 
 
+def _phase_ms(data: Data, name: str, count: int) -> Interval:
+    """How long a phase takes, the mean over those of a run, each of permutations of its own."""
+    (result,) = data.results(network=name, permutations=count)
+    return mean_interval((column(result, "phases", "time_ns") / 1e6).tolist())
+
+
 def draw(data: Data) -> Figure:
     """Mean load of the busiest link, by network: what the optimum is."""
     with style.styled():
         figure, (axes,) = style.figure(height=2.8)
-        counts = data.values("permutations")
-        width = 0.8 / len(counts)
-        for number, count in enumerate(counts):
-            heights = [
-                float(column(data.results(network=name, permutations=count)[0], "phases", "time_ns").mean())
-                for name in NETWORKS
-            ]
-            places = [at + width * (number - 1) for at in range(len(heights))]
-            axes.bar(
-                places,
-                [height / 1e6 for height in heights],
-                width=width,
-                label=f"{count} permutations",
-                **style.bar(number),
-            )
-        axes.set_xticks(range(len(NETWORKS)), list(NETWORKS))
+        heights = {
+            counted(count, "permutation"): [_phase_ms(data, name, count) for name in NETWORKS]
+            for count in data.values("permutations")
+        }
+        grouped_bars(axes, list(NETWORKS), heights)
         axes.set_ylabel("phase = busiest link [ms]")
-        axes.grid(visible=False, axis="x")
+        axes.set_xlabel("means over the phases, 95 % intervals")
         style.legend(figure, axes)
     return figure
 
