@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterator, Mapping
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from tailback import console, style
+from tailback import view_html
 from tailback.errors import mistake
 from tailback.network_map import NetworkMap
 from tailback.result import Result
-from tailback.tables import Results, by_class, by_label, distinct, numbers, only, shown_times, unknown
+from tailback.tables import Results, by_label, distinct, numbers, only, shown_times
+from tailback.view_curves import PANELS, Curve, curves, draw, end_us, text, titles, window
+from tailback.view_html import BEGINNING as BEGINNING
+
+Window = tuple[float, float] | None
 
 __all__ = ["figure", "page"]
 
@@ -24,18 +30,14 @@ def __dir__() -> list[str]:
     return __all__
 
 
-BEGINNING = "<!doctype html>"
-"""How every page begins."""
-_CURVES = (
-    ("accepted_per_destination", "accepted, of the<br>destinations' channels [%]", 100.0),
-    ("message_latency_ns", "mean message<br>latency [ns]", 1.0),
-)
-"""Columns of the time series, their axes and their scale."""
-_DASHES = ("solid", "dash", "dashdot", "dot", "longdash", "longdashdot")
-_MAP_HEIGHT, _CURVE_HEIGHT, _GAP = 440, 240, 90
-"""In pixels; under the maps there is the slider."""
-_BUTTONS_WIDTH = 115
-"""Pixels that the buttons to play and to stop take, before the slider."""
+_MAPS_ACROSS = 3
+"""Maps side by side; more are in rows below."""
+_MAP_HEIGHT, _SMALL_MAP_HEIGHT, _CURVE_HEIGHT = 440, 330, 240
+"""In pixels; small are those of several rows."""
+_LINE_HEIGHT, _AXIS_HEIGHT = 18, 50
+"""Of a line of a title, and of the numbers and the name of an axis of time."""
+_TITLE_WIDTH, _TITLE_LINES = 66, 3
+"""Letters in a line over all maps of a row, and lines of a title."""
 _BUTTONS = ["zoom2d", "pan2d", "resetScale2d", "toImage"]
 _CELLS_MAX = 4_000_000
 """Cells of all maps at all times together; a cell takes 11 bytes of the page."""
@@ -47,20 +49,36 @@ def page(results: Results) -> str:
 
     Raises `InputError` if the results hold neither snapshots (`record.occupancy`) nor a time series.
     """
-    labelled = by_label(results)
-    drawn = figure(results).to_html(
-        full_html=False,
-        include_plotlyjs=True,
-        auto_play=False,
-        config={"displaylogo": False, "modeBarButtons": [_BUTTONS]},
-    )
-    return _PAGE.format(
-        beginning=BEGINNING,
-        title=escape(" and ".join(dict.fromkeys(result.name or "a run" for result in labelled.values()))),
-        numbers="\n".join(_lines(labelled)),
+    labelled = _named(results)
+    drawn = figure(results)
+    drawn.update_layout(showlegend=False)  # HTML's takes no room from the figure
+    return view_html.page(
+        title=" and ".join(dict.fromkeys(result.name or "a run" for result in labelled.values())),
+        numbers=view_html.table(labelled),
         remarks=" ".join(_remarks(labelled)),
-        figure=drawn,
+        controls=view_html.controls([frame.name for frame in drawn.frames], end_us(labelled)),
+        figure=drawn.to_html(
+            full_html=False,
+            include_plotlyjs=True,
+            auto_play=False,
+            div_id=view_html.FIGURE,
+            config={"displaylogo": False, "modeBarButtons": [_BUTTONS]},
+        ),
+        legend=view_html.legend(drawn),
     )
+
+
+def _named(results: Results) -> dict[str, Result]:
+    """As `by_label`, whose names are written for matplotlib, but with the names as they are."""
+    listed = list(by_label(results).values())
+    if isinstance(results, Mapping):
+        return dict(zip(map(str, results), listed, strict=True))
+    if len(listed) == 1:
+        return {"": listed[0]}
+    names = [result.name or f"run {number}" for number, result in enumerate(listed, 1)]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
+    return dict(zip(names, listed, strict=True))
 
 
 def unmapped(results: dict[str, Result]) -> str:
@@ -85,25 +103,44 @@ def _remarks(results: dict[str, Result]) -> Iterator[str]:
     times = _times(mapped)
     if any(_times({label: result}) != times for label, result in mapped.items()):
         yield _NO_SNAPSHOT_REMARK
+    if curved := _with(results, "series"):
+        yield from _curve_remarks(curved)
+
+
+def _curve_remarks(results: dict[str, Result]) -> Iterator[str]:
     yield _CURVE_REMARK
+    drawn = curves(results)
+    if any(curve.is_cut for curve in drawn):
+        yield _CUT_REMARK
+    if len(drawn) > 1:
+        yield _LEGEND_REMARK
+    if _shaded(results):
+        yield "Shaded is the measured window."
+    elif len({window(result) for result in results.values()}) > 1:
+        yield "The runs measured at different times, so that no window is shaded."
 
 
 def figure(results: Results) -> go.Figure:
-    """A map of what waits for every port, by time, over the curves of the classes.
+    """A map of what waits for every port, over the curves of the classes; a frame is a time of the maps.
 
     Raises `InputError` as `page` does.
     """
-    mapped, curved = (_with(by_label(results), table) for table in ("occupancy", "series"))
+    labelled = _named(results)
+    mapped, curved = (_with(labelled, table) for table in ("occupancy", "series"))
     if not mapped and not curved:
         raise mistake(
             "there is nothing to look at over time",
             'ask for it in the scenario: [record] series = "1 us", occupancy = "1 us"',
         )
-    made = _frame(list(mapped), bool(curved))
+    drawn = curves(curved)
+    made = _frame(list(mapped), drawn)
+    shaded = _shaded(curved)
     if mapped:
-        _draw_maps(made, mapped, curves=bool(curved))
+        _draw_maps(made, mapped, shaded=shaded, curved=bool(curved))
+    else:
+        made.update_layout(shapes=_shapes(0, None, shaded))
     if curved:
-        _draw_curves(made, curved, first=2 if mapped else 1)
+        draw(made, drawn, 1 + _grid(len(mapped))[0], end_us(labelled))
     return made
 
 
@@ -116,62 +153,84 @@ def _with(results: dict[str, Result], table: str) -> dict[str, Result]:
     }
 
 
-def _frame(maps: list[str], curves: bool) -> go.Figure:
-    """A figure with the maps side by side, and the curves below them."""
-    rows = [_MAP_HEIGHT] * bool(maps) + [_CURVE_HEIGHT] * (len(_CURVES) if curves else 0)
-    columns = max(1, len(maps))
-    whole: list[Any] = [{"colspan": columns}, *[None] * (columns - 1)]
-    specs = [[{}] * columns] * bool(maps) + [whole] * (len(rows) - bool(maps))
+def _grid(maps: int) -> tuple[int, int]:
+    """Rows of maps, and how many stand in one: rows are about as long as each other."""
+    rows = math.ceil(maps / _MAPS_ACROSS)
+    return rows, math.ceil(maps / rows) if rows else 1
+
+
+def _frame(maps: list[str], drawn: list[Curve]) -> go.Figure:
+    """A figure with the maps in rows, and the curves below them; it is as high as its rows need."""
+    rows, columns = _grid(len(maps))
+    over = [_title(label, columns) for label in maps]
+    lines = max([title.count("<br>") + 1 for title in over], default=1)
+    heights = [_MAP_HEIGHT if rows == 1 else _SMALL_MAP_HEIGHT] * rows
+    heights += [_CURVE_HEIGHT] * (len(PANELS) if drawn else 0)
+    gap = _LINE_HEIGHT * (lines + 1) + (_AXIS_HEIGHT if drawn else 0)
+    area = sum(heights) + gap * (len(heights) - 1)
+    cells: list[Any] = [{}] * len(maps) + [None] * (rows * columns - len(maps))
+    whole = [{"colspan": columns}, *[None] * (columns - 1)]
     made = make_subplots(
-        rows=len(rows),
+        rows=len(heights),
         cols=columns,
-        specs=specs,
-        row_heights=rows,
-        subplot_titles=[escape(label) for label in maps],
-        vertical_spacing=_GAP / sum(rows),
+        specs=[cells[row * columns :][:columns] for row in range(rows)] + [whole] * (len(heights) - rows),
+        row_heights=heights,
+        subplot_titles=over + (titles(drawn) if drawn else []),
+        vertical_spacing=gap / area,
     )
+    margin = {"l": view_html.LEFT, "r": view_html.RIGHT, "t": _LINE_HEIGHT * lines + 40, "b": 60}
+    made.update_annotations(font_size=14)
     made.update_layout(
-        height=sum(rows) + 120,
+        height=area + margin["t"] + margin["b"],
         template="simple_white",
-        margin={"l": 90, "r": 20, "t": 40, "b": 80},
-        legend={"y": _CURVE_HEIGHT * len(_CURVES) / sum(rows), "yanchor": "top"},
+        margin=margin,
+        hoverlabel={"namelength": -1},
+        legend={"orientation": "h", "y": -margin["b"] / area, "yanchor": "top"},
     )
     return made
 
 
-def _draw_maps(made: go.Figure, results: dict[str, Result], *, curves: bool) -> None:
+def _title(label: str, columns: int) -> str:
+    """What stands over a map, in lines that fit between its neighbours; a name that is too long is cut."""
+    folded = wrap(label, _TITLE_WIDTH // columns, max_lines=_TITLE_LINES, placeholder=" …")
+    return "<br>".join(map(text, folded))
+
+
+def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, curved: bool) -> None:
     """A map per result, a frame per time: what waits for every port, by its logarithm."""
+    _, columns = _grid(len(results))
     networks = {label: NetworkMap.of(result) for label, result in results.items()}
     times = shown_times(
         _times(results), max(2, _CELLS_MAX // sum(one.blank().size for one in networks.values()))
     )
-    for column, (label, network) in enumerate(networks.items(), 1):
+    for number, (label, network) in enumerate(networks.items()):
+        place = {"row": 1 + number // columns, "col": 1 + number % columns}
         made.add_trace(
             go.Heatmap(
                 **_cells(network, results[label], times[0]),
                 hovertext=_names(network),
-                hovertemplate="%{hovertext}: %{customdata} flits<extra></extra>",
+                hovertemplate="%{hovertext}: %{customdata} flits<extra>" + text(label) + "</extra>",
                 hoverongaps=False,
                 coloraxis="coloraxis",
             ),
-            row=1,
-            col=column,
+            **place,
         )
-        made.update_xaxes(visible=False, row=1, col=column)
-        made.update_yaxes(visible=False, autorange="reversed", row=1, col=column)
-    made.update_layout(
-        coloraxis=_colours(results), shapes=_cursors(len(results), times[0] / 1e3) if curves else []
-    )
+        made.update_xaxes(visible=False, **place)
+        made.update_yaxes(visible=False, autorange="reversed", **place)
+
+    def shapes(time: float) -> list[dict[str, Any]]:
+        return _shapes(len(results), time / 1e3, shaded) if curved else []
+
+    made.update_layout(coloraxis=_colours(results), shapes=shapes(times[0]))
     made.frames = [
         go.Frame(
-            name=f"{time:g}",
+            name=f"{time:.15g}",
             data=[go.Heatmap(**_cells(network, results[label], time)) for label, network in networks.items()],
             traces=list(range(len(results))),
-            layout={"shapes": _cursors(len(results), time / 1e3) if curves else []},
+            layout={"shapes": shapes(time)},
         )
         for time in times
     ]
-    _add_slider(made, times)
 
 
 def _times(results: dict[str, Result]) -> list[float]:
@@ -193,7 +252,7 @@ def _colours(results: dict[str, Result]) -> dict[str, Any]:
             "title": "queued flits",
             "tickvals": powers,
             "ticktext": [f"{10**power:,}" for power in powers],
-            "len": _MAP_HEIGHT - _GAP,
+            "len": _SMALL_MAP_HEIGHT,
             "lenmode": "pixels",
             "y": 1,
             "yanchor": "top",
@@ -225,121 +284,36 @@ def _names(network: NetworkMap) -> list[list[str]]:
     return list(map(list, names))
 
 
-def _cursors(maps: int, time: float) -> list[dict[str, Any]]:
-    """A line through every panel of curves at the time of the maps, whose axes come first."""
-    line = {
-        "type": "line",
-        "x0": time,
-        "x1": time,
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": "#888888", "width": 1},
-    }
-    axes = range(maps + 1, maps + 1 + len(_CURVES))
-    return [line | {"xref": f"x{number}", "yref": f"y{number} domain"} for number in axes]
+def _shaded(results: dict[str, Result]) -> Window:
+    """The measured window, in us, if it is the same of all results and less than what is shown."""
+    windows = {window(result) for result in results.values()}
+    if len(windows) != 1 or (of_all := windows.pop()) is None:
+        return None
+    return of_all if of_all[0] > 0 or of_all[1] < end_us(results) else None
 
 
-def _add_slider(made: go.Figure, times: list[float]) -> None:
-    now = {"mode": "immediate", "transition": {"duration": 0}}
-    steps = [
-        {
-            "label": f"{time / 1e3:g}",
-            "method": "animate",
-            "args": [[f"{time:g}"], now | {"frame": {"duration": 0, "redraw": True}}],
-        }
-        for time in times
+def _shapes(maps: int, time: float | None, shaded: Window) -> list[dict[str, Any]]:
+    """In every panel of curves a line at the time of the maps, whose axes come first, and the window."""
+    line: dict[str, Any] = {"type": "line", "line": {"color": "#888888", "width": 1}, "x0": time, "x1": time}
+    area: dict[str, Any] = {"type": "rect", "fillcolor": "#f2f2f2", "line": {"width": 0}, "layer": "below"}
+    kinds = [] if time is None else [line]
+    kinds += [area | {"x0": shaded[0], "x1": shaded[1]}] if shaded else []
+    axes = [f"{number}" if number > 1 else "" for number in range(maps + 1, maps + 1 + len(PANELS))]
+    return [
+        kind | {"opacity": 1, "y0": 0, "y1": 1, "xref": f"x{number}", "yref": f"y{number} domain"}
+        for kind in kinds
+        for number in axes
     ]
-    play = [None, now | {"fromcurrent": True, "frame": {"duration": 120, "redraw": True}}]
-    buttons = [
-        {"label": "play", "method": "animate", "args": play},
-        {"label": "stop", "method": "animate", "args": [[None], now]},
-    ]
-    place = {"y": made.layout.yaxis.domain[0], "yanchor": "top", "pad": {"t": 5}}
-    made.update_layout(
-        sliders=[
-            {"steps": steps, "currentvalue": {"prefix": "time [us]: "}}
-            | place
-            | {"pad": place["pad"] | {"l": _BUTTONS_WIDTH}}
-        ],
-        updatemenus=[
-            {"type": "buttons", "direction": "left", "buttons": buttons, "x": 0, "xanchor": "left"} | place
-        ],
-    )
 
 
-def _draw_curves(made: go.Figure, results: dict[str, Result], first: int) -> None:
-    for line in by_class(results, "series", None):
-        late = unknown(line.table)
-        dashes = line.number // len(style.COLOURS) + (line.kind or 0)
-        for row, (column, _, scale) in enumerate(_CURVES, first):
-            values = scale * numbers(line.table, column)
-            made.add_trace(
-                go.Scatter(
-                    x=numbers(line.table, "time_ns") / 1e3,
-                    y=np.where(late, np.nan, values) if column.endswith("latency_ns") else values,
-                    name=escape(line.label),
-                    legendgroup=line.label,
-                    showlegend=row == first,
-                    line={
-                        "color": style.COLOURS[line.number % len(style.COLOURS)],
-                        "dash": _DASHES[dashes % len(_DASHES)],
-                    },
-                ),
-                row=row,
-                col=1,
-            )
-    for row, (_, axis, _) in enumerate(_CURVES, first):
-        made.update_yaxes(title=axis, row=row, col=1)
-        made.update_xaxes(showticklabels=True, row=row, col=1)
-    known = np.concatenate([line.y[np.isfinite(line.y)] for line in made.select_traces(row=first + 1, col=1)])
-    is_wide = known.size and known.max() >= 4 * known.min()  # else there may be no 1, 2 or 5 to be a tick
-    made.update_yaxes(type="log", dtick="D2" if is_wide else None, tickformat=",", row=first + 1, col=1)
-    made.update_xaxes(title="simulated time [us]", row=first + 1, col=1)
-
-
-def _lines(results: dict[str, Result]) -> Iterator[str]:
-    """A table of the numbers of every class of every result."""
-    yield _line("th", ("run" if len(results) > 1 else "", *_HEADINGS))
-    for label, result in results.items():
-        for name, facts in result.summary.get("classes", {}).items():
-            latency = facts.get("message_latency_ns") or {}
-            parts = (console.share(facts.get(key)) for key in _SHARES)
-            yield _line("td", (label, name, *parts, *(_time(latency, key) for key in ("mean", "p99"))))
-
-
-def _line(tag: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _time(latency: dict[str, Any], key: str) -> str:
-    if latency.get("saturated"):
-        return "saturated"
-    mean = latency.get(key)
-    return f"{mean:,.0f} ns" if isinstance(mean, int | float) else ""
-
-
-_SHARES = ("offered", "accepted", "accepted_per_destination")
-_HEADINGS = ("class", "offered", "accepted", "… by destination", "message latency: mean", "p99")
-_PAGE = """{beginning}
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title><style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; }}
-body {{ max-width: 80rem; margin: 1.5rem auto; padding: 0 1rem; }}
-table {{ border-collapse: collapse; font-size: 0.9rem; }}
-th, td {{ text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; border-bottom: 1px solid #ddd; }}
-</style></head><body>
-<h1>{title}</h1>
-<table>{numbers}</table>
-<p>{remarks}</p>
-{figure}
-</body></html>
-"""
 _MAP_REMARK = (
     "In the map a block is a group of switches; in it rows are switches and columns their ports. White is no "
     "port, grey an empty one. Point at a cell for its switch and port."
 )
 _NO_SNAPSHOT_REMARK = "A map that is all white has no snapshot of that time."
 _CURVE_REMARK = (
-    "Latencies have gaps where over 1 % of the messages created then had not arrived at the end. Click names "
-    "in the legend to hide lines; drag to zoom."
+    "Latencies have gaps where over 1 % of the messages created then had not arrived at the end. Drag to "
+    "zoom."
 )
+_CUT_REMARK = "A last bin that the end of the run cut short is left out."
+_LEGEND_REMARK = "Click names under the curves to hide lines."

@@ -1,7 +1,10 @@
 """The page of `tailback view` shows what the tables of results hold."""
 
+import json
 import math
+import re
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +12,7 @@ import pytest
 
 import tailback
 from tailback import view
+from tailback.tables import only
 
 pytestmark = pytest.mark.engine
 
@@ -57,21 +61,146 @@ def test_a_frame_shows_what_waits_for_every_port_then(run):
     assert np.isnan(cells.z[names == ""]).all()
 
 
-def test_the_curves_are_the_series(run):
+def test_the_curves_are_the_series_as_steps_over_their_bins(run):
     line = next(line for line in view.figure(run).data if line.name == "hot")
     series = run.tables["series"].to_pydict()
     own = [at for at, name in enumerate(series["class"]) if name == "hot"]
-    assert np.allclose(line.x, [series["time_ns"][at] / 1e3 for at in own])
-    assert np.allclose(line.y, [100 * series["accepted_per_destination"][at] for at in own])
+    starts = np.array([series["time_ns"][at] / 1e3 for at in own])
+    for edge in (0, 1):
+        assert np.allclose(line.x[edge::2], starts + edge)
+        assert np.allclose(line.y[edge::2], [100 * series["accepted_per_destination"][at] for at in own])
+    assert "mean of each 1 us" in view.figure(run).layout.annotations[0].text
+
+
+def test_a_last_bin_that_is_cut_short_is_left_out_and_told(run):
+    """Its mean would be over a time in which for a part there was no network."""
+    line = next(line for line in view.figure(run).data if line.name == "hot")
+    cut = replace(run, summary=run.summary | {"simulated_ns": 4300.0})
+    shorter = next(line for line in view.figure(cut).data if line.name == "hot")
+    assert (line.x[-1], shorter.x[-1]) == (5.0, 4.0)
+    assert "short is left out" in words(cut)
+    assert "short is left out" not in words(run)
+    nothing = view.figure(replace(run, summary=run.summary | {"simulated_ns": 900.0}))
+    assert [note.text for note in nothing.layout.annotations][2:] == ["no whole bin"] * 2
+
+
+def with_series(run, **changes):
+    """The result with columns of its time series changed."""
+    series = run.tables["series"]
+    columns = {name: series[name] for name in series.column_names}
+    return replace(run, tables={**run.tables, "series": pa.table(columns | changes)})
+
+
+def words(results):
+    """The page without the figure and the scripts."""
+    return re.sub("<script.*?</script>", "", view.page(results), flags=re.DOTALL)
+
+
+def test_a_panel_without_data_says_so_and_invents_no_numbers(run):
+    rows = run.tables["series"].num_rows
+    zeros, unknown = [0] * rows, [math.nan] * rows
+    silent = with_series(
+        run, accepted_per_destination=zeros, created=zeros, messages=zeros, message_latency_ns=unknown
+    )
+    made = view.figure(silent)
+    assert [note.text for note in made.layout.annotations][-2:] == ["no messages"] * 2
+    assert [made.layout[f"yaxis{number}"].showticklabels for number in (2, 3)] == [False, False]
+    assert not [line for line in made.data if line.type == "scatter"]
+    late = view.figure(with_series(run, messages=zeros, message_latency_ns=unknown))
+    assert late.layout.annotations[-1].text.startswith("no bin of whose messages")
+    assert late.layout.yaxis2.showticklabels is None
+
+
+def test_the_measured_window_is_shaded_where_more_is_shown(run):
+    assert [(area.x0, area.x1) for area in view.figure(run).frames[0].layout.shapes[2:]] == [(0.0, 4.0)] * 2
+    assert "Shaded is the measured window" in words(run)
+    other = replace(run, scenario=run.scenario.replace('warmup = "0 ps"', 'warmup = "1 us"'))
+    assert other.scenario != run.scenario
+    assert len(view.figure([run, other]).layout.shapes) == 2
+    assert "no window is shaded" in words([run, other])
+    whole = replace(run, scenario=run.scenario.replace('duration = "4 us"', 'duration = "5 us"'))
+    assert len(view.figure(whole).layout.shapes) == 2
+    assert "window" not in words(whole).split("<body>")[1]
+
+
+def test_no_two_lines_look_the_same(run):
+    own = only(run.tables["series"], "class", "hot")
+    parts = [own.set_column(0, "class", pa.array([f"class {kind}"] * own.num_rows)) for kind in range(13)]
+    many = replace(run, tables={"series": pa.concat_tables(parts)})
+    for results, lines in ((many, 13), ({str(number): many for number in range(10)}, 130)):
+        drawn = [line for line in view.figure(results).data if line.showlegend]
+        looks = {(line.line.color, line.line.dash, line.marker.symbol) for line in drawn}
+        assert len(drawn) == len(looks) == lines
+        samples = re.findall(r"<svg.*?</svg>", words(results))
+        assert len(samples) == len(set(samples)) == lines
+
+
+def test_names_are_shown_as_they_are(run):
+    """Those with signs that matplotlib or HTML reads otherwise, too."""
+    series = run.tables["series"]
+    named = with_series(run, **{"class": pa.array(["_a $x$ <i>"] * series.num_rows)})
+    named = replace(
+        named, summary=run.summary | {"classes": {"_a $x$ <i>": {"accepted": 0.5}}, "title": "$t$"}
+    )
+    text = words({"one $y$ & <b>": named, "two": named})
+    assert "<td>one $y$ &amp; &lt;b&gt;</td><td>_a $x$ &lt;i&gt;</td>" in text
+    assert "one &#36;y&#36; &amp; &lt;b&gt;, _a &#36;x&#36; &lt;i&gt;</button>" in text
+    assert "<title>$t$</title>" in text
+    assert "\\$" not in text
+    assert "<td>$t$ (2)</td>" in words([named, named])
+    assert view.figure({"one $y$": named}).layout.annotations[0].text == "one &#36;y&#36;"
+
+
+def test_maps_of_many_results_stand_in_rows_that_make_the_figure_higher(run):
+    made = view.figure({f"a rather long name of run number {number}": run for number in range(10)})
+    boxes = []
+    for number in range(1, 13):
+        across, up = (made.layout[f"{axis}axis{'' if number == 1 else number}"].domain for axis in "xy")
+        boxes.append((*across, *up))
+    for at, one in enumerate(boxes):
+        for other in boxes[at + 1 :]:
+            assert one[0] >= other[1] or other[0] >= one[1] or one[2] >= other[3] or other[2] >= one[3]
+    area = made.layout.height - made.layout.margin.t - made.layout.margin.b
+    assert all((up - low) * area == pytest.approx(330) for _, _, low, up in boxes[:10])
+    assert all((up - low) * area == pytest.approx(240) for _, _, low, up in boxes[10:])
+    assert "<br>" in made.layout.annotations[0].text
+    assert [(trace.xaxis, trace.yaxis) for trace in made.data[:2]] == [("x", "y"), ("x2", "y2")]
+
+
+def test_the_controls_are_those_of_html_and_their_scale_is_that_of_the_curves(run):
+    made, text = view.figure(run), words(run)
+    assert not made.layout.sliders
+    assert not made.layout.updatemenus
+    assert '<button type="button" id="play">' in text
+    assert '<button type="button" id="stop">' in text
+    slider = re.search(r'<input type="range"[^>]*>', text)[0]
+    low, high, value = (float(re.search(rf' {key}="([^"]*)"', slider)[1]) for key in ("min", "max", "value"))
+    assert (low, high) == made.layout.xaxis2.range == (0.0, 5.0)
+    assert value == 0.5
+    assert (made.layout.margin.l, made.layout.margin.r) == (90, 130)
+    assert ".controls { padding-left: 90px; padding-right: 130px; }" in text
+    frames = json.loads(unescape(re.search('data-frames="([^"]*)"', slider)[1]))
+    assert frames == [frame.name for frame in made.frames]
+
+
+def test_the_time_of_a_single_map_is_told(run):
+    first = run.tables["queues"]["time_ns"][0].as_py()
+    tables = {name: only(run.tables[name], "time_ns", first) for name in ("occupancy", "queues")}
+    text = words(replace(run, tables={**run.tables, **tables}))
+    assert re.search(r"maps at <output[^>]*>0\.5 us</output></div>", text)
+    assert "<input" not in text
+
+
+def test_the_page_needs_no_network(run):
+    text = view.page(run)
+    assert not re.search(r"<(script|link|img)[^>]* (src|href)=", text)
 
 
 @pytest.mark.parametrize(("latencies", "ticks"), [((1000.0, 9000.0), "D2"), ((1081.0, 1089.0), None)])
 def test_the_axis_of_latencies_has_ticks_also_where_they_hardly_differ(run, latencies, ticks):
     series = run.tables["series"]
-    columns = {name: series[name] for name in series.column_names}
-    columns["message_latency_ns"] = (latencies * len(series))[: len(series)]
-    columns["messages"] = columns["created"]  # so that all are known
-    made = view.figure(replace(run, tables={**run.tables, "series": pa.table(columns)}))
+    known = (latencies * len(series))[: len(series)]
+    made = view.figure(with_series(run, message_latency_ns=known, messages=series["created"]))
     assert made.layout.yaxis3.dtick == ticks
 
 
@@ -132,10 +261,9 @@ def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(comm
 
 def test_the_page_stands_still_until_somebody_plays_it(run):
     made = view.figure(run)
-    assert "Plotly.animate(" not in view.page(run).split("</script>")[-2]
+    (drawing,) = (part for part in view.page(run).split("<script") if "Plotly.newPlot(" in part[-200_000:])
+    assert "Plotly.animate(" not in drawing
     assert float(made.layout.shapes[0].x0) == float(made.frames[0].name) / 1e3
-    (slider,) = made.layout.sliders
-    assert slider.pad.l > 100, "beside the buttons, which are so wide at any width of the page"
 
 
 def test_a_result_without_snapshots_is_told_on_the_page_and_by_the_command(command, run, tmp_path):
