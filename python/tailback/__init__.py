@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tailback import curves, drawing, pictures, plot, saturation
-    from tailback.errors import InputError, Interrupted, PointsFailed, Problem, RunFailed, TailbackError
+    from tailback.errors import (
+        InputError,
+        Interrupted,
+        NotKept,
+        PointsFailed,
+        Problem,
+        RunFailed,
+        TailbackError,
+    )
     from tailback.result import Result
     from tailback.saturation import Saturation
     from tailback.scenario import Progress, Scenario
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "InputError",
     "Interrupted",
+    "NotKept",
     "PointsFailed",
     "Problem",
     "Progress",
@@ -44,7 +53,15 @@ __all__ = [
 
 
 _MODULES = {
-    "errors": ("InputError", "Interrupted", "PointsFailed", "Problem", "RunFailed", "TailbackError"),
+    "errors": (
+        "InputError",
+        "Interrupted",
+        "NotKept",
+        "PointsFailed",
+        "Problem",
+        "RunFailed",
+        "TailbackError",
+    ),
     "result": ("Result",),
     "saturation": ("Saturation",),
     "scenario": ("Progress", "Scenario"),

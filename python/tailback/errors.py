@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,9 @@ from tailback import _engine
 if TYPE_CHECKING:
     from tailback.result import Result
     from tailback.sweeps import Sweep
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What a disk can do to anybody."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,10 @@ class PointsFailed(RunFailed):
         return PointsFailed, (str(self), self.sweep)
 
 
+class NotKept(TailbackError):  # noqa: N818 (the name says what happened)
+    """What was made could not be written, for no mistake of the user's: the disk is full, or fails."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C stopped a run; `result` holds what was measured by then."""
 
@@ -79,10 +87,20 @@ def mistake(message: str, remedy: str = "") -> InputError:
     return InputError([Problem(message, help=remedy)])
 
 
-def unwritable(folder: Path, error: Exception) -> InputError:
+def unwritable(folder: Path, error: Exception) -> TailbackError:
     """A folder for results that the system refuses."""
-    reason = getattr(error, "strerror", None) or str(error)
-    return mistake(f"the output folder {folder} cannot be written: {reason}", "choose another folder with -o")
+    return unwritten(f"the output folder {folder}", error, "choose another folder with -o")
+
+
+def unwritten(what: str, error: Exception, remedy: str) -> TailbackError:
+    """What the system refuses to write: a mistake of whoever named the place, or else a disk that is full."""
+    told = f"{what} cannot be written: {reason(error)}"
+    return NotKept(told) if getattr(error, "errno", None) in FULL else mistake(told, remedy)
+
+
+def reason(error: Exception) -> str:
+    """Why the system refuses something, without its place."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def problems_from_json(text: str) -> list[Problem]:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from tailback import curves, pictures, plot, style
 from tailback.errors import mistake, unwritable
+from tailback.files import replacing
 from tailback.result import Result
 from tailback.tables import distinct, has_rows
 
@@ -121,10 +122,11 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 
 def save_as(figure: Figure, file: Path) -> None:
-    """Writes a figure as the kind that the file's name tells."""
+    """Writes a figure as the kind that the file's name tells, all or nothing."""
+    kind = file.suffix.lower()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with style.styled():
-            figure.savefig(file, metadata=KINDS[file.suffix.lower()])
+        with style.styled(), replacing(file) as fresh:
+            figure.savefig(fresh, metadata=KINDS[kind], format=kind[1:])
     except OSError as error:
         raise unwritable(file.parent, error) from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tailback import __version__
 from tailback.console import minutes
 from tailback.experiments.model import Claim
-from tailback.result import replace_text
+from tailback.files import replace_text
 from tailback.words import counted
 
 if TYPE_CHECKING:

@@ -194,33 +194,6 @@ def write_parquet(table: pa.Table, path: Path) -> None:
     )
 
 
-def replace_text(file: Path, text: str, *, folders: bool = False) -> None:
-    """Writes a text file, all or nothing; with `folders`, makes those that it is to be in."""
-    try:
-        if file.is_dir():
-            raise mistake(f"{file} is a directory", "name a file")
-        if folders:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        fresh = file.with_name(f".{file.name}.{os.getpid()}")
-        fresh.write_text(text, "utf-8")
-        fresh.replace(file)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise mistake(f"{file} cannot be written: {reason}", "choose another place") from None
-
-
-def refuse_other(file: Path, beginning: str, what: str) -> None:
-    """Raises `InputError` if the file exists and does not begin so: only an earlier one is replaced."""
-    begin = beginning.encode()
-    held = b""
-    with suppress(OSError, ValueError):  # whoever writes it tells what is wrong
-        if file.is_file():
-            with file.open("rb") as there:
-                held = there.read(len(begin))
-    if held and held != begin:
-        raise mistake(f"{file} exists and is no {what}", f"choose another file: only a {what} is replaced")
-
-
 def prepare(directory: str | Path) -> Path:
     """The path where a result can be written; an `InputError` if none can. Leaves nothing behind."""
     target = Path(directory)

@@ -15,8 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from tailback import console, points, sweeps
 from tailback.alone import demand_jobs
 from tailback.errors import InputError, Problem, mistake, unwritable
+from tailback.files import replace_text
 from tailback.merged import described
-from tailback.result import POINTS, replace_text
+from tailback.result import POINTS
 from tailback.scenario import Scenario
 from tailback.sweep_table import SEED, Space, from_text
 from tailback.words import are, counted, were

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from typing import TextIO
 from tailback import console
 from tailback.cli import asking, running, showing
 from tailback.cli.app import BROKEN_OFF, FAILED, Command, app
+from tailback.errors import FULL
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": running.run,
@@ -71,14 +71,10 @@ def _status(arguments: Sequence[str] | None) -> int:
     return 0
 
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-"""What a disk can do to anybody."""
-
-
 def _tell(error: Exception) -> None:
     if isinstance(error, BrokenPipeError):
         return  # whoever reads has read enough
-    if isinstance(error, OSError) and error.errno in _FULL:
+    if isinstance(error, OSError) and error.errno in FULL:
         where = error.filename or "the output cannot be written"
         told = console.printable(f"error: {where}: {error.strerror}")
     else:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from tailback import __version__, console
-from tailback.errors import InputError, RunFailed
+from tailback.errors import InputError, NotKept, RunFailed
 from tailback.scenario import Scenario
 
 app = typer.Typer(
@@ -76,4 +76,7 @@ def reporting(scenario: Scenario | None = None) -> Iterator[None]:
         raise typer.Exit(WRONG) from None
     except RunFailed as error:
         console.errors().print(f"the run failed: {console.printable_lines(str(error))}")
+        raise typer.Exit(FAILED) from None
+    except NotKept as error:
+        console.errors().print(f"error: {console.printable_lines(str(error))}")
         raise typer.Exit(FAILED) from None

@@ -12,7 +12,7 @@ from tailback import _engine, catalogue, console, inputs, sweeps
 from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
 from tailback.cli.showing import draw_scenario
 from tailback.errors import InputError, engine_errors, mistake
-from tailback.result import refuse_other, replace_text
+from tailback.files import refuse_other, replace_text
 from tailback.words import counted
 
 

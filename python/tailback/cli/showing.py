@@ -12,7 +12,8 @@ import typer
 from tailback import console, inputs, merged, result_tables, sweeps
 from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
-from tailback.result import PLOTS, VIEW, refuse_other, replace_text
+from tailback.files import refuse_other, replace_text
+from tailback.result import PLOTS, VIEW
 from tailback.scenario import Scenario
 
 if TYPE_CHECKING:
