@@ -10,10 +10,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tailback import __version__
+from tailback import __version__, experiments
 from tailback.console import minutes
 from tailback.experiments.model import Claim
-from tailback.files import replace_text
+from tailback.files import refuse_other, replace_text
 from tailback.words import counted
 
 if TYPE_CHECKING:
@@ -24,21 +24,39 @@ _HEADINGS = ("verdict", "kind", "claim", "published", "measured", "tolerance")
 
 def write(done: Sequence[Reproduced], folder: Path, *, full: bool) -> list[Path]:
     """Writes `report.html` and `report.md`; returns both."""
-    files = [folder / "report.html", folder / "report.md"]
+    refuse_foreign(folder)
+    files = [folder / name for name in _BEGINNINGS]
     for file, text in zip(files, (_html(done, full), _markdown(done, full)), strict=True):
         replace_text(file, text)
     return files
 
 
+def refuse_foreign(folder: Path) -> None:
+    """Raises `InputError` if the folder has files of the report's names that are no report."""
+    for name, beginning in _BEGINNINGS.items():
+        refuse_other(folder / name, beginning, "report of tailback reproduce")
+
+
 def shown(folder: Path) -> list[str]:
     """The experiments that the report in a folder shows; none if there is no report."""
     with suppress(OSError, UnicodeDecodeError):
-        return re.findall(r"^## ([\w-]+): ", (folder / "report.md").read_text("utf-8"), re.MULTILINE)
+        text = (folder / "report.md").read_text("utf-8")
+        if text.startswith(_BEGINNINGS["report.md"]):
+            headed = re.findall(r"^## ([\w-]+): ", text, re.MULTILINE)
+            return [name for name in headed if name in experiments.IDS]
     return []
 
 
+_NAME = "Published experiments, "
+_HTML = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>"""
+_BEGINNINGS = {"report.html": f"{_HTML}{_NAME}", "report.md": f"# {_NAME}"}
+"""The files of a report, and how each begins: by this one is known, so that no other file is replaced."""
+
+
 def _title(full: bool) -> str:
-    return f"Published experiments, {'full' if full else 'reduced'} size"
+    return f"{_NAME}{'full' if full else 'reduced'} size"
 
 
 def _overall(done: Sequence[Reproduced]) -> str:
@@ -108,9 +126,7 @@ img { max-width: 100%; }
 def _html(done: Sequence[Reproduced], full: bool) -> str:
     title = escape(_title(full))
     parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width">',
-        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+        f"{_HTML}{title}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{title}</h1><p>{escape(_overall(done))}</p><ul>",
     ]
     parts += [

@@ -203,7 +203,8 @@ def _named(error: Exception) -> str:
 
 
 def _writable(folder: Path) -> Path:
-    """The folder itself, after a look whether anything can be written there."""
+    """The folder itself, after a look whether anything, and a report, can be written there."""
+    report.refuse_foreign(folder)
     prepare(folder / ".probe")
     folder.mkdir(parents=True, exist_ok=True)
     return folder

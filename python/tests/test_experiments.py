@@ -168,6 +168,7 @@ def test_a_report_that_replaces_one_of_more_says_so_and_leaves_no_figure_of_thos
     tmp_path, inline, command, monkeypatch
 ):
     monkeypatch.setattr(experiments, "find", lambda names: [experiment(name, held=True) for name in names])
+    monkeypatch.setattr(experiments, "IDS", ("x-1", "x-2"))
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "mine.png").touch()
     both, one = (command("reproduce", *names, "-o", str(tmp_path))[1] for names in (("x-1", "x-2"), ["x-2"]))
@@ -175,6 +176,27 @@ def test_a_report_that_replaces_one_of_more_says_so_and_leaves_no_figure_of_thos
     assert "It replaces a report that had x-1 too." in one
     assert {file.name for file in (tmp_path / "figures").glob("*.png")} == {"x-2.png", "mine.png"}
     assert "It replaces" not in command("reproduce", "x-2", "-o", str(tmp_path))[1]
+
+
+@pytest.mark.parametrize("name", ["report.md", "report.html"])
+def test_a_file_of_a_report_s_name_that_is_none_is_refused_before_anything_runs(tmp_path, inline, name):
+    mine = "# My report\n\n## saa-fig1: what I think of it\n"
+    (tmp_path / name).write_text(mine)
+    with pytest.raises(tailback.InputError, match=f"{name} exists and is no report of tailback reproduce"):
+        reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
+    assert ((tmp_path / name).read_text(), inline.count) == (mine, 0)
+    assert report.shown(tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_figures_are_removed_only_of_experiments_that_there_are(tmp_path, inline):
+    reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    (tmp_path / "report.md").write_text(f"{text}## note: of mine\n\n## saa-fig1: once\n")
+    for name in ("note", "saa-fig1"):
+        (tmp_path / "figures" / f"{name}.png").touch()
+    reproduce.reproduce([experiment("x-fig1", held=True)], tmp_path)
+    assert {file.name for file in (tmp_path / "figures").glob("*.png")} == {"x-fig1.png", "note.png"}
 
 
 def test_a_second_call_runs_nothing(tmp_path, inline):
