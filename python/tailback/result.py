@@ -141,16 +141,18 @@ class Result:
     def save(self, directory: str | Path) -> Path:
         """Writes the result, all or nothing, and returns its path. An earlier result there is replaced."""
         target = prepare(directory)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with _beside(target) as fresh:
-                self._write(fresh)
-                _swap(fresh, target)
-        except OSError as error:
-            raise unwritable(target, error) from None
+        with _written_beside(self, target) as fresh:
+            _swap(fresh, target)
         return target
 
-    def _write(self, directory: Path) -> None:
+    def save_unused(self, directory: str | Path) -> Path:
+        """As `save`, but into the first of `unused`, also where others write at the same time."""
+        target = prepare(next(unused(Path(directory))))
+        with _written_beside(self, target) as fresh:
+            return _take(fresh, unused(Path(directory)))
+
+    def write_files(self, directory: Path) -> None:
+        """Writes the files of the result into an empty folder."""
         (directory / _SCENARIO).write_text(self.scenario, "utf-8")
         (directory / _SUMMARY).write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
         for name, table in self.tables.items():
@@ -273,15 +275,40 @@ def _files_of_a_result(directory: Path) -> set[Path]:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """A new folder beside the target; what is left of it at the end is removed."""
-    holder = Path(tempfile.mkdtemp(prefix=f".{target.name[:64]}-", dir=target.parent))
+def _written_beside(result: Result, target: Path) -> Iterator[Path]:
+    """The result in a new folder beside the target; what is left of that at the end is removed."""
+    holder = None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        holder = Path(tempfile.mkdtemp(prefix=".tailback-", dir=target.parent))
         fresh = holder / "new"
         fresh.mkdir()
+        result.write_files(fresh)
         yield fresh
+    except OSError as error:
+        raise unwritable(target, error) from None
     finally:
-        shutil.rmtree(holder, ignore_errors=True)
+        if holder is not None:
+            shutil.rmtree(holder, ignore_errors=True)
+
+
+def unused(directory: Path) -> Iterator[Path]:
+    """The folder, and those with -2, -3, … after its name, as far as they are not there: none is replaced."""
+    numbered = (directory.with_name(f"{directory.name}-{number}") for number in range(2, 1_000_000))
+    return (path for path in (directory, *numbered) if not os.path.lexists(path))
+
+
+def _take(fresh: Path, places: Iterator[Path]) -> Path:
+    """Puts the new folder into the first place that nobody else takes meanwhile."""
+    while True:
+        target = next(places)
+        try:
+            fresh.rename(target)
+        except OSError:
+            if not os.path.lexists(target):
+                raise
+        else:
+            return target
 
 
 def _swap(fresh: Path, target: Path) -> None:

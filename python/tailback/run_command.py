@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from tailback import alone as alone_runs
 from tailback import console, result_tables
 from tailback.errors import InputError, Interrupted, TailbackError
-from tailback.result import Result, prepare
+from tailback.result import Result, prepare, unused
 from tailback.scenario import Scenario
 
 _Extra = tuple[str, Callable[[Result], Result]]
@@ -24,15 +24,38 @@ class Done:
 
     result: Result
     missing: Sequence[str] = ()
+    folder: Path | None = None
+    """Where it is kept, if it is."""
+    unkept: str = ""
+    """Why it is not kept, though it was to be."""
 
 
-def run(scenario: Scenario, name: str, folder: str | None, *, alone: bool, with_optimum: bool) -> Done:
-    """Runs a scenario, with all that is asked for beside it, and keeps the result in the folder.
+class Place:
+    """Where a result is to be kept; if `new`, beside all that is there."""
 
-    Raises InputError with all mistakes of the scenario and of the folder at once, before the run. What goes
+    def __init__(self, folder: Path, *, new: bool = False) -> None:
+        self._folder, self._new = folder, new
+
+    def check(self) -> None:
+        """Raises `InputError` if nothing can be kept there."""
+        prepare(next(unused(self._folder)) if self._new else self._folder)
+
+    def keep(self, result: Result) -> Path:
+        """Keeps a result, in place of one that it has kept before; returns the folder."""
+        if self._new:
+            self._folder, self._new = result.save_unused(self._folder), False
+        else:
+            result.save(self._folder)
+        return self._folder
+
+
+def run(scenario: Scenario, name: str, place: Place | None, *, alone: bool, with_optimum: bool) -> Done:
+    """Runs a scenario, with all that is asked for beside it, and keeps the result in the place.
+
+    Raises InputError with all mistakes of the scenario and of the place at once, before the run. What goes
     wrong after it, or is interrupted, costs no more than what it would have added.
     """
-    target = _checked(scenario, folder)
+    _check(scenario, place)
     if alone:
         alone_runs.demand_jobs(scenario)
     extras: list[_Extra] = []
@@ -42,38 +65,39 @@ def run(scenario: Scenario, name: str, folder: str | None, *, alone: bool, with_
         asked = optimum.phases(scenario)
         extras.append(("the optimum", lambda result: optimum.beside(result, optimum.solved(asked))))
     result = _simulated(scenario, name)
-    if target is not None:
-        result.save(target)
+    kept = _kept(Done(result), place)
     if alone:
         extras += _runs_alone(scenario, result)
-    done = _with_extras(result, extras)
-    if target is not None and done.result is not result:
-        done.result.save(target)
-    return done
+    done = _with_extras(kept, extras)
+    return done if done.result is result and not done.unkept else _kept(done, place)
 
 
-def unused(parent: Path, name: str) -> Path:
-    """A folder that does not exist yet, so that nothing is replaced unasked."""
-    candidates = (parent / (f"{name}-{number}" if number else name) for number in (0, *range(2, 1_000_000)))
-    return next(path for path in candidates if not path.exists())
-
-
-def show(result: Result, folder: str | None) -> None:
-    """Prints the tables of a result, and where it is kept."""
-    console.print_whole(result_tables.shown({str(folder): result.summary}))
-    console.print_lines([f"result in {folder}"])
-
-
-def _checked(scenario: Scenario, folder: str | None) -> Path | None:
-    problems = scenario.check()
-    target = None
+def _kept(done: Done, place: Place | None) -> Done:
+    """What was done, with where it is kept, or why it is not."""
+    if place is None:
+        return done
     try:
-        target = prepare(folder) if folder is not None else None
+        return replace(done, folder=place.keep(done.result), unkept="")
+    except TailbackError as error:
+        return replace(done, unkept=str(error))
+
+
+def show(done: Done) -> None:
+    """Prints the tables of a result, and where it is kept."""
+    console.print_whole(result_tables.shown({str(done.folder): done.result.summary}))
+    if done.folder is not None:
+        console.print_lines([f"result in {done.folder}"])
+
+
+def _check(scenario: Scenario, place: Place | None) -> None:
+    problems = scenario.check()
+    try:
+        if place is not None:
+            place.check()
     except InputError as error:
         problems += error.problems
     if problems:
         raise InputError(problems)
-    return target
 
 
 def _simulated(scenario: Scenario, name: str) -> Result:
@@ -85,8 +109,9 @@ def _simulated(scenario: Scenario, name: str) -> Result:
             return stop.result
 
 
-def _with_extras(result: Result, extras: Sequence[_Extra]) -> Done:
+def _with_extras(done: Done, extras: Sequence[_Extra]) -> Done:
     """The result with all that can be added to it; an interrupt ends the adding."""
+    result = done.result
     missing: list[str] = []
     left = [name for name, _ in extras]
     if not result.interrupted:
@@ -97,7 +122,9 @@ def _with_extras(result: Result, extras: Sequence[_Extra]) -> Done:
                 except TailbackError as error:
                     missing.append(f"{name}: {error}")
                 left.remove(name)
-    return Done(result, [*missing, f"{', '.join(left)}: interrupted"] if left else missing)
+    if left:
+        missing.append(f"{', '.join(left)}: interrupted")
+    return replace(done, result=result, missing=missing)
 
 
 def _runs_alone(scenario: Scenario, result: Result) -> Iterator[_Extra]:

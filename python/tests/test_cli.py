@@ -36,6 +36,53 @@ def test_without_o_results_are_numbered_and_none_is_replaced(command, scenario_f
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["net", "net-2", "net-3"]
 
 
+def test_runs_at_once_without_o_keep_a_result_each(command, scenario_file, tmp_path, monkeypatch):
+    real = Path.rename
+
+    def meanwhile(self, to):
+        if Path(to) == Path("results/net"):
+            Path(to).mkdir(parents=True)
+            (Path(to) / "of-another").touch()
+        return real(self, to)
+
+    monkeypatch.setattr(Path, "rename", meanwhile)
+    status, out, _ = command("run", scenario_file(JOB), "--alone")
+    assert (status, out.endswith("result in results/net-2\n")) == (0, True)
+    assert [path.name for path in (tmp_path / "results" / "net").iterdir()] == ["of-another"]
+    assert kept_slowdowns("results/net-2") == {"a": 2.0, "b": 2.0}
+    assert len(list((tmp_path / "results").iterdir())) == 2
+
+
+@pytest.mark.parametrize("place", [[], ["-o", "here"], ["-o", "here", "--json"]])
+def test_a_result_for_which_there_is_no_room_is_shown(command, scenario_file, monkeypatch, place, tmp_path):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tailback.result.write_parquet", full)
+    status, out, err = command("run", scenario_file(GOOD), *place)
+    folder = "here" if place else "results/net"
+    told = f"the output folder {tmp_path}/{folder} cannot be written: No space left on device"
+    assert (status, err) == (1, f"the result is not kept: {told}\n")
+    assert "victim" in out
+    assert "result in" not in out
+    assert not (tmp_path / folder).exists()
+
+
+def test_a_result_for_which_there_is_room_again_is_kept_after_all(command, scenario_file, monkeypatch):
+    real, tries = tailback.Result.write_files, []
+
+    def full_once(self, directory):
+        tries.append(directory)
+        if len(tries) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(self, directory)
+
+    monkeypatch.setattr(tailback.Result, "write_files", full_once)
+    status, out, err = command("run", scenario_file(JOB), "--alone")
+    assert (status, err, out.endswith("result in results/net\n")) == (0, "", True)
+    assert kept_slowdowns("results/net") == {"a": 2.0, "b": 2.0}
+
+
 def test_alone_runs_each_job_by_itself_and_tells_how_much_slower_it_is(command, scenario_file):
     _, out, _ = command("run", scenario_file(JOB))
     assert "ring-exchange" in out

@@ -38,19 +38,24 @@ def run(
     with reporting():
         scenario = inputs.load(file, changes)
     with reporting(scenario):
-        if folder is None and not as_json:
-            folder = str(run_command.unused(Path("results"), name or "run"))
+        place = None
+        if folder is not None:
+            place = run_command.Place(Path(folder))
+        elif not as_json:
+            place = run_command.Place(Path("results") / (name or "run"), new=True)
         inputs.tell_unused_sweep(scenario)
-        done = run_command.run(scenario, name, folder, alone=alone, with_optimum=with_optimum)
+        done = run_command.run(scenario, name, place, alone=alone, with_optimum=with_optimum)
     if as_json:
         console.print_json(done.result.summary)
     else:
-        run_command.show(done.result, folder)
+        run_command.show(done)
     if done.result.interrupted:
         console.errors().print("interrupted: the result is partial")
     for told in done.missing:
         console.errors().print(f"not in the result: {console.printable_lines(told)}")
-    if done.result.interrupted or done.missing:
+    if done.unkept:
+        console.errors().print(f"the result is not kept: {console.printable_lines(done.unkept)}")
+    if done.result.interrupted or done.missing or done.unkept:
         raise typer.Exit(FAILED)
 
 
