@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback import _engine
-from tailback.errors import TailbackError, mistake
+from tailback.errors import NotKept, TailbackError, reason
 from tailback.result import Result
 from tailback.scenario import Progress, Scenario
 
@@ -138,7 +138,7 @@ def _locked(directory: Path, *, alone: bool) -> Iterator[None]:
 
 
 def _put(result: Result, target: Path) -> None:
-    """Keeps a result, complete or not at all; raises `InputError` if it cannot be written."""
+    """Keeps a result, complete or not at all; raises `NotKept` if it cannot be written."""
     waiting = target.parent / UNDER_WAY
     try:
         waiting.mkdir(parents=True, exist_ok=True)
@@ -149,14 +149,15 @@ def _put(result: Result, target: Path) -> None:
             finally:
                 shutil.rmtree(holder, ignore_errors=True)
     except OSError as error:
-        raise mistake(
-            f"a result cannot be kept in {target.parent}: {error.strerror or error}",
-            "complete points are kept, and the sweep can be resumed",
+        raise NotKept(
+            f"a result cannot be kept in {target.parent}: {reason(error)}; "
+            "complete points are kept, and it can go on from there"
         ) from None
 
 
 def _written(result: Result, fresh: Path) -> Path:
-    result.save(fresh)
+    fresh.mkdir()
+    result.write_files(fresh)
     sums = {file.name: _digest(file) for file in sorted(fresh.iterdir())}
     _write_synced(fresh / CHECKSUMS, json.dumps(sums, indent=1))
     return fresh
