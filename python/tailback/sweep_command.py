@@ -47,9 +47,9 @@ def begin(
     if alone:
         demand_jobs(scenario.replace(next(space.points())))
     sweeps.refuse(folder)
-    if not resume and (folder / POINTS).exists():
+    if not resume and any((folder / name).exists() for name in (POINTS, sweeps.MANIFEST)):
         raise mistake(
-            f"{folder} holds the results of an earlier sweep",
+            f"{folder} holds an earlier sweep, or one that is under way",
             "--resume goes on with it; or choose another folder with -o",
         )
     return scenario, space, wanted

@@ -112,6 +112,14 @@ def test_a_million_points_are_refused_without_yes(command, scenario_file):
     assert "--yes" in err
 
 
+def test_a_folder_is_not_taken_by_a_second_sweep_before_the_first_point_is_complete(
+    command, scenario_file, tmp_path
+):
+    sweeps.write_manifest(tmp_path / "there")
+    status, _, err = command("sweep", scenario_file(TEXT), "-o", "there")
+    assert (status, "there holds an earlier sweep, or one that is under way" in err) == (2, True)
+
+
 def test_the_folder_of_a_sweep_is_not_shown_as_a_result(command, tmp_path):
     (tmp_path / "swept" / POINTS).mkdir(parents=True)
     status, _, err = command("show", "swept")
