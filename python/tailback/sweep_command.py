@@ -105,13 +105,13 @@ def _tell_others(done: sweeps.Sweep) -> None:
     if not found:
         listed.unlink(missing_ok=True)
         return
-    replace_text(listed, "\n".join(found) + "\n")
+    replace_text(listed, "\n".join(map(shlex.quote, found)) + "\n")  # xargs reads quotes
     folder = shlex.quote(str(done.directory / POINTS))
     told = (
         f"{counted(len(found), 'folder')} in {folder} {are(len(found))} of other points, as of a search or "
     )
     told += (
-        f"of the file as it was, and not in the table; to remove: cd {folder} && xargs rm -r < ../{OTHERS}"
+        f"of the file as it was, and not in the table; to remove: cd {folder} && xargs rm -r -- < ../{OTHERS}"
     )
     console.errors().print(console.printable(told))
 

@@ -320,8 +320,10 @@ def test_results_of_points_before_the_file_was_changed_are_told_and_can_be_remov
     monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
     assert command("sweep", scenario_file(TEXT), "-o", "done")[2] == ""
     less = scenario_file(TEXT.replace("0.1, ", ""))
+    for name in ("a b", "-c", "it's"):
+        (tmp_path / "done" / POINTS / name).mkdir()
     _, _, err = command("sweep", less, "-o", "done", "--resume")
-    assert err.startswith("2 folders in done/points are of other points"), err
+    assert err.startswith("5 folders in done/points are of other points"), err
     subprocess.run(err.split("to remove: ")[1], shell=True, check=True)
     status, out, err = command("sweep", less, "-o", "done", "--resume")
     assert (status, err, "2 points: 0 run" in out) == (0, "", True)
