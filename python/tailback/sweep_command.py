@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from tailback import console, points, sweeps
 from tailback.alone import demand_jobs
 from tailback.errors import InputError, Problem, mistake, unwritable
-from tailback.files import replace_text
+from tailback.files import refuse_other, replace_text, replacing
 from tailback.merged import described
 from tailback.result import POINTS
 from tailback.scenario import Scenario
@@ -213,7 +213,7 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int, *
         raise mistake(f"--slurm {per_task}: a task runs at least one point", "as in --slurm 20")
     if scenario.overrides:
         raise mistake("--set is not kept in a job array", "write it into the file")
-    folder = folder.resolve()
+    folder = Path(os.path.realpath(folder))
     named = _named(scenario, space)
     tasks = -(-len(space) // per_task)
     file = folder / COPY
@@ -226,17 +226,32 @@ def write_slurm(scenario: Scenario, space: Space, folder: Path, per_task: int, *
         folder=shlex.quote(str(folder)),
         python=shlex.quote(sys.executable),
     )
+    script = folder / SCRIPT
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in named:
-            _copy(Path(scenario.source).parent / path, folder / path)
-        file.write_text(scenario.text, "utf-8")
-        script = folder / SCRIPT
-        script.write_text(text, "utf-8")
+        taken_along = {folder / path: (Path(scenario.source).parent / path).read_bytes() for path in named}
+        if os.path.realpath(scenario.source) != str(file):
+            taken_along[file] = scenario.text.encode()
+        _refuse_replacing(script, taken_along)
+        for target, content in taken_along.items():
+            _keep(target, content)
+        replace_text(script, text, folders=True)
         script.chmod(0o755)
     except OSError as error:
         raise unwritable(folder, error) from None
     return script
+
+
+def _refuse_replacing(script: Path, taken_along: Mapping[Path, bytes]) -> None:
+    """Raises `InputError` for a file that would be lost in a folder that is not that of a job array yet."""
+    refuse_other(script, _BEGINNING, "script of a job array")
+    if script.exists():
+        return
+    for target, content in taken_along.items():
+        if target.exists() and target.read_bytes() != content:
+            raise mistake(
+                f"{target} exists, and is not the file of that name which the job array takes along",
+                "choose another folder with -o: only what a job array has there is replaced",
+            )
 
 
 def _named(scenario: Scenario, space: Space) -> list[Path]:
@@ -250,17 +265,33 @@ def _named(scenario: Scenario, space: Space) -> list[Path]:
             f"{outside} is outside of the scenario's folder, of which a job array takes a copy",
             "write its whole path, from the root, into the file",
         )
+    taken = next((path for path in paths if path.parts[0] in _TAKEN), None)
+    if taken is not None:
+        raise mistake(
+            f"{taken} has the name of what the sweep itself writes into the folder of a job array",
+            "give the file another name",
+        )
     return paths
 
 
-def _copy(file: Path, target: Path) -> None:
+_TAKEN = (SCRIPT, COPY, OTHERS, POINTS, sweeps.MANIFEST, sweeps.TABLE)
+
+
+def _keep(target: Path, content: bytes) -> None:
+    """Writes a file, unless that is what is there, as where the folder is the scenario's own."""
+    if target.exists() and target.read_bytes() == content:
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
-    if file.resolve() != target.resolve():
-        shutil.copyfile(file, target)
+    with replacing(target) as fresh:
+        fresh.write_bytes(content)
 
 
-_SLURM = """#!/bin/sh
-# {points} of a sweep, {per_task} per task. Submit with: sbatch sweep.sh
+_BEGINNING = """#!/bin/sh
+# A job array of tailback sweep: """
+"""How every script begins: by this one is known."""
+_SLURM = (
+    _BEGINNING
+    + """{points}, {per_task} per task. Submit with: sbatch sweep.sh
 # A task that was cut off can be submitted again: nothing complete is repeated. When all have ended, the last
 # command below, without --part, writes the merged table.
 #SBATCH --job-name=tailback
@@ -274,3 +305,4 @@ first=$((SLURM_ARRAY_TASK_ID * {per_task}))
 exec {python} -m tailback sweep {file} -o {folder} --resume --yes {alone}\\
     --workers "${{SLURM_CPUS_PER_TASK:-1}}" --part "$first:$((first + {per_task}))"
 """
+)
