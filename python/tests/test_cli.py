@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +19,12 @@ from tailback import cli, console
 LONG = {"name": "long", "doc": "word " * 100, "parameters": []}
 GOOD = "title = 'x'\n"
 JOB = "[[job]]\n"
+SMALL = """
+topology = { kind = "single-switch", endpoints = 4 }
+routing = { kind = "minimal" }
+traffic = [{ name = "u", pattern = "uniform", load = 0.4, message = "4 flits" }]
+run = { warmup = "1 us", duration = "2 us" }
+"""
 
 
 def test_a_run_prints_its_tables_and_keeps_its_result(command, scenario_file, tmp_path):
@@ -337,6 +344,21 @@ def test_output_for_which_there_is_no_room_is_no_bug_of_tailback(arguments, unbu
         silent = subprocess.run(call, stdout=full, stderr=full, check=False)
     told = "error: the output cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr, silent.returncode) == (1, told, 1)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_output_keeps_no_command_from_its_work(tmp_path, closed):
+    (tmp_path / "s.toml").write_text(SMALL)
+    python = f"{shlex.quote(sys.executable)} -m tailback"
+    for arguments in ("list topologies", "run s.toml -o here"):
+        call = f"{python} {arguments} {closed}"
+        done = subprocess.run(call, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert tailback.Result.load(tmp_path / "here").summary["classes"]
+    call = f"{python} check none {closed}"
+    wrong = subprocess.run(call, shell=True, cwd=tmp_path, capture_output=True, check=False)
+    assert wrong.returncode == 2
 
 
 def test_a_full_disk_is_told_with_its_place_and_a_reader_that_has_enough_is_not(command, monkeypatch):
