@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -63,6 +64,6 @@ def results(directories: Sequence[str], tables: Collection[str] | None = None) -
 
 def labels(directories: Sequence[str]) -> dict[str, str]:
     """Results by the names of their folders, or by the whole path where names are alike."""
-    names = [Path(directory).resolve().name for directory in directories]
+    names = [Path(os.path.realpath(directory)).name for directory in directories]
     unique = len(set(names)) == len(names)
     return dict(zip(names if unique else directories, directories, strict=True))

@@ -131,7 +131,7 @@ class Result:
     @property
     def name(self) -> str:
         """The title, or else the name of the folder that it was read from."""
-        return self.title or (self.directory.resolve().name if self.directory else "")
+        return self.title or (Path(os.path.realpath(self.directory)).name if self.directory else "")
 
     @property
     def interrupted(self) -> bool:

@@ -19,8 +19,7 @@ from tailback import cli, console
 LONG = {"name": "long", "doc": "word " * 100, "parameters": []}
 GOOD = "title = 'x'\n"
 JOB = "[[job]]\n"
-SMALL = """
-topology = { kind = "single-switch", endpoints = 4 }
+SMALL = """topology = { kind = "single-switch", endpoints = 4 }
 routing = { kind = "minimal" }
 traffic = [{ name = "u", pattern = "uniform", load = 0.4, message = "4 flits" }]
 run = { warmup = "1 us", duration = "2 us" }
@@ -296,6 +295,45 @@ def test_an_output_folder_that_cannot_be_written_is_found_before_the_run(
     assert status == 2
     assert "output folder" in err
     assert (tmp_path / "full" / "thesis.tex").exists()
+
+
+@pytest.mark.parametrize("place", ["x" * 300, "loop", "loop/below", "file/below"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check"],
+        ["show"],
+        ["plot"],
+        ["view"],
+        ["ptrans"],
+        ["sweep", "net.toml", "-o"],
+        ["sweep", "net.toml", "--slurm", "2", "-o"],
+        ["saturation", "net.toml", "-o"],
+        ["reproduce", "saa-cost", "-o"],
+        ["demo", "-o"],
+        ["plot", "result", "-o"],
+        ["view", "result", "-o"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.engine
+def test_a_place_that_cannot_be_is_a_mistake(command, scenario_file, tmp_path, arguments, place):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").touch()
+    scenario_file(SMALL + '[sweep]\n"traffic.u.load" = [0.1, 0.2]\n')
+    tailback.Scenario.loads(SMALL).run().save("result")
+    status, out, err = command(*arguments, place)
+    assert (status, out, "error: " in err, "failed" in err) == (2, "", True, False), err
+    assert {path.name for path in tmp_path.iterdir()} == {"loop", "file", "net.toml", "result"}
+
+
+def test_a_folder_that_may_not_be_read_is_a_mistake(command, monkeypatch):
+    def refuse(self):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    told = "error: mine/sweep.json: Permission denied\n  help: name another place\n"
+    assert command("show", "mine") == (2, "", told)
 
 
 @pytest.mark.parametrize("name", ["run", "sweep", "saturation", "reproduce", "plot", "view", "trace", "demo"])

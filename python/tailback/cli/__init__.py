@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TextIO
+from typing import TextIO, TypeGuard
 
 from tailback import console
 from tailback.cli import asking, running, showing
-from tailback.cli.app import BROKEN_OFF, FAILED, Command, app
-from tailback.errors import FULL
+from tailback.cli.app import BROKEN_OFF, FAILED, WRONG, Command, app
+from tailback.errors import FULL, Problem
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": running.run,
@@ -51,9 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
+        status = WRONG if _is_of_a_place(error) else FAILED
         with suppress(OSError):  # there may be no room for it either
             _tell(error)
-        status = FAILED
     if status == BROKEN_OFF:
         with suppress(OSError):
             console.errors().print("interrupted")
@@ -71,9 +72,29 @@ def _status(arguments: Sequence[str] | None) -> int:
     return 0
 
 
+_PLACES = (
+    errno.EACCES,
+    errno.EEXIST,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+)
+"""What is wrong with a place that somebody has named."""
+
+
+def _is_of_a_place(error: Exception) -> TypeGuard[OSError]:
+    return isinstance(error, OSError) and error.filename is not None and error.errno in _PLACES
+
+
 def _tell(error: Exception) -> None:
     if isinstance(error, BrokenPipeError):
         return  # whoever reads has read enough
+    if _is_of_a_place(error):
+        console.print_problems([Problem(f"{error.filename}: {error.strerror}", help="name another place")])
+        return
     if isinstance(error, OSError) and error.errno in FULL:
         where = error.filename or "the output cannot be written"
         told = console.printable(f"error: {where}: {error.strerror}")
