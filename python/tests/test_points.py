@@ -321,13 +321,15 @@ def test_a_result_that_cannot_be_kept_is_told_and_loses_no_other(tmp_path, monke
     assert run(tmp_path)[1] == 2
 
 
-def test_a_full_disk_ends_a_sweep_with_1_and_the_word_that_it_can_go_on(command, scenario_file, monkeypatch):
+def test_a_full_disk_ends_a_sweep_with_1_and_the_word_that_it_can_go_on(
+    command, scenario_file, tmp_path, monkeypatch
+):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
     monkeypatch.setattr("tailback.result.write_parquet", full)
-    told = "a result cannot be kept in done/points: No space left on device"
+    told = f"a result cannot be kept in {tmp_path}/done/points: No space left on device"
     kept = "complete points are kept, and it can go on from there"
     assert command("sweep", scenario_file(TEXT), "-o", "done") == (1, "", f"error: {told}; {kept}\n")
 
