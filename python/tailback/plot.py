@@ -5,8 +5,6 @@ tailback.plot.latency_over_time({"none": a, "LHRP": b}, traffic="victim").savefi
 
 from __future__ import annotations
 
-import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
@@ -19,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from tailback import style
 from tailback.errors import mistake
 from tailback.result import Result
-from tailback.sweep_table import quantity
+from tailback.spans import window as measured_window
 from tailback.tables import (
     ALL,
     Line,
@@ -40,7 +38,6 @@ from tailback.tables import (
     shown_times,
     unknown,
 )
-from tailback.units import TIMES
 
 __all__ = [
     "channel_shares",
@@ -258,7 +255,7 @@ def _finish_time(
 ) -> None:
     """Names the axis of time, shades what was measured if more is shown, and adds notes."""
     name_class(axes, traffic)
-    windows = {_window(result) for result in by_label(results).values()}
+    windows = {measured_window(result) for result in by_label(results).values()}
     low, high = axes.dataLim.intervalx
     window = windows.pop()
     if not windows and window and (low < window[0] or window[1] < high):
@@ -278,22 +275,6 @@ def name_class(axes: Axes, traffic: Traffic) -> None:
         axes.set_title(
             "all classes" if chosen[0] == ALL else style.folded(chosen[0]), loc="left", fontsize="medium"
         )
-
-
-def _window(result: Result) -> tuple[float, float] | None:
-    """From when to when a run measured, in us, as far as its scenario tells in a unit of time."""
-    try:
-        run = tomllib.loads(result.scenario)["run"]
-        begin, length = (_time_us(run[key]) for key in ("warmup", "duration"))
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
-    end = result.summary.get("simulated_ns")
-    return begin, min(begin + length, math.inf if end is None else end / 1e3)
-
-
-def _time_us(text: str) -> float:
-    value, unit = quantity(text)
-    return float(value) * TIMES[unit] / TIMES["us"]
 
 
 def finish_latency(axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:

@@ -16,8 +16,9 @@ from tailback import view_html
 from tailback.errors import mistake
 from tailback.network_map import NetworkMap
 from tailback.result import Result
+from tailback.spans import window
 from tailback.tables import Results, by_label, distinct, numbers, only, shown_times
-from tailback.view_curves import PANELS, Curve, curves, draw, end_us, text, titles, window
+from tailback.view_curves import PANELS, Curve, curves, draw, end_us, text, titles
 from tailback.view_html import BEGINNING as BEGINNING
 
 Window = tuple[float, float] | None

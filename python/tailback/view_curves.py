@@ -13,9 +13,8 @@ import plotly.graph_objects as go
 
 from tailback import style
 from tailback.result import Result
-from tailback.sweep_table import quantity
+from tailback.spans import end_ns, time_us
 from tailback.tables import Numbers, chosen, distinct, join, numbers, only, unknown
-from tailback.units import TIMES
 
 
 class Panel(NamedTuple):
@@ -83,7 +82,7 @@ def curves(results: Mapping[str, Result]) -> list[Curve]:
     for run, (label, result) in enumerate(results.items()):
         table = result.tables["series"]
         width = _bin_ns(result)
-        end = _end_ns(result)
+        end = end_ns(result)
         for member in members[label]:
             kind = kinds.index(member)
             look = _look(run, kind, len(kinds)) if len(results) > 1 else _look(kind, 0, 1)
@@ -108,40 +107,20 @@ def _look(colour: int, kind: int, kinds: int) -> dict[str, Any]:
     return looks
 
 
-def _end_ns(result: Result) -> float:
-    end = result.summary.get("simulated_ns")
-    return float(end) if isinstance(end, int | float) else math.inf
-
-
 def _bin_ns(result: Result) -> float:
     """How long a bin is: the distance of two, or of a single one what the scenario asked for."""
     starts = np.unique(numbers(result.tables["series"], "time_ns"))
     if len(starts) > 1:
         return float(np.diff(starts).min())
     try:
-        return 1e3 * _time_us(tomllib.loads(result.scenario)["record"]["series"])
+        return 1e3 * time_us(tomllib.loads(result.scenario)["record"]["series"])
     except (ValueError, LookupError, TypeError, RecursionError):
-        return _end_ns(result)
-
-
-def _time_us(text: str) -> float:
-    value, unit = quantity(text)
-    return float(value) * TIMES[unit] / TIMES["us"]
-
-
-def window(result: Result) -> tuple[float, float] | None:
-    """From when to when a run measured, in us, as far as its scenario tells in a unit of time."""
-    try:
-        run = tomllib.loads(result.scenario)["run"]
-        begin, length = (_time_us(run[key]) for key in ("warmup", "duration"))
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return None
-    return begin, min(begin + length, _end_ns(result) / 1e3)
+        return end_ns(result)
 
 
 def end_us(results: Mapping[str, Result]) -> float:
     """When the last of the runs ends, in us, or what is known of it."""
-    known = [_end_ns(result) / 1e3 for result in results.values()]
+    known = [end_ns(result) / 1e3 for result in results.values()]
     for result in results.values():
         tables = [result.tables[name] for name in ("series", "occupancy") if name in result.tables]
         known += [numbers(table, "time_ns").max() / 1e3 for table in tables if table.num_rows]
