@@ -401,3 +401,28 @@ fn what_starts_with_the_run_is_counted_where_it_enters_as_where_it_leaves() {
     assert!(found["ejection_shares"]["data"].as_f64().unwrap() > 0.0);
     assert_eq!(found["injection_shares"], found["ejection_shares"]);
 }
+
+/// Packets of a thousand inputs come to the head of one queue and are late, all in the same tick: whether a switch drops
+/// them must not depend on how deep its calls may nest.
+#[test]
+fn a_thousand_packets_late_at_once_are_dropped_in_a_small_stack() {
+    let dropped = |switch: &str| {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 1001\n[routing]\nkind = \"minimal\"\n[link]\nlatency = \"20 ns\"\n\
+             [packet]\nmax = \"8 flits\"\n[switch]\n{switch}\n[congestion_control]\nkind = \"smsrp\"\ntime_to_wait = \"20 ns\"\n\
+             [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 1000\ndestinations = 1\nload = 1.0\nshare = true\n\
+             message = \"1 flit\"\nstop = \"10 ns\"\n[run]\nwarmup = \"0 us\"\nduration = \"1 us\"\ndrain = \"0 us\"\n"
+        );
+        let stack = std::thread::Builder::new().stack_size(64 << 10);
+        let run = stack
+            .spawn(move || output(&text, &[]).summary["classes"]["all"]["dropped_packets"].as_u64().unwrap());
+        run.unwrap().join().unwrap()
+    };
+    for switch in [
+        "kind = \"shared-buffer\"",
+        "kind = \"output-queued\"\noutput_buffer = \"1 packet\"",
+        "kind = \"cioq\"",
+    ] {
+        assert!(dropped(switch) > 900, "{switch}");
+    }
+}

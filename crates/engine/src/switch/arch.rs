@@ -59,6 +59,16 @@ pub trait Architecture: Send {
     /// Drops a packet if it still waits at the head of a queue of this input; it goes to `fabric.dropped`.
     fn expire(&mut self, fabric: &mut Fabric, input: u32, id: u32);
 
+    /// A packet came to the head of a queue of an input: notes its deadline, or drops it if that has passed, and those behind it
+    /// of which the same is true: one after the other, since the queue may be of any length.
+    fn on_head(&mut self, fabric: &mut Fabric, input: u32, id: u32) {
+        if self.deadlines().note(fabric, input, id) && self.deadlines().add_late(input, id) {
+            while let Some((input, id)) = self.deadlines().next_late() {
+                self.expire(fabric, input, id);
+            }
+        }
+    }
+
     /// Arbitrates in all switches where something happened in this tick.
     fn settle(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent);
 

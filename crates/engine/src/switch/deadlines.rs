@@ -23,6 +23,10 @@ pub struct Deadlines {
     span: Tick,
     /// Deadlines in later spans, by the span modulo their number. Nearly all packets have gone when their span comes.
     later: [Vec<(Tick, u64)>; SPANS],
+    /// Packets at the head of a queue, with their inputs, whose deadline has passed.
+    late: Vec<(u32, u32)>,
+    /// Whether they are being dropped.
+    drops: bool,
 }
 
 impl Deadlines {
@@ -45,6 +49,19 @@ impl Deadlines {
             self.heads.push((deadline, (input as u64) << 32 | id as u64));
         }
         deadline <= fabric.now
+    }
+
+    /// A packet at the head of a queue is to be dropped. Returns whether the caller has to see to it: else one does already.
+    pub fn add_late(&mut self, input: u32, id: u32) -> bool {
+        self.late.push((input, id));
+        !std::mem::replace(&mut self.drops, true)
+    }
+
+    /// The next packet that is to be dropped.
+    pub fn next_late(&mut self) -> Option<(u32, u32)> {
+        let next = self.late.pop();
+        self.drops = next.is_some();
+        next
     }
 
     /// The deadline of a packet, if it has one.

@@ -111,7 +111,7 @@ impl<const W: usize, const V: usize> State<W, V> {
             return;
         }
         if self.deadlines.exist() {
-            self.on_head(fabric, seat, input, id);
+            self.on_head_of(fabric, seat, input, id);
         }
         self.look_at(fabric, seat.port + number, more);
     }
@@ -139,14 +139,13 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline(never)]
     pub(super) fn on_lone(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
         fabric.pool.hot[id].sibling = NIL;
-        self.on_head(fabric, seat, input, id);
+        self.on_head_of(fabric, seat, input, id);
     }
 
-    /// A packet came to the head of its queue: notes its deadline, or drops it if that has passed.
-    fn on_head(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
-        let port = seat.port + input;
-        if input != seat.radix && self.deadlines.note(fabric, port, id) {
-            self.expire(fabric, port, id);
+    /// A packet came to the head of its queue, unless that is one of the virtual input.
+    fn on_head_of(&mut self, fabric: &mut Fabric, seat: &Seat, input: u32, id: u32) {
+        if input != seat.radix {
+            self.on_head(fabric, seat.port + input, id);
         }
     }
 
@@ -210,7 +209,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         if self.deadlines.exist() {
             let seat = self.seats[self.outputs[port].switch];
-            self.on_head(fabric, &seat, input, next);
+            self.on_head_of(fabric, &seat, input, next);
         }
     }
 

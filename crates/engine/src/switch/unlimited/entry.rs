@@ -88,7 +88,7 @@ impl<const V: usize> Unlimited<V> {
         }
         self.enqueue(fabric, port, vc, id);
         if fabric.head(port, vc) == id {
-            self.on_head(fabric, id);
+            self.on_head_of(fabric, id);
         }
     }
 
@@ -106,7 +106,7 @@ impl<const V: usize> Unlimited<V> {
         if last == NIL {
             list.head = id;
             self.outputs[port].blocked.insert(vc as usize);
-            self.on_head(fabric, id);
+            self.on_head_of(fabric, id);
         } else {
             fabric.pool.hot[last].next = id;
         }
@@ -122,7 +122,7 @@ impl<const V: usize> Unlimited<V> {
             self.outputs[port].blocked.remove(vc as usize);
         } else {
             let next = list.head;
-            self.on_head(fabric, next);
+            self.on_head_of(fabric, next);
         }
         id
     }
@@ -162,15 +162,11 @@ impl<const V: usize> Unlimited<V> {
         fabric.leave_input(id);
     }
 
-    /// A packet came to the head of a queue at its input: notes its deadline, or drops it if that has passed.
+    /// A packet came to the head of a queue, unless it came from the virtual input.
     #[inline]
-    pub(super) fn on_head(&mut self, fabric: &mut Fabric, id: u32) {
-        if !self.deadlines.exist() {
-            return;
-        }
-        let input = fabric.pool.hot[id].sibling;
-        if input != NIL && self.deadlines.note(fabric, input, id) {
-            self.expire(fabric, input, id);
+    pub(super) fn on_head_of(&mut self, fabric: &mut Fabric, id: u32) {
+        if self.deadlines.exist() && fabric.pool.hot[id].sibling != NIL {
+            self.on_head(fabric, fabric.pool.hot[id].sibling, id);
         }
     }
 }

@@ -161,7 +161,7 @@ impl<const V: usize> Architecture for Unlimited<V> {
             self.unblock(fabric, port, vc);
         } else if fabric.dequeue(port, vc).2 {
             let next = fabric.head(port, vc);
-            self.on_head(fabric, next);
+            self.on_head_of(fabric, next);
         } else {
             self.outputs[port].queued.remove(vc as usize);
         }

@@ -69,7 +69,7 @@ impl<const V: usize> Unlimited<V> {
         self.launch(fabric, port, id, agent);
         if more && self.output_buffer.is_none() {
             let next = fabric.head(port, vc);
-            self.on_head(fabric, next);
+            self.on_head_of(fabric, next);
         }
     }
 
