@@ -177,6 +177,10 @@ impl Source for Throttle {
         }
     }
 
+    fn pulls(&self) -> u64 {
+        1 << self.data
+    }
+
     fn on_sent(&self, queue: &mut SendQueue<Delay>, sent: &Sent) {
         queue.state.next = sent.end.saturating_add(self.time(self.delay(&queue.state, sent.end)));
     }

@@ -115,6 +115,10 @@ impl Source for Terminal {
         if queue.has_message() { Pull::Next(self.data) } else { Pull::Wait }
     }
 
+    fn pulls(&self) -> u64 {
+        1 << self.data
+    }
+
     fn signals(&self) -> Concern {
         Concern::Endpoint
     }

@@ -75,6 +75,10 @@ impl Source for Throttle {
         }
     }
 
+    fn pulls(&self) -> u64 {
+        1 << self.data
+    }
+
     fn on_sent(&self, queue: &mut SendQueue<Limits>, sent: &Sent) {
         let dst = sent.packet.hot.dst;
         let throttled = |limit: &&mut Limit| limit.dst == dst && !limit.is_free();
