@@ -10,6 +10,7 @@ use crate::graph::{Graph, Peer};
 use crate::outcomes::every_outcome;
 use crate::routing::{BUBBLE, Hop, Route, Router};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::ControlFlow;
 
 /// Channels between switches that a packet may take before it counts as lost.
 pub const HOPS_MAX: u8 = 64;
@@ -37,6 +38,8 @@ pub enum Fault {
     Cycle(Vec<String>),
     /// A packet takes a wrong way: what it does, in words.
     Way(String),
+    /// None was found in as many choices as were to be followed.
+    Unfinished,
 }
 
 impl std::fmt::Display for Fault {
@@ -44,6 +47,7 @@ impl std::fmt::Display for Fault {
         match self {
             Self::Cycle(channels) => write!(f, "channels wait in a circle: {}", channels.join(" → ")),
             Self::Way(what) => f.write_str(what),
+            Self::Unfinished => f.write_str("there are too many choices to follow them all"),
         }
     }
 }
@@ -51,7 +55,18 @@ impl std::fmt::Display for Fault {
 /// Explores every way of every packet, from each endpoint to each other (and itself) and from each switch to each
 /// endpoint, as packets that switches make (negative acknowledgements) go. `link_classes` names the classes.
 pub fn check(graph: &Graph, router: &dyn Router, link_classes: &[&str]) -> Result<Stats, Fault> {
+    check_within(graph, router, link_classes, u64::MAX)
+}
+
+/// As [`check`], unless that would follow over `most` choices.
+pub fn check_within(
+    graph: &Graph,
+    router: &dyn Router,
+    link_classes: &[&str],
+    most: u64,
+) -> Result<Stats, Fault> {
     let mut explorer = Explorer::new(graph, router, link_classes);
+    explorer.left = most;
     for dst in 0..graph.endpoints.len() as u32 {
         explorer.explore(dst)?;
     }
@@ -82,6 +97,19 @@ struct Explorer<'a> {
     rings: BTreeSet<(u32, u32)>,
     used: BTreeSet<u32>,
     stats: Stats,
+    /// Choices that may yet be followed.
+    left: u64,
+}
+
+/// Follows one choice of those that may yet be.
+fn spend(left: &mut u64) -> ControlFlow<()> {
+    match left.checked_sub(1) {
+        None => ControlFlow::Break(()),
+        Some(fewer) => {
+            *left = fewer;
+            ControlFlow::Continue(())
+        }
+    }
 }
 
 impl<'a> Explorer<'a> {
@@ -93,26 +121,34 @@ impl<'a> Explorer<'a> {
             channels += ports.len() as u32;
         }
         let levels = (0..link_classes.len() as u8).map(|class| router.levels(class)).max().unwrap_or(1);
-        let levels = u32::from(levels + router.made_levels()) * u32::from(router.networks());
+        let levels = (u32::from(levels) + u32::from(router.made_levels())) * u32::from(router.networks());
         let stats = Stats { levels: vec![0; link_classes.len()], ..Stats::default() };
         let (dependencies, rings, used) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        Self { graph, router, link_classes, first, levels, dependencies, rings, used, stats }
+        Self { graph, router, link_classes, first, levels, dependencies, rings, used, stats, left: u64::MAX }
     }
 
     /// Follows every packet for `dst` through every choice, each state once.
     fn explore(&mut self, dst: u32) -> Result<(), Fault> {
-        let mut waiting = self.origins(dst);
+        let mut waiting = self.origins(dst)?;
         let mut seen: HashSet<State> = waiting.iter().copied().collect();
         while let Some(state) = waiting.pop() {
             let router = self.router;
-            let mut hops = Vec::new();
-            every_outcome(|senses| {
+            let (mut hops, mut left) = (Vec::new(), self.left);
+            let ended = every_outcome(|senses| {
                 let mut route = state.route;
                 let hop = router.route(state.switch, state.in_port, dst, &mut route, senses);
                 let promised =
                     router.reserved_level() != Some(hop.level) || senses.has_room(hop.port, hop.level);
-                hops.push((hop, route, promised));
+                // Many choices come to the same.
+                if !hops.contains(&(hop, route, promised)) {
+                    hops.push((hop, route, promised));
+                }
+                spend(&mut left)
             });
+            self.left = left;
+            if ended.is_break() {
+                return Err(Fault::Unfinished);
+            }
             for (hop, route, promised) in hops {
                 if !promised {
                     let way = format!("in switch {}, a packet for endpoint {dst}", state.switch);
@@ -130,17 +166,22 @@ impl<'a> Explorer<'a> {
     }
 
     /// Where packets for `dst` come from: every endpoint, with whatever is drawn at injection, and every switch.
-    fn origins(&self, dst: u32) -> Vec<State> {
+    fn origins(&mut self, dst: u32) -> Result<Vec<State>, Fault> {
         let made = |switch| State { switch, in_port: None, route: Route::default(), held: None };
         let mut states: Vec<State> = (0..self.graph.switches.len() as u32).map(made).collect();
         for (src, &(switch, port)) in self.graph.endpoints.iter().enumerate() {
-            every_outcome(|senses| {
+            let (router, left) = (self.router, &mut self.left);
+            let ended = every_outcome(|senses| {
                 let mut route = Route::default();
-                self.router.inject(src as u32, dst, &mut route, senses);
+                router.inject(src as u32, dst, &mut route, senses);
                 states.push(State { switch, in_port: Some(port), route, held: None });
+                spend(left)
             });
+            if ended.is_break() {
+                return Err(Fault::Unfinished);
+            }
         }
-        states
+        Ok(states)
     }
 
     /// Takes a hop: notes what it depends on, and gives the state in the next switch, if there is one.
@@ -155,8 +196,8 @@ impl<'a> Explorer<'a> {
             return wrong("the switch has no such port");
         };
         let made = if port.class == 0 { 0 } else { self.router.made_levels() };
-        let levels = self.router.levels(port.class) + made;
-        if hop.level >= levels {
+        let levels = self.router.levels(port.class) + u16::from(made);
+        if u16::from(hop.level) >= levels {
             let class = self.link_classes[usize::from(port.class)];
             return wrong(&format!("channels of class {class} have {levels} levels"));
         }
@@ -341,11 +382,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_takes_too_many_choices_is_left_without_a_verdict() {
+        let topology: Topology = toml::from_str("kind = 'fat-tree'\nlevels = 2\narity = 4").unwrap();
+        let graph = topology.graph();
+        let routing: crate::routing::Routing = toml::from_str("kind = 'nca'\nup = 'least-loaded'").unwrap();
+        let router = routing.bind(&topology, &graph, &SCALE).unwrap();
+        let within = |most| check_within(&graph, &*router, topology.link_classes(), most);
+        assert_eq!(within(1000), Err(Fault::Unfinished));
+        assert_eq!(within(1_000_000), check(&graph, &*router, topology.link_classes()));
+    }
+
     /// A router robbed of its levels.
     struct Flat(Box<dyn Router>);
 
     impl Router for Flat {
-        fn levels(&self, _: u8) -> u8 {
+        fn levels(&self, _: u8) -> u16 {
             1
         }
 
@@ -409,7 +461,7 @@ mod tests {
     }
 
     impl Router for Onwards {
-        fn levels(&self, link_class: u8) -> u8 {
+        fn levels(&self, link_class: u8) -> u16 {
             if link_class == 1 && self.date_line { 2 } else { 1 }
         }
 

@@ -8,6 +8,7 @@ use crate::core::kernel::{Ending, Kernel, View};
 use crate::core::partition::Partition;
 use crate::core::plan::{Plan, VCS_MAX};
 use crate::core::stall;
+use crate::deadlock::{Fault, check_within};
 use crate::probe::summary::Measured;
 use crate::problem::Problem;
 use crate::report::{Output, Progress, RunError};
@@ -31,6 +32,8 @@ pub type Watcher<'a> = &'a mut (dyn FnMut(Progress) -> bool + Send);
 
 /// Largest network, in switches and in endpoints, of which the check follows every way of every packet.
 const PROVEN_MAX: usize = 32;
+/// Choices that it follows at most, in a moment: adaptive routings have as many in a switch as its ports have states.
+const FOLLOWED_MAX: u64 = 1_000_000;
 
 /// Reads a scenario as [`Scenario::parse`] does, and tells besides its mistakes those that only show on the network.
 ///
@@ -53,7 +56,8 @@ pub fn check(scenario: &Scenario) -> Vec<Problem> {
         return Vec::new();
     }
     let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
-    let fault = crate::deadlock::check(&plan.graph, &*plan.router, &names).err();
+    let proof = check_within(&plan.graph, &*plan.router, &names, FOLLOWED_MAX);
+    let fault = proof.err().filter(|fault| *fault != Fault::Unfinished);
     fault
         .map(|fault| Problem::new("routing.kind", fault.to_string(), "another routing"))
         .into_iter()

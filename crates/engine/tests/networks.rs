@@ -433,3 +433,30 @@ fn a_hop_without_contention_is_one_event_where_there_is_no_crossbar() {
         assert_eq!(far[0] - near[0], far[1] - near[1], "{kind}");
     }
 }
+
+/// A line of switches with an endpoint at each end, whose longest way has all its links, each with a level of its own.
+#[test]
+fn a_line_has_as_many_levels_as_links_or_is_refused() {
+    let line = |switches: u32, routing: &str| {
+        let ends = format!("host a b\\na s0\\nb s{}\\n", switches - 1);
+        let links: String = (1..switches).map(|at| format!("s{} s{at}\\n", at - 1)).collect();
+        let network = format!("kind = \"file\"\nformat = \"edges\"\ntext = \"{ends}{links}\"");
+        let traffic =
+            "[endpoint]\nacknowledge = false\n[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.1\n";
+        read(&file(
+            &network,
+            routing,
+            "kind = \"none\"",
+            &format!("{traffic}[run]\nwarmup = \"0 us\"\nduration = \"20 us\"\n"),
+        ))
+    };
+    let (hops, valiant) = ("kind = \"shortest\"", "kind = \"valiant\"");
+    for (switches, routing, levels) in [(258, hops, 257), (300, hops, 299), (131, valiant, 260)] {
+        let told = told(&tailback_engine::run::check(&line(switches, routing)));
+        assert!(told.contains(&format!("{levels} levels")) && told.contains("at most 256"), "{told}");
+    }
+    for routing in [hops, "kind = \"shortest\"\ndeadlock = \"up-down\""] {
+        let output = tailback_engine::run::run(&line(257, routing), &mut |_| true).unwrap();
+        assert!(number(&output, "t", "accepted") > 0.05, "{routing}");
+    }
+}

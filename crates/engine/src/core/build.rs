@@ -166,9 +166,9 @@ fn bind(scenario: &Scenario, scale: &Scale, graph: &Graph) -> Result<Bound, Vec<
 }
 
 /// The levels of each class of links. Where packets may be dropped switches make some, which need levels too.
-fn levels(router: &dyn Router, link_classes: u8, classes: &[TrafficClass]) -> Vec<u8> {
+fn levels(router: &dyn Router, link_classes: u8, classes: &[TrafficClass]) -> Vec<u16> {
     let made = if classes.iter().any(|class| class.droppable) { router.made_levels() } else { 0 };
-    (0..link_classes).map(|class| router.levels(class) + if class > 0 { made } else { 0 }).collect()
+    (0..link_classes).map(|class| router.levels(class) + if class > 0 { made.into() } else { 0 }).collect()
 }
 
 /// How queues are chosen.
@@ -276,7 +276,7 @@ fn channels(
     scenario: &Scenario,
     graph: &Graph,
     router: &dyn Router,
-    (classes, levels): (Vec<TrafficClass>, &[u8]),
+    (classes, levels): (Vec<TrafficClass>, &[u16]),
 ) -> Result<Channels, Problem> {
     let levels = levels.iter().copied().max().unwrap_or(1);
     let (networks, queues) = (router.networks(), scenario.queueing.scheme().queues(graph));
@@ -347,7 +347,7 @@ fn times(rate: Rate, scale: &Scale, tick: u64) -> Vec<u32> {
 
 fn link(
     wire: &Wire,
-    levels: u8,
+    levels: u16,
     channels: &Channels,
     buffer: &Buffer,
     scale: &Scale,

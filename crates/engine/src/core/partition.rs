@@ -394,7 +394,7 @@ impl<A: Architecture> Partition<A> {
             None => channel.base + hop.level,
             Some(first) => {
                 first
-                    + ahead::queue_beyond(plan, (switch, hop.port), dst, &route) * plan.channels.levels
+                    + ahead::queue_beyond(plan, (switch, hop.port), dst, &route) * plan.channels.levels as u8
                     + hop.level
             }
         };

@@ -43,7 +43,7 @@ pub struct Channels {
     /// Queues of a data class in each network; a class of control packets uses the first only.
     pub queues: u16,
     /// Deadlock levels: the most that any link class needs.
-    pub levels: u8,
+    pub levels: u16,
     /// The class of each virtual channel.
     pub class_of: Vec<u8>,
     /// The network of each virtual channel.
@@ -54,7 +54,7 @@ pub struct Channels {
 
 impl Channels {
     /// The virtual channels of these classes, networks, queues and levels.
-    pub fn new(classes: Vec<TrafficClass>, networks: u8, queues: u16, levels: u8) -> Self {
+    pub fn new(classes: Vec<TrafficClass>, networks: u8, queues: u16, levels: u16) -> Self {
         let per_network = queues as usize * levels as usize;
         let per_class = networks as usize * per_network;
         let count = classes.len() * per_class;
@@ -65,7 +65,7 @@ impl Channels {
     }
 
     /// Whether any packet may take a virtual channel on a link class that has this many levels.
-    pub fn in_use(&self, vc: usize, levels: u8) -> bool {
+    pub fn in_use(&self, vc: usize, levels: u16) -> bool {
         let queue = vc / usize::from(self.levels) % usize::from(self.queues);
         let control = self.classes[usize::from(self.class_of[vc])].control;
         vc % usize::from(self.levels) < usize::from(levels) && !(control && queue > 0)

@@ -176,7 +176,7 @@ pub fn told(plan: &Plan, circle: &[Wait]) -> String {
         let queue = wait.vc.map_or("all virtual channels".to_string(), |vc| {
             let class = plan.channels.class_of[usize::from(vc)];
             let name = plan.channels.classes[usize::from(class)].name;
-            format!("{name} level {}", vc % plan.channels.levels)
+            format!("{name} level {}", u16::from(vc) % plan.channels.levels)
         });
         let (hot, cold) = (&wait.packet.hot, &wait.packet.cold);
         format!(

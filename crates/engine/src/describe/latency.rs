@@ -6,6 +6,7 @@ use crate::outcomes::{Script, every_outcome};
 use crate::routing::{Bind, Route, Router, Routing, minimal::Minimal};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// Switches from which ways are followed at most; of more, every n-th is taken.
 const SOURCES_MAX: usize = 500;
@@ -100,12 +101,16 @@ fn ways(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Vec<u8>
     if part == 1.0 || part * WAYS_MAX < 1.0 {
         return Some(vec![(first, 1.0)]);
     }
-    let (mut all, mut known) = (Vec::new(), true);
-    every_outcome(|senses| match follow(plan, router, ends, senses).zip(senses.probability()) {
-        Some(way) => all.push(way),
-        None => known = false,
-    });
-    known.then_some(all)
+    let mut all = Vec::new();
+    let unknown =
+        every_outcome(|senses| match follow(plan, router, ends, senses).zip(senses.probability()) {
+            Some(way) => {
+                all.push(way);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        });
+    unknown.is_continue().then_some(all)
 }
 
 /// The link classes of the channels that a packet takes.

@@ -10,6 +10,7 @@ use crate::outcomes::every_outcome;
 use crate::routing::Route;
 use crate::traffic::Destinations;
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
 
 /// Loads of all channels, in multiples of what they can carry, when every source sends all that its own channel carries.
 struct Loads {
@@ -69,19 +70,19 @@ impl Loads {
         for _ in 0..2 * plan.graph.switches.len() + 2 {
             let mut next = Vec::new();
             for ((switch, input, before), part) in merged(packets) {
-                let mut known = true;
-                every_outcome(|senses| {
+                let ended = every_outcome(|senses| {
                     let mut route = before;
                     let hop = plan.router.route(switch, input, dst, &mut route, senses);
-                    let Some(probability) = senses.probability() else { return known = false };
+                    let Some(probability) = senses.probability() else { return ControlFlow::Break(()) };
                     route.leave();
                     self.channels[self.first[switch as usize] + usize::from(hop.port)] += part * probability;
                     let port = plan.graph.switches[switch as usize][usize::from(hop.port)];
                     if let Peer::Switch { switch, port } = port.peer {
                         next.push(((switch, minds.then_some(port), route), part * probability));
                     }
+                    ControlFlow::Continue(())
                 });
-                if !known {
+                if ended.is_break() {
                     return Err(LOOKS.to_string());
                 }
             }
@@ -145,7 +146,6 @@ const LOOKS: &str = "the routing looks at the load of the network, so that its c
 /// What all sources send to a destination, each in its first switch.
 fn injected(plan: &Plan, destinations: &dyn Destinations, dst: u32) -> Result<Vec<Packets>, String> {
     let mut packets = Vec::new();
-    let mut known = true;
     for &src in destinations.sources() {
         let share = destinations.share(src, dst);
         if share == 0.0 {
@@ -156,16 +156,18 @@ fn injected(plan: &Plan, destinations: &dyn Destinations, dst: u32) -> Result<Ve
         let ports = &plan.graph.switches[switch as usize];
         let first = ports.iter().position(|port| matches!(port.peer, Peer::Endpoint(_)));
         let port = first.map_or(port, |first| first as u16);
-        every_outcome(|senses| {
+        let ended = every_outcome(|senses| {
             let mut route = Route::default();
             plan.router.inject(src, dst, &mut route, senses);
-            match senses.probability() {
-                Some(probability) => packets.push(((switch, Some(port), route), share * probability)),
-                None => known = false,
-            }
+            let Some(probability) = senses.probability() else { return ControlFlow::Break(()) };
+            packets.push(((switch, Some(port), route), share * probability));
+            ControlFlow::Continue(())
         });
+        if ended.is_break() {
+            return Err(LOOKS.to_string());
+        }
     }
-    if known { Ok(packets) } else { Err(LOOKS.to_string()) }
+    Ok(packets)
 }
 
 /// Packets in the same state as one; in an order that depends on nothing else, as sums of fractions do on theirs.

@@ -44,7 +44,7 @@ impl Bind for Adaptive {
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let lattice = Lattice::new(topology, graph, true)?;
         let classes = topology.wiring().link_classes().len() as u8;
-        let escape = (0..classes).map(|class| lattice.levels(class, 1)).max().unwrap_or(1);
+        let escape = (0..classes).map(|class| lattice.levels(class, 1)).max().unwrap_or(1) as u8;
         Some(Box::new(Escaping { lattice, escape, packet: scale.packet_flits as u32 }))
     }
 }
@@ -73,8 +73,8 @@ impl Escaping {
 }
 
 impl Router for Escaping {
-    fn levels(&self, link_class: u8) -> u8 {
-        if link_class == 0 { 1 } else { self.escape + 1 }
+    fn levels(&self, link_class: u8) -> u16 {
+        if link_class == 0 { 1 } else { u16::from(self.escape) + 1 }
     }
 
     fn freedom(&self) -> String {

@@ -161,7 +161,7 @@ impl Progressive {
 }
 
 impl Router for Progressive {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         match link_class {
             0 => 1,
             crate::topology::dragonfly::LOCAL => 4,

@@ -156,7 +156,7 @@ impl<O: Ordered> DimensionOrder<O> {
 }
 
 impl<O: Ordered> Router for DimensionOrder<O> {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.ways.levels(link_class, 1)
     }
 

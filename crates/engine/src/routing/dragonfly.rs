@@ -258,11 +258,11 @@ impl Geometry {
 
     /// The levels of a link class for packets that take at most `globals` global hops, where a group is crossed with
     /// `locals` local levels.
-    pub(super) fn levels(&self, link_class: u8, globals: u32, locals: u8) -> u8 {
-        let globals = globals.min(self.groups - 1) as u8;
+    pub(super) fn levels(&self, link_class: u8, globals: u32, locals: u8) -> u16 {
+        let globals = globals.min(self.groups - 1) as u16;
         match link_class {
             HOST => 1,
-            crate::topology::dragonfly::LOCAL => locals * (globals + 1),
+            crate::topology::dragonfly::LOCAL => u16::from(locals) * (globals + 1),
             _ => globals.max(1),
         }
     }

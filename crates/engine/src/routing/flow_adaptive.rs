@@ -110,7 +110,7 @@ fn fewest(default: u16, others: impl Iterator<Item = u16>, senses: &mut dyn Sens
 }
 
 impl Router for ByFlows {
-    fn levels(&self, _: u8) -> u8 {
+    fn levels(&self, _: u8) -> u16 {
         1
     }
 

@@ -77,8 +77,8 @@ impl Ordered for Lines {
 }
 
 impl Phases for Lines {
-    fn levels(&self, link_class: u8, phases: u8) -> u8 {
-        if link_class == 0 { 1 } else { phases }
+    fn levels(&self, link_class: u8, phases: u8) -> u16 {
+        if link_class == 0 { 1 } else { phases.into() }
     }
 
     fn made_levels(&self) -> u8 {

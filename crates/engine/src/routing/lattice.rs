@@ -157,10 +157,10 @@ impl Phases for Lattice {
     }
 
     /// Levels of dimension order in this many phases on a link class: two a phase in a ring that needs a date line.
-    fn levels(&self, link_class: u8, phases: u8) -> u8 {
+    fn levels(&self, link_class: u8, phases: u8) -> u16 {
         match usize::from(link_class).checked_sub(1) {
             None => 1,
-            Some(d) => phases * (1 + u8::from(self.dated(self.dims[d].0))),
+            Some(d) => u16::from(phases) * (1 + u16::from(self.dated(self.dims[d].0))),
         }
     }
 

@@ -18,7 +18,7 @@ impl<T: Copy> Least<T> {
             Some((_, least)) if weight > least => return,
             Some((_, least)) if weight == least => {
                 self.equals += 1;
-                if senses.below(self.equals) > 0 {
+                if !senses.is_first_of(self.equals) {
                     return;
                 }
             }

@@ -47,7 +47,7 @@ impl Bind for Minimal {
 struct DragonflyMinimal(Geometry);
 
 impl Router for DragonflyMinimal {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 1, 1)
     }
 
@@ -67,7 +67,7 @@ impl Router for DragonflyMinimal {
 struct Out(Vec<u16>);
 
 impl Router for Out {
-    fn levels(&self, _: u8) -> u8 {
+    fn levels(&self, _: u8) -> u16 {
         1
     }
 

@@ -67,6 +67,10 @@ pub struct Hop {
 pub trait Senses {
     /// A random number in `0..n`, `n` over 0.
     fn below(&mut self, n: u32) -> u32;
+    /// Whether a number drawn from `0..n` is the first, `n` over 0.
+    fn is_first_of(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
     /// Flits that wait for an output port in this switch, as of the beginning of the present tick.
     ///
     /// Credits used downstream are not part of it: most of them are flits and credits in flight, which on a channel of
@@ -102,7 +106,7 @@ pub trait Senses {
 pub trait Router: Send + Sync {
     /// Deadlock levels (virtual channels of one class, network and queue) needed on a channel of this link class.
     /// The host class (0) carries level 0 only.
-    fn levels(&self, link_class: u8) -> u8;
+    fn levels(&self, link_class: u8) -> u16;
 
     /// Levels beyond those on all channels between switches, for packets that a switch makes where packets from endpoints never
     /// begin: there are such levels only if the protocol has switches make packets.
@@ -405,10 +409,11 @@ pub(crate) mod tests {
         before: Route,
     ) -> Vec<(u16, u8, Route)> {
         let mut outcomes = Vec::new();
-        crate::outcomes::every_outcome(|senses| {
+        _ = crate::outcomes::every_outcome(|senses| {
             let mut route = before;
             let hop = router.route(switch, in_port, dst, &mut route, senses);
             outcomes.push((hop.port, hop.level, route));
+            std::ops::ControlFlow::<()>::Continue(())
         });
         outcomes
     }

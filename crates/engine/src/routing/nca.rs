@@ -151,7 +151,7 @@ impl Tree {
 }
 
 impl Router for Tree {
-    fn levels(&self, _: u8) -> u8 {
+    fn levels(&self, _: u8) -> u16 {
         1
     }
 

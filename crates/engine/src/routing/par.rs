@@ -84,7 +84,7 @@ impl DragonflyPar {
 }
 
 impl Router for DragonflyPar {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.geometry.levels(link_class, 2, 2)
     }
 

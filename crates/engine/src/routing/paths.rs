@@ -196,11 +196,11 @@ impl Paths {
 const ROOTS_TRIED: usize = 256;
 
 impl Phases for Paths {
-    fn levels(&self, link_class: u8, phases: u8) -> u8 {
+    fn levels(&self, link_class: u8, phases: u8) -> u16 {
         match self.rule {
             _ if link_class == 0 => 1,
-            Deadlock::Hops => self.longest.max(1).saturating_mul(phases.into()).min(u8::MAX.into()) as u8,
-            Deadlock::UpDown => phases,
+            Deadlock::Hops => self.longest.max(1).saturating_mul(phases.into()),
+            Deadlock::UpDown => phases.into(),
         }
     }
 

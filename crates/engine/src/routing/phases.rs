@@ -12,7 +12,7 @@ const DECIDED: u8 = 2;
 /// A minimal routing from switch to switch that can be followed twice in a row.
 pub(super) trait Phases: Send + Sync {
     /// Levels on a link class for packets that take this many phases, 1 or 2.
-    fn levels(&self, link_class: u8, phases: u8) -> u8;
+    fn levels(&self, link_class: u8, phases: u8) -> u16;
     /// See [`super::Router::made_levels`].
     fn made_levels(&self) -> u8 {
         0

@@ -48,7 +48,7 @@ impl Bind for Shortest {
 struct ShortestWay(Paths);
 
 impl Router for ShortestWay {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 1)
     }
 

@@ -149,8 +149,8 @@ impl Weighing {
 }
 
 impl Router for Weighing {
-    fn levels(&self, link_class: u8) -> u8 {
-        let inside = if self.geometry.a < 3 { 1 } else { SECOND + 1 };
+    fn levels(&self, link_class: u8) -> u16 {
+        let inside = if self.geometry.a < 3 { 1 } else { u16::from(SECOND) + 1 };
         let levels = self.geometry.levels(link_class, 2, 1);
         if link_class == crate::topology::dragonfly::LOCAL { levels.max(inside) } else { levels }
     }

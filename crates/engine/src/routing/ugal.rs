@@ -86,7 +86,7 @@ impl DragonflyUgal {
 }
 
 impl Router for DragonflyUgal {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.geometry.levels(link_class, 2, 1)
     }
 
@@ -134,7 +134,7 @@ impl<P: Phases> PhasedUgal<P> {
 }
 
 impl<P: Phases> Router for PhasedUgal<P> {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.ways.levels(link_class, 2)
     }
 

@@ -49,7 +49,7 @@ impl Bind for Valiant {
 struct DragonflyValiant(Geometry);
 
 impl Router for DragonflyValiant {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 2, 1)
     }
 
@@ -78,7 +78,7 @@ impl Router for DragonflyValiant {
 struct ByWay<P>(P);
 
 impl<P: Phases> Router for ByWay<P> {
-    fn levels(&self, link_class: u8) -> u8 {
+    fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 2)
     }
 
