@@ -66,8 +66,9 @@ struct Node {
     control: VecDeque<Packet>,
     /// Queues in the round robin.
     ready: VecDeque<u32>,
-    /// Whether all of them are known to be plain ([`Source::plain`]).
-    all_plain: bool,
+    /// Classes in which they want to send until something happens to them ([`Source::plain`]), one bit each; all, if that is not
+    /// known of each of them.
+    wants: u64,
     /// Queues that wait for credit, beside it, if `NicSet::parks`.
     parked: Parked,
     /// Queues that want to reserve at once; they stand in the round robin too.
@@ -169,7 +170,7 @@ impl<S: Source> NicSet<S> {
             nodes.push(Node {
                 control: VecDeque::new(),
                 ready: VecDeque::new(),
-                all_plain: false,
+                wants: u64::MAX,
                 parked: Parked::default(),
                 hurried: VecDeque::new(),
                 asleep: BinaryHeap::new(),
@@ -191,7 +192,7 @@ impl<S: Source> NicSet<S> {
             at_once: source.reserves_at_once(),
             unqueued: source.unqueued().filter(|_| !plan.circuits && !plan.fifo),
             // Where a queue may pull other classes meanwhile, it must be asked again.
-            parks: waits_for_the_same(plan) && source.pulls().count_ones() == 1,
+            parks: waits_for_the_same(plan) && source.parks(),
             source,
             sinks: nodes.iter().map(|_| S::Sink::default()).collect(),
             nodes: nodes.into(),
@@ -301,9 +302,7 @@ impl<S: Source> NicSet<S> {
             record.wake_at = None;
             self.nodes[endpoint].ready.push_back(queue);
         }
-        if self.nodes[endpoint].all_plain {
-            self.nodes[endpoint].all_plain = self.is_plain(queue, now);
-        }
+        self.note_want(endpoint, queue, now);
         self.hurry(endpoint, queue, now);
     }
 

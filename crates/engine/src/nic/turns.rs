@@ -11,6 +11,9 @@ use crate::routing::Route;
 use std::cmp::Reverse;
 use std::num::NonZero;
 
+/// Queues in the round robin from which on it is noted what each wants to send.
+const MANY: usize = 8;
+
 impl<S: Source> NicSet<S> {
     /// Sends a reservation of those that go ahead of all data; returns whether one was sent.
     pub(super) fn reserve(&mut self, fabric: &mut Fabric, endpoint: u32, lacking: &mut Lacking) -> bool {
@@ -194,21 +197,21 @@ impl<S: Source> NicSet<S> {
                 fabric.credit(channel, vc) >= self.queues[queue].left().min(most)
             });
         }
-        let (pulls, plain) = (self.source.pulls(), self.source.plain().map_or(0, |class| 1 << class));
-        debug_assert!(!self.parks || plain == 0, "a queue that parks leaves the round robin");
-        let (mut back, mut all_plain) = (0, plain != 0);
+        let (mut back, mut wants) = (0, 0);
         for _ in 0..self.nodes[endpoint].ready.len() {
-            let plain_lack = lacking.classes & plain != 0;
-            let none_can = pulls & !lacking.classes == 0 || plain_lack && self.nodes[endpoint].all_plain;
-            if none_can && !self.parks {
+            // A queue that parks has to be asked: it leaves the round robin.
+            let skips = lacking.classes != 0 && !self.parks;
+            if skips && self.nodes[endpoint].wants & !lacking.classes == 0 {
+                debug_assert!(self.all_want(endpoint, lacking.classes, fabric.now));
                 // All others would go to the end too: as if they had.
                 self.nodes[endpoint].ready.rotate_right(back);
                 return Some(true);
             }
             let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
-            if plain_lack && self.is_plain(queue, fabric.now) {
+            let want = if skips { self.want(queue, fabric.now) } else { u64::MAX };
+            if want & !lacking.classes == 0 {
                 self.nodes[endpoint].ready.push_back(queue);
-                back += 1;
+                (back, wants) = (back + 1, wants | want);
                 continue;
             }
             match self.pull(queue, fabric.now) {
@@ -229,25 +232,39 @@ impl<S: Source> NicSet<S> {
                         return None;
                     }
                     starved = true;
-                    all_plain = all_plain && self.is_plain(queue, fabric.now);
+                    wants |= self.want(queue, fabric.now);
                     back += self.put_back(fabric, endpoint, queue, pull, lacking);
                 }
             }
         }
-        self.nodes[endpoint].all_plain = all_plain;
+        self.nodes[endpoint].wants = wants;
         Some(starved)
     }
 
-    /// Whether a queue would send the next packet of its first message, in the class of [`Source::plain`].
-    pub(super) fn is_plain(&self, queue: u32, now: Tick) -> bool {
+    /// The class, as a bit, in which a queue wants to send the next packet of its first message until something happens to it; all
+    /// classes, if that is not known.
+    fn want(&self, queue: u32, now: Tick) -> u64 {
         let record = &self.queues[queue];
-        let is = record.due().is_none()
-            && record.retry().is_none()
-            && record.has_message()
-            && !self.plan.circuits
-            && self.source.idle(record, now);
-        debug_assert!(!is || Some(self.pull(queue, now)) == self.source.plain().map(Pull::Next));
-        is
+        let is_simple = record.due().is_none() && record.retry().is_none() && record.has_message();
+        let class = (is_simple && !self.plan.circuits).then(|| self.source.plain(record, now)).flatten();
+        debug_assert!(class.is_none() || Some(self.pull(queue, now)) == class.map(Pull::Next));
+        class.map_or(u64::MAX, |class| 1 << class)
+    }
+
+    /// Notes what a queue wants that is in the round robin, when something has happened to it. A few are asked as soon as that.
+    #[inline]
+    pub(super) fn note_want(&mut self, endpoint: u32, queue: u32, now: Tick) {
+        let node = &self.nodes[endpoint];
+        if node.wants != u64::MAX {
+            let of_many = node.ready.len() >= MANY;
+            let want = if of_many { node.wants | self.want(queue, now) } else { u64::MAX };
+            self.nodes[endpoint].wants = want;
+        }
+    }
+
+    /// Whether all queues in the round robin want to send in these classes.
+    fn all_want(&self, endpoint: u32, classes: u64, now: Tick) -> bool {
+        self.nodes[endpoint].ready.iter().all(|&queue| self.want(queue, now) & !classes == 0)
     }
 
     /// A queue whose packet found no credit parks, or goes to the end of the round robin; returns how many did the latter.
@@ -316,7 +333,6 @@ impl<S: Source> NicSet<S> {
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.take_turn(endpoint, queue, &packet);
         self.queues[queue].turn = None;
-        self.nodes[endpoint].all_plain = false;
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
         if first && packet.cold.class as usize >= self.first_job {
@@ -330,6 +346,7 @@ impl<S: Source> NicSet<S> {
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record);
         self.go_on(fabric, endpoint, queue);
+        self.note_want(endpoint, queue, fabric.now);
         true
     }
 

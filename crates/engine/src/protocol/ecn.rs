@@ -177,8 +177,8 @@ impl Source for Throttle {
         }
     }
 
-    fn pulls(&self) -> u64 {
-        1 << self.data
+    fn plain(&self, queue: &SendQueue<Delay>, now: Tick) -> Option<u8> {
+        (queue.state.next <= now).then_some(self.data)
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Delay>, sent: &Sent) {

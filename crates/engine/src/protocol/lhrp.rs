@@ -259,12 +259,12 @@ impl Source for Sender {
         queue.state.is_idle()
     }
 
-    fn plain(&self) -> Option<u8> {
-        Some(self.machine.classes.speculative)
+    fn plain(&self, queue: &SendQueue<Refused>, now: Tick) -> Option<u8> {
+        self.idle(queue, now).then_some(self.machine.classes.speculative)
     }
 
     fn unqueued(&self) -> Option<u8> {
-        self.plain()
+        Some(self.machine.classes.speculative)
     }
 
     fn reply(&self, _sink: &mut (), received: &Received, replies: &mut Vec<Reply>) {

@@ -137,6 +137,16 @@ impl Source for Endpoint {
         pull.unwrap_or_else(|| self.large.wait(large, queue, now))
     }
 
+    fn plain(&self, queue: &SendQueue<Both>, now: Tick) -> Option<u8> {
+        let Both { small, large } = &queue.state;
+        let is_small = queue.messages().next()?.flits() < self.small_below;
+        match small.is_idle() {
+            true if is_small => self.small.next(small).map(|_| self.small.classes.speculative),
+            true => self.large.plain(large, queue, now),
+            false => None,
+        }
+    }
+
     fn on_sent(&self, queue: &mut SendQueue<Both>, sent: &Sent) {
         let small = match sent.pull {
             Pull::Next(_) | Pull::Again(_) => sent.packet.cold.length < self.small_below,

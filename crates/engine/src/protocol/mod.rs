@@ -164,9 +164,9 @@ pub trait Source: Send + Sync + 'static {
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
 
-    /// The traffic class of [`Pull::Next`], if that is what is pulled for every queue that has messages, no packets due again and
-    /// an idle state: where that class lacks credit, such queues are not asked.
-    fn plain(&self) -> Option<u8> {
+    /// The traffic class of [`Pull::Next`], if that is what is pulled for this queue, which has messages and no packets due again,
+    /// until something happens to it: where that class lacks credit, the queue is not asked.
+    fn plain(&self, _queue: &SendQueue<Self::Queue>, _now: Tick) -> Option<u8> {
         None
     }
 
@@ -176,10 +176,10 @@ pub trait Source: Send + Sync + 'static {
         None
     }
 
-    /// The traffic classes that [`Source::pull`] names, one bit each: once all of them lack credit, no other queue is asked. All,
-    /// if that is not known.
-    fn pulls(&self) -> u64 {
-        u64::MAX
+    /// Whether a queue that lacks credit may leave the round robin until there is some: all it ever wants is to send in one class,
+    /// whatever the time.
+    fn parks(&self) -> bool {
+        false
     }
 
     /// May write the protocol's words into a data packet that is about to be sent, as `pull` wanted it.

@@ -57,6 +57,10 @@ impl Source for Plain {
         if queue.has_message() && queue.state < self.window { Pull::Next(self.data) } else { Pull::Wait }
     }
 
+    fn plain(&self, queue: &SendQueue<u32>, _now: Tick) -> Option<u8> {
+        (queue.state < self.window).then_some(self.data)
+    }
+
     fn on_sent(&self, queue: &mut SendQueue<u32>, sent: &Sent) {
         if self.window < u32::MAX && sent.packet.hot.kind() == Kind::Data {
             queue.state += 1;
@@ -75,8 +79,8 @@ impl Source for Plain {
         queue.state == 0
     }
 
-    fn pulls(&self) -> u64 {
-        1 << self.data
+    fn parks(&self) -> bool {
+        true
     }
 
     fn unqueued(&self) -> Option<u8> {

@@ -158,12 +158,12 @@ impl Source for Endpoint {
         queue.state.waiting.is_empty() && queue.state.asked.is_empty()
     }
 
-    fn plain(&self) -> Option<u8> {
-        Some(SPECULATIVE_CLASS)
+    fn plain(&self, queue: &SendQueue<Refused>, now: Tick) -> Option<u8> {
+        self.idle(queue, now).then_some(SPECULATIVE_CLASS)
     }
 
     fn unqueued(&self) -> Option<u8> {
-        self.plain()
+        Some(SPECULATIVE_CLASS)
     }
 
     fn reply(&self, scheduler: &mut Scheduler, received: &Received, replies: &mut Vec<Reply>) {

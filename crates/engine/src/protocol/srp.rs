@@ -161,6 +161,10 @@ impl Source for Endpoint {
         next.unwrap_or_else(|| self.rules.wait(&queue.state, queue, now))
     }
 
+    fn plain(&self, queue: &SendQueue<Reservations>, now: Tick) -> Option<u8> {
+        self.rules.plain(&queue.state, queue, now)
+    }
+
     fn stamp(&self, queue: &SendQueue<Reservations>, pull: Pull, packet: &mut Packet) {
         packet.notes.words[1] = if pull == Pull::Next(self.rules.data) { BYPASSED } else { 0 };
         if self.rules.hears_acknowledgements() {

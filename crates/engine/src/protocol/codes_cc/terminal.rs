@@ -115,8 +115,8 @@ impl Source for Terminal {
         if queue.has_message() { Pull::Next(self.data) } else { Pull::Wait }
     }
 
-    fn pulls(&self) -> u64 {
-        1 << self.data
+    fn plain(&self, _queue: &SendQueue<()>, _now: Tick) -> Option<u8> {
+        Some(self.data)
     }
 
     fn signals(&self) -> Concern {

@@ -117,6 +117,14 @@ impl Rules {
         Some(Pull::Reserve(Reserve { class: self.reservation, then, flits, messages }))
     }
 
+    /// The class of what goes next of the messages that wait, if time alone does not change that.
+    pub fn plain<Q>(&self, state: &Reservations, queue: &SendQueue<Q>, now: Tick) -> Option<u8> {
+        match self.next(state, queue, now)? {
+            Pull::Next(class) if class == self.speculative || self.small == Small::Bypass => Some(class),
+            _ => None,
+        }
+    }
+
     /// Flits and number of the small messages that wait first and fit in a reservation; one at least.
     fn coalesced<Q>(&self, queue: &SendQueue<Q>) -> (u32, u32) {
         let (mut flits, mut messages) = (queue.left(), 1);

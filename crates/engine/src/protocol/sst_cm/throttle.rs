@@ -75,8 +75,8 @@ impl Source for Throttle {
         }
     }
 
-    fn pulls(&self) -> u64 {
-        1 << self.data
+    fn plain(&self, queue: &SendQueue<Limits>, _now: Tick) -> Option<u8> {
+        queue.state.0.is_empty().then_some(self.data)
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Limits>, sent: &Sent) {
