@@ -10,6 +10,8 @@ use std::ops::ControlFlow;
 
 /// Switches from which ways are followed at most; of more, every n-th is taken.
 const SOURCES_MAX: usize = 500;
+/// Pairs of switches whose ways are followed at most, in a few seconds.
+const PAIRS_MAX: usize = 2_500_000;
 /// Ways of a pair that are all followed. Of more one stands for all: in large trees, where all are alike, and in networks from files.
 const WAYS_MAX: f64 = 64.0;
 /// Packets of a message that are followed singly; those between follow each other at the pace of the slowest channel.
@@ -52,7 +54,8 @@ impl Ways {
             endpoint_of[switch as usize] = endpoint as u32;
         }
         let ends: Vec<usize> = (0..attached.len()).filter(|&switch| attached[switch] > 0).collect();
-        let step = ends.len().div_ceil(SOURCES_MAX).max(1);
+        let sources = SOURCES_MAX.min(PAIRS_MAX / ends.len().max(1)).max(1);
+        let step = ends.len().div_ceil(sources).max(1);
         let mut pairs = BTreeMap::new();
         for &from in ends.iter().step_by(step) {
             for &to in &ends {

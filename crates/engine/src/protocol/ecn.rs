@@ -227,13 +227,15 @@ pub struct Marker {
     pub threshold: u32,
     /// Mean number of packets that are not marked between two that are.
     pub marking_rate: u32,
+    /// The seed of the run.
+    pub seed: u64,
 }
 
 impl Marker {
     /// Whether a packet is one of those that are marked: by a hash of what it is, so that no port keeps a count.
     fn picks(&self, packet: &Cold) -> bool {
         let who = mix((packet.src as u64) << 32 | packet.message as u64, packet.sequence as u64);
-        scale(who, self.marking_rate.saturating_add(1)) == 0
+        scale(mix(self.seed, who), self.marking_rate.saturating_add(1)) == 0
     }
 }
 
@@ -313,7 +315,8 @@ impl Scheme for Ecn {
     }
 
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
-        Box::new(Marker { threshold: plan.flits(self.threshold), marking_rate: self.marking_rate })
+        let (threshold, marking_rate) = (plan.flits(self.threshold), self.marking_rate);
+        Box::new(Marker { threshold, marking_rate, seed: plan.seed })
     }
 }
 
@@ -388,8 +391,8 @@ mod tests {
 
     #[test]
     fn a_marking_rate_of_n_marks_one_packet_in_n_plus_one() {
-        let marked = |rate| {
-            let mut marker = Marker { threshold: 10, marking_rate: rate };
+        let marked = |rate, seed| {
+            let mut marker = Marker { threshold: 10, marking_rate: rate, seed };
             let departure = Departure {
                 now: 0,
                 endpoint: None,
@@ -403,9 +406,14 @@ mod tests {
                 marker.on_dequeue(&departure, &mut packet);
                 packet.marked
             };
-            (0..10_000).map(is_marked).filter(|&marked| marked).count()
+            Vec::from_iter((0..10_000).map(is_marked))
         };
-        assert_eq!(marked(0), 10_000);
-        assert!((850..1150).contains(&marked(9)), "{}", marked(9));
+        let count = |marked: &[bool]| marked.iter().filter(|&&marked| marked).count();
+        assert_eq!(count(&marked(0, 1)), 10_000);
+        let (one, other) = (marked(9, 1), marked(9, 2));
+        assert!((850..1150).contains(&count(&one)), "{}", count(&one));
+        // Another seed marks others: one in a hundred is marked under both.
+        let both = Vec::from_iter(one.iter().zip(&other).map(|(one, other)| *one && *other));
+        assert!((60..150).contains(&count(&both)), "{}", count(&both));
     }
 }

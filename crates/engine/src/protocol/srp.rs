@@ -310,7 +310,8 @@ impl Scheme for Srp {
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
         let (_, control) = self.control_classes();
         let threshold = plan.flits(self.small_threshold);
-        let marker = (self.small == Small::Ecn).then_some(Marker { threshold, marking_rate: 0 });
+        let marker =
+            (self.small == Small::Ecn).then_some(Marker { threshold, marking_rate: 0, seed: plan.seed });
         Box::new(TimeOut { time_to_wait: plan.ticks(self.time_to_wait), control, marker })
     }
 }
