@@ -15,6 +15,8 @@ use std::collections::VecDeque;
 
 /// Switches up to which distances are exact.
 const EXACT_SWITCHES: usize = 2000;
+/// Switches visited at most where distances are sampled, in some seconds.
+const VISITED_MAX: usize = 40_000_000;
 
 /// The facts of a network.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -34,7 +36,7 @@ pub struct Description {
     /// endpoint and itself included (as uniform traffic with `self = true` has them). Switches crossed are one more.
     pub hops_mean: f64,
     /// Whether diameter and mean were taken from a sample of the switches: every n-th with endpoints, so that about
-    /// 2,000 are taken. From each of them all pairs are counted.
+    /// 2,000 are taken, or fewer of over 20,000 switches. From each of them all pairs are counted.
     pub hops_sampled: bool,
     /// Links between the lower and the upper half of the blocks, none if there is one block only.
     pub bisection: Option<Bisection>,
@@ -97,7 +99,8 @@ fn distances(graph: &Graph) -> Distances {
     }
     let sources: Vec<usize> = (0..attached.len()).filter(|&switch| attached[switch] > 0).collect();
     let sampled = graph.switches.len() > EXACT_SWITCHES && sources.len() > EXACT_SWITCHES;
-    let step = if sampled { sources.len().div_ceil(EXACT_SWITCHES) } else { 1 };
+    let taken = EXACT_SWITCHES.min(VISITED_MAX / graph.switches.len().max(1)).max(1);
+    let step = if sampled { sources.len().div_ceil(taken) } else { 1 };
     let mut all = Distances { diameter: 0, sum: 0, pairs: 0, sampled };
     let mut away = vec![u32::MAX; attached.len()];
     let mut next = VecDeque::with_capacity(attached.len());

@@ -79,7 +79,7 @@ struct Node {
     due: Due,
     /// Destinations with a queue, and their queues.
     queues: Directory,
-    /// Its generators: a range of `NicSet::generators`.
+    /// Its generators: a range of `NicSet::feeds`.
     generators: std::ops::Range<u32>,
     /// Whether it has a class with one destination, whose messages wait in the generator.
     generators_wait: bool,

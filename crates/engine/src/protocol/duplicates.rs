@@ -1,4 +1,4 @@
-//! How a destination tells second copies of packets, with memory for no more than what is under way.
+//! How a destination tells second copies of packets: it keeps those of each source from its floor on.
 use std::collections::{BTreeSet, HashMap};
 
 /// Packets of which a second copy may still come, by source.

@@ -1,13 +1,13 @@
 //! Explicit congestion notification after InfiniBand.
+use super::marker::Marker;
 use super::reach::Reach;
-use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::Tick;
-use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
-use crate::rng::{mix, scale};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -221,37 +221,6 @@ impl Source for Throttle {
     }
 }
 
-/// Marks packets at the root of congestion.
-pub struct Marker {
-    /// Flits that wait for an output above which its packets are marked.
-    pub threshold: u32,
-    /// Mean number of packets that are not marked between two that are.
-    pub marking_rate: u32,
-    /// The seed of the run.
-    pub seed: u64,
-}
-
-impl Marker {
-    /// Whether a packet is one of those that are marked: by a hash of what it is, so that no port keeps a count.
-    fn picks(&self, packet: &Cold) -> bool {
-        let who = mix((packet.src as u64) << 32 | packet.message as u64, packet.sequence as u64);
-        scale(mix(self.seed, who), self.marking_rate.saturating_add(1)) == 0
-    }
-}
-
-impl Agent for Marker {
-    fn interest(&self) -> Interest {
-        Interest { departures: true, ..Interest::default() }
-    }
-
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
-        let is_root = departure.waiting > self.threshold && departure.has_credit;
-        if departure.kind == Kind::Data && is_root && self.picks(packet) {
-            packet.marked = true;
-        }
-    }
-}
-
 impl Ecn {
     /// What the delay changes by and how often: key, what is given, and else the cycles.
     fn steps(&self, plan: &Plan) -> [(&'static str, Option<Duration>, u64); 3] {
@@ -387,33 +356,5 @@ mod tests {
     fn within_an_increase_period_only_the_first_notification_adds_but_all_stop_the_decrease() {
         assert_eq!(delay(&throttle(100), &[10, 20, 109, 110], 110), 48);
         assert_eq!(delay(&throttle(1000), &[10, 100, 190], 190), 24);
-    }
-
-    #[test]
-    fn a_marking_rate_of_n_marks_one_packet_in_n_plus_one() {
-        let marked = |rate, seed| {
-            let mut marker = Marker { threshold: 10, marking_rate: rate, seed };
-            let departure = Departure {
-                now: 0,
-                endpoint: None,
-                flits: 1,
-                waiting: 11,
-                has_credit: true,
-                kind: Kind::Data,
-            };
-            let is_marked = |message| {
-                let mut packet = Cold { message, ..Cold::default() };
-                marker.on_dequeue(&departure, &mut packet);
-                packet.marked
-            };
-            Vec::from_iter((0..10_000).map(is_marked))
-        };
-        let count = |marked: &[bool]| marked.iter().filter(|&&marked| marked).count();
-        assert_eq!(count(&marked(0, 1)), 10_000);
-        let (one, other) = (marked(9, 1), marked(9, 2));
-        assert!((850..1150).contains(&count(&one)), "{}", count(&one));
-        // Another seed marks others: one in a hundred is marked under both.
-        let both = Vec::from_iter(one.iter().zip(&other).map(|(one, other)| *one && *other));
-        assert!((60..150).contains(&count(&both)), "{}", count(&both));
     }
 }

@@ -9,6 +9,7 @@ pub mod ecn;
 pub mod explicit;
 pub mod lhrp;
 pub mod lhrp_srp;
+pub mod marker;
 pub mod max_min;
 pub mod none;
 pub mod reach;

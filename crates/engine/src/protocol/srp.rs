@@ -1,6 +1,6 @@
 //! Speculative reservation protocol.
 use super::duplicates::Seen;
-use super::ecn::Marker;
+use super::marker::Marker;
 use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Variant};
 use super::scheduler::{Pace, Scheduler};
 use super::time_out::TimeOut;

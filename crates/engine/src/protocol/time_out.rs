@@ -1,5 +1,5 @@
 //! The drop of packets that waited too long, shared by the protocols that drop by time.
-use super::ecn::Marker;
+use super::marker::Marker;
 use super::{Agent, Departure, Interest, Reply};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Packet};

@@ -15,7 +15,7 @@ use crate::switch::arch::{Architecture, Routed, Waiting};
 use crate::switch::bits::Set;
 use crate::switch::deadlines::Deadlines;
 use crate::switch::parameters::{Parameters, Path, Voq};
-use crate::switch::turns::{CLASSES_MAX, ChannelTurns};
+use crate::switch::turns::{CLASSES_MAX, ChannelTurns, class_of, class_sets};
 use std::cell::Cell;
 
 /// An input's path into the crossbar.
@@ -263,14 +263,6 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             Path::Unlimited => unreachable!("a crossbar that the switch does not have"),
         };
         let fifos = if voq == [true; CLASSES_MAX] { 0 } else { inputs as usize * vcs };
-        let mut class_sets = [Set::default(); CLASSES_MAX];
-        let mut class_of = Box::new([0; VCS_MAX]);
-        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
-            if Self::QUEUES {
-                class_sets[class as usize].insert(vc);
-            }
-            class_of[vc] = class;
-        }
         Self {
             seats: seats.into(),
             outputs: outputs.into(),
@@ -288,8 +280,13 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             prompt: false,
             vcs: vcs as u32,
             rules: Rules {
-                class_sets,
-                class_of,
+                // Without output queues there are no sets of them.
+                class_sets: if Self::QUEUES {
+                    class_sets(&plan.channels)
+                } else {
+                    [Set::default(); CLASSES_MAX]
+                },
+                class_of: class_of(&plan.channels),
                 parallel_reads,
                 arbitration: switch.arbitration,
                 departures: false,

@@ -10,7 +10,7 @@ use super::arch::{Architecture, Routed, Waiting};
 use super::bits::Set;
 use super::deadlines::Deadlines;
 use super::parameters::{Arbitration, Parameters};
-use super::turns::{CLASSES_MAX, ChannelTurns};
+use super::turns::{CLASSES_MAX, ChannelTurns, class_of, class_sets};
 use crate::core::fabric::Fabric;
 use crate::core::packet::NIL;
 use crate::core::plan::{Plan, Share, VCS_MAX};
@@ -55,7 +55,7 @@ pub struct Unlimited<const V: usize> {
     /// Packets that arrived since outputs were settled, and those of them for one output with others.
     fresh: Vec<Routed>,
     crowd: Vec<Routed>,
-    class_sets: Vec<Set<V>>,
+    class_sets: [Set<V>; CLASSES_MAX],
     class_of: Box<[u8; VCS_MAX]>,
     /// Flits of an output queue; none if packets stay at the inputs.
     output_buffer: Option<u32>,
@@ -81,12 +81,6 @@ impl<const V: usize> Architecture for Unlimited<V> {
         let vcs = plan.channels.count();
         let classes = plan.channels.classes.len();
         assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
-        let mut class_sets = vec![Set::default(); classes];
-        let mut class_of = Box::new([0; VCS_MAX]);
-        for (vc, &class) in plan.channels.class_of.iter().enumerate() {
-            class_sets[class as usize].insert(vc);
-            class_of[vc] = class;
-        }
         let output = |switch| Output {
             queued: Set::default(),
             blocked: Set::default(),
@@ -109,8 +103,8 @@ impl<const V: usize> Architecture for Unlimited<V> {
             pending: Vec::new(),
             fresh: Vec::new(),
             crowd: Vec::new(),
-            class_sets,
-            class_of,
+            class_sets: class_sets(&plan.channels),
+            class_of: class_of(&plan.channels),
             output_buffer: plan.output_buffer,
             arbitration: switch.arbitration,
             deadlines: Deadlines::default(),
