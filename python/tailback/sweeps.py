@@ -13,7 +13,7 @@ The function is `tailback.sweep`; the module has another name, because a package
 from __future__ import annotations
 
 import json
-import os
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field, replace
@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 from tailback import alone as alone_runs
 from tailback import places, points
 from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake, unwritable
+from tailback.files import replacing
 from tailback.inner_columns import with_inner
 from tailback.merged import described, merged, told_lost
 from tailback.result import POINTS, Result, refuse_result, write_parquet
@@ -268,13 +269,19 @@ def _made_together(scenario: Scenario, whole: Space) -> list[Problem]:
     found: dict[Problem, Problem] = {}
     if len(combined) > POINTS_MAX:
         return []
+    begun = time.monotonic()
     for changes in combined.points():
+        if time.monotonic() > begun + _TOGETHER_SECONDS:
+            break
         for problem in scenario.replace(changes).check():
             found.setdefault(problem, _of_point(problem, {key: changes[key] for key in varied}))
         if len(found) >= _TOGETHER_MAX:
             break
     return list(found.values())
 
+
+_TOGETHER_SECONDS = 10.0
+"""How long combinations are looked at: each is looked at again when its turn comes."""
 
 _TOGETHER_MAX = 10
 """Mistakes of combinations after which no more are looked for: the same mistake may differ in its numbers."""
@@ -406,9 +413,8 @@ _BROKEN = (
 
 def write_table(done: Sweep) -> None:
     """Writes the merged table, all or nothing: tasks of a job array may do so at the same time."""
-    fresh = done.directory / f".{TABLE}.{os.getpid()}"
-    write_parquet(done.table, fresh)
-    fresh.replace(done.directory / TABLE)
+    with replacing(done.directory / TABLE) as fresh:
+        write_parquet(done.table, fresh)
 
 
 def is_finished(directory: Path, wanted: Iterator[Point]) -> bool:
@@ -455,9 +461,8 @@ def write_manifest(directory: Path, *, keep_table: bool = False) -> None:
             if not keep_table:
                 (directory / TABLE).unlink(missing_ok=True)
             return
-        fresh = directory / f".{MANIFEST}.{os.getpid()}"
-        fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")
-        fresh.replace(file)
+        with replacing(file) as fresh:
+            fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")
     except OSError as error:
         raise unwritable(directory, error) from None
 

@@ -334,6 +334,17 @@ def test_a_full_disk_ends_a_sweep_with_1_and_the_word_that_it_can_go_on(
     assert command("sweep", scenario_file(TEXT), "-o", "done") == (1, "", f"error: {told}; {kept}\n")
 
 
+def test_a_table_that_cannot_be_written_leaves_nothing_of_it(tmp_path, monkeypatch):
+    def full(_, file):
+        file.write_bytes(b"a part")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sweeps, "write_parquet", full)
+    with pytest.raises(OSError, match="No space left"):
+        run(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {POINTS, sweeps.MANIFEST}
+
+
 def test_a_point_that_another_process_puts_in_its_place_meanwhile_stays(tmp_path, monkeypatch):
     done, _ = run(tmp_path / "here")
     point = done.points[0]

@@ -77,17 +77,18 @@ def test_a_mistake_of_some_values_tells_which(tmp_path):
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("combinations", [4, 3])
+@pytest.mark.parametrize(("combinations", "seconds"), [(4, 1000.0), (3, 1000.0), (4, -1.0)])
 @pytest.mark.parametrize("name", ["sweep", "check"])
 def test_values_that_are_wrong_only_together_are_told_before_anything_is_written(
-    command, scenario_file, tmp_path, monkeypatch, combinations, name
+    command, scenario_file, tmp_path, monkeypatch, combinations, seconds, name
 ):
     """A dragonfly of 5 groups needs 4 links to others from each."""
     monkeypatch.setattr(sweeps, "POINTS_MAX", combinations)
+    monkeypatch.setattr(sweeps, "_TOGETHER_SECONDS", seconds)
     text = SMALL.replace("groups = 9", "groups = 5").split("[sweep]")[0].replace("[[traffic]]", TRAFFIC_LOAD)
     file = scenario_file(f'{text}[sweep]\n"topology.a" = [4, 2]\n"topology.h" = [2, 1]\nseeds = 2\n')
     status, out, err = command(name, file, *(["-o", "done", "--yes"] if name == "sweep" else []))
-    if name == "check" and combinations == 3:
+    if name == "check" and (combinations == 3 or seconds < 0):
         assert (status, "no mistakes" in out) == (0, True), "that many are not looked through"
         return
     assert (status, "in the sweep's topology.a = 2, topology.h = 1" in err) == (2, True), err
