@@ -413,8 +413,11 @@ _BROKEN = (
 
 def write_table(done: Sweep) -> None:
     """Writes the merged table, all or nothing: tasks of a job array may do so at the same time."""
-    with replacing(done.directory / TABLE) as fresh:
-        write_parquet(done.table, fresh)
+    try:
+        with replacing(done.directory / TABLE) as fresh:
+            write_parquet(done.table, fresh)
+    except OSError as error:
+        raise unwritable(done.directory, error) from None
 
 
 def is_finished(directory: Path, wanted: Iterator[Point]) -> bool:

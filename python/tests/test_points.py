@@ -340,7 +340,7 @@ def test_a_table_that_cannot_be_written_leaves_nothing_of_it(tmp_path, monkeypat
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(sweeps, "write_parquet", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(tailback.NotKept, match=r"output folder .* cannot be written: No space left"):
         run(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {POINTS, sweeps.MANIFEST}
 
