@@ -1,34 +1,18 @@
 //! From a scenario to the plan of its run.
-use super::Tick;
+use super::ground::Ground;
 use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
 };
-use super::plan::{
-    Channels, LinkPlan, Plan, RecordPlan, TrafficClass, VCS_MAX, capped, cut, rounded, shares,
-};
-use super::post::Post;
+use super::plan::{Channels, LinkPlan, Plan, TrafficClass, VCS_MAX, shares};
 use crate::problem::Problem;
-use crate::protocol::signal::Passage;
 use crate::queueing::Assignment;
 use crate::routing::Router;
-use crate::scenario::{Scenario, SendQueues, Snapshots};
-use crate::switch::parameters::Buffer;
+use crate::scenario::{Scenario, SendQueues};
 use crate::topology::Wiring;
 use crate::traffic::bind::{BoundClass, Use, bind_all};
-use crate::traffic::generator;
-use crate::units::{Duration, Rate, SECOND, Scale, Time, gcd};
+use crate::units::{Rate, SECOND, Scale, Time, gcd};
 use crate::workload::bind::{BoundJob, Context};
 use crate::{graph::Graph, workload};
-
-/// Endpoints of a partition that keep its state in a core's own cache, if it is left to us.
-const PARTITION_ENDPOINTS: usize = 32;
-/// Packets of the greatest length for which the endpoints of a partition have time in a window, at the least, if it is left to us:
-/// with fewer, the windows cost more than small partitions gain. On KNS networks with links of 6 ns, partitions of one packet a
-/// window took 2.5 times the time of one large one, those of six as much as it.
-const WINDOW_PACKETS: u64 = 16;
-/// Smallest part of a packet of the greatest length that a window may be, as its inverse: with shorter ones every window touches all
-/// links between partitions for next to nothing. A tree of 4096 endpoints with windows of a thirtieth took 2.2 times the time.
-const WINDOWS_PER_PACKET: u64 = 8;
 
 /// What binds a scenario to its network: the routing, the traffic and the jobs.
 type Bound = (Box<dyn Router>, Vec<BoundClass>, Vec<BoundJob>);
@@ -40,21 +24,9 @@ pub(super) struct Wire {
     pub latency: Time,
 }
 
-/// Into how many partitions a network is cut for speed.
-fn partitions(graph: &Graph, links: &[LinkPlan], packet_flits: u16) -> usize {
-    let small = graph.endpoints.len().div_ceil(PARTITION_ENDPOINTS);
-    let (_, window) = cut(graph, links, small);
-    let packet = u64::from(links[0].time[packet_flits as usize]);
-    if window.saturating_mul(WINDOWS_PER_PACKET) < packet {
-        return 1;
-    }
-    let packets = (graph.endpoints.len() as u64).saturating_mul(window) / packet;
-    small.min((packets / WINDOW_PACKETS).max(1) as usize)
-}
-
 /// Makes the plan of a scenario without problems of its own; what only shows on the network is told here.
 pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
-    let mut problems = scenario.problems();
+    let problems = scenario.problems();
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -62,71 +34,50 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let graph = scenario.topology.graph();
     let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
-    let output_buffer = switch.output_buffer.map(|size| capped(size.flits(&scale)));
-    let tick = tick(scenario, &wires, &scale);
-    problems.extend(too_long(scenario, &wires, &scale, tick));
+    let ground =
+        Ground { scenario, graph: &graph, scale: &scale, tick: tick(scenario, &wires, &scale), switch };
+    let mut problems = too_long(scenario, &wires, &scale, ground.tick);
     let bound = bind(scenario, &scale, &graph).map_err(|found| problems.extend(found));
-    let Some((router, traffic, jobs)) = bound.ok().filter(|_| problems.is_empty()) else {
+    let Some(bound) = bound.ok().filter(|_| problems.is_empty()) else {
         return Err(problems);
     };
-    let circuits = router.route_cache().is_some() || scenario.congestion_control.scheme().told().is_some();
     let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
-    let levels = levels(&*router, wires.len() as u8, &classes);
-    let channels = channels(scenario, &graph, &*router, (classes, &levels));
-    let (channels, queues) = match (channels, queues(scenario, &graph, &*router)) {
-        (Ok(channels), Ok(queues)) => (channels, queues),
-        (channels, queues) => return Err(channels.err().into_iter().chain(queues.err()).collect()),
-    };
-    let packet_flits = scale.packet_flits as u16;
-    let pipeline = switch.pipeline.time(&scale);
-    let links: Vec<LinkPlan> = wires
-        .iter()
-        .zip(&levels)
-        .map(|(wire, &levels)| link(wire, levels, &channels, &switch.input_buffer, &scale, tick, pipeline))
-        .collect();
-    problems.extend(small_buffers(scenario, &links, &scale));
-    problems.extend(large_buffers(&graph, &links, output_buffer));
-    problems.extend(no_turns(scenario, &switch));
-    problems.extend(large_traces(scenario, &jobs));
-    if router.bubbles() {
-        problems.extend(no_bubbles(&traffic, &switch, output_buffer, &links, packet_flits));
-        problems.extend(no_bubbles_for_jobs(&jobs));
-    }
+    let levels = levels(&*bound.0, wires.len() as u8, &classes);
+    let (channels, queues) = lanes(&ground, &*bound.0, (classes, &levels))?;
+    let links = wires.iter().zip(&levels).map(|(wire, &levels)| ground.link(wire, levels, &channels));
+    let links = Vec::from_iter(links);
+    let problems = unfit(&ground, &links, &bound);
     if !problems.is_empty() {
         return Err(problems);
     }
-    let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
-    let crossbar = times(Rate(fastest.saturating_mul(switch.speedup() as u64)), &scale, tick);
-    let drained =
-        scenario.endpoint.drain_rate.map_or(wires[0].rate, |drain| Rate(drain.0.min(wires[0].rate.0)));
-    let post = post(scenario, &graph, &scale, tick);
-    let (parts, lookahead) = windows(scenario, &graph, &links, packet_flits, &post);
-    let lookahead = barriers(&jobs, tick).fold(lookahead, Tick::min);
+    let (router, traffic, jobs) = bound;
+    let told = scenario.congestion_control.scheme().told();
+    let circuits = router.route_cache().is_some() || told.is_some();
+    let post = ground.post();
+    let (parts, lookahead) = ground.windows(&links, &post, &jobs);
     let (shares, home, endpoint_home) = shares(&graph, &parts);
-    let ticks = |span: Duration| span.time(&scale).0 / tick;
-    let run = &scenario.run;
-    let [warmup, duration, drain] = scenario.run_spans().map(ticks);
+    let [warmup, duration, drain] = scenario.run_spans().map(|span| ground.ticks(span));
     let window = (warmup, warmup + duration);
     Ok(Plan {
-        tick,
+        tick: ground.tick,
         router,
         channels,
         queues,
-        crossbar,
-        output_buffer,
-        packet_flits,
+        crossbar: ground.crossbar(&wires),
+        output_buffer: ground.output_buffer(),
+        packet_flits: scale.packet_flits as u16,
         control_flits: scenario.packet.control.flits(&scale) as u16,
         interleave: scenario.packet.interleave,
-        drain_time: times(drained, &scale, tick),
+        drain_time: ground.drained(wires[0].rate),
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
         noting: scenario.congestion_control.scheme().words() || !jobs.is_empty() || circuits,
         circuits,
-        told: scenario.congestion_control.scheme().told(),
-        record: record(scenario, &scale, tick, window.1 + drain),
-        traffic: generators(scenario, traffic, &scale, tick),
+        told,
+        record: ground.record(window.1 + drain),
+        traffic: ground.generators(traffic),
         scale,
         jobs,
-        seed: run.seed,
+        seed: scenario.run.seed,
         window,
         end: window.1 + drain,
         shares,
@@ -137,6 +88,21 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         links,
         graph,
     })
+}
+
+/// What only shows once channels have buffers and times, of what runs on them.
+fn unfit(ground: &Ground, links: &[LinkPlan], (router, traffic, jobs): &Bound) -> Vec<Problem> {
+    let Ground { scenario, switch, .. } = ground;
+    let mut problems = small_buffers(scenario, links, ground.scale);
+    problems.extend(large_buffers(ground.graph, links, ground.output_buffer()));
+    problems.extend(no_turns(scenario, switch));
+    problems.extend(large_traces(scenario, jobs));
+    if router.bubbles() {
+        let packet = ground.scale.packet_flits as u16;
+        problems.extend(no_bubbles(traffic, switch, ground.output_buffer(), links, packet));
+        problems.extend(no_bubbles_for_jobs(jobs));
+    }
+    problems
 }
 
 /// The tables whose mistakes across keys, here or further in, leave no network to place traffic and jobs on, or none of these.
@@ -171,21 +137,28 @@ fn levels(router: &dyn Router, link_classes: u8, classes: &[TrafficClass]) -> Ve
     (0..link_classes).map(|class| router.levels(class) + if class > 0 { made.into() } else { 0 }).collect()
 }
 
+/// The virtual channels of a port, and how the queues among them are chosen.
+fn lanes(
+    ground: &Ground,
+    router: &dyn Router,
+    needs: (Vec<TrafficClass>, &[u16]),
+) -> Result<(Channels, Assignment), Vec<Problem>> {
+    match (channels(ground, router, needs), queues(ground, router)) {
+        (Ok(channels), Ok(queues)) => Ok((channels, queues)),
+        (channels, queues) => Err(channels.err().into_iter().chain(queues.err()).collect()),
+    }
+}
+
 /// How queues are chosen.
-fn queues(scenario: &Scenario, graph: &Graph, router: &dyn Router) -> Result<Assignment, Problem> {
-    let queues = scenario.queueing.scheme().bind(&scenario.topology, graph, &router.first_dimensions());
+fn queues(ground: &Ground, router: &dyn Router) -> Result<Assignment, Problem> {
+    let scheme = ground.scenario.queueing.scheme();
+    let queues = scheme.bind(&ground.scenario.topology, ground.graph, &router.first_dimensions());
     if matches!(queues, Assignment::Port(_)) && router.reserved_level().is_some() {
         let message = "the routing reserves room ahead before the queue there is known";
         let help = "another routing, or a queueing whose queues are chosen at the source";
         return Err(Problem::new("queueing.kind", message, help));
     }
     Ok(queues)
-}
-
-/// The longest windows in which no barrier is both entered and left.
-fn barriers(jobs: &[BoundJob], tick: u64) -> impl Iterator<Item = Tick> {
-    let latencies = jobs.iter().filter_map(|job| job.application.barrier());
-    latencies.map(move |latency| (latency.0 / tick).max(1))
 }
 
 fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
@@ -197,89 +170,14 @@ fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
     scenario.topology.link_classes().iter().map(wire).collect()
 }
 
-/// How signals out of band travel.
-fn post(scenario: &Scenario, graph: &Graph, scale: &Scale, tick: u64) -> Post {
-    match scenario.congestion_control.scheme().passage() {
-        Some(Passage::Latency(latency)) => Post::Latency(rounded(latency.time(scale).0, tick)),
-        Some(Passage::Path) => Post::paths(graph),
-        Some(Passage::InBand) | None => Post::Closed,
-    }
-}
-
-/// The partition of each switch, and the window in which none can affect another.
-fn windows(
-    scenario: &Scenario,
-    graph: &Graph,
-    links: &[LinkPlan],
-    packet_flits: u16,
-    post: &Post,
-) -> (Vec<u32>, Tick) {
-    let run = &scenario.run;
-    let ours = || partitions(graph, links, packet_flits).max(run.threads as usize);
-    let wanted = run.partitions.map_or_else(ours, |wanted| wanted as usize);
-    match post {
-        // Signals that take no time may go from anywhere to anywhere within a tick.
-        Post::Latency(0) => cut(graph, links, 1),
-        Post::Latency(latency) => {
-            let (parts, lookahead) = cut(graph, links, wanted);
-            (parts, lookahead.min(*latency))
-        }
-        Post::Closed | Post::Path(_) => cut(graph, links, wanted),
-    }
-}
-
-/// The generators of the classes of traffic.
-fn generators(
-    scenario: &Scenario,
-    traffic: Vec<BoundClass>,
-    scale: &Scale,
-    tick: u64,
-) -> Vec<generator::Plan> {
-    let (slot_num, slot_den) = scale.host.flit_ticks(scale, tick);
-    let clock = |class: &BoundClass| generator::Clock {
-        slot_num,
-        slot_den,
-        start: class.start.0 / tick,
-        stop: if runs(&scenario.run, &class.name) { class.stop.map(|stop| stop.0 / tick) } else { Some(0) },
-    };
-    traffic
-        .into_iter()
-        .map(|class| {
-            let clock = clock(&class);
-            generator::Plan::new(class, scenario.run.seed, clock)
-        })
-        .collect()
-}
-
-fn record(scenario: &Scenario, scale: &Scale, tick: u64, end: Tick) -> RecordPlan {
-    let (record, ticks) = (&scenario.record, |span: Duration| span.time(scale).0 / tick);
-    let mut occupancy: Vec<Tick> = match &record.occupancy {
-        Snapshots::Every(span) => {
-            (1..).map(|at| at * ticks(*span).max(1)).take_while(|&at| at <= end).collect()
-        }
-        Snapshots::At(times) => times.iter().map(|&at| ticks(at)).collect(),
-    };
-    occupancy.sort_unstable();
-    occupancy.dedup();
-    RecordPlan {
-        series: record.series.map(|bin| ticks(bin).max(1)),
-        ports: record.ports,
-        sources: record.sources,
-        packets: record.packets,
-        control: record.control,
-        occupancy,
-    }
-}
-
 /// The virtual channels of a port: traffic classes × virtual networks × queues × levels.
 fn channels(
-    scenario: &Scenario,
-    graph: &Graph,
+    ground: &Ground,
     router: &dyn Router,
     (classes, levels): (Vec<TrafficClass>, &[u16]),
 ) -> Result<Channels, Problem> {
     let levels = levels.iter().copied().max().unwrap_or(1);
-    let (networks, queues) = (router.networks(), scenario.queueing.scheme().queues(graph));
+    let (networks, queues) = (router.networks(), ground.scenario.queueing.scheme().queues(ground.graph));
     let count = classes.len() as u64 * u64::from(networks) * u64::from(queues) * u64::from(levels);
     if count > VCS_MAX as u64 {
         let message = format!(
@@ -294,7 +192,7 @@ fn channels(
 }
 
 /// Whether a class or a job does anything.
-fn runs(run: &crate::scenario::Run, name: &String) -> bool {
+pub(super) fn runs(run: &crate::scenario::Run, name: &String) -> bool {
     run.only.is_empty() || run.only.contains(name)
 }
 
@@ -337,46 +235,4 @@ fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
 fn prefixed(seam: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.iter_mut().for_each(|problem| problem.path = format!("{seam}.{}", problem.path));
     problems
-}
-
-/// Time of a packet by its flits, in ticks: rounded up once per packet.
-fn times(rate: Rate, scale: &Scale, tick: u64) -> Vec<u32> {
-    let time = |flits| (rate.transmit_time(flits * scale.flit_bits).0.div_ceil(tick)) as u32;
-    (0..=scale.packet_flits).map(time).collect()
-}
-
-fn link(
-    wire: &Wire,
-    levels: u16,
-    channels: &Channels,
-    buffer: &Buffer,
-    scale: &Scale,
-    tick: u64,
-    pipeline: Time,
-) -> LinkPlan {
-    let in_use = |vc: usize| channels.in_use(vc, levels);
-    let vcs = (0..channels.count()).filter(|&vc| in_use(vc)).count() as u64;
-    let flit = wire.rate.transmit_time(scale.flit_bits).0.max(1);
-    let flits = match buffer {
-        Buffer::RoundTrip => {
-            (2 * (wire.latency.0 + flit + pipeline.0)).div_ceil(flit) + 2 * scale.packet_flits
-        }
-        Buffer::PerVc(size) => size.flits(scale),
-        Buffer::PerPort(size) => size.flits(scale) / vcs.max(1),
-        Buffer::Shared(_) => scale.packet_flits,
-    };
-    let pool = match buffer {
-        Buffer::Shared(size) => size.flits(scale).saturating_sub(vcs * scale.packet_flits),
-        _ => 0,
-    };
-    let flits = capped(flits);
-    LinkPlan {
-        name: wire.name.clone(),
-        rate: wire.rate,
-        time: times(wire.rate, scale, tick),
-        latency: (wire.latency.0 / tick) as u32,
-        pipeline: (pipeline.0 / tick) as u32,
-        pool: capped(pool),
-        buffer: (0..channels.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
-    }
 }

@@ -12,6 +12,7 @@ pub mod circuits;
 mod control;
 pub mod credits;
 pub mod fabric;
+mod ground;
 pub mod kernel;
 mod limits;
 pub mod line;
