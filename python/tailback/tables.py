@@ -39,15 +39,20 @@ def checked(results: Any) -> list[Result]:
 
 
 def by_label(results: Results) -> dict[str, Result]:
-    """Results by label; a single one needs none, unnamed ones take their own names, numbered if alike."""
+    """Results by label as matplotlib is to draw it."""
+    return {style.plain(name): result for name, result in by_name(results).items()}
+
+
+def by_name(results: Results) -> dict[str, Result]:
+    """Results by name; a single one needs none, unnamed ones take their own names, numbered if alike."""
     if isinstance(results, Result):
         return {"": results}
     if isinstance(results, Iterator):
         raise mistake("an iterator of results can be read once only", "give a list of them: list(…)")
     listed = checked(results.values() if isinstance(results, Mapping) else results)
     if isinstance(results, Mapping):
-        return dict(zip(map(style.plain, results), listed, strict=True))
-    titles = [style.plain(result.name) or f"run {number}" for number, result in enumerate(listed, 1)]
+        return dict(zip(map(str, results), listed, strict=True))
+    titles = [result.name or f"run {number}" for number, result in enumerate(listed, 1)]
     if len(set(titles)) < len(titles):
         titles = [f"{title} ({number})" for number, title in enumerate(titles, 1)]
     return {"": listed[0]} if len(listed) == 1 else dict(zip(titles, listed, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from textwrap import wrap
 from typing import Any
@@ -17,7 +17,7 @@ from tailback.errors import mistake
 from tailback.network_map import NetworkMap
 from tailback.result import Result
 from tailback.spans import window
-from tailback.tables import Results, by_label, distinct, numbers, only, shown_times
+from tailback.tables import Results, by_name, distinct, numbers, only, shown_times
 from tailback.view_curves import PANELS, Curve, curves, draw, end_us, text, titles
 from tailback.view_html import BEGINNING as BEGINNING
 
@@ -50,7 +50,7 @@ def page(results: Results) -> str:
 
     Raises `InputError` if the results hold neither snapshots (`record.occupancy`) nor a time series.
     """
-    labelled = _named(results)
+    labelled = by_name(results)
     drawn = figure(results)
     drawn.update_layout(showlegend=False)  # HTML's takes no room from the figure
     return view_html.page(
@@ -67,19 +67,6 @@ def page(results: Results) -> str:
         ),
         legend=view_html.legend(drawn),
     )
-
-
-def _named(results: Results) -> dict[str, Result]:
-    """As `by_label`, whose names are written for matplotlib, but with the names as they are."""
-    listed = list(by_label(results).values())
-    if isinstance(results, Mapping):
-        return dict(zip(map(str, results), listed, strict=True))
-    if len(listed) == 1:
-        return {"": listed[0]}
-    names = [result.name or f"run {number}" for number, result in enumerate(listed, 1)]
-    if len(set(names)) < len(names):
-        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
-    return dict(zip(names, listed, strict=True))
 
 
 def unmapped(results: dict[str, Result]) -> str:
@@ -126,7 +113,7 @@ def figure(results: Results) -> go.Figure:
 
     Raises `InputError` as `page` does.
     """
-    labelled = _named(results)
+    labelled = by_name(results)
     mapped, curved = (_with(labelled, table) for table in ("occupancy", "series"))
     if not mapped and not curved:
         raise mistake(
