@@ -14,7 +14,7 @@ from tailback import __version__, experiments
 from tailback.console import minutes
 from tailback.experiments.model import Claim
 from tailback.files import refuse_other, replace_text
-from tailback.words import counted
+from tailback.words import counted, in_runs
 
 if TYPE_CHECKING:
     from tailback.reproduce import Reproduced
@@ -73,7 +73,7 @@ def _overall(done: Sequence[Reproduced]) -> str:
 
 
 def _what_ran(one: Reproduced) -> str:
-    seeds = f"seed{'' if len(one.seeds) == 1 else 's'} {', '.join(map(str, one.seeds))}"
+    seeds = f"seed{'' if len(one.seeds) == 1 else 's'} {in_runs(one.seeds)}"
     part = f"In part: only {one.experiment.part}. " if one.experiment.part else ""
     return (
         f"{part}{counted(one.runs, 'run')}, {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def counted(number: int, noun: str) -> str:
     """How many there are, such as "1 point", "2,000 points" or "2 switches"."""
     plural = "es" if noun.endswith("ch") else "s"
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}{plural}"
+
+
+def in_runs(numbers: Iterable[int]) -> str:
+    """Different numbers in order, three or more in a row by the first and the last: "1 to 100, 200"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    long = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run) for run in runs]
+    return ", ".join(part for parts in long for part in parts)
 
 
 def are(number: int) -> str:
