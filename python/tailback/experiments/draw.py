@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -117,9 +118,14 @@ def seeds_told(data: Data, shown: str = "95 % intervals", **labels: Any) -> str:
     return f"means of {number} seeds, {shown}" if number > 1 else "one seed"
 
 
+def in_lines(note: str) -> list[str]:
+    """A note in lines that no figure cuts."""
+    return wrap(note, 80)
+
+
 def finish(figure: Figure, axes: Axes, x: str, y: str, note: str = "") -> Figure:
     """Labels, legend beside the data, and a note under the figure."""
-    axes.set_xlabel(x + (f"\n{note}" if note else ""))
+    axes.set_xlabel("\n".join([x, *in_lines(note)]))
     axes.set_ylabel(y)
     style.legend(figure, axes)
     return figure

@@ -9,7 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import BAND, Line, banded_line, hot_spot_begins, protocol_lines, seeds_told
+from tailback.experiments.draw import (
+    BAND,
+    Line,
+    banded_line,
+    hot_spot_begins,
+    in_lines,
+    protocol_lines,
+    seeds_told,
+)
 from tailback.experiments.measure import interval_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_hotspot import (
@@ -50,7 +58,7 @@ def over_time(data: Data, lines: list[Line], note: str = "") -> Figure:
         for axes in (above, below):
             hot_spot_begins(axes, ONSET_US / 1e3)
         told = seeds_told(data, BAND, **lines[0].where)
-        below.set_xlabel(f"simulated time [ms]\n{told}" + (f"\n{note}" if note else ""))
+        below.set_xlabel("\n".join(["simulated time [ms]", told, *in_lines(note)]))
         below.set_ylabel("accepted throughput\n[% of injection bandwidth]")
         style.legend(figure, below)
     return figure
