@@ -102,10 +102,9 @@ def why_later(data: Data) -> str:
     times = [more for load, more in network.items() if load in whole]
     return (
         "Whole messages come less late than their packets. Mean message latency over the baseline's: "
-        f"{told}. The rest is the order in which packets go. In the baseline the packets of several messages "
-        "for one endpoint take turns, so that the first of each message come long before its last. Under SRP "
-        "those that speculation has not carried wait at the source for the granted time, and go together. "
-        "The time that packets spend in the network differs from the baseline's by "
+        f"{told}. So mostly the packets before the last come later: those that speculation has not carried "
+        "wait at the source for the granted time, while the baseline sends them and queues in the network "
+        "spread them. The time that packets spend in the network differs from the baseline's by "
         f"{min(times):+.1f} to {max(times):+.1f} %. {uniform.why_dropped(data)}"
     )
 
