@@ -232,7 +232,7 @@ impl<S: Source> NicSet<S> {
                         return None;
                     }
                     starved = true;
-                    wants |= self.want(queue, fabric.now);
+                    wants |= if self.parks { u64::MAX } else { self.want(queue, fabric.now) };
                     back += self.put_back(fabric, endpoint, queue, pull, lacking);
                 }
             }
