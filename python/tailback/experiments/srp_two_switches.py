@@ -77,6 +77,6 @@ def draw(data: Data) -> Figure:
         grouped_bars(axes, [*SENDERS, *LINKS], bars, [look(kind) for kind in kinds])
         hold(axes, 0, 1.05)
         axes.set_xlabel(seeds_told(data))
-        axes.set_ylabel("throughput [share of a channel]")
+        axes.set_ylabel("throughput\n[share of a channel]")
         style.legend(figure, axes)
     return figure
