@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import platform
@@ -294,8 +295,8 @@ def _written_beside(result: Result, target: Path) -> Iterator[Path]:
 
 def unused(directory: Path) -> Iterator[Path]:
     """The folder, and those with -2, -3, … after its name, as far as they are not there: none is replaced."""
-    numbered = (directory.with_name(f"{directory.name}-{number}") for number in range(2, 1_000_000))
-    return (path for path in (directory, *numbered) if not os.path.lexists(path))
+    numbered = (directory.with_name(f"{directory.name}-{number}") for number in itertools.count(2))
+    return (path for path in itertools.chain([directory], numbered) if not os.path.lexists(path))
 
 
 def _take(fresh: Path, places: Iterator[Path]) -> Path:
