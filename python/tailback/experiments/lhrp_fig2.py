@@ -26,19 +26,22 @@ _KINDS = ("none", "srp")
 
 def cases(full: bool) -> list[Case]:
     """The baseline and SRP with each size."""
-    reduced = {48: (*lhrp_uniform.LOADS, 0.8), 4: lhrp_uniform.LOADS}
     return [
         lhrp_uniform.case(protocol, load, full, flits=size)
         for size in _SIZES
         for protocol in _KINDS
-        for load in (lhrp_uniform.LOADS_FULL if full else reduced[size])
+        for load in (_loads_48(full) if size == 48 else lhrp_uniform.loads(protocol, full))
     ]
+
+
+def _loads_48(full: bool) -> tuple[float, ...]:
+    return (*lhrp_uniform.LOADS_FULL, 0.85, 0.95) if full else (*lhrp_uniform.LOADS, 0.8)
 
 
 def searches(full: bool) -> list[Search]:
     """The saturation of both with each size."""
     return [lhrp_uniform.search(kind, full, (0.7, 1.0), 48) for kind in _KINDS] + [
-        lhrp_uniform.search(kind, full, lhrp_uniform.brackets(kind)) for kind in _KINDS
+        lhrp_uniform.search(kind, full, lhrp_uniform.brackets(kind, full)) for kind in _KINDS
     ]
 
 

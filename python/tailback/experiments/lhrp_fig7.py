@@ -15,7 +15,7 @@ from tailback.saturation import Saturation
 
 def searches(full: bool) -> list[Search]:
     """The saturation of every protocol."""
-    return [lhrp_uniform.search(kind, full, lhrp_uniform.brackets(kind)) for kind in PROTOCOLS]
+    return [lhrp_uniform.search(kind, full, lhrp_uniform.brackets(kind, full)) for kind in PROTOCOLS]
 
 
 def draw(data: Data) -> Figure:
