@@ -20,12 +20,12 @@ def _rings(data: Data) -> str:
 def _why_two_networks(weak: list[tuple[bool, dict[str, float]]]) -> str:
     firsts = ((voq, found, max(found, key=found.__getitem__)) for voq, found in weak)
     ahead = " and ".join(
-        f"{osha.switches(voq)} {first} by {found[first] - found['BBQ-4VC']:.1f} points"
+        f"{first} {osha.switches(voq)} ({found[first] - found['BBQ-4VC']:.1f} points)"
         for voq, found, first in firsts
         if first != "BBQ-4VC"
     )
     return (
-        f"At full load BBQ-4VC is led {ahead}; before saturation and with uniform traffic it is level. "
+        f"At full load BBQ-4VC is behind {ahead}; before saturation and with uniform traffic it is level. "
         "Beyond saturation sources send to their destinations in turn, and what is accepted is no longer "
         "Zipf's mix: the endpoints that are asked for most get more with BBQ-4VC, the others more with two "
         "networks. And bubbles, of which the paper says nothing, hold sources back, which helps these: "
