@@ -53,4 +53,4 @@ def refuse_other(file: Path, beginning: str, what: str) -> None:
             with file.open("rb") as there:
                 held = there.read(len(begin))
     if held and held != begin:
-        raise mistake(f"{file} exists and is no {what}", f"choose another file: only a {what} is replaced")
+        raise mistake(f"{file} exists and is no {what}", f"choose another place: only a {what} is replaced")

@@ -54,9 +54,13 @@ _SETTINGS: Any = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """What is drawn inside has the shared look; letters that the font lacks are boxes, without warnings."""
+    """What is drawn inside has the shared look, without warnings of what cannot be helped.
+
+    Letters that the font lacks are boxes, and names that leave panels no room overlap them.
+    """
     with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        for unavoidable in ("Glyph .* missing from", "constrained_layout not applied"):
+            warnings.filterwarnings("ignore", message=unavoidable)
         yield
 
 

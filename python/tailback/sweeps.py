@@ -34,7 +34,7 @@ from tailback.result import POINTS, Result, refuse_result, write_parquet
 from tailback.scenario import Scenario, demand_scenario
 from tailback.sweep_table import Changes, Space, from_text, placed, space, without_sweep
 from tailback.words import counted, named
-from tailback.workers import cores, pool, work
+from tailback.workers import cores, pool, refuse_unreadable_script, work
 
 MANIFEST = "sweep.json"
 TABLE = "sweep.parquet"
@@ -163,7 +163,10 @@ def sweep(
 
 
 def _demand_executor(executor: object) -> None:
-    if executor is not None and not callable(getattr(executor, "submit", None)):
+    """Raises `InputError` if there is none, and no processes can be started in its place."""
+    if executor is None:
+        refuse_unreadable_script()
+    elif isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise mistake(
             f"an executor is expected, not {named(executor)}",
             "such as ProcessPoolExecutor(4); without one, a process for every core",

@@ -44,7 +44,7 @@ def pool(workers: int) -> Iterator[Executor]:
 
     Raises `InputError` if they could not load the script that starts them.
     """
-    _refuse_unreadable_script()
+    refuse_unreadable_script()
     context = multiprocessing.get_context("spawn")
     resource_tracker.ensure_running()
     stop = context.Event()
@@ -63,8 +63,11 @@ def pool(workers: int) -> Iterator[Executor]:
             raise
 
 
-def _refuse_unreadable_script() -> None:
-    """Every process reads the script anew, unless it was started as a module or by `-c`."""
+def refuse_unreadable_script() -> None:
+    """Raises `InputError` if processes could not be started: each reads the script anew.
+
+    One that was started as a module or by `-c` is not read.
+    """
     script = sys.modules["__main__"]
     file = getattr(script, "__file__", None)
     if file is not None and getattr(script, "__spec__", None) is None and not Path(file).exists():

@@ -1,5 +1,9 @@
 """Scenarios from Python: changes, progress, interruption."""
 
+import sys
+import types
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -40,12 +44,25 @@ def test_a_value_that_toml_cannot_hold_is_a_mistake():
             lambda: tailback.sweep(tailback.Scenario.loads(""), {}, 4),
             "an executor is expected, not a value of type int",
         ),
+        (
+            lambda: tailback.sweep(tailback.Scenario.loads(""), {}, ThreadPoolExecutor),
+            "an executor is expected, not a value of type type",
+        ),
         (lambda: tailback.saturation.saturation("s.toml", "a"), "a scenario is expected"),
     ],
 )
 def test_what_is_of_another_type_is_a_mistake(call, told):
     with pytest.raises(tailback.InputError, match=told):
         call()
+
+
+def test_a_sweep_that_can_start_no_processes_leaves_nothing(tmp_path, monkeypatch):
+    script = types.ModuleType("__main__")
+    script.__file__ = "<stdin>"
+    monkeypatch.setitem(sys.modules, "__main__", script)
+    with pytest.raises(tailback.InputError, match="have to read it"):
+        tailback.sweep(tailback.Scenario.loads(""), {"run.seed": [1, 2]}, directory=tmp_path / "sweep")
+    assert not (tmp_path / "sweep").exists()
 
 
 def test_replace_leaves_the_scenario_as_it_was():
