@@ -378,3 +378,15 @@ fn what_would_have_no_effect_on_flows_is_refused() {
     let told = mistakes(&text(STATIC, SAA), &[fluid, ("record.series", "1 us")]);
     assert!(told.contains("record.series: the fluid model has no packets"), "{told}");
 }
+
+/// A probe takes long next to a tick where links are long and switches need fractions of a flit time.
+#[test]
+fn a_flow_that_may_not_send_yet_is_not_asked_while_its_probe_is_on_its_way() {
+    let text = "[topology]\nkind = \"single-switch\"\nendpoints = 8\n[link]\nlatency = \"1 us\"\n[routing]\nkind = \"minimal\"\n\
+        [switch]\nspeedup = 3\n[congestion_control]\nkind = \"max-min\"\nprobe_period = \"5 us\"\nhold = \"40 us\"\n\
+        [[traffic]]\nname = \"c\"\npattern = \"uniform\"\nmessage = \"60 flits\"\nload = 0.3\nstop = \"2 us\"\n\
+        [run]\nwarmup = \"0 ns\"\nduration = \"20 us\"\ndrain = \"200 us\"\n";
+    let output = run_with(text, &[]);
+    let [events, hops] = ["events", "packet_hops"].map(|key| output.summary[key].as_u64().unwrap());
+    assert!(hops > 500 && events < 10 * hops, "{events} events for {hops} packet-hops");
+}

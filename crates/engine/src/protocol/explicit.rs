@@ -114,7 +114,9 @@ impl Source for Explicit {
         } else if !state.probing && state.paced.probe_at <= now && !(starts && self.piggyback) {
             Pull::Control(self.control, Kind::Probe, [0, state.request])
         } else if !starts {
-            Pull::At(state.paced.from.min(state.paced.probe_at.max(now + 1)))
+            // While a probe is on its way there is nothing to send until it comes back, which is looked at anyway.
+            let next_probe = if state.probing { NEVER } else { state.paced.probe_at };
+            Pull::At(state.paced.from.min(next_probe))
         } else {
             Pull::Next(self.data)
         }
