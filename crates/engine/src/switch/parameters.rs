@@ -24,7 +24,7 @@ pub struct Parameters {
     pub input_buffer: Buffer,
     /// Output queue of a virtual channel; none if packets wait at the inputs until their channel is free.
     pub output_buffer: Option<Size>,
-    /// How equals are chosen.
+    /// How equals are chosen: in turn, the one that came to this switch first (not the one sent first), or one at random.
     pub arbitration: Arbitration,
     /// Latency from the arrival of a head to its first arbitration.
     pub pipeline: Duration,

@@ -31,7 +31,7 @@ pub struct Cioq {
     /// Any number of outputs read from an input at a time, as if each of its queues had a crossbar port of its own (an input
     /// speedup as large as the radix); else an input sends one packet at a time.
     pub parallel_reads: bool,
-    /// How equals are chosen.
+    /// How equals are chosen: in turn, the one that came to this switch first (not the one sent first), or one at random.
     pub arbitration: Arbitration,
     /// Latency from the arrival of a head to its first arbitration.
     pub pipeline: Duration,

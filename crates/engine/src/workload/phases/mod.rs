@@ -50,7 +50,7 @@ pub struct Phases {
     /// Whether every phase draws its permutations anew.
     #[serde(default = "yes")]
     pub redraw: bool,
-    /// From the arrival of the last flow of a phase to the start of the next.
+    /// From the arrival of the last flow of a phase to the start of the next, and after the last phase to the end of the job.
     #[serde(default = "barrier")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub barrier: Duration,
