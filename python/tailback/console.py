@@ -8,6 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +20,7 @@ from rich.text import Text
 from tailback.errors import Problem
 from tailback.scenario import Progress as RunProgress
 from tailback.scenario import Scenario
+from tailback.words import counted
 
 _FILE_WIDTH = 200
 _LARGEST_WIDTH = 10_000
@@ -73,12 +75,19 @@ def print_json(value: object) -> None:
     print(json.dumps(value, indent=2))
 
 
+PROBLEMS_MAX = 100
+"""Mistakes that are printed: one in a range of a sweep is one in each of its values."""
+
+
 def print_problems(problems: Iterable[Problem], scenario: Scenario | None = None) -> None:
-    """Every mistake with its place, its line, a mark under it and the remedy."""
+    """Every mistake with its place, its line, a mark under it and the remedy; of very many the first."""
     console = errors()
-    for problem in problems:
+    left = iter(problems)
+    for problem in islice(left, PROBLEMS_MAX):
         for line in _problem_lines(problem, scenario):
             console.print(line)
+    if more := sum(1 for _ in left):
+        console.print(f"and {counted(more, 'more mistake')}; tailback check --json prints all")
 
 
 def _problem_lines(problem: Problem, scenario: Scenario | None) -> list[Text]:

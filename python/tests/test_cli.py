@@ -264,6 +264,14 @@ def test_check_tells_mistakes_by_its_exit_status(command, scenario_file):
     assert json.loads(out)["problems"][0]["line"] == 1
 
 
+def test_of_very_many_mistakes_the_first_are_printed(command, scenario_file):
+    file = scenario_file("wrong\n" * 1234)
+    _, _, err = command("check", file)
+    assert err.count("error: ") == 100
+    assert err.endswith("\nand 1,134 more mistakes; tailback check --json prints all\n")
+    assert len(json.loads(command("check", file, "--json")[1])["problems"]) == 1234
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [(b"a\0b", "binary"), (b"a = 1\n\xff\xfe", "UTF-8 (line 2)"), (b"#" * (17 << 20), "too large")],
