@@ -9,7 +9,7 @@ from tailback.experiments.model import Case, Search, Times
 
 LOADS = (0.2, 0.5)
 """Of small messages; near saturation there are the searches, and a run of 80 us takes a minute."""
-LOADS_FULL = (0.2, 0.4, 0.55, 0.65, 0.75)
+LOADS_FULL = (0.2, 0.4, 0.55, 0.75)
 """Those up to where a protocol saturates: a latency beyond it grows with the run, and is not drawn."""
 SHARES_LOAD = 0.8
 _SMALL = {"topology.p": 2, "topology.a": 4, "topology.h": 2, "topology.groups": 9}
