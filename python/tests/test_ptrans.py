@@ -110,7 +110,7 @@ def test_only_an_earlier_trace_is_replaced(command, tmp_path):
     (tmp_path / "scenario.toml").write_text("title = 'mine'\n")
     status, out, err = command("ptrans", "scenario.toml", *sizes)
     assert (status, out) == (2, "")
-    assert err.startswith("error: scenario.toml exists and is no VEF trace\n  help: choose another file")
+    assert err.startswith("error: scenario.toml exists and is no VEF trace\n  help: choose another place")
     assert (tmp_path / "scenario.toml").read_text() == "title = 'mine'\n"
     (tmp_path / "empty.vef").touch()
     for path in ("a.vef", "a.vef", "empty.vef"):
