@@ -17,7 +17,7 @@ LONG = Times(100, 400, 0)
 _SEARCHED = {False: Times(10, 10, 0), True: Times(100, 100, 0)}
 SEARCHED = (
     "Saturations in the reduced size: accepted in 10 us after a warm-up of 10 (messages over 24 flits: 30), "
-    "to within a point; full: 100 us after 100, a quarter of a point; one seed."
+    "to within a point; full: 100 us after 100, a quarter of a point, of SRP with 4 flits two; one seed."
 )
 
 
@@ -46,10 +46,17 @@ def search(protocol: str, full: bool, between: tuple[float, float], flits: int =
         scenario(f"uniform, {flits} flits, {protocol}", protocol, uniform(0.5, f"{flits} flits"), span, 1),
         "traffic.uniform.load",
         *between,
-        0.005 if full else 0.02,
+        _tolerance(protocol, full, flits),
         1,
         cost=(8 if full else 6) * uniform_cost(sum(between) / 2, flits, span),
     )
+
+
+def _tolerance(protocol: str, full: bool, flits: int) -> float:
+    """How far a bracket is closed; SRP's is far from the others', and its runs beyond take twice as long."""
+    if not full:
+        return 0.02
+    return 0.04 if protocol == "srp" and flits == 4 else 0.005
 
 
 def brackets(protocol: str, full: bool) -> tuple[float, float]:
