@@ -36,7 +36,7 @@ def draw(data: Data) -> Figure:
             axes,
             OFFERED,
             "mean message latency [us]",
-            "vertical: saturation (largest load accepted within 3 %); saturated latencies are not drawn\n"
+            "vertical: saturation (largest load accepted within 3 %); saturated latencies are not drawn; "
             f"latencies: {seeds_told(data)}",
         )
     return figure
