@@ -28,6 +28,8 @@ pub enum Kind {
     Reduce,
     /// Reduction to all ranks.
     Allreduce,
+    /// Reduction, of which each rank gets a part.
+    ReduceScatter,
     /// Every rank's data to all ranks.
     Allgather,
     /// Data of every rank for every rank.
@@ -35,7 +37,7 @@ pub enum Kind {
 }
 
 /// All kinds with their names in results.
-pub const KINDS: [(Kind, &str); 13] = [
+pub const KINDS: [(Kind, &str); 14] = [
     (Kind::Compute, "compute"),
     (Kind::Send, "send"),
     (Kind::Receive, "receive"),
@@ -47,6 +49,7 @@ pub const KINDS: [(Kind, &str); 13] = [
     (Kind::Broadcast, "broadcast"),
     (Kind::Reduce, "reduce"),
     (Kind::Allreduce, "allreduce"),
+    (Kind::ReduceScatter, "reduce-scatter"),
     (Kind::Allgather, "allgather"),
     (Kind::Alltoall, "alltoall"),
 ];

@@ -9,6 +9,7 @@ use crate::problem::Problem;
 use crate::units::{Scale, Size, Time};
 use std::fmt::Debug;
 
+mod allgather;
 mod allreduce;
 mod alltoall;
 pub mod bind;
@@ -28,6 +29,7 @@ mod periodic_aggressor;
 pub mod phases;
 pub mod placement;
 mod random;
+mod reduce_scatter;
 mod ring_exchange;
 mod sweep3d;
 pub mod vef;
@@ -205,6 +207,8 @@ crate::kinds::kinds! {
         Halo3d26(halo3d26::Halo3d26) = "halo3d26",
         Alltoall(alltoall::Alltoall) = "alltoall",
         Allreduce(allreduce::Allreduce) = "allreduce",
+        ReduceScatter(reduce_scatter::ReduceScatter) = "reduce-scatter",
+        Allgather(allgather::Allgather) = "allgather",
         RingExchange(ring_exchange::RingExchange) = "ring-exchange",
         Sweep3d(sweep3d::Sweep3d) = "sweep3d",
         Random(random::Random) = "random",

@@ -14,10 +14,12 @@ pub mod collective;
 pub mod graph;
 pub mod mailbox;
 mod process;
+mod repeated;
 mod wire;
 
-use collective::{Allgather, Allreduce};
+use collective::{Allgather, Allreduce, ReduceScatter};
 pub use collective::{Alltoall, Call};
+pub(crate) use repeated::{Repeated, repeated};
 pub use wire::{TAG_MAX, carries_data};
 
 /// `mpi = { … }` of a `[[job]]`: how its ranks pass messages. The defaults are those of CODES's MPI replay; but in a VEF trace a message
@@ -47,6 +49,11 @@ pub struct Mpi {
     pub allreduce: AllreduceChoice,
     /// The largest allreduce that `allreduce = "automatic"` does by recursive doubling. Source: CODES, 2048 B.
     pub allreduce_short: Size,
+    /// How a reduce-scatter is cut into messages.
+    pub reduce_scatter: ReduceScatterChoice,
+    /// The largest reduce-scatter, by a rank's whole vector, that `reduce_scatter = "automatic"` does by recursive halving. Source:
+    /// after MPICH, 512 KiB.
+    pub reduce_scatter_short: Size,
     /// How an allgather is cut into messages.
     pub allgather: AllgatherChoice,
     /// The largest allgather, all ranks' data together, that `allgather = "automatic"` does in ⌈log₂ n⌉ steps. Source:
@@ -67,6 +74,8 @@ impl Default for Mpi {
             barrier: None,
             allreduce: AllreduceChoice::Automatic,
             allreduce_short: Size::Bits(2048 * 8),
+            reduce_scatter: ReduceScatterChoice::Automatic,
+            reduce_scatter_short: Size::Bits((512 << 10) * 8),
             allgather: AllgatherChoice::Automatic,
             allgather_short: Size::Bits(81920 * 8),
             alltoall: Alltoall::Pairwise,
@@ -95,12 +104,28 @@ impl Mpi {
             ("mpi.barrier", self.barrier != default.barrier),
             ("mpi.allreduce", self.allreduce != default.allreduce),
             ("mpi.allreduce_short", self.allreduce_short != default.allreduce_short),
+            ("mpi.reduce_scatter", self.reduce_scatter != default.reduce_scatter),
+            ("mpi.reduce_scatter_short", self.reduce_scatter_short != default.reduce_scatter_short),
             ("mpi.allgather", self.allgather != default.allgather),
             ("mpi.allgather_short", self.allgather_short != default.allgather_short),
             ("mpi.alltoall", self.alltoall != default.alltoall),
         ];
         keys.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect()
     }
+}
+
+/// How a reduce-scatter is cut into messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReduceScatterChoice {
+    /// Recursive halving for short vectors, pairwise exchange for others.
+    Automatic,
+    /// ⌊log₂ n⌋ exchanges of half of what is left, and two steps more if n is not a power of two.
+    Halving,
+    /// n − 1 steps round a ring, a part of the vector each.
+    Ring,
+    /// n − 1 exchanges of a part, in step k with the ranks k ahead and k behind.
+    Pairwise,
 }
 
 /// How an allgather is cut into messages.
@@ -140,6 +165,8 @@ pub struct Costs {
     barrier: Option<Time>,
     allreduce: AllreduceChoice,
     allreduce_short: u64,
+    reduce_scatter: ReduceScatterChoice,
+    reduce_scatter_short: u64,
     allgather: AllgatherChoice,
     allgather_short: u64,
     alltoall: Alltoall,
@@ -158,9 +185,21 @@ impl Costs {
             barrier: mpi.barrier.map(|time| Time(time.time(scale).0.max(1))),
             allreduce: mpi.allreduce,
             allreduce_short: scale.bytes(mpi.allreduce_short),
+            reduce_scatter: mpi.reduce_scatter,
+            reduce_scatter_short: scale.bytes(mpi.reduce_scatter_short),
             allgather: mpi.allgather,
             allgather_short: scale.bytes(mpi.allgather_short),
             alltoall: mpi.alltoall,
+        }
+    }
+
+    /// How a reduce-scatter of vectors of this many bytes is done.
+    fn reduce_scatter(&self, bytes: u64) -> ReduceScatter {
+        match self.reduce_scatter {
+            ReduceScatterChoice::Automatic if bytes <= self.reduce_scatter_short => ReduceScatter::Halving,
+            ReduceScatterChoice::Automatic | ReduceScatterChoice::Pairwise => ReduceScatter::Pairwise,
+            ReduceScatterChoice::Halving => ReduceScatter::Halving,
+            ReduceScatterChoice::Ring => ReduceScatter::Ring,
         }
     }
 
@@ -241,28 +280,4 @@ impl<S: Script + 'static> Application for Program<S> {
 pub fn program<S: Script + 'static>(script: S, setting: &super::Setting) -> Box<dyn Application> {
     let costs = Costs::new(setting.mpi, setting.scale);
     Box::new(Program { script: Arc::new(script), ranks: setting.ranks, costs })
-}
-
-/// A script that does one collective operation again and again.
-#[derive(Debug)]
-pub struct Repeated {
-    /// Which.
-    pub call: Call,
-    /// How often.
-    pub iterations: u32,
-    /// Computing before each, in ps.
-    pub compute: u64,
-}
-
-impl Script for Repeated {
-    fn section(&self, _rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
-        if number >= u64::from(self.iterations) {
-            return false;
-        }
-        if self.compute > 0 {
-            ops.push(Op::Compute(self.compute));
-        }
-        ops.push(Op::Collective(self.call));
-        true
-    }
 }

@@ -14,6 +14,7 @@ mod allreduce_ring;
 mod alltoall;
 mod barrier;
 mod doubling;
+mod reduce_scatter;
 #[cfg(test)]
 mod semantics;
 mod tree;
@@ -29,6 +30,8 @@ pub enum Operation {
     Reduce,
     /// The sum of all data to all.
     Allreduce,
+    /// Of the sum of all data, to every rank a part.
+    ReduceScatter,
     /// Every rank's data to all.
     Allgather,
     /// Of every rank, data for every rank.
@@ -69,6 +72,7 @@ impl Call {
             Operation::Broadcast => Kind::Broadcast,
             Operation::Reduce => Kind::Reduce,
             Operation::Allreduce => Kind::Allreduce,
+            Operation::ReduceScatter => Kind::ReduceScatter,
             Operation::Allgather => Kind::Allgather,
             Operation::Alltoall => Kind::Alltoall,
         }
@@ -84,6 +88,17 @@ pub enum Allreduce {
     Ring,
     /// Recursive halving, then doubling.
     ReduceScatterAllgather,
+}
+
+/// How a reduce-scatter is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReduceScatter {
+    /// Recursive halving.
+    Halving,
+    /// Round a ring.
+    Ring,
+    /// An exchange with every other rank.
+    Pairwise,
 }
 
 /// How an allgather is done.
@@ -169,6 +184,7 @@ enum Algorithm {
     Doubling,
     ReduceRing,
     Halving,
+    Scatter(ReduceScatter),
     GatherRing,
     Bruck,
     Exchange(Alltoall),
@@ -198,6 +214,7 @@ impl Plan {
                 Allreduce::Ring => (Algorithm::ReduceRing, ranks),
                 Allreduce::ReduceScatterAllgather => (Algorithm::Halving, halves),
             },
+            Operation::ReduceScatter => (Algorithm::Scatter(costs.reduce_scatter(call.bytes)), ranks),
             Operation::Allgather => match costs.allgather(call.bytes.saturating_mul(ranks.into())) {
                 Allgather::Ring => (Algorithm::GatherRing, ranks),
                 Allgather::Bruck => (Algorithm::Bruck, ranks),
@@ -217,10 +234,10 @@ impl Plan {
         match self.algorithm {
             Algorithm::Dissemination | Algorithm::Bruck => ranks * rounds,
             Algorithm::TreeDown | Algorithm::TreeUp => ranks - 1,
-            Algorithm::Doubling => core * halves + folded,
+            Algorithm::Doubling | Algorithm::Scatter(ReduceScatter::Halving) => core * halves + folded,
             Algorithm::Halving => 2 * core * halves + folded,
             Algorithm::ReduceRing => 2 * ranks * (ranks - 1),
-            Algorithm::GatherRing | Algorithm::Exchange(_) => ranks * (ranks - 1),
+            Algorithm::Scatter(_) | Algorithm::GatherRing | Algorithm::Exchange(_) => ranks * (ranks - 1),
         }
     }
 
@@ -236,6 +253,9 @@ impl Plan {
             Algorithm::Doubling => doubling::step(self.me, number),
             Algorithm::ReduceRing => allreduce_ring::step(self.me, number),
             Algorithm::Halving => allreduce_halving::step(self.me, number),
+            Algorithm::Scatter(ReduceScatter::Halving) => reduce_scatter::halving(self.me, number),
+            Algorithm::Scatter(ReduceScatter::Ring) => reduce_scatter::ring(self.me, number),
+            Algorithm::Scatter(ReduceScatter::Pairwise) => reduce_scatter::pairwise(self.me, number),
             Algorithm::GatherRing => allgather::ring(self.me, number),
             Algorithm::Bruck => allgather::bruck(self.me, number),
             Algorithm::Exchange(how) => alltoall::step(self.me, how, number),

@@ -1,7 +1,7 @@
 //! What MPI says that collective operations deliver, checked by moving real values along the steps of every algorithm.
 use super::*;
 use crate::units::{Rate, Scale};
-use crate::workload::mpi::{AllgatherChoice, AllreduceChoice, Mpi};
+use crate::workload::mpi::{AllgatherChoice, AllreduceChoice, Mpi, ReduceScatterChoice};
 use std::collections::{HashMap, VecDeque};
 
 /// A rank's vector, unit by unit; none where there is nothing yet.
@@ -134,17 +134,18 @@ fn an_allreduce_gives_every_rank_the_sum_of_all() {
 
 #[test]
 fn the_number_of_messages_is_that_of_all_steps() {
-    for (allreduce, allgather) in [
-        (AllreduceChoice::RecursiveDoubling, AllgatherChoice::Ring),
-        (AllreduceChoice::Ring, AllgatherChoice::Bruck),
-        (AllreduceChoice::ReduceScatterAllgather, AllgatherChoice::Bruck),
+    for choices in [
+        (AllreduceChoice::RecursiveDoubling, ReduceScatterChoice::Halving, AllgatherChoice::Ring),
+        (AllreduceChoice::Ring, ReduceScatterChoice::Ring, AllgatherChoice::Bruck),
+        (AllreduceChoice::ReduceScatterAllgather, ReduceScatterChoice::Pairwise, AllgatherChoice::Bruck),
     ] {
-        let costs = costs(|mpi| (mpi.allreduce, mpi.allgather) = (allreduce, allgather));
+        let costs = costs(|mpi| (mpi.allreduce, mpi.reduce_scatter, mpi.allgather) = choices);
         for operation in [
             Operation::Barrier,
             Operation::Broadcast,
             Operation::Reduce,
             Operation::Allreduce,
+            Operation::ReduceScatter,
             Operation::Allgather,
             Operation::Alltoall,
         ] {
@@ -156,7 +157,7 @@ fn the_number_of_messages_is_that_of_all_steps() {
                 };
                 let sum: usize = (0..ranks).map(sends).sum();
                 let told = Plan::new(call, 0, ranks, &costs).messages();
-                assert_eq!(told, sum as u64, "{operation:?} of {ranks}, {allreduce:?}, {allgather:?}");
+                assert_eq!(told, sum as u64, "{operation:?} of {ranks}, {choices:?}");
             }
         }
     }
@@ -181,6 +182,21 @@ fn a_reduction_gives_the_root_the_sum_of_all() {
             let ends = walk(call, ranks, &costs(|_| ()), |rank, unit| Some(value(rank, unit)));
             let sum = (0..ranks).map(|rank| value(rank, 0)).sum();
             assert_eq!(ends[root as usize], [Some(sum)], "{ranks}, root {root}");
+        }
+    }
+}
+
+#[test]
+fn a_reduce_scatter_gives_every_rank_its_part_of_the_sum() {
+    for choice in [ReduceScatterChoice::Halving, ReduceScatterChoice::Ring, ReduceScatterChoice::Pairwise] {
+        let costs = costs(|mpi| mpi.reduce_scatter = choice);
+        for ranks in all_ranks() {
+            let call = Call::new(Operation::ReduceScatter, 4096);
+            let ends = walk(call, ranks, &costs, |rank, unit| Some(value(rank, unit)));
+            for (part, end) in (0..).zip(ends) {
+                let sum = (0..ranks).map(|rank| value(rank, part)).sum();
+                assert_eq!(end[part as usize], Some(sum), "{choice:?} of {ranks}, rank {part}");
+            }
         }
     }
 }
