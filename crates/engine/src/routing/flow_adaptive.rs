@@ -14,7 +14,8 @@ use crate::units::Scale;
 /// port. The packet is sent back from its destination, then the data follow, by the entry of the cache, without one by the
 /// default port; a tear-down packet behind them removes the entries, and the next flow to the destination waits for its return. So
 /// the packets of a source for a destination arrive in order, and no flow is refused: if a cache is full, the set-up
-/// packet takes the default port. All other packets take default ports, which are those of `nca` with `up = "deterministic"`.
+/// packet takes the default port. All other packets take default ports: up as `nca` with `up = "deterministic"` does, down, of parallel
+/// links, by the destination.
 /// Candidates: on the way up every port up. On the way down the port down, and the links to the next switch in the row of the
 /// logical node, towards its farther end; once a packet has moved along a row it goes on in that direction or down. A
 /// tie goes to the default port, then to a random one. Ways never lead up again, and never back along a row: no deadlock.
@@ -138,7 +139,7 @@ impl Router for ByFlows {
         let first = level.first_up + level.up;
         let down = child * level.links;
         let default =
-            if leads_down { down + dst as u16 % level.links } else { level.first_up + child % level.up };
+            if leads_down { down + dst as u16 % level.links } else { level.first_up + level.by_digit(child) };
         let port = if senses.occupancy(default) == 0 {
             default
         } else if leads_down {
@@ -172,6 +173,22 @@ mod tests {
     fn where_no_port_has_fewer_flows_ways_are_those_of_the_digits() {
         // 27 = 1·16 + 2·4 + 3, as deterministic nca goes.
         assert_eq!(ways("k = 4\nn = 3\nhorizontal = 2", (0, 27), &[], &[]), [4 + 3, 4 + 2, 1, 2, 3]);
+    }
+
+    #[test]
+    fn default_ports_up_are_those_of_deterministic_nca_with_parallel_links_too() {
+        let tree = "kind = 'xgft'\ndown = [4, 4]\nup = [2]\nlinks = [2]";
+        let topology: Topology = toml::from_str(tree).unwrap();
+        let graph = topology.graph();
+        let first_port = |router: Box<dyn Router>, dst| {
+            follow(&graph, &*router, 15, dst, &mut Fixed { draws: [0].into(), ..Fixed::default() })[0].port
+        };
+        for dst in 0..4 {
+            let flows = FlowAdaptive::default().router(&topology, &graph, &SCALE).unwrap();
+            let nca =
+                super::super::nca::Nca { up: Up::Deterministic }.router(&topology, &graph, &SCALE).unwrap();
+            assert_eq!(first_port(flows, dst), first_port(nca, dst), "to {dst}");
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub(super) struct Level {
 
 impl Level {
     /// The port up for a digit: digits in a row go to different parents, and only then to a second link to the first of them.
-    fn by_digit(self, digit: u16) -> u16 {
+    pub(super) fn by_digit(self, digit: u16) -> u16 {
         let (turn, parents) = (digit % self.up, self.up / self.links_up);
         turn % parents * self.links_up + turn / parents
     }
