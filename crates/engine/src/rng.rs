@@ -52,6 +52,15 @@ impl Stream {
             items.swap(i, self.below(i as u32 + 1) as usize);
         }
     }
+
+    /// Shuffles the numbers from 0 until none is in its own place, all such orders equally likely; a single one stays.
+    pub fn derange(&mut self, numbers: &mut [u32]) {
+        // One in e permutations has no fixed point, whatever the size: drawing again is cheap and unbiased.
+        self.shuffle(numbers);
+        while numbers.len() > 1 && (0..).zip(&*numbers).any(|(at, number)| at == *number) {
+            self.shuffle(numbers);
+        }
+    }
 }
 
 /// Scales 64 random bits to `0..n`.

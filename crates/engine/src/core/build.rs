@@ -1,9 +1,10 @@
 //! From a scenario to the plan of its run.
+use super::cut::shares;
 use super::ground::Ground;
 use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
 };
-use super::plan::{Channels, LinkPlan, Plan, TrafficClass, VCS_MAX, shares};
+use super::plan::{Channels, LinkPlan, Plan, TrafficClass, VCS_MAX};
 use crate::problem::Problem;
 use crate::queueing::Assignment;
 use crate::routing::Router;

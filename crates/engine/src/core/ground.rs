@@ -1,7 +1,8 @@
 //! What a scenario asks for in the engine's own units: ticks and flits.
 use super::Tick;
 use super::build::{Wire, runs};
-use super::plan::{Channels, LinkPlan, RecordPlan, capped, cut, rounded};
+use super::cut::cut;
+use super::plan::{Channels, LinkPlan, RecordPlan, capped, rounded};
 use super::post::Post;
 use crate::graph::Graph;
 use crate::protocol::signal::Passage;
@@ -34,7 +35,7 @@ pub(super) struct Ground<'a> {
 
 impl Ground<'_> {
     pub(super) fn ticks(&self, span: Duration) -> Tick {
-        span.time(self.scale).0 / self.tick
+        rounded(span.time(self.scale).0, self.tick)
     }
 
     /// Time of a packet by its flits: rounded up once per packet.

@@ -33,7 +33,7 @@ pub struct View<'a, 'b, A: Architecture> {
     pub partitions: &'a mut [MutexGuard<'b, Partition<A>>],
     /// Time reached.
     pub now: Tick,
-    /// Whether this is a check time: one that does not depend on the partitioning.
+    /// Whether this is a check time: one that depends neither on the partitioning nor on what is recorded.
     pub is_check: bool,
 }
 
@@ -162,7 +162,7 @@ fn between<A: Architecture>(
         hand_signals(plan, partitions);
     }
     release_barriers(plan, partitions);
-    let is_check = checks.due(now);
+    let is_check = checks.may_end(now) || now == plan.end;
     let go_on = check(&mut View { partitions, now, is_check });
     if now >= plan.end || checks.may_end(now) && is_over(plan, partitions, checks, now) {
         return Err(Ending::Complete);
@@ -179,7 +179,8 @@ fn between<A: Architecture>(
     Ok(first.max(now).saturating_add(plan.lookahead).min(next_check))
 }
 
-/// Whether all jobs are done, if there are some, and what is measured has arrived, or had its time to.
+/// Whether all jobs are done, if there are some, and what is measured has arrived, or had its time to. When the jobs are done, the
+/// window of what is measured ends.
 fn is_over<A: Architecture>(
     plan: &Plan,
     partitions: &mut [MutexGuard<'_, Partition<A>>],
@@ -303,10 +304,6 @@ impl Checks {
             now.min(plan.window.1) + (plan.end - plan.window.1)
         });
         now >= last || !are_due(partitions)
-    }
-
-    fn due(&self, now: Tick) -> bool {
-        self.may_end(now) || self.extra.binary_search(&now).is_ok()
     }
 
     fn next(&self, now: Tick) -> Tick {

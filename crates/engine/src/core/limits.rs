@@ -60,7 +60,7 @@ pub(super) fn small_buffers(scenario: &Scenario, links: &[LinkPlan], scale: &Sca
     for link in links {
         let buffer = link.buffer.iter().copied().filter(|&flits| flits > 0).min().unwrap_or(0);
         if buffer < packet_flits as u32 {
-            let vcs = link.buffer.len();
+            let vcs = link.buffer.iter().filter(|&&flits| flits > 0).count();
             problems.push(Problem::new(
                 "switch.input_buffer",
                 format!("a virtual channel of the {} links gets {buffer} flits, less than a packet", link.name),

@@ -11,6 +11,7 @@ pub mod channel;
 pub mod circuits;
 mod control;
 pub mod credits;
+pub mod cut;
 pub mod fabric;
 mod ground;
 pub mod kernel;

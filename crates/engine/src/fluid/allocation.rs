@@ -88,12 +88,20 @@ impl PartialOrd for Share {
     }
 }
 
-/// The time each flow takes if rates are max-min fair at any time: when a flow is done, the others share what it had.
-pub fn max_min_times(flows: &[Flow], capacities: &[f64]) -> Vec<f64> {
+/// The time each flow takes if rates are max-min fair at any time: when a flow is done, the others share what it had. All rates are
+/// filled in anew for every time at which a flow is done, so `go_on` is asked then; none if it says no.
+pub fn max_min_times(
+    flows: &[Flow],
+    capacities: &[f64],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<f64>> {
     let mut left: Vec<f64> = flows.iter().map(|flow| flow.size).collect();
     let mut active: Vec<bool> = flows.iter().map(|flow| !flow.links.is_empty() && flow.size > 0.0).collect();
     let (mut times, mut now) = (vec![0.0; flows.len()], 0.0);
     while active.contains(&true) {
+        if !go_on() {
+            return None;
+        }
         let rates = max_min(flows, &active, capacities);
         let to_go = |number: usize| left[number] / rates[number];
         let running = || (0..flows.len()).filter(|&number| active[number]);
@@ -109,7 +117,7 @@ pub fn max_min_times(flows: &[Flow], capacities: &[f64]) -> Vec<f64> {
             times[number] = now;
         }
     }
-    times
+    Some(times)
 }
 
 #[cfg(test)]
@@ -184,7 +192,8 @@ mod tests {
         #[test]
         fn no_flow_set_ends_before_its_heaviest_link((flows, capacities) in network()) {
             let bound = weights(&flows, &capacities).iter().copied().fold(0.0, f64::max);
-            let last = max_min_times(&flows, &capacities).iter().copied().fold(0.0, f64::max);
+            let last = max_min_times(&flows, &capacities, &mut || true).unwrap();
+            let last = last.iter().copied().fold(0.0, f64::max);
             prop_assert!(last >= bound * (1.0 - 1e-9), "{last} {bound}");
         }
     }
@@ -199,6 +208,12 @@ mod tests {
         assert_eq!(max_min(&flows, &[true; 6], &[1.0, 1.0]), [0.25; 6]);
         // When f1 and f2 alone are left they share a link.
         let uneven = [flow(2.0, &[0]), flow(1.0, &[0, 1]), flow(1.0, &[1])];
-        assert_eq!(max_min_times(&uneven, &[1.0, 1.0]), [3.0, 2.0, 2.0]);
+        assert_eq!(max_min_times(&uneven, &[1.0, 1.0], &mut || true).unwrap(), [3.0, 2.0, 2.0]);
+        let mut turns = 0;
+        let stopped = max_min_times(&uneven, &[1.0, 1.0], &mut || {
+            turns += 1;
+            turns < 2
+        });
+        assert_eq!((stopped, turns), (None, 2), "flows end at two times");
     }
 }

@@ -5,20 +5,22 @@
 pub mod allocation;
 
 use crate::core::circuits::{ByConnection, Circuits, Place, connection};
+use crate::core::cut::shares;
 use crate::core::packet::{Kind, Packet};
-use crate::core::plan::{Plan, Share, shares};
+use crate::core::plan::{Plan, Share};
 use crate::graph::Peer;
 use crate::probe::phases::{self, FlowRow, PhaseRow, Phased};
 use crate::protocol::Told;
 use crate::report::{Column, Output, Progress, Table};
 use crate::rng::{Stream, mix};
 use crate::routing::Route;
-use crate::run::Watcher;
+use crate::run::{WATCH_EVERY, Watcher};
 use crate::scenario::Scenario;
 use crate::units::Time;
 use crate::workload::bind::BoundJob;
 use allocation::{Flow, max_min, max_min_times, saa_times, weights};
 use serde_json::{Map, Value, json};
+use std::time::Instant;
 
 /// The network: every switch in one share, its output ports numbered as links; behind them the injection links.
 struct Network<'a> {
@@ -79,25 +81,35 @@ impl<'a> Network<'a> {
 pub fn run(scenario: &Scenario, plan: &Plan, watch: Watcher) -> Output {
     let network = Network::new(plan);
     let (mut phased, mut links, mut interrupted) = (Vec::new(), Links::default(), false);
+    let mut seen = Instant::now();
     for job in plan.jobs.iter().filter(|job| !job.idle) {
         let mut done = Phased { job: job.name.clone(), ..Phased::default() };
         let schedule = job.application.flows().expect("law broken: the fluid model has phases alone");
         for phase in 0..schedule.phases() {
             let start = done.phases.last().map_or(start_ns(job), |last| over_ns(job, last));
             let recorded = scenario.record.ports.then_some(&mut links);
-            let row = network.phase(job, (phase, start), &mut done.flows, recorded);
-            done.phases.push(row);
             let progress = Progress {
-                simulated: Time(phase.into()),
-                end: Time(schedule.phases().into()),
+                simulated: Time((start * 1000.0) as u64),
+                end: Time(plan.end * plan.tick),
                 packet_hops: 0,
             };
-            if !watch(progress) {
-                interrupted = true;
+            let mut go_on = || {
+                if !interrupted && seen.elapsed() >= WATCH_EVERY {
+                    seen = Instant::now();
+                    interrupted = !watch(progress);
+                }
+                !interrupted
+            };
+            let row = network.phase(job, (phase, start), &mut done.flows, recorded, &mut go_on);
+            done.phases.extend(row);
+            if interrupted {
                 break;
             }
         }
         phased.push(done);
+        if interrupted {
+            break;
+        }
     }
     // What every run has: there are no classes of packets.
     let mut tables =
@@ -150,14 +162,15 @@ fn summary(scenario: &Scenario, plan: &Plan, phased: &[Phased], interrupted: boo
 }
 
 impl Network<'_> {
-    /// One phase: routes, rates, and when each flow is done.
+    /// One phase: routes, rates, and when each flow is done; none if it was stopped.
     fn phase(
         &self,
         job: &BoundJob,
         (phase, start_ns): (u32, f64),
         rows: &mut Vec<FlowRow>,
         links: Option<&mut Links>,
-    ) -> PhaseRow {
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<PhaseRow> {
         let plan = self.plan;
         let flows = job.application.flows().map_or(&[][..], |schedule| schedule.flows(phase));
         let ends = |flow: &crate::workload::phases::Flow| {
@@ -181,9 +194,9 @@ impl Network<'_> {
         let at_rates = |rates: &[f64]| fluid.iter().zip(rates).map(|(flow, rate)| flow.size / rate).collect();
         let fair = || max_min(&fluid, &vec![true; fluid.len()], &self.given);
         let (times, known): (_, Vec<f64>) = match plan.told {
-            Some(Told::Load) => (loads, told),
-            Some(Told::Share(_)) => (max_min_times(&fluid, &self.given), at_rates(&fair())),
-            None => (max_min_times(&fluid, &self.given), told),
+            Some(Told::Load) => (go_on().then_some(loads)?, told),
+            Some(Told::Share(_)) => (max_min_times(&fluid, &self.given, go_on)?, at_rates(&fair())),
+            None => (max_min_times(&fluid, &self.given, go_on)?, told),
         };
         let mut crossing = vec![0u32; self.capacities.len()];
         fluid.iter().flat_map(|flow| &flow.links).for_each(|&link| crossing[link as usize] += 1);
@@ -200,10 +213,15 @@ impl Network<'_> {
         }
         if let Some(links) = links {
             let rates = if plan.told == Some(Told::Load) { at_rates(&times) } else { fair() };
-            links.add(self, phase, (&crossing, &weights, &self.used(&fluid, &rates)));
+            let used = self.used(&fluid, &rates);
+            links.add(
+                self,
+                (&job.name, phase),
+                LinkUse { crossing: &crossing, weights: &weights, used: &used },
+            );
         }
         let most = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
-        PhaseRow { start_ns, time_ns: Some(most(&times)), bound_ns: most(&weights) }
+        Some(PhaseRow { start_ns, time_ns: Some(most(&times)), bound_ns: most(&weights) })
     }
 
     /// The share of every link that rates take.
@@ -216,9 +234,17 @@ impl Network<'_> {
     }
 }
 
+/// Of every link: flows that cross it, its weight in ns, and the share that their rates take.
+struct LinkUse<'a> {
+    crossing: &'a [u32],
+    weights: &'a [f64],
+    used: &'a [f64],
+}
+
 /// What every link between switches, and to an endpoint, carried.
 #[derive(Default)]
 struct Links {
+    jobs: Vec<String>,
     /// Phase, switch, port, flows.
     numbers: [Vec<i64>; 4],
     names: Vec<String>,
@@ -228,7 +254,7 @@ struct Links {
 }
 
 impl Links {
-    fn add(&mut self, network: &Network, phase: u32, (crossing, weights, used): (&[u32], &[f64], &[f64])) {
+    fn add(&mut self, network: &Network, (job, phase): (&str, u32), of: LinkUse) {
         let graph = &network.plan.graph;
         let ports = (0..)
             .zip(&graph.switches)
@@ -236,17 +262,19 @@ impl Links {
         for (link, (switch, number, port)) in
             ports.enumerate().filter(|(_, (_, _, port))| port.peer != Peer::None)
         {
-            let values = [phase.into(), switch, number, crossing[link].into()];
+            let values = [phase.into(), switch, number, of.crossing[link].into()];
             self.numbers.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+            self.jobs.push(job.to_string());
             self.names.push(network.plan.links[usize::from(port.class)].name.clone());
-            self.weights.push(weights[link]);
-            self.used.push(used[link]);
+            self.weights.push(of.weights[link]);
+            self.used.push(of.used[link]);
         }
     }
 
     fn table(self) -> Table {
         let [phases, switches, ports, flows] = self.numbers;
         let columns = vec![
+            ("job".into(), Column::Text(self.jobs)),
             ("phase".into(), Column::Int(phases)),
             ("switch".into(), Column::Int(switches)),
             ("port".into(), Column::Int(ports)),

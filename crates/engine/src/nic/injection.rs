@@ -77,9 +77,9 @@ impl Progress {
 pub struct Candidate {
     /// Destination: ties go to the lower.
     pub dst: u32,
-    /// Its send queue, and the traffic class of its data.
+    /// Its send queue.
     pub queue: u32,
-    /// See `queue`.
+    /// The traffic class of its data.
     pub class: u8,
     /// Flits per tick.
     pub rate: f64,

@@ -92,9 +92,9 @@ struct Node {
     retained: u32,
     /// Data packets sent, or refused once.
     turn: u32,
-    /// Its periods, and when it is to be looked at, if its flows have rates.
+    /// Its periods, if its flows have rates.
     clock: Clock,
-    /// See `clock`.
+    /// When it is to be looked at, if its flows have rates.
     paced_at: Tick,
     /// Whether one of its flows with rates lacked credit when they were looked at last.
     paced_lacks: bool,

@@ -19,6 +19,11 @@ pub struct Control {
 }
 
 impl Control {
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        self.signals.capacity() * size_of::<Signal>() + self.rates.capacity() * size_of::<Change>()
+    }
+
     /// An endpoint is allowed a rate towards a destination, or in all, and nothing before a time.
     pub fn allowed(&mut self, (endpoint, dst, at, rate): Change, from: Tick) {
         if let Some((since, rate)) = self.to_come.remove(&(endpoint, dst)).filter(|(since, _)| *since <= at) {

@@ -84,15 +84,15 @@ pub struct ClassProbe {
     pub squares: u128,
     /// Flits that arrived in the window.
     pub accepted: u64,
-    /// Packets that arrived in the window, and the hops they made.
+    /// Packets that arrived in the window.
     pub arrived: u64,
-    /// See `arrived`.
+    /// Switches that they crossed, in all.
     pub hops: u64,
     /// Packets among them that made more hops than are counted.
     pub far: u64,
-    /// Packets dropped, and sent again, in the window.
+    /// Packets dropped in the window.
     pub dropped: u64,
-    /// See `dropped`.
+    /// Packets sent again in the window.
     pub resent: u64,
     /// Packets injected speculatively in the window.
     pub speculative: u64,
@@ -102,14 +102,14 @@ pub struct ClassProbe {
     pub reordered: u64,
     /// Packet, network and message latency.
     pub latency: [Latency; 3],
-    /// The time series.
+    /// The time series, up to the last bin with something in it.
     pub series: Vec<Bin>,
     /// Flits accepted in the window by source endpoint.
     pub sources: Vec<u64>,
 }
 
 impl ClassProbe {
-    fn new(bins: usize, sources: usize) -> Self {
+    fn new(sources: usize) -> Self {
         Self {
             offered: 0,
             halves: [[0; 2]; 3],
@@ -125,7 +125,7 @@ impl ClassProbe {
             duplicates: 0,
             reordered: 0,
             latency: [Latency::new(), Latency::new(), Latency::new()],
-            series: vec![Bin::default(); bins],
+            series: Vec::new(),
             sources: vec![0; sources],
         }
     }
@@ -152,6 +152,9 @@ impl ClassProbe {
         }
         for (mine, theirs) in self.sources.iter_mut().zip(&other.sources) {
             *mine += theirs;
+        }
+        if self.series.len() < other.series.len() {
+            self.series.resize(other.series.len(), Bin::default());
         }
         for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
             mine.offered += theirs.offered;
@@ -197,6 +200,8 @@ pub struct Probe {
     /// The window, from one tick to before another.
     pub window: (Tick, Tick),
     bin: Tick,
+    /// Bins of a whole time series.
+    bins: usize,
     packet_flits: u32,
     /// By class of the scenario.
     pub classes: Vec<ClassProbe>,
@@ -206,11 +211,11 @@ pub struct Probe {
     pub packet_hops: u64,
     /// Events handled.
     pub events: u64,
-    /// Packets made by endpoints and switches, arrived at endpoints, and dropped or consumed by switches.
+    /// Packets made by endpoints and switches.
     pub made: u64,
-    /// See `made`.
+    /// Packets that arrived at endpoints.
     pub ended: u64,
-    /// See `made`.
+    /// Packets dropped or consumed by switches.
     pub removed: u64,
     /// Sum of a hash of every packet that arrived, with its times.
     pub checksum: u64,
@@ -238,8 +243,9 @@ impl Probe {
         Self {
             window: plan.window,
             bin: record.series.unwrap_or(0),
+            bins,
             packet_flits: plan.packet_flits as u32,
-            classes: (0..plan.groups()).map(|_| ClassProbe::new(bins, sources)).collect(),
+            classes: (0..plan.groups()).map(|_| ClassProbe::new(sources)).collect(),
             sent: vec![[0; KINDS.len()]; plan.links.len() + 2],
             packet_hops: 0,
             events: 0,
@@ -276,8 +282,15 @@ impl Probe {
     }
 
     fn bin_of(&mut self, class: u8, at: Tick) -> Option<&mut Bin> {
-        let bin = at.checked_div(self.bin)?;
-        self.classes[class as usize].series.get_mut(bin as usize)
+        let bin = at.checked_div(self.bin)? as usize;
+        let series = &mut self.classes[class as usize].series;
+        if bin >= series.len() {
+            if bin >= self.bins {
+                return None;
+            }
+            series.resize(bin + 1, Bin::default());
+        }
+        series.get_mut(bin)
     }
 
     /// A message was created.
@@ -479,6 +492,17 @@ impl Probe {
             port.end_stall(window, now);
             port.active -= overlap(window, now.min(port.until), port.until);
         }
+    }
+
+    /// Bytes of what is recorded besides counters and histograms.
+    pub fn memory(&self) -> u64 {
+        let class =
+            |class: &ClassProbe| size_of_val(class.series.as_slice()) + size_of_val(class.sources.as_slice());
+        let snapshots: usize = self.snapshots.iter().map(|snapshot| size_of_val(snapshot.as_slice())).sum();
+        let ports: usize = self.port_snapshots.iter().map(|snapshot| size_of_val(snapshot.as_slice())).sum();
+        let steps = self.steps.as_ref().map_or(0, |steps| steps.capacity() * size_of::<Step>());
+        let control = self.control.as_ref().map_or(0, control::Control::memory);
+        (self.classes.iter().map(class).sum::<usize>() + snapshots + ports + steps + control) as u64
     }
 
     /// Latencies that are still due: packets and messages created, and packets injected, in the window.

@@ -50,14 +50,14 @@ pub(super) struct Class {
 
 impl Measured<'_> {
     /// The output of the run.
-    pub fn output(&self) -> Output {
+    pub fn output(mut self) -> Output {
         let classes = self.classes();
         let mut tables = vec![self.class_table(&classes), self.histogram_table(&classes), self.share_table()];
         if let Some(bin) = self.plan.record.series {
             tables.push(self.series_table(&classes, bin));
         }
         if !self.jobs.is_empty() {
-            tables.extend(jobs::tables(self));
+            tables.extend(jobs::tables(&self));
         }
         if self.plan.record.sources {
             tables.push(self.source_table(&classes));
@@ -70,10 +70,10 @@ impl Measured<'_> {
             tables.push(self.queue_table());
         }
         if self.plan.record.control {
-            tables.extend(control::tables(self));
+            tables.extend(control::tables(&self));
         }
         if self.plan.record.packets {
-            let steps = self.probes.iter().flat_map(|probe| probe.steps.iter().flatten().cloned());
+            let steps = self.probes.iter_mut().flat_map(|probe| probe.steps.take().unwrap_or_default());
             tables.push(trace::table(self.plan, steps.collect()));
         }
         Output { summary: self.summary(&classes), tables, interrupted: self.interrupted }

@@ -76,15 +76,12 @@ impl Measured<'_> {
 
     pub(super) fn share_table(&self) -> Table {
         let (mut classes, mut kinds, mut shares) = (vec![], vec![], vec![]);
-        let rows = self.plan.links.len();
-        for row in 1..rows + 2 {
-            let name = match row - rows.min(row) {
-                0 if row < rows => self.plan.links[row].name.clone(),
-                0 => "injection".into(),
-                _ => "ejection".into(),
-            };
+        let links = self.plan.links.iter().map(|link| link.name.as_str());
+        let names = links.chain(["injection", "ejection"]);
+        // Those of the endpoints, the first class of links, are told by direction.
+        for (row, name) in names.enumerate().skip(1) {
             for (kind, share) in self.shares(row).as_object().expect("an object") {
-                classes.push(name.clone());
+                classes.push(name.to_string());
                 kinds.push(kind.clone());
                 shares.push(share.as_f64().unwrap_or(0.0));
             }
@@ -99,11 +96,12 @@ impl Measured<'_> {
 
     pub(super) fn series_table(&self, classes: &[Class], bin: Tick) -> Table {
         let reached = self.end.div_ceil(bin) as usize;
-        let rows: Vec<(&Class, usize, &Bin)> = classes
+        // Nothing fell into bins that a class does not have.
+        let nothing = Bin::default();
+        let bin_of = |class: &'_ Class, at: usize| class.probe.series.get(at).copied().unwrap_or(nothing);
+        let rows: Vec<(&Class, usize, Bin)> = classes
             .iter()
-            .flat_map(|class| {
-                class.probe.series.iter().take(reached).enumerate().map(move |(at, b)| (class, at, b))
-            })
+            .flat_map(|class| (0..reached).map(move |at| (class, at, bin_of(class, at))))
             .collect();
         let mean = |which: usize| {
             let value = |b: &Bin| self.ns(b.latency[which].1 as f64 / b.latency[which].0 as f64);
@@ -114,9 +112,9 @@ impl Measured<'_> {
         let end = if self.end < self.plan.end { Tick::MAX } else { self.end };
         let capacity = |at: usize| self.channel_flits(bin.min(end - at as Tick * bin));
         let part = |pick: fn(&Class, &Bin) -> (u64, usize)| {
-            let value = |&(class, at, b): &(&Class, usize, &Bin)| {
+            let value = |(class, at, b): &(&Class, usize, Bin)| {
                 let (flits, channels) = pick(class, b);
-                flits as f64 / channels.max(1) as f64 / capacity(at)
+                flits as f64 / channels.max(1) as f64 / capacity(*at)
             };
             Column::Real(rows.iter().map(value).collect())
         };

@@ -101,8 +101,8 @@ pub struct Refused {
     in_a_row: u32,
     /// Packets refused without a time, to be tried again.
     packets: Vec<Again>,
-    /// Flits of the reservation that is under way.
-    reserved: Option<u32>,
+    /// Whether a reservation is under way.
+    reserved: bool,
     /// Packets that wait for their granted times.
     waiting: u32,
     /// First tries that may go meanwhile.
@@ -112,7 +112,7 @@ pub struct Refused {
 impl Refused {
     /// Whether it is as that of a new queue.
     pub fn is_idle(&self) -> bool {
-        self.packets.is_empty() && self.reserved.is_none() && self.in_a_row == 0
+        self.packets.is_empty() && !self.reserved && self.in_a_row == 0
     }
 }
 
@@ -134,7 +134,7 @@ pub struct Speculate {
 impl Speculate {
     /// The reservation for packets that were refused without a time, if one is due.
     pub fn reservation(&self, state: &Refused) -> Option<Pull> {
-        if state.reserved.is_some() || state.packets.is_empty() {
+        if state.reserved || state.packets.is_empty() {
             return None;
         }
         let flits = state.packets.iter().map(|packet| packet.flits as u64).sum::<u64>();
@@ -143,7 +143,7 @@ impl Speculate {
 
     /// The next packet of the first message, unless a reservation is under way or refusals stop it.
     pub fn next(&self, state: &Refused) -> Option<Pull> {
-        let may = state.reserved.is_none() && state.tries.may(self.stops, state.waiting > 0);
+        let may = !state.reserved && state.tries.may(self.stops, state.waiting > 0);
         may.then_some(Pull::Next(self.classes.speculative))
     }
 
@@ -155,7 +155,7 @@ impl Speculate {
     /// A packet was sent.
     pub fn on_sent(&self, state: &mut Refused, sent: &Sent) {
         match sent.pull {
-            Pull::Control(_, Kind::Reservation, [flits, _]) => state.reserved = Some(flits as u32),
+            Pull::Control(_, Kind::Reservation, _) => state.reserved = true,
             Pull::Next(_) => state.tries.on_sent(),
             Pull::Again(class) if class == self.classes.data => {
                 state.waiting -= 1;
@@ -174,7 +174,7 @@ impl Speculate {
                 state.tries.on_arrival();
             }
             Kind::Grant => {
-                state.reserved = None;
+                state.reserved = false;
                 state.in_a_row = 0;
                 let flits = packet.notes.words[1] & !COALESCED;
                 self.place(state, queue, time.expect("a grant carries a time"), flits as u32);
@@ -192,7 +192,7 @@ impl Speculate {
 
     fn try_again<Q>(&self, state: &mut Refused, queue: &mut SendQueue<Q>, packet: &Packet, now: Tick) {
         state.in_a_row += 1;
-        if state.in_a_row >= self.coalesce_after || state.reserved.is_some() {
+        if state.in_a_row >= self.coalesce_after || state.reserved {
             state.packets.push(Again::refused(packet, self.classes.data, now));
         } else {
             queue.try_again(Again::refused(packet, self.classes.speculative, now));

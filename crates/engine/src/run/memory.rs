@@ -97,21 +97,23 @@ struct Held {
     packets: u64,
     queues: u64,
     jobs: u64,
+    recorded: u64,
 }
 
 impl Held {
     fn new<A: Architecture>(plan: &Plan, view: &View<A>) -> Self {
-        let mut held = Self { packets: 0, queues: 0, jobs: plan.job_memory() };
+        let mut held = Self { packets: 0, queues: 0, jobs: plan.job_memory(), recorded: 0 };
         for partition in view.partitions.iter() {
             held.packets += partition.fabric.memory();
             held.queues += partition.nics.memory();
+            held.recorded += partition.fabric.probe.memory();
             held.jobs += partition.nics.hosts().map_or(0, Hosts::memory);
         }
         held
     }
 
     fn total(&self) -> u64 {
-        self.packets + self.queues + self.jobs
+        self.packets + self.queues + self.jobs + self.recorded
     }
 
     fn told_over(&self, limit: u64) -> String {
@@ -141,6 +143,7 @@ impl Held {
             (self.packets, "packets in the network", "lower the load"),
             (self.queues, "messages that wait at their sources", "lower the load"),
             (self.jobs, "what jobs hold, their traces included", "run smaller jobs"),
+            (self.recorded, "what is recorded", "record less, or at longer intervals"),
         ];
         let (bytes, what, help) = parts.into_iter().max_by_key(|part| part.0).unwrap_or_default();
         format!("{:.1} MB are {what}; {help}", mb(bytes))
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_most_of_the_memory_is_and_what_helps_are_told() {
-        let held = Held { packets: GB / 10, queues: 7 * GB / 10, jobs: GB / 5 };
+        let held = Held { packets: GB / 10, queues: 7 * GB / 10, jobs: GB / 10, recorded: GB / 10 };
         let told = held.told_over(GB / 2);
         assert!(told.starts_with("the run holds 1000.0 MB, over the limit of 500.0 MB"), "{told}");
         assert!(told.contains("700.0 MB are messages that wait at their sources; lower the load"), "{told}");

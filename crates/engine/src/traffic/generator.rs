@@ -10,9 +10,9 @@ use crate::units::gcd;
 /// Flit times of the host link, in the engine's ticks, and the ticks between which a class makes messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    /// Ticks in `slot_den` flit times.
+    /// Ticks in `slot_den` flit times: the length of a flit time is a fraction.
     pub slot_num: u64,
-    /// See `slot_num`: the fraction is the length of a flit time.
+    /// Flit times in `slot_num` ticks.
     pub slot_den: u64,
     /// Tick of the class's first slot.
     pub start: u64,

@@ -12,16 +12,13 @@ pub struct Permutation {}
 
 impl Bind for Permutation {
     fn bind(&self, mut binding: Binding) -> Result<Box<dyn Destinations>, Vec<Problem>> {
-        let mut to: Vec<usize> = (0..binding.endpoints.len()).collect();
-        let has_fixed_point = |to: &[usize]| to.iter().enumerate().any(|(from, to)| from == *to);
-        // One in e permutations has no fixed point, whatever the size: drawing again is cheap and unbiased.
-        loop {
+        let mut to: Vec<u32> = (0..binding.endpoints.len() as u32).collect();
+        if binding.to_self {
             binding.random.shuffle(&mut to);
-            if binding.to_self || to.len() < 2 || !has_fixed_point(&to) {
-                break;
-            }
+        } else {
+            binding.random.derange(&mut to);
         }
-        choices::by_index(&binding, |index| to[index])
+        choices::by_index(&binding, |index| to[index] as usize)
     }
 }
 

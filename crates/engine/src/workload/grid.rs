@@ -59,14 +59,14 @@ impl Grid {
     pub fn balanced(ranks: u32, dimensions: u32) -> Self {
         let mut sides = Vec::new();
         let mut rest = ranks;
-        for left in (1..=dimensions).rev() {
+        for left in (2..=dimensions).rev() {
             // The largest divisor that is not over the root of what is left.
             let side = (1..=rest).take_while(|side| side.saturating_pow(left) <= rest);
             let side = side.filter(|side| rest.is_multiple_of(*side)).last().unwrap_or(1);
-            let side = if left == 1 { rest } else { side };
             sides.push(side);
             rest /= side;
         }
+        sides.push(rest);
         Self { sides }
     }
 }

@@ -79,15 +79,15 @@ pub struct Ledger {
     pub operations: [Count; KINDS.len()],
     /// Time the rank now told something spent communicating, in ps.
     pub communicating: u64,
-    /// Messages handed to the endpoints' send queues, and delivered.
+    /// Messages handed to the endpoints' send queues.
     pub posted: u64,
-    /// See `posted`.
+    /// Messages delivered.
     pub delivered: u64,
     /// Bytes posted.
     pub bytes: u64,
-    /// Ranks that are in the barrier, and when the last of them came to it, in ps.
+    /// Ranks that are in the barrier.
     pub entered: u32,
-    /// See `entered`.
+    /// When the last of them came to it, in ps.
     pub last_entry: u64,
 }
 

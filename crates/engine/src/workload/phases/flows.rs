@@ -98,11 +98,7 @@ fn permutations(count: u32, phase: u32, bytes: u64, setting: &Setting) -> BTreeM
     let mut to: Vec<u32> = (0..setting.ranks).collect();
     let mut pairs = BTreeMap::new();
     for _ in 0..count {
-        // One in e permutations has no fixed point, whatever the size: drawing again is cheap and unbiased.
-        random.shuffle(&mut to);
-        while (0..).zip(&to).any(|(from, to)| from == *to) {
-            random.shuffle(&mut to);
-        }
+        random.derange(&mut to);
         for (from, &to) in (0..).zip(&to) {
             *pairs.entry((from, to)).or_insert(0) += bytes;
         }

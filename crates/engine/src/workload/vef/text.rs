@@ -73,9 +73,9 @@ pub struct Message {
 pub struct Member {
     /// The task.
     pub task: u32,
-    /// Bytes that it sends and receives.
+    /// Bytes that it sends.
     pub send: u64,
-    /// See `send`.
+    /// Bytes that it receives.
     pub receive: u64,
     /// When it comes to the operation.
     pub when: When,
