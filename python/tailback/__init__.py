@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tailback import curves, drawing, pictures, plot, saturation
+    from tailback import curves, drawing, pictures, plot
     from tailback.errors import (
         InputError,
         Interrupted,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         TailbackError,
     )
     from tailback.result import Result
-    from tailback.saturation import Saturation
     from tailback.scenario import Progress, Scenario
+    from tailback.searches import Saturation, saturation
     from tailback.sweeps import Sweep, sweep
 
     __version__: str
@@ -63,8 +63,8 @@ _MODULES = {
         "TailbackError",
     ),
     "result": ("Result",),
-    "saturation": ("Saturation",),
     "scenario": ("Progress", "Scenario"),
+    "searches": ("Saturation", "saturation"),
     "sweeps": ("Sweep", "sweep"),
 }
 """Where the names are: each is loaded when it is first asked for, so that the command begins at once."""
@@ -73,7 +73,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("tailback._engine").version()
-    if name in ("curves", "drawing", "errors", "pictures", "plot", "saturation"):
+    if name in ("curves", "drawing", "errors", "pictures", "plot"):
         return import_module(f"tailback.{name}")
     for module, names in _MODULES.items():
         if name in names:

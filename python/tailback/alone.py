@@ -25,8 +25,10 @@ def only(scenario: Scenario, name: str) -> Scenario:
 
 
 def jobs(scenario: Scenario) -> list[str]:
-    """The names of a scenario's jobs."""
-    return [job["name"] for job in tomllib.loads(scenario.complete()).get("job", [])]
+    """The names of a scenario's jobs that run."""
+    tables = tomllib.loads(scenario.complete())
+    only = tables.get("run", {}).get("only")
+    return [job["name"] for job in tables.get("job", []) if only is None or job["name"] in only]
 
 
 def beside(result: Result, only: Result, name: str) -> Result:
@@ -45,7 +47,7 @@ def demand_jobs(scenario: Scenario) -> None:
     """Raises `InputError` if a scenario, which is right otherwise, has no job that could be run alone."""
     try:
         has_jobs = "job" in tomllib.loads(scenario.text)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return  # it is for the engine to judge
     if not has_jobs and not any(key.partition(".")[0] == "job" for key, _ in scenario.overrides):
         raise mistake("there is no job to be run alone", "a [[job]] table")

@@ -103,6 +103,11 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
+def is_deadlock(why: str) -> bool:
+    """Whether the reason of a run that failed is that packets wait for one another in a circle."""
+    return why.startswith("deadlock: ")
+
+
 def problems_from_json(text: str) -> list[Problem]:
     """The problems of the engine's answer."""
     return [

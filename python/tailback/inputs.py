@@ -38,7 +38,7 @@ def tell_unused_sweep(scenario: Scenario) -> None:
     """Says that a command has no use for the scenario's `[sweep]` table, if there is one."""
     try:
         unused = "sweep" in tomllib.loads(scenario.text)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return  # which the engine tells better
     if unused:
         console.errors().print("the [sweep] table is not used; tailback sweep runs its points", markup=False)

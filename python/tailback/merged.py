@@ -31,9 +31,12 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
     `failed` tells by their names why points gave no result.
     """
     keys = list(dict.fromkeys(key for point in wanted for key in point.changes))
-    wanted = _once(wanted, keys)
-    rows: list[dict[str, Any]] = []
+    # Those that are one run, as under 0.1 and "10 %", count once: twice would make a mean look sure.
+    once: dict[str, Point] = {}
     for point in wanted:
+        once.setdefault(point.name, point)
+    rows: list[dict[str, Any]] = []
+    for point in once.values():
         swept = {key: point.changes.get(key) for key in keys}
         if point.name in failed:
             rows.append({**swept, CLASS: None, FAILED: failed[point.name]})
@@ -47,19 +50,6 @@ def merged(wanted: Sequence[Point], failed: Mapping[str, str]) -> pa.Table:
     by_columns = sorted(rows, key=lambda row: FAILED in row)
     columns = list(dict.fromkeys(name for row in by_columns for name in row))
     return pa.table({name: column([row.get(name) for row in rows]) for name in columns})
-
-
-def _once(wanted: Sequence[Point], keys: Sequence[str]) -> list[Point]:
-    """The points without those that would have the rows of another one.
-
-    0.1 and "10 %" are one value of the table, and a run that counted twice would make a mean look sure.
-    """
-    columns = [column([point.changes.get(key) for point in wanted]).to_pylist() for key in keys]
-    names = [point.name for point in wanted]
-    first: dict[tuple[Any, ...], Point] = {}
-    for row, point in zip(zip(names, *columns, strict=True), wanted, strict=True):
-        first.setdefault(row, point)
-    return list(first.values())
 
 
 def column(values: list[Any]) -> pa.Array:

@@ -151,6 +151,7 @@ def occupancy_map(results: Results) -> Figure:
             axes.imshow(np.ma.masked_invalid(cells), norm=norm, cmap=colours, aspect="auto")
             axes.set_title(title, fontsize=9)
             axes.grid(visible=False)
+            axes.spines[:].set_visible(False)
             axes.set_xticks([])
             axes.set_yticks([])
         told = f"{_blocks(known)}; in it a row per switch, a column per port; grey: empty"

@@ -61,6 +61,7 @@ _LATENCIES = ("message", "packet", "network")
 _BINS_PER_DECADE = 20
 _PORT_STATES = ("active", "stalled", "idle")
 _NOTE_WIDTH = 72
+_NAME_WIDTH = 28
 
 
 def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
@@ -300,14 +301,16 @@ def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
     }
     kinds = [kind for kind in looks if any(parts.get(kind, 0.0) > 0 for parts in bars.values())]
     names = list(bars)
+    folded = ["\n".join(wrap(name, _NAME_WIDTH)) for name in names]
+    lines = sum(1 + name.count("\n") / 2 for name in folded)
     with style.styled():
-        figure, (axes,) = style.figure(height=max(1.8, 0.9 + 0.35 * len(names), 0.3 + 0.25 * len(kinds)))
+        figure, (axes,) = style.figure(height=max(1.8, 0.9 + 0.35 * lines, 0.3 + 0.25 * len(kinds)))
         starts = np.zeros(len(names))
         for kind in kinds:
             widths = np.array([bars[name].get(kind, 0.0) for name in names])
             axes.barh(range(len(names)), widths, left=starts, label=kind, **style.bar(looks[kind]))
             starts += widths
-        axes.set_yticks(range(len(names)), names)
+        axes.set_yticks(range(len(names)), folded)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_xlim(0, None if kinds else 100)
         axes.set_xlabel(axis if len(kinds) != 1 else f"{kinds[0]}: {axis}")

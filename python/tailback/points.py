@@ -11,6 +11,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -56,6 +57,11 @@ def _identity(complete: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
+def is_name(name: str) -> bool:
+    """Whether a name is one of a point's directory."""
+    return re.fullmatch("[0-9a-f]{24}", name) is not None
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of a point."""
@@ -95,12 +101,13 @@ def run(
         result = scenario.run(watch)
     except TailbackError as error:
         return Outcome(name, time.process_time() - started, str(error))
+    except Exception as error:  # such as MemoryError: it costs this point, and no other
+        return Outcome(name, time.process_time() - started, f"{type(error).__name__}: {error}".rstrip(": "))
     if result.interrupted:
         return None
-    spent = time.process_time() - started
+    spent = float(result.summary.get("cpu_seconds", time.process_time() - started))
     if _identity(result.scenario) != name:
         return Outcome(name, spent, "a file that the scenario names changed after the sweep began")
-    result.summary.setdefault("cpu_seconds", spent)
     result.summary["engine"] = engine()
     _put(result, folder / name)
     return Outcome(name, spent)

@@ -103,11 +103,12 @@ class Ptrans:
         across = self.columns // step
         count = self.rows // step * across
         own = row // step * across + column // step
-        down, right = column % step, row % step
-        places = (divmod((number - own) % count, across) for number in range(count))
-        rounds = [(down + step * a) * self.columns + right + step * b for a, b in places]
-        volumes = self.volume(task)
-        return [other for other in rounds if other in volumes]
+
+        def turn(other: int) -> int:
+            row, column = divmod(other, self.columns)
+            return (row // step * across + column // step + own) % count
+
+        return sorted(self.volume(task), key=turn)
 
     def messages(self) -> list[Message]:
         """All messages, task by task."""

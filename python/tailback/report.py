@@ -98,7 +98,7 @@ def _markdown(done: Sequence[Reproduced], full: bool) -> str:
     lines = [f"# {_title(full)}", "", _overall(done), ""]
     for one in done:
         lines += [f"## {one.experiment.id}: {one.experiment.title}", "", one.experiment.setup, ""]
-        picture = f"![{one.experiment.title}](figures/{one.experiment.id}.png)"
+        picture = f"![{one.shows or one.experiment.title}](figures/{one.experiment.id}.png)"
         lines += [f"No figure: {one.undrawn}." if one.undrawn else picture, ""]
         lines += ["| " + " | ".join(_HEADINGS) + " |", "|" + "---|" * len(_HEADINGS)]
         lines += ["| " + " | ".join(_bar_free(cell) for cell in _cells(claim)) + " |" for claim in one.claims]
@@ -117,7 +117,7 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color:
 #222; } table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem; border-bottom: 1px solid #ddd; }
-img { max-width: 100%; }
+img { max-width: 100%; } p { max-width: 46rem; } .wide { overflow-x: auto; }
 .held { color: #00664b; } .missed { color: #a23b00; font-weight: bold; } .not { color: #666; }
 .small { color: #555; font-size: 0.85rem; } pre { overflow-x: auto; background: #f6f6f6; padding: 0.6rem; }
 """
@@ -147,10 +147,12 @@ def _section(one: Reproduced) -> Iterator[str]:
     yield f"<p>{escape(experiment.setup)}</p>"
     for svg in (file for file in one.files if file.suffix == ".svg"):
         picture = base64.b64encode(svg.read_bytes()).decode()
-        yield f'<img alt="{escape(experiment.title)}" src="data:image/svg+xml;base64,{picture}">'
+        shows = escape(one.shows or experiment.title)
+        yield f'<img alt="{shows}" src="data:image/svg+xml;base64,{picture}">'
     if one.undrawn:
         yield f"<p>No figure: {escape(one.undrawn)}.</p>"
-    yield "<table><tr>" + "".join(f"<th>{heading}</th>" for heading in _HEADINGS) + "</tr>"
+    heads = "".join(f'<th scope="col">{heading}</th>' for heading in _HEADINGS)
+    yield f'<div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>'
     for claim in one.claims:
         first, *rest = _cells(claim)
         mark = first.split()[0]
@@ -159,7 +161,7 @@ def _section(one: Reproduced) -> Iterator[str]:
             + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
             + "</tr>"
         )
-    yield "</table>"
+    yield "</tbody></table></div>"
     for heading, text in _remarks(one):
         yield f"<p><b>{escape(heading)}.</b> {escape(text)}</p>"
     yield f'<p class="small">{escape(_what_ran(one))}<br>Paper: {escape(experiment.paper)}</p>'

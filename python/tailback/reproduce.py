@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import figures, points, report, sweeps
+from tailback import figures, points, report, style, sweeps
+from tailback.experiments import draw
 from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, Search, unjudged
 from tailback.result import POINTS, Result, prepare
-from tailback.saturation import Saturation, saturation
+from tailback.searches import Saturation, saturation
 from tailback.sweeps import Point, Tally
 from tailback.workers import cores, pool
 
@@ -37,6 +38,8 @@ class Reproduced:
     """The completed scenario of the first run."""
     undrawn: str = ""
     """Why there is no figure."""
+    shows: str = ""
+    """What the figure shows, in words."""
     errors: Sequence[Exception] = ()
     """What its claims or its figure failed with: mistakes of the experiment."""
 
@@ -234,6 +237,7 @@ def _finished(
         sorted({str(summary.get("engine", summary.get("version"))) for summary in summaries}),
         results[0][1].scenario,
         undrawn,
+        draw.described(figure) if figure else "",
         errors,
     )
 
@@ -258,7 +262,10 @@ def _drawn(experiment: Experiment, data: Data, errors: list[Exception]) -> tuple
     """The figure, or why there is none, as of a part that lacks runs which it needs."""
     try:
         with _in_part(experiment):
-            return experiment.draw(data), ""
+            figure = experiment.draw(data)
+        with style.styled():
+            draw.explained(figure)
+        return figure, ""
     except LeftOutError:
         return None, "it needs runs that are left out"
     except Exception as error:

@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 
 from tailback import _engine
 from tailback.errors import mistake, unwritable
+from tailback.signals import STOPS, held
 
 _SCENARIO = "scenario.toml"
-_SUMMARY = "summary.json"
+SUMMARY = "summary.json"
 PLOTS = "plots"
 """Folder of the figures inside a result."""
 POINTS = "points"
@@ -94,7 +95,7 @@ class Result:
             raise mistake(f"{directory} is not a directory", "name the directory of a result")
         try:
             scenario = (directory / _SCENARIO).read_text("utf-8")
-            summary = json.loads((directory / _SUMMARY).read_text("utf-8"))
+            summary = json.loads((directory / SUMMARY).read_text("utf-8"))
             files = sorted(directory.glob("*.parquet"))
             read = {f.stem: pq.read_table(f) for f in files if tables is None or f.stem in tables}
         except FileNotFoundError as error:
@@ -105,7 +106,7 @@ class Result:
         except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
         if not _is_summary(summary):
-            raise mistake(f"{directory / _SUMMARY} is no summary", _RUN_AGAIN)
+            raise mistake(f"{directory / SUMMARY} is no summary", _RUN_AGAIN)
         for name, table in read.items():
             missing = [column for column in TABLES.get(name, ()) if column not in table.column_names]
             if missing:
@@ -155,7 +156,7 @@ class Result:
     def write_files(self, directory: Path) -> None:
         """Writes the files of the result into an empty folder."""
         (directory / _SCENARIO).write_text(self.scenario, "utf-8")
-        (directory / _SUMMARY).write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
+        (directory / SUMMARY).write_text(json.dumps(self.summary, indent=2) + "\n", "utf-8")
         for name, table in self.tables.items():
             write_parquet(table, directory / f"{name}.parquet")
 
@@ -221,7 +222,7 @@ def _refuse_foreign(target: Path) -> None:
     ours = _files_of_a_result(target)
     files = [file for entry in entries for file in (_inside(entry) if entry.name == PLOTS else [entry])]
     foreign = [file for file in files if file not in ours or file.is_symlink() or not file.is_file()]
-    missing = [name for name in (_SCENARIO, _SUMMARY) if not (target / name).is_file()]
+    missing = [name for name in (_SCENARIO, SUMMARY) if not (target / name).is_file()]
     if foreign:
         raise mistake(
             f"the output folder {target} holds other things than a result, such as "
@@ -249,7 +250,7 @@ def _refuse_name(target: Path) -> None:
 def refuse_result(directory: Path) -> None:
     """Raises `InputError` if the folder, which results are to go into, is one, or has no good name."""
     _refuse_name(directory.absolute())
-    if (directory / _SUMMARY).exists():
+    if (directory / SUMMARY).exists():
         raise mistake(
             f"the output folder {directory} holds the result of a run", "choose another folder with -o"
         )
@@ -272,7 +273,7 @@ def _files_of_a_result(directory: Path) -> set[Path]:
 
         plots = {directory / PLOTS / f"{name}{kind}" for name in FIGURES for kind in KINDS}
         plots.add(directory / PLOTS / VIEW)
-    return {directory / _SCENARIO, directory / _SUMMARY} | tables | plots
+    return {directory / _SCENARIO, directory / SUMMARY} | tables | plots
 
 
 @contextmanager
@@ -315,14 +316,15 @@ def _take(fresh: Path, places: Iterator[Path]) -> Path:
 def _swap(fresh: Path, target: Path) -> None:
     """Puts the new folder in the target's place; the earlier one leaves with the holder of the new one."""
     earlier = fresh.parent / "earlier"
-    with suppress(FileNotFoundError):
-        target.rename(earlier)
-    try:
-        fresh.rename(target)
-    except BaseException:
-        if earlier.exists():
-            earlier.rename(target)
-        raise
+    with held(*STOPS):  # between the two there is no result
+        with suppress(FileNotFoundError):
+            target.rename(earlier)
+        try:
+            fresh.rename(target)
+        except BaseException:
+            if earlier.exists():
+                earlier.rename(target)
+            raise
     with suppress(OSError):
         _sync(target.parent)
 

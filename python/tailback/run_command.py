@@ -11,7 +11,7 @@ from pathlib import Path
 from tailback import alone as alone_runs
 from tailback import console, result_tables
 from tailback.errors import InputError, Interrupted, TailbackError
-from tailback.result import Result, prepare, unused
+from tailback.result import SUMMARY, Result, prepare, unused
 from tailback.scenario import Scenario
 
 _Extra = tuple[str, Callable[[Result], Result]]
@@ -41,7 +41,12 @@ class Place:
         prepare(next(unused(self._folder)) if self._new else self._folder)
 
     def keep(self, result: Result) -> Path:
-        """Keeps a result, in place of one that it has kept before; returns the folder."""
+        """Keeps a result, in place of one that it has kept before; returns the folder.
+
+        One that was interrupted takes the place of no other.
+        """
+        if result.interrupted and (self._folder / SUMMARY).exists():
+            self._new = True
         if self._new:
             self._folder, self._new = result.save_unused(self._folder), False
         else:

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tailback import console, inputs, sweeps
-from tailback.errors import InputError, Problem, mistake, unwritable
-from tailback.places import replaced
-from tailback.saturation import Saturation, Tried, class_of, saturation
+from tailback.errors import mistake, unwritable
 from tailback.scenario import Scenario
+from tailback.searches import Saturation, Tried, class_of, saturation
 from tailback.stats import Interval
-from tailback.sweep_table import SEED
 
 
 def search(
@@ -26,12 +24,9 @@ def search(
     classes = complete.get("traffic", [])
     key = key or _only_load(classes)
     judged = traffic or _class_of(scenario, key, classes)
-    _refuse_changed(scenario, key)
     _refuse_folder(folder)
     inputs.tell_unused_sweep(scenario)
     _tell(f"searching {key} for the load of which {judged!r} is accepted; first what arrives at full load")
-    if "drain" not in complete.get("run", {}):
-        scenario = scenario.replace({"run.drain": "0 ns"})  # nothing that is judged comes after the window
     try:
         return saturation(scenario, key, traffic=judged, directory=folder, progress=_show, **bounds)
     except KeyboardInterrupt:
@@ -61,13 +56,6 @@ def _class_of(scenario: Scenario, key: str, classes: list[dict[str, Any]]) -> st
         help_text = f"--key traffic.NAME.load; there are {names}" if names else "there is no [[traffic]]"
         raise mistake(f"--key {key}: this is not the load of a class of traffic", help_text)
     return name
-
-
-def _refuse_changed(scenario: Scenario, key: str) -> None:
-    lost = replaced(scenario, [key, SEED])
-    if lost:
-        told = "the search sets it itself"
-        raise InputError([Problem(told, path=name, help="leave it out") for name in lost])
 
 
 def _refuse_folder(folder: Path) -> None:

@@ -8,7 +8,7 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from tailback import _engine
@@ -20,6 +20,8 @@ from tailback.words import named
 _TEXT = "<scenario>"
 """The source of a scenario that is no file."""
 _BYTES_MAX = 16 << 20
+_ONE_THREAD = "\nthreads = 1\n"
+"""How a completed scenario tells that it runs in the thread that starts it."""
 _TRACE_MAX = 1 << 30
 _GOAL = (4223).to_bytes(8, "little")
 """How a GOAL trace in binary form begins (LogGOPSim)."""
@@ -144,7 +146,7 @@ class Scenario:
         text, overrides = self._input()
         with engine_errors():
             complete = _engine.complete(text, overrides)
-            meter = Meter()
+            meter = Meter(alone=_ONE_THREAD in complete)
             summary, tables, interrupted = _engine.run(text, overrides, watch)
             facts = {**json.loads(summary), **meter.read()}
         result = Result.from_engine(complete, facts, tables, interrupted=interrupted)
@@ -265,8 +267,12 @@ def _inline(value: object) -> str:
         return "[" + ", ".join(_inline(item) for item in value) + "]"
     if hasattr(value, "tolist"):  # a number or an array of NumPy
         return _inline(value.tolist())
-    if isinstance(value, bool | int | float | str):
-        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str | PurePath):
+        return _as_text(str(value))
+    if isinstance(value, bool | int):
+        return json.dumps(value)
+    if isinstance(value, float):
+        return repr(value)  # as TOML has it, inf and nan too
     raise mistake(f"a scenario cannot hold {named(value)}", "give text, number, list or table")
 
 

@@ -47,6 +47,8 @@ def begin(
     if alone:
         demand_jobs(scenario.replace(next(space.points())))
     sweeps.refuse(folder)
+    if folder.name == POINTS and (folder.parent / sweeps.MANIFEST).exists():
+        raise mistake(f"{folder} holds the points of another sweep", "choose another folder with -o")
     if not resume and any((folder / name).exists() for name in (POINTS, sweeps.MANIFEST)):
         raise mistake(
             f"{folder} holds an earlier sweep, or one that is under way",
@@ -100,18 +102,19 @@ def run(
 def _tell_others(done: sweeps.Sweep) -> None:
     """Tells of results of points that are not of the sweep, and how to remove them; lists them in a file."""
     ours = {run.name for point in done.points for run in point.runs}
-    found = sorted(path.name for path in (done.directory / POINTS).glob("[!.]*") if path.name not in ours)
+    there = (path.name for path in (done.directory / POINTS).iterdir())
+    found = sorted(name for name in there if points.is_name(name) and name not in ours)
     listed = done.directory / OTHERS
     if not found:
         listed.unlink(missing_ok=True)
         return
-    replace_text(listed, "\n".join(map(shlex.quote, found)) + "\n")  # xargs reads quotes
+    replace_text(listed, "\n".join(found) + "\n")
     folder = shlex.quote(str(done.directory / POINTS))
     told = (
         f"{counted(len(found), 'folder')} in {folder} {are(len(found))} of other points, as of a search or "
     )
     told += (
-        f"of the file as it was, and not in the table; to remove: cd {folder} && xargs rm -r -- < ../{OTHERS}"
+        f"of the file as it was, and not in the table; to remove: cd {folder} && xargs rm -r < ../{OTHERS}"
     )
     console.errors().print(console.printable(told))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -38,12 +39,17 @@ def shown(table: pa.Table) -> Iterator[Table | str]:
         own = [row for row in rows if row[CLASS] == name]
         lacking |= any(_value(row, column) is None for row in own for column, _, _ in _known(own))
         yield _of_class(name, own, keys)
-    seeds = len({row.get(SEED) for row in rows})
-    if seeds > 1:
-        yield f"means over {counted(seeds, 'seed')}, ± a 95 % confidence interval"
+    seeds = Counter(tuple(row[key] for key in [*keys, CLASS]) for row in rows).values()
+    if max(seeds, default=1) > 1:
+        least = f"{min(seeds)} to " if min(seeds) < max(seeds) else ""
+        yield (
+            f"means over {least}{counted(max(seeds), 'seed')}, ± a 95 % confidence interval; of percentiles, "
+            "those of each run"
+        )
     if lacking:
         yield "not known: over 1 % of the messages had not arrived, there were none, or a job did not end"
-    yield "sweep.parquet has more; its column directory names the folder of a point's result"
+    if rows:
+        yield "sweep.parquet has more; its column directory names the folder of a point's result"
 
 
 def facts(table: pa.Table) -> list[dict[str, Any]]:

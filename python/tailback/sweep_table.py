@@ -62,6 +62,16 @@ class Space:
         for number in range(start, len(self) if stop is None else min(stop, len(self))):
             yield self._point(number)
 
+    def with_seeds(self, seeds: Space) -> Space:
+        """The space under the seeds of another one that has nothing else, in place of its own.
+
+        Raises `InputError` if its seeds change together with other keys.
+        """
+        if any(SEED in axis.keys and axis.keys != (SEED,) for axis in self.axes):
+            told = "the [sweep] table changes the seed together with other keys"
+            raise InputError([Problem(told, path="sweep", help="leave out seeds")])
+        return Space((*(axis for axis in self.axes if SEED not in axis.keys), *seeds.axes))
+
     def with_one_seed(self) -> Space:
         """The space under the largest of its seeds alone."""
         return Space(tuple(_largest(axis) if axis.keys == (SEED,) else axis for axis in self.axes))

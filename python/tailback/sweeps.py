@@ -205,7 +205,7 @@ def refuse(directory: Path) -> None:
 def split(
     scenario: Scenario, over: Mapping[str, Any] | None = None, seeds: int | Sequence[int] | None = None
 ) -> tuple[Scenario, Space]:
-    """The scenario without its `[sweep]` table, and the points: of `over` and `seeds`, else of the table.
+    """The scenario without its `[sweep]` table, and the points: of `over`, else of the table, and of `seeds`.
 
     Raises `InputError` if that table replaces what was changed in the scenario, or a key what another one
     sets, which nobody would see.
@@ -214,9 +214,11 @@ def split(
     table = from_text(text)
     if table is not None:
         scenario = replace(scenario, text=without_sweep(text))
-    if over is not None or seeds is not None:
+    if over is not None or (seeds is not None and table is None):
         table, text = space(over or {}, seeds), ""
     elif table is not None:
+        if seeds is not None:
+            table = table.with_seeds(space({}, seeds))
         _refuse_replaced(scenario, table)
     whole = table if table is not None else space({}, 1)
     problems = [placed(problem, text) for problem in places.shadowed(scenario, whole)]
@@ -382,7 +384,7 @@ def _outcomes(
 ) -> Iterator[points.Outcome]:
     """Keeps a bounded number of points submitted: a sweep of a million needs no memory for futures."""
     waiting = iter(missing)
-    limit = 4 * cores() + 64
+    limit = 4 * cores() + _SUBMITTED
     running: set[Future[points.Outcome | None]] = set()
     try:
         while True:
@@ -406,6 +408,9 @@ def _submitted(point: Point, executor: Executor, folder: Path) -> Future[points.
     source = str(Path(point.scenario.source).absolute())
     return executor.submit(work, replace(point.scenario, source=source), point.name, str(folder.absolute()))
 
+
+_SUBMITTED = 1000
+"""Points that wait in the executor, which may be a cluster with as many workers."""
 
 _BROKEN = (
     "a process that ran points ended without a result: it was killed, perhaps for want of memory (fewer "

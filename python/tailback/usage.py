@@ -14,21 +14,23 @@ _FORGET_PEAK = "5"
 class Meter:
     """Measures from its making to `read`.
 
-    CPU time is that of all threads of the process, in user and system mode. Memory is the growth of the
+    CPU time is that of all threads of the process, in user and system mode, or with `alone` of the calling
+    thread, which others may run beside. Memory is the growth of the
     process's peak over what it held before, so that Python and its libraries are not part of it. A run that
     takes memory which an earlier one gave back to the allocator, but not to the system, shows less. Where the
     system tells only a peak of all time (not Linux), a run smaller than an earlier one shows 0.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, alone: bool = False) -> None:
+        self._clock = time.thread_time if alone else time.process_time
         with suppress(OSError):
             _CLEAR.write_text(_FORGET_PEAK, "ascii")
         self._held = _memory("VmRSS")
-        self._start = time.process_time()
+        self._start = self._clock()
 
     def read(self) -> dict[str, float | int]:
         """`cpu_seconds`, `peak_rss_bytes` (of the run) and `process_peak_rss_bytes`."""
-        seconds = time.process_time() - self._start
+        seconds = self._clock() - self._start
         peak = _memory("VmHWM")
         return {
             "cpu_seconds": round(seconds, 6),

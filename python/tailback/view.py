@@ -133,11 +133,12 @@ def figure(results: Results) -> go.Figure:
 
 
 def _with(results: dict[str, Result], table: str) -> dict[str, Result]:
-    """Those that hold rows of a table."""
+    """Those that hold rows of a table; of snapshots, both of their tables."""
+    wanted = ("occupancy", "queues") if table == "occupancy" else (table,)
     return {
         label: result
         for label, result in results.items()
-        if table in result.tables and result.tables[table].num_rows
+        if all(name in result.tables and result.tables[name].num_rows for name in wanted)
     }
 
 

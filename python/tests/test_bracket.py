@@ -5,7 +5,7 @@ import pytest
 
 from tailback.experiments import bracket, lhrp_fig2, lhrp_fig7, lhrp_fig10
 from tailback.experiments.model import Data, hard
-from tailback.saturation import Saturation
+from tailback.searches import Saturation, Tried
 from tailback.stats import mean_interval
 
 
@@ -82,3 +82,22 @@ def test_lhrp_saturates_first_only_where_the_brackets_say_so():
     }
     assert first == {0.66: True, 0.67: None, 0.7: False}
     assert {search.low for search in lhrp_fig10.searches(True)} == {0.6}
+
+
+def unsure(accepted, refused, tried, seeds=2):
+    ratio = mean_interval([0.97] * seeds)
+    looks = tuple(Tried(load, ratio, accepted, sure) for load, accepted, sure in tried)
+    return Saturation(accepted, refused, mean_interval([]), 0.95, False, 2, 1.0, looks)
+
+
+def test_verdicts_that_seeds_did_not_settle_decide_no_claim():
+    open_one = unsure(
+        0.80, 0.81, [(0.9, False, True), (0.7, True, True), (0.8, True, False), (0.81, False, False)]
+    )
+    assert bracket.is_below(open_one, between(0.81, 0.82)) is None
+    assert bracket.is_below(open_one, between(0.9, 0.95)) is True
+    assert bracket.told(open_one) == "80.50 ± 0.50 % (not settled by these seeds)"
+    assert bracket.change(open_one, between(0.8, 0.81)).high >= 100 * (0.9 / 0.8 - 1)
+    single = unsure(0.80, 0.81, [(0.8, True, False), (0.81, False, False)], seeds=1)
+    assert bracket.is_below(single, between(0.81, 0.82)) is True
+    assert bracket.told(single).endswith("(one seed)")

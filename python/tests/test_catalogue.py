@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from tailback import InputError, experiments, reproduce, style
 from tailback.experiments import draw
 from tailback.experiments.model import Data
-from tailback.saturation import Saturation
+from tailback.searches import Saturation
 from tailback.stats import mean_interval
 
 WHOLE = {"saa-fig1", "saa-converge"}

@@ -262,6 +262,8 @@ def test_check_tells_mistakes_by_its_exit_status(command, scenario_file):
     status, out, _ = command("check", scenario_file("wrong"), "--json")
     assert status == 2
     assert json.loads(out)["problems"][0]["line"] == 1
+    status, out, _ = command("check", "nowhere.toml", "--json")
+    assert (status, "nowhere.toml" in json.loads(out)["problems"][0]["message"]) == (2, True)
 
 
 def test_of_very_many_mistakes_the_first_are_printed(command, scenario_file):
@@ -371,6 +373,14 @@ def test_an_interrupted_run_keeps_what_it_measured_and_says_so(command, scenario
     assert "interrupted" in err
     assert "interrupted" in out
     assert tailback.Result.load(tmp_path / "here").interrupted
+
+
+def test_an_interrupted_run_takes_the_place_of_no_other(command, scenario_file, tmp_path):
+    assert command("run", scenario_file(GOOD), "-o", "here")[0] == 0
+    status, out, _ = command("run", scenario_file("stop"), "-o", "here")
+    assert (status, "result in here-2" in out) == (1, True), out
+    assert not tailback.Result.load(tmp_path / "here").interrupted
+    assert tailback.Result.load(tmp_path / "here-2").interrupted
 
 
 def test_an_error_of_tailback_itself_shows_no_traceback(command, scenario_file):

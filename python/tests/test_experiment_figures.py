@@ -137,7 +137,7 @@ def test_a_single_run_over_time_is_called_one_seed():
     data = Data([({"protocol": "srp", "seed": 1}, series([0.4] * 50, "uniform"))])
     (axes,) = srp_fig14.draw(data).axes
     assert "one seed" in axes.get_xlabel()
-    assert "hot spot begins" in axes.get_legend_handles_labels()[1]
+    assert "the impulse" in axes.get_legend_handles_labels()[1]
 
 
 def test_every_variant_of_a_protocol_has_its_colour_and_its_interval(monkeypatch):

@@ -214,7 +214,7 @@ def test_the_expected_time_counts_only_what_is_not_complete(tmp_path, inline):
 
 
 def searching():
-    scenario = tailback.Scenario.loads("title = 'x'\n").replace({"traffic.hot.load": 0.5})
+    scenario = tailback.Scenario.loads("title = 'x'\n")
     search = Search({"protocol": "x"}, scenario, "traffic.hot.load", 0.5, 0.9, 0.1, 1, cost=7)
     return replace(experiment("x-fig1", held=True), searches=lambda full: [search])
 

@@ -416,3 +416,22 @@ def test_a_sweep_is_not_finished_without_its_runs_alone(tmp_path):
     assert sweeps.is_finished(tmp_path, iter(done.points))
     shutil.rmtree(done.points[0].alone["a"].directory)
     assert not sweeps.is_finished(tmp_path, iter(done.points))
+
+
+def test_what_no_error_of_ours_is_costs_its_point_alone(tmp_path, monkeypatch):
+    real = tailback.Scenario.run
+
+    def run_one(self, progress=None):
+        if dict(self.overrides)["run.seed"] == "1":
+            raise MemoryError
+        return real(self, progress)
+
+    monkeypatch.setattr(tailback.Scenario, "run", run_one)
+    with pytest.raises(tailback.PointsFailed, match=r"2 of 4 points(?s:.)*MemoryError"):
+        run(tmp_path)
+
+
+def test_jobs_that_do_not_run_are_not_run_alone(tmp_path):
+    text = JOBS.replace("[sweep]", '[run]\nonly = ["b"]\n[sweep]')
+    done, _ = run(tmp_path, text, alone=True)
+    assert [list(point.alone) for point in done.points] == [["b"]] * 4

@@ -2,8 +2,10 @@
 
 import errno
 import math
+import os
 import pkgutil
 import re
+import signal
 from importlib import import_module
 from pathlib import Path
 
@@ -210,3 +212,20 @@ def test_a_result_that_cannot_be_put_in_its_place_leaves_the_one_before(result, 
     with pytest.raises(tailback.NotKept, match="gone"):
         result.save(tmp_path / "here")
     assert (tmp_path / "here" / "summary.json").exists()
+
+
+def test_a_signal_between_the_two_renames_costs_no_result(result, tmp_path, monkeypatch):
+    result.save(tmp_path / "here")
+    real = Path.rename
+
+    def rename(self, to):
+        moved = real(self, to)
+        if self.name == "here":
+            os.kill(os.getpid(), signal.SIGINT)
+        return moved
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(KeyboardInterrupt):
+        result.save(tmp_path / "here")
+    tailback.Result.load(tmp_path / "here")
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]

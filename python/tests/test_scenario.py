@@ -48,7 +48,7 @@ def test_a_value_that_toml_cannot_hold_is_a_mistake():
             lambda: tailback.sweep(tailback.Scenario.loads(""), {}, ThreadPoolExecutor),
             "an executor is expected, not a value of type type",
         ),
-        (lambda: tailback.saturation.saturation("s.toml", "a"), "a scenario is expected"),
+        (lambda: tailback.saturation("s.toml", "a"), "a scenario is expected"),
     ],
 )
 def test_what_is_of_another_type_is_a_mistake(call, told):

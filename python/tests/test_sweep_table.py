@@ -2,6 +2,7 @@ import pytest
 from sweeping import SMALL
 
 import tailback
+from tailback import sweeps
 from tailback.sweep_table import from_text, space, without_sweep
 
 
@@ -203,3 +204,15 @@ def test_a_sweep_that_is_no_table_of_its_own_is_refused():
 def test_one_seed_is_the_largest_and_a_part_ends_with_the_sweep():
     assert list(space({"seeds": [1, 9, 3]}).with_one_seed().points()) == [{"run.seed": 9}]
     assert list(space({"a": [1, 2]}).points(1, 9)) == [{"a": 2}]
+
+
+def test_seeds_of_the_call_take_the_place_of_those_of_the_table():
+    text = '[sweep]\n"a.load" = [0.1, 0.2, 0.3]\nseeds = 5\n'
+    _, whole = sweeps.split(tailback.Scenario.loads(text), None, 2)
+    assert [tuple(point.values()) for point in whole.points()] == [
+        (load, seed) for load in (0.1, 0.2, 0.3) for seed in (1, 2)
+    ]
+    with pytest.raises(tailback.InputError, match="together with other keys"):
+        sweeps.split(
+            tailback.Scenario.loads('[sweep]\nzip = { "a.load" = [1, 2], "run.seed" = [3, 4] }\n'), None, 2
+        )

@@ -290,3 +290,10 @@ def test_a_result_without_times_is_a_mistake(command, tmp_path):
     status, _, told = command("view", "here")
     assert status == 2
     assert "occupancy" in told
+
+
+def test_a_result_without_what_waits_at_ports_shows_its_curves(command, run, tmp_path):
+    run.save(tmp_path / "here")
+    (tmp_path / "here" / "queues.parquet").unlink()
+    status, _, err = command("view", "here")
+    assert (status, "no map of the queues" in err) == (0, True), err

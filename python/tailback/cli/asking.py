@@ -21,8 +21,14 @@ def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) 
 
     Each with its line and, where there is one, the remedy.
     """
-    with reporting():
+    try:
         scenario = inputs.load(file, changes)
+    except InputError as error:
+        if as_json:
+            console.print_json({"problems": [vars(problem) for problem in error.problems], "warnings": []})
+            raise typer.Exit(WRONG) from None
+        with reporting():
+            raise
     with reporting(scenario):
         problems, points = sweeps.examine(scenario)
         remarks = [] if problems or points is not None else scenario.remarks()
@@ -93,7 +99,7 @@ def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False
         return
     for job, times in found.items():
         told = ", ".join(console.duration(time) for time in times)
-        console.output().print(console.printable(f"{job}: no routes are faster than {told}"))
+        console.output().print(console.printable(f"{job}: no routes take less than {told}, phase by phase"))
 
 
 def list_kinds(

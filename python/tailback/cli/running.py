@@ -26,7 +26,11 @@ def run(
         bool, typer.Option("--alone", help="Runs each job alone too, and tells how much slower it is.")
     ] = False,
     with_optimum: Annotated[
-        bool, typer.Option("--optimum", help="Solves for the least time of each phase over any routes too.")
+        bool,
+        typer.Option(
+            "--optimum",
+            help="Also computes the least time of each phase over all routes.",
+        ),
     ] = False,
 ) -> None:
     """Simulates a scenario, and keeps the result.
@@ -125,15 +129,15 @@ def saturation(
     low: Annotated[float, typer.Option(help="The least load that is tried.")] = 0.05,
     high: Annotated[float, typer.Option(help="The largest load that is tried.")] = 1.0,
     tolerance: Annotated[
-        float, typer.Option(help="How far apart the two loads may be that are found.")
+        float, typer.Option(help="Stops when the two loads that are found are this near.")
     ] = 0.01,
-    confidence: Annotated[float, typer.Option(help="Of the verdict at each load.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence of the verdict at each load.")] = 0.95,
     seeds: Annotated[int, typer.Option(help="Most runs of a load, each with a seed of its own.")] = 5,
     traffic: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The class that must be accepted, or all (default: that of the load).",
+            help="Class of traffic that is judged, or all (default: that of the load).",
             show_default=False,
         ),
     ] = None,
@@ -181,7 +185,7 @@ def reproduce(
         list[str] | None,
         typer.Option(
             metavar="LABEL=VALUE",
-            help="Of the runs that have a label only these, such as load=1; repeatable.",
+            help="Runs only cases whose LABEL has this VALUE, such as load=1; repeatable.",
         ),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Only lists the experiments.")] = False,

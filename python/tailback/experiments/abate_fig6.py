@@ -13,7 +13,7 @@ from tailback.experiments import abate_halo as halo
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.result import Result
-from tailback.tables import series
+from tailback.tables import middles, series
 
 ROUTING = "ugal"
 """The one that is judged."""
@@ -67,9 +67,9 @@ def draw(data: Data) -> Figure:
             result = paper.one(data, control=control, routing=ROUTING)
             for number, name in enumerate((*halo.HALOS, "incast0")):
                 times, rates = series(result, name, "accepted_per_destination")
-                axes.plot(times, paper.BANDWIDTH * rates, label=name, **style.line(number))
+                axes.plot(middles(times), paper.BANDWIDTH * rates, label=name, **style.line(number))
             axes.set_title(control, fontsize=9)
-            axes.set_ylabel("GB/s")
+            axes.set_ylabel("received\n[GB/s]")
         panels[-1].set_xlabel("simulated time [us]")
         style.legend(figure, panels[0])
     return figure

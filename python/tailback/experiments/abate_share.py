@@ -12,7 +12,7 @@ from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.result import Result
 from tailback.scenario import Scenario
 from tailback.stats import Interval, mean_interval
-from tailback.tables import series
+from tailback.tables import middles, series
 
 _HOT = list(range(100, 3000, 100))
 """29 senders of an incast."""
@@ -74,7 +74,7 @@ def draw(data: Data) -> Figure:
         for axes, (name, title) in zip(panels, titles, strict=True):
             for number, scheme in enumerate(data.values("scheme")):
                 times, rates = series(paper.one(data, scheme=scheme, seed=1), name, "accepted")
-                axes.plot(times[:-1], 100 * rates[:-1], label=scheme, **style.line(number))
+                axes.plot(middles(times)[:-1], 100 * rates[:-1], label=scheme, **style.line(number))
             axes.set_title(title, fontsize=9)
             axes.set_ylabel("accepted throughput\n[% of the channel]")
             axes.set_ylim(bottom=0)

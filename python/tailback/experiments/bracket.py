@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tailback.experiments.model import Claim, unjudged
-from tailback.saturation import Saturation
+from tailback.searches import Saturation
 from tailback.stats import Interval
 
 _ROUNDING = 1e-9
@@ -24,7 +24,23 @@ def told(found: Saturation) -> str:
         return f"at least {100 * found.accepted_load:.4g} %"
     if found.accepted_load == 0:
         return f"under {100 * found.refused_load:.4g} %"
-    return f"{percent(found)} %"
+    return f"{percent(found)} %{'' if found.sure else f' ({_doubt(found)})'}"
+
+
+def _doubt(found: Saturation) -> str:
+    return "one seed" if _has_one_seed(found) else "not settled by these seeds"
+
+
+def _has_one_seed(found: Saturation) -> bool:
+    """Whether no verdict could be settled, so that they are taken as they are."""
+    return all(tried.ratio.values <= 1 for tried in found.tried)
+
+
+def _ends(found: Saturation) -> tuple[float, float]:
+    """The loads between which it lies: where seeds left verdicts open, of those that they settled."""
+    if found.sure or _has_one_seed(found):
+        return found.accepted_load, found.refused_load
+    return found.sure_between
 
 
 def change(one: Saturation, two: Saturation) -> Interval:
@@ -32,15 +48,19 @@ def change(one: Saturation, two: Saturation) -> Interval:
     if not (one.is_bracketed and two.is_bracketed):
         return Interval(math.nan, math.nan, 1)
     middle = one.load / two.load
-    most, least = one.refused_load / two.accepted_load, one.accepted_load / two.refused_load
+    (low, high), (two_low, two_high) = _ends(one), _ends(two)
+    if low == 0 or two_low == 0 or math.isinf(high) or math.isinf(two_high):
+        return Interval(100 * (middle - 1), math.nan, 1)
+    most, least = high / two_low, low / two_high
     return Interval(middle, max(most - middle, middle - least), 1).shifted(-1).scaled(100)
 
 
 def is_below(one: Saturation, two: Saturation, by: float = 0.0) -> bool | None:
     """Whether one saturation is below another by so much; None where the brackets leave it open."""
-    if one.refused_load + by <= two.accepted_load + _ROUNDING:
+    (low, high), (two_low, two_high) = _ends(one), _ends(two)
+    if high + by <= two_low + _ROUNDING:
         return True
-    if one.accepted_load + by >= two.refused_load - _ROUNDING:
+    if low + by >= two_high - _ROUNDING:
         return False
     return None
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from tailback import style
@@ -213,9 +215,37 @@ def banded_line(axes: Axes, times: Numbers, points: Sequence[Interval], **looks:
     axes.fill_between(times, means - halves, means + halves, color=looks["color"], alpha=0.2, linewidth=0)
 
 
-def hot_spot_begins(axes: Axes, at: float) -> None:
-    """When the hot spot begins, told in the legend."""
-    axes.axvline(at, color="#777777", linewidth=0.8, label="hot spot begins")
+def mark_time(axes: Axes, at: float, name: str = "hot spot begins") -> None:
+    """When something begins, behind the lines and told in the legend."""
+    axes.axvline(at, color="#777777", linewidth=0.8, label=name, zorder=0.5)
+
+
+def explained(figure: Figure) -> None:
+    """Says under a figure what its error bars are, unless it says so."""
+    has_bars = any(isinstance(drawn, ErrorbarContainer) for axes in figure.axes for drawn in axes.containers)
+    texts = [str(text.get_text()) for text in figure.findobj(Text)]
+    if has_bars and not any(word in text for text in texts for word in ("interval", "deviation", "bracket")):
+        figure.supxlabel("error bars: 95 % intervals over the seeds", fontsize=9)
+
+
+def described(figure: Figure) -> str:
+    """What a figure shows, for who does not see it: its axes, and what stands in its legends."""
+    panels = [
+        f"{axes.get_title() + ': ' if axes.get_title() else ''}{axes.get_ylabel()} over {_first(axes)}"
+        for axes in figure.axes
+        if axes.get_ylabel() and _first(axes)
+    ]
+    legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes)]
+    names = [text.get_text() for one in legends if one is not None for text in one.get_texts()]
+    lines = [f"of {', '.join(dict.fromkeys(names))}"] if names else []
+    return " ".join("; ".join([*dict.fromkeys(panels), *lines]).split())
+
+
+def _first(axes: Axes) -> str:
+    """What the horizontal axis shows, without notes below it; of panels that share one, the lowest has it."""
+    shared = axes.get_shared_x_axes().get_siblings(axes)
+    labels = (one.get_xlabel().split("\n")[0] for one in [axes, *shared])
+    return next((label for label in labels if label), "")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look, seed
 from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
 from tailback.experiments.measure import accepted, latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
-from tailback.saturation import Saturation
+from tailback.searches import Saturation
 
 
 def searches(full: bool) -> list[Search]:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from tailback.experiments.model import Measure
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
-from tailback.tables import Numbers, series
+from tailback.tables import Numbers, middles, series
 
 
 def _facts(result: Result, traffic: str) -> dict[str, Any]:
@@ -71,7 +71,10 @@ def ejection_share(kind: str) -> Measure:
 
 
 def mean_series(results: list[Result], traffic: str, column: str) -> tuple[Numbers, Numbers]:
-    """The mean over several runs of a time series; bins that are empty in a run are left out of its mean."""
+    """The beginnings of bins in us, and the mean of a time series over several runs in each.
+
+    Bins that are empty in a run are left out of its mean.
+    """
     times, stacked = _stacked(results, traffic, column)
     known = ~np.isnan(stacked)
     sums = np.where(known, stacked, 0.0).sum(axis=0)
@@ -80,9 +83,9 @@ def mean_series(results: list[Result], traffic: str, column: str) -> tuple[Numbe
 
 
 def interval_series(results: list[Result], traffic: str, column: str) -> tuple[Numbers, list[Interval]]:
-    """The same mean, with its confidence interval in each bin."""
+    """The middles of the bins and the same mean, with its confidence interval in each: for a figure."""
     times, stacked = _stacked(results, traffic, column)
-    return times, [mean_interval(values[~np.isnan(values)].tolist()) for values in stacked.T]
+    return middles(times), [mean_interval(values[~np.isnan(values)].tolist()) for values in stacked.T]
 
 
 def _stacked(results: list[Result], traffic: str, column: str) -> tuple[Numbers, Numbers]:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from matplotlib.figure import Figure
 
 from tailback.result import Result
-from tailback.saturation import Saturation
 from tailback.scenario import Scenario
+from tailback.searches import Saturation
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 
 Kind = Literal["hard", "value", ""]

@@ -50,7 +50,11 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure = Figure(figsize=(9.6, 3.4), layout="constrained")
         two = _ours(data, 1, "OSHA-4VC")
-        maps = {"BBQ": _ours(data, 1, "BBQ-4VC")[0], "DBBQ, network 1": two[0], "DBBQ, network 2": two[1]}
+        maps = {
+            "BBQ": _ours(data, 1, "BBQ-4VC")[0],
+            "DBBQ, first virtual network": two[0],
+            "DBBQ, second virtual network": two[1],
+        }
         for panel, (name, queues) in zip(figure.subplots(1, 3), maps.items(), strict=True):
             panel.imshow([queues[row * 4 : row * 4 + 4] for row in range(4)], cmap="cividis", vmin=0, vmax=3)
             for destination, queue in enumerate(queues):

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import BAND, banded_line, finish, hold, hot_spot_begins, look, seeds_told
+from tailback.experiments.draw import BAND, banded_line, finish, look, mark_time, seeds_told
 from tailback.experiments.measure import interval_series, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import ENDPOINTS, PAPER, cost, nodes, scenario
@@ -56,14 +56,13 @@ def draw(data: Data) -> Figure:
         shown = np.flatnonzero((times >= _ONSET_US - 100) & (times < _ONSET_US + 300))
         points = [accepted[at].scaled(100) for at in shown]
         banded_line(axes, times[shown], points, label="SRP", **style.line(look("srp"), 0))
-        hot_spot_begins(axes, _ONSET_US)
-        hold(axes)
+        mark_time(axes, _ONSET_US, "the impulse")
         return finish(
             figure,
             axes,
             "simulated time [us]",
             "accepted uniform traffic\n[% of injection bandwidth]",
-            seeds_told(data, BAND),
+            f"{seeds_told(data, BAND)}; the vertical axis does not begin at 0",
         )
 
 

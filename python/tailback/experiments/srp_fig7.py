@@ -13,8 +13,8 @@ from tailback.experiments.draw import (
     BAND,
     Line,
     banded_line,
-    hot_spot_begins,
     in_lines,
+    mark_time,
     protocol_lines,
     seeds_told,
 )
@@ -56,7 +56,7 @@ def over_time(data: Data, lines: list[Line], note: str = "") -> Figure:
         style.logarithmic(above, "y")
         above.set_ylabel("mean packet latency\nof the background [us]")
         for axes in (above, below):
-            hot_spot_begins(axes, ONSET_US / 1e3)
+            mark_time(axes, ONSET_US / 1e3)
         told = seeds_told(data, BAND, **lines[0].where)
         below.set_xlabel("\n".join(["simulated time [ms]", told, *in_lines(note)]))
         below.set_ylabel("accepted throughput\n[% of injection bandwidth]")
@@ -140,8 +140,8 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="The network's response to a hot spot that sets in",
     setup="All 256 endpoints send uniformly at 40 %, to all but one; at 1 ms, 40 of them turn to that one at "
-    "line rate. The background is that of the other 216. Recorded from 0 to 3 ms in means of 20 us over the "
-    "seeds; before is from 0.5 to 1 ms.",
+    "line rate. The background is that of the other 216. Recorded to 3 ms, in full size to 5 ms, in means of "
+    "20 us over the seeds; before is from 0.5 to 1 ms.",
     cases=cases,
     draw=draw,
     claims=claims,

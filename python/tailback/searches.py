@@ -17,10 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tailback.errors import InputError, PointsFailed, mistake
+from tailback.errors import InputError, PointsFailed, Problem, is_deadlock, mistake
+from tailback.places import replaced
 from tailback.scenario import Scenario, demand_scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
+from tailback.sweep_table import SEED
 from tailback.sweeps import measured
+from tailback.words import named
 from tailback.workers import cores, pool
 
 LOSS_MAX = 0.03
@@ -33,7 +36,8 @@ class Tried:
     """A load that was tried: what was accepted of what was offered there, over the seeds, and the verdict.
 
     The interval has the confidence of one look; the verdict is sure if it lies on one side of the limit. A
-    load at which a run gave no result is refused: `failed` says why, and the interval is not known.
+    load at which a run deadlocked, or held more than `run.memory`, is refused, in the second case not surely:
+    `failed` says why, and the interval is not known.
     """
 
     load: float
@@ -98,7 +102,8 @@ class Saturation:
         elif self.accepted_load == 0.0:
             found = f"{enough} at no load that was tried, not even at {self.refused_load:.3f}"
         else:
-            found = f"{enough} up to a load of {self.load:.{digits}f} ± {self.half:.{digits}f}"
+            low, high = (f"{end:.{digits}f}" for end in (self.accepted_load, self.refused_load))
+            found = f"{enough} up to a load between {low} and {high}"
         return (
             f"{found} of the injection bandwidth ({self._how_sure()}), and {self.at_full_load} at full load"
         )
@@ -106,12 +111,13 @@ class Saturation:
     def _how_sure(self) -> str:
         confidence = f"{100 * self.confidence:.6g} % confidence"
         if self.sure:
-            return confidence
+            return f"each verdict at {confidence}"
         accepted, refused = self.sure_between
-        sure = f"{accepted:.3f} is accepted" if accepted > 0 else ""
-        if math.isfinite(refused):
-            sure += f"{' and ' if sure else ''}{refused:.3f} is refused"
-        return f"with fewer seeds than {confidence} takes{', with which ' + sure if sure else ''}"
+        told = [f"{accepted:.3f} is accepted"] if accepted > 0 else []
+        told += [f"{refused:.3f} is refused"] if math.isfinite(refused) else []
+        return (
+            f"not settled at {confidence} with these seeds{': only that ' * bool(told) + ' and '.join(told)}"
+        )
 
 
 def saturation(
@@ -135,9 +141,15 @@ def saturation(
     the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used up.
     `confidence` is that of the verdict at a load, however often it was looked at: each look has its part of
     the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
-    in the bracket. `progress` is told of each load when its verdict is there.
+    in the bracket. `progress` is told of each load when its verdict is there. Raises `InputError` with what
+    is wrong with the scenario or the limits, and `PointsFailed` where a run failed for another reason than
+    its load, and at `low` for any.
     """
     demand_scenario(scenario)
+    if not all(_is_number(value) for value in (low, high, tolerance, confidence)):
+        raise mistake("low, high, tolerance and confidence are numbers", "such as tolerance=0.01")
+    if not isinstance(seeds, int) or isinstance(seeds, bool):
+        raise mistake(f"seeds is a whole number, not {named(seeds)}", "how many there are at most at a load")
     if not 0 < low < high < math.inf:
         raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
     if seeds < 1:
@@ -146,14 +158,22 @@ def saturation(
         raise mistake(f"a confidence of {confidence} is none", "it lies between 0 and 1, such as 0.95")
     if not TOLERANCE_MIN <= tolerance < math.inf:
         raise mistake(f"a tolerance of {tolerance} cannot be reached", f"it is at least {TOLERANCE_MIN:g}")
+    if lost := replaced(scenario, [key, SEED]):
+        raise InputError(
+            Problem("the search sets it itself", path=name, help="leave it out") for name in lost
+        )
     for load in (low, high, FULL_LOAD):
         problems = scenario.replace({key: load}).check()
         if problems:
             raise InputError(problems)
     traffic = _demand_class(scenario.replace({key: low}), traffic or class_of(scenario, key) or "all")
     with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
-        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress)
+        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
         return _bisect(judge, low, high, tolerance)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def class_of(scenario: Scenario, key: str) -> str | None:
@@ -197,6 +217,11 @@ def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturat
     )
 
 
+def _is_of_load(why: str) -> bool:
+    """Whether a run failed for what its load does: it deadlocked, or held more than the scenario allows."""
+    return is_deadlock(why) or "over the limit" in why
+
+
 @dataclass
 class _Judge:
     """Runs a load under as many seeds as the verdict needs."""
@@ -209,6 +234,8 @@ class _Judge:
     executor: Executor
     directory: Path
     progress: Callable[[Tried], object] | None
+    low: float = 0.0
+    """The least load, which must give results."""
     tried: list[Tried] = field(default_factory=list)
     summaries: dict[tuple[float, int], dict[str, Any]] = field(default_factory=dict)
     """Of the runs, by load and seed."""
@@ -243,8 +270,12 @@ class _Judge:
         try:
             tried = self._look(load)
         except PointsFailed as failure:
-            why = next(iter(failure.sweep.failed.values()))
-            tried = Tried(load, mean_interval([]), accepted=False, sure=True, failed=why.split("\n")[0])
+            reasons = failure.sweep.failed.values()
+            if load == self.low or not all(map(_is_of_load, reasons)):
+                raise
+            why = next(iter(reasons)).split("\n")[0]
+            sure = any(map(is_deadlock, reasons))
+            tried = Tried(load, mean_interval([]), accepted=False, sure=sure, failed=why)
         self.tried.append(tried)
         if self.progress is not None:
             self.progress(tried)
