@@ -392,6 +392,8 @@ fn mistakes_in_jobs_are_told_with_what_to_do() {
         let told = told(&jobs);
         assert!(told.contains(expected), "{expected}\nis not in\n{told}");
     }
+    let told = told(&job("a", 2, ""));
+    assert!(!told.contains("neither"), "a job with a mistake is one: {told}");
 }
 
 /// An endpoint has one user, or several that all share: whoever does not say so is alone, in whatever order they stand.

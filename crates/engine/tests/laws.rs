@@ -102,8 +102,8 @@ fn everything_arrives_once(network: &str, routing: &str, protocol: &str) -> f64 
         let endpoints = ["", "[endpoint]\nacknowledge = false", "[endpoint]\nqueues = \"fifo\""];
         let by_queue = per_destination(protocol) || routing.contains("flow-adaptive");
         let suited = if !by_queue { &endpoints[..] } else { &endpoints[..2] };
-        // Marks that acknowledgements bring back need them.
-        let echoes = protocol.contains("\"ecn\"") && !protocol.contains("notification");
+        let scheme: tailback_engine::protocol::CongestionControl = toml::from_str(protocol).unwrap();
+        let echoes = scheme.scheme().needs_acknowledgements().is_some();
         for endpoint in suited.iter().filter(|endpoint| !echoes || !endpoint.contains("acknowledge")) {
             let output = bursts(network, routing, protocol, message, flits, endpoint);
             dropped += number(&output, "all", "dropped_packets");

@@ -137,6 +137,13 @@ fn a_mistake_that_an_override_makes_has_no_line() {
     assert_eq!(found, expected, "\nfound:\n{found}");
 }
 
+#[test]
+fn what_an_override_lacks_is_not_looked_for_in_the_file() {
+    let problems = with(&[("traffic.hot.message", "{ sizes = [\"4 flits\"] }")]);
+    let found = table(&problems.unwrap_err());
+    assert!(found.contains("\n- traffic.hot.message.shares | this key is missing"), "{found}");
+}
+
 /// The example of the documentation.
 const EXAMPLE: &str = r#"title = "60:4 hot spot under LHRP"
 [topology]

@@ -235,6 +235,13 @@ impl Ecn {
 }
 
 impl Scheme for Ecn {
+    fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
+        (self.notify == Notify::Acknowledgement).then_some((
+            "marks return in acknowledgements, and there are none",
+            "acknowledge = true, or congestion_control.notify = \"notification\"",
+        ))
+    }
+
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
         let steps = self.steps(plan).into_iter();
         let used =

@@ -405,6 +405,10 @@ pub trait Scheme {
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA]
     }
+    /// Why it cannot work without acknowledgements, and what would do, if it cannot.
+    fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
     /// Whether what it keeps for a send queue (reservations, what to send again, delays) speaks of one destination.
     fn per_destination(&self) -> bool {
         true

@@ -99,6 +99,10 @@ impl Scheme for None {
         if acknowledge { vec![CONTROL, DATA] } else { vec![DATA] }
     }
 
+    fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
+        self.window.map(|_| ("a window needs acknowledgements", "acknowledge = true"))
+    }
+
     fn words(&self) -> bool {
         false
     }

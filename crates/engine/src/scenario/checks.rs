@@ -4,8 +4,7 @@ use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Snapshots, Traffic};
 use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
-use crate::protocol::ecn::Notify;
-use crate::protocol::{CLASS_NAMES, CongestionControl};
+use crate::protocol::CLASS_NAMES;
 use crate::switch::parameters::{Buffer, Parameters, Path, Voq};
 use crate::units::{Duration, FLIT_BITS_MAX, QUANTITY_MAX, Rate, Scale, Size};
 use std::collections::{BTreeSet, HashSet};
@@ -47,8 +46,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     link(scenario, tell);
     combination(scenario, tell);
     flows::across(scenario, tell);
-    window(scenario, tell);
-    marks(scenario, tell);
+    acknowledgements(scenario, tell);
     virtual_output_queues(&switch_parameters, tell);
     if let Some(scale) = packet(scenario, tell) {
         switch(scenario, &scale, tell);
@@ -136,20 +134,10 @@ fn combination(scenario: &Scenario, tell: Tell) {
     }
 }
 
-/// What a window cannot work without.
-fn window(scenario: &Scenario, tell: Tell) {
-    let CongestionControl::None(none) = &scenario.congestion_control else { return };
-    if none.window.is_some() && !scenario.endpoint.acknowledge {
-        tell(Problem::new("endpoint.acknowledge", "a window needs acknowledgements", "acknowledge = true"));
-    }
-}
-
-/// Marks that would never reach their sources.
-fn marks(scenario: &Scenario, tell: Tell) {
-    let CongestionControl::Ecn(ecn) = &scenario.congestion_control else { return };
-    if ecn.notify == Notify::Acknowledgement && !scenario.endpoint.acknowledge {
-        let message = "marks return in acknowledgements, and there are none";
-        let help = "acknowledge = true, or congestion_control.notify = \"notification\"";
+/// What the scheme cannot work without.
+fn acknowledgements(scenario: &Scenario, tell: Tell) {
+    let needs = scenario.congestion_control.scheme().needs_acknowledgements();
+    if let Some((message, help)) = needs.filter(|_| !scenario.endpoint.acknowledge) {
         tell(Problem::new("endpoint.acknowledge", message, help));
     }
 }

@@ -150,7 +150,9 @@ impl<'a> Walk<'a> {
                 take_default_kind(kinds, default, &mut entry.node);
             }
             self.path.push(shorten(&entry.key).into_owned());
-            let kept = self.check(shape, &mut entry.node, &entry.span);
+            // What an override lacks is not missing where the file has the key.
+            let place = entry.node.span.as_ref().and(entry.span.clone());
+            let kept = self.check(shape, &mut entry.node, &place);
             self.path.pop();
             whole &= kept || !field.is_some_and(|field| field.required);
             kept

@@ -187,6 +187,13 @@ pub(crate) mod tests {
         ]
     }
 
+    #[test]
+    fn every_kind_is_among_the_small_ones() {
+        let small = small();
+        let missing = Topology::KINDS.iter().find(|kind| !small.iter().any(|one| one.kind() == **kind));
+        assert_eq!(missing, None, "no small network of this kind is explored");
+    }
+
     /// The peer of every port points back, with the same link class, and the counts are those announced.
     pub(crate) fn check_wiring(topology: &impl Wiring) {
         assert_eq!(topology.problems(), []);

@@ -123,9 +123,11 @@ mod tests {
         ";
         let read: std::collections::BTreeMap<String, Pattern> = toml::from_str(table).unwrap();
         assert!(matches!(read["shift"], Pattern::Shift(shift::Shift { by: 1 })));
-        for (name, pattern) in read {
-            assert_eq!(serde_json::to_value(&pattern).unwrap()["pattern"], name);
+        for (name, pattern) in &read {
+            assert_eq!(serde_json::to_value(pattern).unwrap()["pattern"], *name);
         }
+        let missing = Pattern::KINDS.iter().find(|kind| !read.contains_key(**kind));
+        assert_eq!(missing, None, "no pattern of this kind is above");
     }
 
     #[test]

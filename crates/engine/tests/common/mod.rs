@@ -85,20 +85,19 @@ pub const PROTOCOLS: &[&str] = &[
 
 /// Whether a protocol may drop packets.
 pub fn drops(protocol: &str) -> bool {
-    !["\"none\"", "\"ecn\"", "\"codes-cc\"", "\"sst-cm\"", "\"saa\"", "\"max-min\""]
-        .iter()
-        .any(|kind| protocol.contains(kind))
+    let bound: CongestionControl = toml::from_str(protocol).unwrap();
+    bound.scheme().classes(true).iter().any(|class| class.droppable)
 }
 
 /// The protocol, or one that the routing works with: routes for whole flows with one that drops nothing, ways chosen by queues with
 /// one whose flows have no rates.
 pub fn suited<'a>(routing: &str, protocol: &'a str) -> &'a str {
     let bound: Routing = toml::from_str(routing).unwrap();
-    let rates = ["\"saa\"", "\"max-min\""].iter().any(|kind| protocol.contains(kind));
+    let scheme: CongestionControl = toml::from_str(protocol).unwrap();
     if routing.contains("flow-adaptive") && drops(protocol) {
-        PROTOCOLS[PROTOCOLS.len() - 1]
-    } else if rates && bound.binding().senses_load() {
-        PROTOCOLS[1]
+        "kind = \"saa\"\nprobe_period = \"200 ns\""
+    } else if scheme.scheme().told().is_some() && bound.binding().senses_load() {
+        "kind = \"ecn\"\nthreshold = \"24 flits\""
     } else {
         protocol
     }
