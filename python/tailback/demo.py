@@ -15,6 +15,7 @@ from rich.table import Table
 from tailback import arrivals, console, figures, plot, style
 from tailback.arrivals import UNRIPE_US, Arrivals
 from tailback.demo_runs import SCHEMES, interrupts_noted, processes, run_schemes
+from tailback.experiments.draw import look
 from tailback.result import Result, prepare
 from tailback.tables import Numbers, series
 
@@ -44,14 +45,15 @@ def draw(results: Mapping[str, Result]) -> Figure:
     with style.styled():
         figure, (latency, throughput) = style.figure(2, height=2.7)
         latency.set_title("60 of 1056 endpoints begin to send to the same 4", loc="left")
-        for number, (label, result) in enumerate(results.items()):
+        looks = [look(scheme) for scheme in SCHEMES]  # as in the figures of experiments
+        for number, (label, result) in zip(looks, results.items(), strict=False):
             arrivals.draw(latency, label, number, _victims(result))
         latency.set_yscale("log")
         latency.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         latency.yaxis.set_major_formatter("{x:g}")
         latency.yaxis.set_minor_formatter(NullFormatter())
         latency.set_ylabel("victims' mean\nmessage latency [us]")
-        plot.draw_series(throughput, results, "accepted_per_destination", _HOT, scale=100.0)
+        plot.draw_series(throughput, results, "accepted_per_destination", _HOT, scale=100.0, looks=looks)
         throughput.set_ylabel("hot spot's throughput\n[% of ejection bandwidth]")
         throughput.set_ylim(0, 108)
         throughput.set_xlabel("simulated time [us]")

@@ -226,14 +226,23 @@ def switch_occupancy(results: Results) -> Figure:
 
 
 def draw_series(
-    axes: Axes, results: Results, column: str, traffic: Traffic = None, *, scale: float = 1.0
+    axes: Axes,
+    results: Results,
+    column: str,
+    traffic: Traffic = None,
+    *,
+    scale: float = 1.0,
+    looks: Sequence[int] = (),
 ) -> None:
     """Draws a column of the time series into given axes, a line per run and traffic class.
+
+    `looks` are the numbers of the runs' looks, if not in order.
 
     Every bin is a step. A last one that the end of the run cuts short is left out, unless there is no other.
     """
     ends = [result.summary.get("simulated_ns") for result in by_label(results).values()]
-    for line in by_class(results, "series", traffic):
+    lines = by_class(results, "series", traffic)
+    for line in [line._replace(number=looks[line.run]) for line in lines] if looks else lines:
         starts, values = numbers(line.table, "time_ns"), scale * numbers(line.table, column)
         times, end = middles(starts), ends[line.run]
         if len(starts) > 1 and end is not None and end < 2 * times[-1] - starts[-1]:

@@ -13,11 +13,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import figures, points, report, style, sweeps
+from tailback.errors import RunFailed
 from tailback.experiments import draw
 from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, Search, unjudged
 from tailback.result import POINTS, Result, prepare
 from tailback.searches import Saturation, saturation
-from tailback.sweeps import Point, Tally
+from tailback.sweeps import Point, Sweep, Tally
 from tailback.workers import cores, pool
 
 FIGURES = "figures"
@@ -127,16 +128,22 @@ def reproduce(
 ) -> list[Reproduced]:
     """Runs what is not complete in `folder`, judges the claims and writes the report there, over one before.
 
-    Raises `RuntimeError` if claims or a figure fail, when the report tells of all others.
+    Raises `RunFailed` if runs gave no result, `RuntimeError` if claims or a figure fail, when the report
+    tells of all others.
     """
     folder = _writable(folder)
     cases = list(_points(experiments, full, folder).values())
     searches = [search for one in experiments for search in one.searches(full)]
-    found = iter(_run(cases, searches, folder, max(1, workers or cores()), progress))
-    done = [
-        _finished(one, full, folder, [(search.labels, next(found)) for search in one.searches(full)])
-        for one in experiments
-    ]
+    ran, searched = _run(cases, searches, folder, max(1, workers or cores()), progress)
+    ends = iter(searched)
+    done = []
+    for one in experiments:
+        found = [(search.labels, next(ends)) for search in one.searches(full)]
+        failures = [end for _, end in found if isinstance(end, RunFailed)]
+        names = (_point(case, folder).name for case in one.cases(full))
+        failures += [RunFailed(ran.failed[name]) for name in names if name in ran.failed]
+        whole = [(labels, end) for labels, end in found if isinstance(end, Saturation)]
+        done.append(_failed(one, full, failures) if failures else _finished(one, full, folder, whole))
     before = report.shown(folder)
     report.write(done, folder, full=full)
     _remove_figures(before, done, folder)
@@ -150,8 +157,8 @@ def _run(
     folder: Path,
     workers: int,
     progress: Callable[[Tally], None] | None,
-) -> list[Saturation]:
-    """Runs the cases, then the searches side by side; returns what these found, in their order."""
+) -> tuple[Sweep, list[Saturation | RunFailed]]:
+    """Runs the cases, then the searches side by side; returns what became of both, these in their order."""
     # The longest first, so that no core idles at the end.
     ordered = sorted(cases, key=lambda pair: -pair[1].cost)
     wanted, costs = [point for point, _ in ordered], {point.name: case.cost for point, case in ordered}
@@ -167,7 +174,7 @@ def _run(
 
     # The processes end before the threads, which wait for them, where something ends it all.
     with ThreadPoolExecutor(workers) as threads, pool(workers) as executor:
-        ran = sweeps.run_points(wanted, executor, folder, progress=tell, costs=costs).demand_all()
+        ran = sweeps.run_points(wanted, executor, folder, progress=tell, costs=costs)
         in_turn = sorted(range(len(searches)), key=lambda at: -to_find[at])
         finding = {
             at: threads.submit(_find, searches[at], executor, folder, lambda _: tell(ran.tally))
@@ -176,13 +183,19 @@ def _run(
         numbers = {future: at for at, future in finding.items()}
         try:
             for future in as_completed(numbers):
-                future.result()
+                if not isinstance(future.exception(), RunFailed):
+                    future.result()
                 ended.add(numbers[future])
                 tell(ran.tally)
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise
-    return [finding[at].result() for at in range(len(searches))]
+    return ran, [_end(finding[at]) for at in range(len(searches))]
+
+
+def _end(search: Future[Saturation]) -> Saturation | RunFailed:
+    failure = search.exception()
+    return failure if isinstance(failure, RunFailed) else search.result()
 
 
 def _remove_figures(before: Sequence[str], done: Sequence[Reproduced], folder: Path) -> None:
@@ -195,6 +208,10 @@ def _remove_figures(before: Sequence[str], done: Sequence[Reproduced], folder: P
 
 def _demand_judged(done: Sequence[Reproduced], folder: Path) -> None:
     failed = [one for one in done if one.errors]
+    if failed and all(isinstance(error, RunFailed) for one in failed for error in one.errors):
+        names = ", ".join(one.experiment.id for one in failed)
+        told = f"a run of {names} gave no result: {failed[0].errors[0]}"
+        raise RunFailed(f"{told}\n{folder / 'report.html'} tells of the rest") from None
     if failed:
         names = ", ".join(one.experiment.id for one in failed)
         told = f"what judges or draws {names} failed ({_named(failed[0].errors[0])})"
@@ -239,6 +256,24 @@ def _finished(
         undrawn,
         draw.described(figure) if figure else "",
         errors,
+    )
+
+
+def _failed(experiment: Experiment, full: bool, failures: Sequence[RunFailed]) -> Reproduced:
+    """An experiment of which a run gave no result, so that nothing of it is judged."""
+    why = f"a run gave no result: {failures[0]}"
+    (first, *_) = experiment.cases(full)
+    return Reproduced(
+        experiment,
+        [unjudged("all claims", "", "", why)],
+        [],
+        0.0,
+        0,
+        [],
+        [points.engine()],
+        first.scenario.complete(),
+        why,
+        errors=failures,
     )
 
 

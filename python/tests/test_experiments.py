@@ -407,3 +407,27 @@ def test_a_claim_about_all_values_of_a_label_is_not_judged_by_some_but_by_fewer_
 
 def test_bars_in_a_cell_do_not_break_the_table():
     assert report._bar_free("a|b\nc") == "a\\|b c"
+
+
+def test_a_run_that_fails_costs_the_report_its_experiment_alone(tmp_path, inline, command, monkeypatch):
+    failing = replace(
+        experiment("x-fig2", held=True),
+        cases=lambda full: [Case({"seed": 1}, tailback.Scenario.loads("title = 'x'\nfail\n"))],
+    )
+    with pytest.raises(
+        tailback.RunFailed, match=r"a run of x-fig2 gave no result: deadlock(?s:.)*report.html"
+    ):
+        reproduce.reproduce([experiment("x-fig1", held=True), failing], tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "1 of 1 hard claims held" in text
+    assert "No figure: a run gave no result: deadlock" in text
+
+
+def test_a_search_that_fails_costs_the_report_its_experiment_alone(tmp_path, inline, monkeypatch):
+    def fail(*_, **__):
+        raise tailback.RunFailed("no memory")
+
+    monkeypatch.setattr(reproduce, "saturation", fail)
+    with pytest.raises(tailback.RunFailed, match="a run of x-fig1 gave no result: no memory"):
+        reproduce.reproduce([searching(), experiment("x-fig2", held=True)], tmp_path)
+    assert "1 of 1 hard claims held" in (tmp_path / "report.md").read_text()
