@@ -410,7 +410,7 @@ def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: s
         style.logarithmic(axes, "x")
         if some:  # nothing can be shown on a logarithmic axis if no packet came
             style.logarithmic(axes, "y")
-        finish_latency(axes, results, traffic, latency)
+        finish_latency(figure, axes, results, traffic, latency)
         name_class(axes, traffic)
         axes.set_ylabel("messages" if latency == "message" else "packets")
         style.legend(figure, axes)

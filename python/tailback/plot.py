@@ -59,8 +59,8 @@ def __dir__() -> list[str]:
 _LATENCIES = ("message", "packet", "network")
 
 _BINS_PER_DECADE = 20
-_PORT_STATES = ("active", "stalled", "idle")
-_NOTE_WIDTH = 72
+_IDLE = "idle"
+_PORT_STATES = ("active", "stalled", _IDLE)
 _NAME_WIDTH = 28
 
 
@@ -156,7 +156,7 @@ def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str
             shares = 100 * counts / max(counts.sum(), 1)
             axes.stairs(shares, edges, label=line.label, **style.outline(line.number, line.kind))
         style.logarithmic(axes, "x")
-        finish_latency(axes, results, traffic, latency)
+        finish_latency(figure, axes, results, traffic, latency)
         name_class(axes, traffic)
         axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
         style.legend(figure, axes)
@@ -273,8 +273,8 @@ def _finish_time(
         notes = ["shaded: the measured window", *notes]
     if not np.isfinite(axes.dataLim.ymax):
         notes = [*notes, "no messages"]
-    folded = [part for note in notes for part in wrap(note, _NOTE_WIDTH)]
-    axes.set_xlabel("\n".join(["simulated time [us]", *folded]))
+    axes.set_xlabel("simulated time [us]")
+    style.notes(figure, notes)
     style.legend(figure, axes)
 
 
@@ -287,20 +287,19 @@ def name_class(axes: Axes, traffic: Traffic) -> None:
         )
 
 
-def finish_latency(axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:
-    """Names the axis of latencies, and under it the drawn classes of which too much has not arrived."""
+def finish_latency(figure: Figure, axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:
+    """Names the axis of latencies, and below the drawn classes of which too much has not arrived."""
     saturated = [
         join(label, style.plain(name))
         for label, result in by_label(results).items()
         for name in chosen(result.summary.get("classes", {}), traffic)
         if (result.summary["classes"][name].get(f"{latency}_latency_ns") or {}).get("saturated")
     ]
-    lines = [f"{latency} latency [ns]"]
+    axes.set_xlabel(f"{latency} latency [ns]")
     if saturated:
         parts = "messages" if latency == "message" else "packets"
         note = f"saturated ({'; '.join(saturated)}): {parts} that did not arrive are missing"
-        lines += wrap(note, _NOTE_WIDTH)
-    axes.set_xlabel("\n".join(lines))
+        style.notes(figure, [note])
 
 
 def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
@@ -317,7 +316,8 @@ def _stacked_bars(bars: Mapping[str, Mapping[str, float]], axis: str) -> Figure:
         starts = np.zeros(len(names))
         for kind in kinds:
             widths = np.array([bars[name].get(kind, 0.0) for name in names])
-            axes.barh(range(len(names)), widths, left=starts, label=kind, **style.bar(looks[kind]))
+            look = style.PALE_BAR if kind == _IDLE else style.bar(looks[kind])
+            axes.barh(range(len(names)), widths, left=starts, label=kind, **look)
             starts += widths
         axes.set_yticks(range(len(names)), folded)
         axes.set_ylim(len(names) - 0.5, -0.5)

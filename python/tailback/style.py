@@ -26,6 +26,8 @@ _LEGEND_WIDTH = 40
 """Characters of a line, so that long names leave room for the data."""
 _TITLE_WIDTH = 70
 """Characters of a line over a panel."""
+_NOTE_WIDTH = 100
+"""Characters of a line under a figure."""
 _LEGEND_SHARE = 0.4
 """Part of a figure's width that the columns of a legend may take."""
 _LEGEND_EDGE = 5 / 72
@@ -119,6 +121,10 @@ def hollow(axes: Axes, number: int, where: Sequence[float], values: Sequence[flo
     )
 
 
+PALE_BAR = {"color": "#e4e4e4", "edgecolor": "white", "linewidth": 0.5}
+"""The look of bars of what is not there."""
+
+
 def bar(number: int) -> dict[str, Any]:
     """Colour and hatching of the n-th kind of bar."""
     return {
@@ -202,6 +208,12 @@ def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
             return
         shown.remove()
         shown = wider
+
+
+def notes(made: Figure, told: Sequence[str]) -> None:
+    """Notes under a whole figure, each from a line of its own on, where no legend narrows them."""
+    if told:
+        made.supxlabel("\n".join(line for note in told for line in wrap(note, _NOTE_WIDTH)), fontsize=9)
 
 
 def _height(of: Legend, dpi: float) -> float:

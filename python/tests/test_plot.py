@@ -161,10 +161,10 @@ def test_small_bins_are_judged_with_their_neighbours():
 
 def test_latencies_of_a_saturated_class_are_told_to_be_incomplete(result):
     note = "saturated (hot; victim; all): messages that did not arrive are missing"
-    assert note in plot.latency_histogram(result).axes[0].get_xlabel()
+    assert note in plot.latency_histogram(result).get_supxlabel()
     figure = pictures.latency_distribution({"a": result}, traffic="hot", latency="message")
-    assert "saturated (a, hot): messages" in figure.axes[0].get_xlabel()
-    assert "saturated" not in pictures.latency_distribution(result).axes[0].get_xlabel()
+    assert "saturated (a, hot): messages" in figure.get_supxlabel()
+    assert "saturated" not in pictures.latency_distribution(result).get_supxlabel()
 
 
 def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
@@ -346,7 +346,7 @@ def test_the_measured_window_is_shaded(result):
         for figure in (plot.latency_over_time(drawn), plot.throughput_over_time(drawn)):
             (axes,) = figure.axes
             assert [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches] == shaded
-            assert ("shaded" in axes.get_xlabel()) == bool(shaded)
+            assert ("shaded" in figure.get_supxlabel()) == bool(shaded)
 
 
 def test_the_command_draws_chosen_classes(command, result, tmp_path):
@@ -374,12 +374,12 @@ def with_column(result, name, column, values):
 def test_a_latency_that_is_not_known_yet_is_a_gap_and_told(result):
     late = with_column(result, "series", "messages", ([5] * 80 + [0] * 40) * 2)
     late = with_column(late, "series", "packet_latency_ns", [7.0] * 240)
-    axes = plot.latency_over_time(late, traffic="hot", latency="packet").axes[0]
-    values = axes.get_lines()[0].get_ydata()
+    figure = plot.latency_over_time(late, traffic="hot", latency="packet")
+    values = figure.axes[0].get_lines()[0].get_ydata()
     assert np.isnan(values[100:]).all()
     assert (values[2:60] == 7.0).all()
-    assert "not drawn" in axes.get_xlabel()
-    assert "not drawn" not in plot.latency_over_time(result).axes[0].get_xlabel()
+    assert "not drawn" in figure.get_supxlabel()
+    assert "not drawn" not in plot.latency_over_time(result).get_supxlabel()
 
 
 def test_throughput_is_in_percent_and_by_destination_if_asked(result):
@@ -459,7 +459,7 @@ def test_where_there_are_no_messages_the_figure_says_so(result):
         pa.array([math.nan] * 2),
     )
     figure = plot.latency_over_time(replace(one, tables=one.tables | {"series": series}))
-    assert "no messages" in figure.axes[0].get_xlabel()
+    assert "no messages" in figure.get_supxlabel()
 
 
 def test_the_names_of_bars_stay_where_nothing_was_sent(result):
