@@ -2,6 +2,7 @@
 //!
 //! A run is a function of a [`scenario::Scenario`]: integer picoseconds, deterministic ties, one named random
 //! stream per purpose and component. The engine has no input or output of its own.
+pub mod base64;
 pub mod core;
 pub mod deadlock;
 pub mod describe;

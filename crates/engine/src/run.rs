@@ -103,7 +103,7 @@ pub fn run(scenario: &Scenario, watch: Watcher) -> Result<Output, RunError> {
     let radix = plan.graph.switches.iter().map(Vec::len).max().unwrap_or(0);
     // One event loop for each layout of a switch's state; the common case has one word per set of ports and of virtual
     // channels.
-    let small = radix < 64 && plan.channels.count() <= 64;
+    let small = radix < 64 && plan.vcs.count() <= 64;
     const PORTS: usize = (PORTS_MAX as usize + 1).div_ceil(64);
     const VCS: usize = VCS_MAX / 64;
     match (scenario.switch.design().parameters().fabric, plan.output_buffer.is_some(), small) {

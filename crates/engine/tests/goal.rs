@@ -3,9 +3,10 @@ mod common;
 use common::{FEW_NETWORKS, file, read, result, told};
 use proptest::prelude::*;
 use serde_json::Value;
+use tailback_engine::base64;
 use tailback_engine::report::{Output, RunError};
 use tailback_engine::scenario::Scenario;
-use tailback_engine::workload::goal::{base64, read_binary, read_text};
+use tailback_engine::workload::goal::{read_binary, read_text};
 use tailback_engine::workload::mpi::graph::{ANY, Graph, Label, What};
 
 /// A public sample of LogGOPSim: a binomial broadcast among 32 ranks.

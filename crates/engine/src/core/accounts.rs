@@ -105,7 +105,7 @@ impl Fabric {
     }
 
     pub(super) fn is_reserved(&self, vc: u8) -> bool {
-        let level = vc - self.plan.channels.base_of[vc as usize];
+        let level = vc - self.plan.vcs.base_of[vc as usize];
         self.plan.router.reserved_level() == Some(level)
     }
 

@@ -4,7 +4,7 @@ use super::ground::Ground;
 use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
 };
-use super::plan::{Channels, LinkPlan, Plan, TrafficClass, VCS_MAX};
+use super::plan::{LinkPlan, Plan, TrafficClass, VCS_MAX, VirtualChannels};
 use crate::problem::Problem;
 use crate::queueing::Assignment;
 use crate::routing::Router;
@@ -44,8 +44,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     };
     let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
     let levels = levels(&*bound.0, wires.len() as u8, &classes);
-    let (channels, queues) = lanes(&ground, &*bound.0, (classes, &levels))?;
-    let links = wires.iter().zip(&levels).map(|(wire, &levels)| ground.link(wire, levels, &channels));
+    let (vcs, queues) = lanes(&ground, &*bound.0, (classes, &levels))?;
+    let links = wires.iter().zip(&levels).map(|(wire, &levels)| ground.link(wire, levels, &vcs));
     let links = Vec::from_iter(links);
     let problems = unfit(&ground, &links, &bound);
     if !problems.is_empty() {
@@ -62,7 +62,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     Ok(Plan {
         tick: ground.tick,
         router,
-        channels,
+        vcs,
         queues,
         crossbar: ground.crossbar(&wires),
         output_buffer: ground.output_buffer(),
@@ -143,10 +143,10 @@ fn lanes(
     ground: &Ground,
     router: &dyn Router,
     needs: (Vec<TrafficClass>, &[u16]),
-) -> Result<(Channels, Assignment), Vec<Problem>> {
-    match (channels(ground, router, needs), queues(ground, router)) {
-        (Ok(channels), Ok(queues)) => Ok((channels, queues)),
-        (channels, queues) => Err(channels.err().into_iter().chain(queues.err()).collect()),
+) -> Result<(VirtualChannels, Assignment), Vec<Problem>> {
+    match (virtual_channels(ground, router, needs), queues(ground, router)) {
+        (Ok(vcs), Ok(queues)) => Ok((vcs, queues)),
+        (vcs, queues) => Err(vcs.err().into_iter().chain(queues.err()).collect()),
     }
 }
 
@@ -172,11 +172,11 @@ fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
 }
 
 /// The virtual channels of a port: traffic classes × virtual networks × queues × levels.
-fn channels(
+fn virtual_channels(
     ground: &Ground,
     router: &dyn Router,
     (classes, levels): (Vec<TrafficClass>, &[u16]),
-) -> Result<Channels, Problem> {
+) -> Result<VirtualChannels, Problem> {
     let levels = levels.iter().copied().max().unwrap_or(1);
     let (networks, queues) = (router.networks(), ground.scenario.queueing.scheme().queues(ground.graph));
     let count = classes.len() as u64 * u64::from(networks) * u64::from(queues) * u64::from(levels);
@@ -189,7 +189,7 @@ fn channels(
         let key = if queues > 1 { "queueing.kind" } else { "routing.kind" };
         return Err(Problem::new(key, message, format!("at most {VCS_MAX} in all")));
     }
-    Ok(Channels::new(classes, networks, queues as u16, levels))
+    Ok(VirtualChannels::new(classes, networks, queues as u16, levels))
 }
 
 /// Whether a class or a job does anything.

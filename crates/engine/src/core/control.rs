@@ -85,12 +85,12 @@ impl<A: Architecture> Partition<A> {
         let packet = self.fabric.pool.get(id);
         let channel = &self.fabric.channels[port];
         let under_way = if channel.free_at > self.fabric.now { channel.sending as u32 } else { 0 };
-        let class = self.fabric.plan.channels.class_of[packet.hot.vc as usize];
+        let class = self.fabric.plan.vcs.class_of[packet.hot.vc as usize];
         let arrival = Arrival {
             now: self.fabric.now,
             endpoint: self.endpoints[port],
             level: self.switches.waiting(port) + under_way,
-            droppable: self.fabric.plan.channels.classes[class as usize].droppable,
+            droppable: self.fabric.plan.vcs.classes[class as usize].droppable,
         };
         match self.agent.on_arrive(&arrival, &packet) {
             Verdict::Keep => self.take_in(routed),
@@ -137,8 +137,8 @@ impl<A: Architecture> Partition<A> {
         fabric.forget(out, packet.hot.next_vc, flits);
         fabric.pool.remove(id);
         if dropped {
-            let class = fabric.plan.channels.class_of[packet.hot.vc as usize];
-            let droppable = fabric.plan.channels.classes[class as usize].droppable;
+            let class = fabric.plan.vcs.class_of[packet.hot.vc as usize];
+            let droppable = fabric.plan.vcs.classes[class as usize].droppable;
             assert!(droppable, "law broken: a packet that must not be dropped was dropped: {packet:?}");
             fabric.probe.dropped(packet, now);
         } else {
@@ -157,14 +157,14 @@ impl<A: Architecture> Partition<A> {
             mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
         let chance = mix(mix(mix(plan.seed, self.fabric.now), switch as u64), key);
         let mut route = crate::routing::Route::default();
-        let vc = plan.channels.index(class, 0, 0, 0);
+        let vc = plan.vcs.index(class, 0, 0, 0);
         let mut here = Here { switches: &self.switches, fabric: &self.fabric, vc, base, chance };
         let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
         route.hops = 1;
         packet.hot.set_route(route);
         packet.hot.tail = self.fabric.now;
         packet.hot.out = hop.port;
-        packet.hot.next_vc = plan.channels.index(class, route.network, 0, hop.level);
+        packet.hot.next_vc = plan.vcs.index(class, route.network, 0, hop.level);
         packet.hot.vc = packet.hot.next_vc;
         packet.notes.arrived = self.fabric.now;
         self.fabric.probe.made += 1;

@@ -79,7 +79,7 @@ impl Fabric {
     pub fn new(plan: Arc<Plan>, number: u32) -> Self {
         let share = plan.shares[number as usize].clone();
         let ports = share.ports[share.ports.len() - 1];
-        let vcs = plan.channels.count();
+        let vcs = plan.vcs.count();
         let mut fabric = Self {
             now: 0,
             // The endpoints begin before the first tick is looked at.
@@ -94,7 +94,7 @@ impl Fabric {
             tracking: false,
             unusual: false,
             accounted: false,
-            tracked: vec![false; plan.channels.classes.len()],
+            tracked: vec![false; plan.vcs.classes.len()],
             released: Vec::new(),
             signals: Vec::new(),
             free_signals: Vec::new(),
@@ -348,7 +348,7 @@ impl Fabric {
     /// Whether a packet may start on a channel that is busy: a control packet, between the flits of what is under way.
     #[inline(always)]
     pub fn interleaves(&self, vc: u8) -> bool {
-        self.plan.interleave && self.plan.channels.is_control(vc)
+        self.plan.interleave && self.plan.vcs.is_control(vc)
     }
 
     /// Starts a control packet between the flits of what is under way, which holds the channel for that much longer.
@@ -377,7 +377,7 @@ impl Fabric {
     #[inline(always)]
     pub fn leave_input(&mut self, id: u32) {
         if self.tracking {
-            let class = self.plan.channels.class_of[self.pool.hot[id].next_vc as usize];
+            let class = self.plan.vcs.class_of[self.pool.hot[id].next_vc as usize];
             if self.tracked[class as usize] {
                 let notes = &mut self.pool.notes[id];
                 let waited = u32::try_from(self.now - notes.arrived).unwrap_or(u32::MAX);

@@ -2,7 +2,7 @@
 use super::Tick;
 use super::build::{Wire, runs};
 use super::cut::cut;
-use super::plan::{Channels, LinkPlan, RecordPlan, capped, rounded};
+use super::plan::{LinkPlan, RecordPlan, VirtualChannels, capped, rounded};
 use super::post::Post;
 use crate::graph::Graph;
 use crate::protocol::signal::Passage;
@@ -61,19 +61,19 @@ impl Ground<'_> {
     }
 
     /// The link class of a wire whose channels have this many levels.
-    pub(super) fn link(&self, wire: &Wire, levels: u16, channels: &Channels) -> LinkPlan {
+    pub(super) fn link(&self, wire: &Wire, levels: u16, vcs: &VirtualChannels) -> LinkPlan {
         let (pipeline, packet) = (self.switch.pipeline.time(self.scale).0, self.scale.packet_flits);
-        let in_use = |vc: usize| channels.in_use(vc, levels);
-        let vcs = (0..channels.count()).filter(|&vc| in_use(vc)).count() as u64;
+        let in_use = |vc: usize| vcs.in_use(vc, levels);
+        let used = (0..vcs.count()).filter(|&vc| in_use(vc)).count() as u64;
         let flit = wire.rate.transmit_time(self.scale.flit_bits).0.max(1);
         let flits = match &self.switch.input_buffer {
             Buffer::RoundTrip => (2 * (wire.latency.0 + flit + pipeline)).div_ceil(flit) + 2 * packet,
             Buffer::PerVc(size) => size.flits(self.scale),
-            Buffer::PerPort(size) => size.flits(self.scale) / vcs.max(1),
+            Buffer::PerPort(size) => size.flits(self.scale) / used.max(1),
             Buffer::Shared(_) => packet,
         };
         let pool = match &self.switch.input_buffer {
-            Buffer::Shared(size) => size.flits(self.scale).saturating_sub(vcs * packet),
+            Buffer::Shared(size) => size.flits(self.scale).saturating_sub(used * packet),
             _ => 0,
         };
         let flits = capped(flits);
@@ -84,7 +84,7 @@ impl Ground<'_> {
             latency: (wire.latency.0 / self.tick) as u32,
             pipeline: (pipeline / self.tick) as u32,
             pool: capped(pool),
-            buffer: (0..channels.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
+            buffer: (0..vcs.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
         }
     }
 

@@ -37,7 +37,7 @@ pub struct Partition<A: Architecture> {
     salt: u64,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
     pub(super) endpoints: Table<u32>,
-    channels: Box<[Channel; VCS_MAX]>,
+    vcs: Box<[Vc; VCS_MAX]>,
     pub(super) events: Vec<u64>,
     arrivals: Vec<u64>,
     inspected: Vec<Routed>,
@@ -45,7 +45,7 @@ pub struct Partition<A: Architecture> {
 
 /// What an arriving packet's virtual channel tells of it.
 #[derive(Clone, Copy, Default)]
-struct Channel {
+struct Vc {
     network: u8,
     /// First virtual channel of its class, network and queue.
     base: u8,
@@ -119,20 +119,20 @@ impl<A: Architecture> Partition<A> {
             interest.last_hop || !speaks,
             "law broken: an agent that speaks of packets that it does not see"
         );
-        for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.channels.classes) {
+        for (tracked, class) in fabric.tracked.iter_mut().zip(&fabric.plan.vcs.classes) {
             *tracked = arrivals_tracked || class.times_out && interest.time_to_wait.is_some();
         }
         fabric.tracking = fabric.tracked.contains(&true);
         fabric.pool.noting = fabric.tracking || fabric.plan.noting;
-        let mut channels = Box::new([Channel::default(); VCS_MAX]);
-        let plan = &fabric.plan.channels;
-        for (vc, channel) in channels.iter_mut().take(plan.count()).enumerate() {
+        let mut vcs = Box::new([Vc::default(); VCS_MAX]);
+        let plan = &fabric.plan.vcs;
+        for (vc, told) in vcs.iter_mut().take(plan.count()).enumerate() {
             let tracked = fabric.tracked[plan.class_of[vc] as usize];
             let (class, network) = (plan.class_of[vc], plan.network_of[vc]);
             let spread =
                 matches!(fabric.plan.queues, Assignment::Port(_)) && !plan.classes[class as usize].control;
             let spread = spread.then(|| plan.index(class, network, 0, 0));
-            *channel = Channel { network, base: plan.base_of[vc], spread, tracked };
+            *told = Vc { network, base: plan.base_of[vc], spread, tracked };
         }
         let mut endpoints = Table::default();
         for &switch in &fabric.share.switches {
@@ -151,7 +151,7 @@ impl<A: Architecture> Partition<A> {
             circuits,
             salt: mix(fabric.plan.seed, 0),
             plan: fabric.plan.clone(),
-            channels,
+            vcs,
             fabric,
             nics,
             switches,
@@ -371,7 +371,7 @@ impl<A: Architecture> Partition<A> {
         let Inlet { switch, base, .. } = self.fabric.inlets[input];
         let (plan, now) = (&*self.plan, self.fabric.now);
         let hot = &self.fabric.pool.hot[id];
-        let (dst, channel) = (hot.dst, &self.channels[hot.vc as usize]);
+        let (dst, channel) = (hot.dst, &self.vcs[hot.vc as usize]);
         let mut route = hot.route(channel.network);
         let port = (input - base) as u16;
         // A head arrives at an input at most once a tick: that is the key of its chance.
@@ -394,7 +394,7 @@ impl<A: Architecture> Partition<A> {
             None => channel.base + hop.level,
             Some(first) => {
                 first
-                    + ahead::queue_beyond(plan, (switch, hop.port), dst, &route) * plan.channels.levels as u8
+                    + ahead::queue_beyond(plan, (switch, hop.port), dst, &route) * plan.vcs.levels as u8
                     + hop.level
             }
         };

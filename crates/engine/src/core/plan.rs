@@ -37,7 +37,7 @@ pub struct TrafficClass {
 
 /// The virtual channels of a port: index = ((class·networks + network)·queues + queue)·levels + level.
 #[derive(Debug, Clone)]
-pub struct Channels {
+pub struct VirtualChannels {
     /// Traffic classes, the highest priority first.
     pub classes: Vec<TrafficClass>,
     /// Virtual networks.
@@ -54,7 +54,7 @@ pub struct Channels {
     pub base_of: Vec<u8>,
 }
 
-impl Channels {
+impl VirtualChannels {
     /// The virtual channels of these classes, networks, queues and levels.
     pub fn new(classes: Vec<TrafficClass>, networks: u8, queues: u16, levels: u16) -> Self {
         let per_network = queues as usize * levels as usize;
@@ -186,7 +186,7 @@ pub struct Plan {
     /// The routing.
     pub router: Box<dyn Router>,
     /// Virtual channels of every port.
-    pub channels: Channels,
+    pub vcs: VirtualChannels,
     /// How packets find their queues.
     pub queues: Assignment,
     /// Link classes; 0 is the host links.
@@ -255,12 +255,12 @@ impl Plan {
 
     /// The traffic class of data that is not speculative, which set-up and tear-down packets travel in too.
     pub fn data_class(&self) -> u8 {
-        self.channels.class(crate::protocol::DATA.name).expect("every scheme has data")
+        self.vcs.class(crate::protocol::DATA.name).expect("every scheme has data")
     }
 
     /// The traffic class of acknowledgements and the like.
     pub fn control_class(&self) -> u8 {
-        self.channels.class(crate::protocol::CONTROL.name).expect("every scheme has control packets")
+        self.vcs.class(crate::protocol::CONTROL.name).expect("every scheme has control packets")
     }
 
     /// The first tick of the search for deadlock that follows one at `now`: a circle takes several packets to close, and to look

@@ -102,7 +102,7 @@ fn starved<A: Architecture>(
             let queue = queue_on(link, vc);
             let (room, vcs) = match queue {
                 Some(vc) => (link.buffer[usize::from(vc)], vc..=vc),
-                None => (link.buffer.iter().sum::<u32>() + link.pool, 0..=(plan.channels.count() - 1) as u8),
+                None => (link.buffer.iter().sum::<u32>() + link.pool, 0..=(plan.vcs.count() - 1) as u8),
             };
             let key = (at.switch, number, queue);
             if !matches!(out.peer, Peer::Switch { .. }) || fabric.coming(port, vc) >= needed {
@@ -136,8 +136,7 @@ fn fill<A: Architecture>(
             let Some(buffer) = buffers.get_mut(&key) else { return };
             buffer.present += hot.flits();
             if waiting.first {
-                let class =
-                    &plan.channels.classes[usize::from(plan.channels.class_of[usize::from(hot.next_vc)])];
+                let class = &plan.vcs.classes[usize::from(plan.vcs.class_of[usize::from(hot.next_vc)])];
                 let waits = waiting.blocked && !class.times_out;
                 let queue = queue_on(link(ports[usize::from(hot.out)].class), hot.next_vc);
                 buffer.first.push((packet, waits.then_some((at.switch, hot.out, queue))));
@@ -174,9 +173,9 @@ pub fn told(plan: &Plan, circle: &[Wait]) -> String {
     let line = |wait: &Wait| {
         let channel = plan.graph.channel(wait.switch, wait.port, &names);
         let queue = wait.vc.map_or("all virtual channels".to_string(), |vc| {
-            let class = plan.channels.class_of[usize::from(vc)];
-            let name = plan.channels.classes[usize::from(class)].name;
-            format!("{name} level {}", u16::from(vc) % plan.channels.levels)
+            let class = plan.vcs.class_of[usize::from(vc)];
+            let name = plan.vcs.classes[usize::from(class)].name;
+            format!("{name} level {}", u16::from(vc) % plan.vcs.levels)
         });
         let (hot, cold) = (&wait.packet.hot, &wait.packet.cold);
         format!(

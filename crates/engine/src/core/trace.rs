@@ -47,7 +47,7 @@ impl Fabric {
         let (from, to, link) = self.ends(&plan, channel);
         let times = if matches!(to, Node::Endpoint(_)) { &plan.drain_time } else { &link.time };
         let end = (self.now + times[packet.hot.flits() as usize] as Tick).max(packet.hot.tail);
-        let class = plan.channels.class_of[packet.hot.next_vc as usize];
+        let class = plan.vcs.class_of[packet.hot.next_vc as usize];
         let arrival = (self.now + link.credit(), end + link.latency as Tick);
         self.probe.trace(Step { start: self.now, arrival, from, to, event: "sent", class, packet });
     }
@@ -55,7 +55,7 @@ impl Fabric {
     /// Notes a packet that a switch drops or takes.
     pub fn trace_end(&mut self, local: u32, packet: &Packet, event: &'static str) {
         let switch = Node::Switch(self.share.switches[local as usize]);
-        let class = self.plan.channels.class_of[packet.hot.vc as usize];
+        let class = self.plan.vcs.class_of[packet.hot.vc as usize];
         let (now, packet) = (self.now, *packet);
         self.probe.trace(Step {
             start: now,
@@ -108,7 +108,7 @@ pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
     let columns = vec![
         ("event".into(), text(&|step| step.event.into())),
         ("kind".into(), text(&|step| KINDS[step.packet.hot.kind() as usize].1.into())),
-        ("traffic_class".into(), text(&|step| plan.channels.classes[step.class as usize].name.into())),
+        ("traffic_class".into(), text(&|step| plan.vcs.classes[step.class as usize].name.into())),
         ("from".into(), text(&|step| step.from.to_string())),
         ("to".into(), text(&|step| step.to.to_string())),
         ("start_ns".into(), real(&|step| ns(step.start))),

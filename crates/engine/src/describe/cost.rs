@@ -21,7 +21,7 @@ pub fn cost(scenario: &Scenario, plan: &Plan) -> Vec<Value> {
         let has_endpoints = connected().any(|port: &Port| matches!(port.peer, Peer::Endpoint(_)));
         *kinds.entry((connected().map(|port| port.class).collect(), has_endpoints)).or_insert(0) += 1;
     }
-    let channels = &plan.channels;
+    let channels = &plan.vcs;
     let by_output = scenario.queueing.scheme().comparators() * u32::from(channels.networks);
     let by_source = if plan.router.weighs() { u32::from(channels.networks) - 1 } else { 0 };
     let row = |((classes, has_endpoints), switches): ((Vec<u8>, bool), u64)| {

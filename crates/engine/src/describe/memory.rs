@@ -57,10 +57,10 @@ pub fn estimate(plan: &Plan, ways: Option<&Ways>, acknowledge: bool) -> Memory {
 }
 
 fn network(plan: &Plan) -> usize {
-    let classes = plan.channels.classes.len();
+    let classes = plan.vcs.classes.len();
     let switch = |radix: usize| {
         let cells = 4 * classes * (radix + 1);
-        radix * (PORT + plan.channels.count() * PORT_VC + cells)
+        radix * (PORT + plan.vcs.count() * PORT_VC + cells)
     };
     let switches: usize = plan.graph.switches.iter().map(|ports| switch(ports.len())).sum();
     switches + plan.graph.endpoints.len() * ENDPOINT + plan.shares.len() * PARTITION

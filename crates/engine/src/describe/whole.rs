@@ -66,9 +66,8 @@ fn queues(plan: &Plan) -> Vec<Value> {
     if all > QUEUES_TOLD {
         return Vec::new();
     }
-    let queues = plan.channels.queues;
-    let places =
-        (0..plan.channels.networks).flat_map(|network| (0..queues).map(move |queue| (network, queue)));
+    let queues = plan.vcs.queues;
+    let places = (0..plan.vcs.networks).flat_map(|network| (0..queues).map(move |queue| (network, queue)));
     let row = |(network, queue)| {
         let destinations: Vec<u32> =
             (0..all).filter(|&dst| u16::from(choose(0, dst, network)) == queue).collect();
@@ -161,19 +160,19 @@ fn latencies(plan: &Plan, ways: &Ways) -> Vec<Value> {
 
 /// The virtual channels of a port: class × network × queue × level, with the input buffer on every link class.
 fn virtual_channels(plan: &Plan) -> Vec<Value> {
-    let channels = &plan.channels;
-    let (levels, queues) = (usize::from(channels.levels), usize::from(channels.queues));
+    let vcs = &plan.vcs;
+    let (levels, queues) = (usize::from(vcs.levels), usize::from(vcs.queues));
     let row = |vc: usize| {
         let buffers = plan.links.iter().map(|link| (link.name.clone(), json!(link.buffer[vc])));
         json!({
             "vc": vc,
-            "class": channels.classes[usize::from(channels.class_of[vc])].name,
-            "network": channels.network_of[vc],
+            "class": vcs.classes[usize::from(vcs.class_of[vc])].name,
+            "network": vcs.network_of[vc],
             "queue": vc / levels % queues,
             "level": vc % levels,
             "input_flits": Map::from_iter(buffers),
         })
     };
     let used = |vc: &usize| plan.links.iter().any(|link| link.buffer[*vc] > 0);
-    (0..channels.count()).filter(used).map(row).collect()
+    (0..vcs.count()).filter(used).map(row).collect()
 }

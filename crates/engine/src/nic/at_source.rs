@@ -44,16 +44,14 @@ impl Senses for AtSource<'_> {
             _ => kept_queue(plan, self.class, (src, hot.dst), network),
         };
         let (_, channel) = plan.local_port(switch, port);
-        self.fabric.committed(channel, plan.channels.index(self.class, network, queue, level))
+        self.fabric.committed(channel, plan.vcs.index(self.class, network, queue, level))
     }
 }
 
 /// The queue that a packet of a traffic class takes from its source (source, destination) on.
 fn kept_queue(plan: &Plan, class: u8, (src, dst): (u32, u32), network: u8) -> u8 {
     match &plan.queues {
-        Assignment::Kept(choose) if !plan.channels.classes[class as usize].control => {
-            choose(src, dst, network)
-        }
+        Assignment::Kept(choose) if !plan.vcs.classes[class as usize].control => choose(src, dst, network),
         _ => 0,
     }
 }
@@ -64,7 +62,7 @@ pub(super) fn first_queue(plan: &Plan, class: u8, (src, dst): (u32, u32), route:
     match plan.queues {
         Assignment::Single => 0,
         Assignment::Kept(_) => kept_queue(plan, class, (src, dst), route.network),
-        Assignment::Port(_) if plan.channels.classes[class as usize].control => 0,
+        Assignment::Port(_) if plan.vcs.classes[class as usize].control => 0,
         Assignment::Port(_) => ahead::queue_in(plan, plan.graph.endpoints[src as usize], dst, route),
     }
 }
@@ -74,7 +72,7 @@ pub(super) type Vcs = Set<4>;
 
 /// Whether a data packet waits for the same virtual channels until it is sent: those of [`awaited`].
 pub(super) fn waits_for_the_same(plan: &Plan) -> bool {
-    let several = plan.channels.networks as u16 * plan.channels.queues > 1;
+    let several = plan.vcs.networks as u16 * plan.vcs.queues > 1;
     several && !plan.fifo && !matches!(plan.queues, Assignment::Port(_))
 }
 
@@ -83,9 +81,9 @@ pub(super) fn awaited(plan: &Plan, class: u8, (src, dst): (u32, u32), vc: u8) ->
     let mut all = Vcs::default();
     all.insert(vc.into());
     if plan.router.weighs() {
-        for network in 0..plan.channels.networks {
+        for network in 0..plan.vcs.networks {
             let queue = kept_queue(plan, class, (src, dst), network);
-            all.insert(plan.channels.index(class, network, queue, 0).into());
+            all.insert(plan.vcs.index(class, network, queue, 0).into());
         }
     }
     all
@@ -111,15 +109,15 @@ impl Lacking {
     /// A packet of a class found no credit on a virtual channel of the injection channel.
     pub(super) fn note(&mut self, plan: &Plan, class: u8, vc: u8) {
         self.last = vc;
-        let channels = &plan.channels;
-        let queues = if channels.classes[class as usize].control { 1 } else { u32::from(channels.queues) };
-        if u32::from(channels.networks) * queues > 1 {
+        let vcs = &plan.vcs;
+        let queues = if vcs.classes[class as usize].control { 1 } else { u32::from(vcs.queues) };
+        if u32::from(vcs.networks) * queues > 1 {
             if self.vcs.contains(vc.into()) {
                 return;
             }
             self.vcs.insert(vc.into());
-            let mine = |vc: &usize| channels.class_of[*vc] == class && self.vcs.contains(*vc);
-            if ((0..channels.count()).filter(mine).count() as u32) < u32::from(channels.networks) * queues {
+            let mine = |vc: &usize| vcs.class_of[*vc] == class && self.vcs.contains(*vc);
+            if ((0..vcs.count()).filter(mine).count() as u32) < u32::from(vcs.networks) * queues {
                 return;
             }
         }

@@ -102,7 +102,7 @@ impl<S: Source> NicSet<S> {
     /// Sends a set-up, probe or tear-down packet that has reached its destination back.
     pub(super) fn turn_round(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         let words = [packet.hot.kind() as u64, packet.notes.words[1]];
-        let class = self.plan.channels.classes.iter().position(|class| class.control).unwrap_or(0) as u8;
+        let class = self.plan.vcs.classes.iter().position(|class| class.control).unwrap_or(0) as u8;
         let reply = Reply { kind: Kind::Return, class, words };
         let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
         self.route_at_source(fabric, None, &mut answer, reply.class);

@@ -129,7 +129,7 @@ impl<S: Source> NicSet<S> {
         let src = (cold.src as u64) << 32;
         let key = match turn {
             // A packet that waits for credit in its network and queue must not draw others meanwhile; nor has it a number yet.
-            Some(turn) if plan.channels.networks > 1 || plan.channels.queues > 1 => [src, turn.into()],
+            Some(turn) if plan.vcs.networks > 1 || plan.vcs.queues > 1 => [src, turn.into()],
             _ => [src | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now],
         };
         let mut route = Route::default();
@@ -144,7 +144,7 @@ impl<S: Source> NicSet<S> {
         }
         let queue = first_queue(plan, class, (cold.src, packet.hot.dst), &route);
         packet.hot.set_route(route);
-        packet.hot.next_vc = plan.channels.index(class, route.network, queue, 0);
+        packet.hot.next_vc = plan.vcs.index(class, route.network, queue, 0);
     }
 
     #[inline]

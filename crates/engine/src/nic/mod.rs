@@ -202,12 +202,7 @@ impl<S: Source> NicSet<S> {
             assembly: Keyed::default(),
             replies: Vec::new(),
             candidates: Vec::new(),
-            droppable: plan
-                .channels
-                .classes
-                .iter()
-                .rev()
-                .fold(0, |all, class| all << 1 | class.droppable as u64),
+            droppable: plan.vcs.classes.iter().rev().fold(0, |all, class| all << 1 | class.droppable as u64),
             retained_peak: 0,
             fifo: plan.fifo,
             data_class: plan.data_class(),

@@ -34,8 +34,8 @@ impl<S: Source> NicSet<S> {
 
     pub(super) fn answer(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
         let mut replies = std::mem::take(&mut self.replies);
-        let class = self.plan.channels.class_of[packet.hot.vc as usize];
-        let droppable = self.plan.channels.classes[class as usize].droppable;
+        let class = self.plan.vcs.class_of[packet.hot.vc as usize];
+        let droppable = self.plan.vcs.classes[class as usize].droppable;
         let received = Received { packet, droppable, now: fabric.now };
         self.source.reply(&mut self.sinks[endpoint], &received, &mut replies);
         for reply in replies.drain(..) {
@@ -63,7 +63,7 @@ impl<S: Source> NicSet<S> {
                 return;
             }
         }
-        let class = |packet: &Packet| self.plan.channels.class_of[packet.hot.next_vc as usize];
+        let class = |packet: &Packet| self.plan.vcs.class_of[packet.hot.next_vc as usize];
         let (control, own) = (&mut self.nodes[endpoint].control, class(&packet));
         let at = control.partition_point(|other| class(other) <= own);
         control.insert(at, packet);

@@ -427,7 +427,7 @@ impl<S: Source> NicSet<S> {
         reserve: &Reserve,
     ) -> bool {
         let Some(then) = reserve.then else { return true };
-        let channels = &self.plan.channels;
+        let channels = &self.plan.vcs;
         let network = channels.network_of[reservation.hot.next_vc as usize];
         let flits = reserve.flits.min(self.plan.packet_flits as u32);
         let route = Route { network, ..Route::default() };

@@ -2,8 +2,9 @@
 mod monitor;
 mod terminal;
 
+use super::abatement::{self, Variant};
 use super::reach::Reach;
-use super::signal::{self, Passage, Variant};
+use super::signal::Passage;
 use super::{Agent, Scheme, idle};
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
@@ -110,7 +111,7 @@ impl CodesCc {
     /// Flits of the buffer that the thresholds are parts of.
     fn buffer(&self, plan: &Plan) -> f64 {
         let own = || {
-            let (channels, data) = (&plan.channels, plan.data_class());
+            let (channels, data) = (&plan.vcs, plan.data_class());
             let all = channels.class_of.iter().filter(|&&class| class == data).count() as f64;
             let (host, first) = (&plan.links[0], channels.index(data, 0, 0, 0));
             match plan.output_buffer {
@@ -132,14 +133,14 @@ impl Scheme for CodesCc {
         let high = (self.congested * self.buffer(plan)) as u32;
         let reach = Reach::of_data(plan).warning("congested", high, "a port counts as congested");
         let (is, default) = (|variant| self.variant == variant, Self::default());
-        let drains = signal::DRAIN_MARGIN;
+        let drains = abatement::DRAIN_MARGIN;
         let unused = [
             idle("margin", self.margin != default.margin && !is(Variant::DrainMargin), drains),
             idle("hold", self.hold != default.hold && !is(Variant::DrainMargin), drains),
             idle(
                 "aggressor_share",
                 self.aggressor_share != default.aggressor_share && !is(Variant::Coded),
-                signal::AS_CODED,
+                abatement::AS_CODED,
             ),
         ];
         reach.into_iter().chain(unused.into_iter().flatten()).collect()

@@ -3,6 +3,7 @@
 //! A protocol is three small state machines: a [`Source`] per endpoint decides what to send and when, its
 //! [`Source::reply`] answers what arrives, and an [`Agent`] per partition acts in the switches. They see facts and
 //! return decisions; the engine moves packets.
+mod abatement;
 pub mod codes_cc;
 pub mod duplicates;
 pub mod ecn;

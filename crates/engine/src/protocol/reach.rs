@@ -13,7 +13,7 @@ impl Reach {
     pub fn new(plan: &Plan, counts: impl Fn(&TrafficClass) -> bool) -> Self {
         let held = |class: u8| {
             let link = &plan.links[usize::from(class)];
-            let counted = |vc: usize| counts(&plan.channels.classes[usize::from(plan.channels.class_of[vc])]);
+            let counted = |vc: usize| counts(&plan.vcs.classes[usize::from(plan.vcs.class_of[vc])]);
             let buffers = link.buffer.iter().enumerate().filter(|&(vc, _)| counted(vc));
             u64::from(link.pool) + buffers.map(|(_, &flits)| u64::from(flits)).max().unwrap_or(0)
         };

@@ -1,38 +1,13 @@
 //! Signals: what schemes tell endpoints beside the packets, and how that travels.
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
-use crate::core::plan::{FlitTime, Plan, Share};
+use crate::core::plan::Share;
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A divisor of the full rate of 1: rates are told as divisors in parts of this.
 pub const DIVISOR_ONE: u32 = 256;
-
-/// What keys of a variant need, as it is written.
-pub const DRAIN_MARGIN: &str = "variant = \"drain margin\"";
-/// The same of another.
-pub const AS_CODED: &str = "variant = \"as coded\"";
-
-/// What sources may share of the rate at which an endpoint takes data, which may be below that of their channels.
-#[derive(Debug, Clone, Copy)]
-pub struct Shares {
-    /// Time of a largest packet out of the network over that into it.
-    slowness: f64,
-}
-
-impl Shares {
-    /// Those of a plan.
-    pub fn new(plan: &Plan) -> Self {
-        let time = |times: &[u32]| FlitTime::of(times).mean();
-        Self { slowness: time(&plan.drain_time) / time(&plan.links[0].time) }
-    }
-
-    /// The divisor of a source's full rate at which so many share a part of the endpoint's.
-    pub fn divisor(self, sources: u32, part: f64) -> u32 {
-        (f64::from(sources * DIVISOR_ONE) * self.slowness / part) as u32
-    }
-}
 
 /// What a signal says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,21 +120,6 @@ impl Voice {
     pub fn all(share: &Share) -> impl Iterator<Item = Self> + '_ {
         share.endpoints.iter().map(|&about| Self { about, sent: 0, armed: false })
     }
-}
-
-/// Which algorithm a scheme of paper ABATE follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Variant {
-    /// What the paper says.
-    #[serde(rename = "as published")]
-    Published,
-    /// What the code of the paper's simulator does.
-    #[serde(rename = "as coded")]
-    Coded,
-    /// Ours: the rates that the sources of a port are allowed add up to less than the port's while its backlog drains, and an
-    /// order lasts as long as its source goes on.
-    #[serde(rename = "drain margin")]
-    DrainMargin,
 }
 
 /// What an agent sends and asks for while it is told something.

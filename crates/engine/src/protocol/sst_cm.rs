@@ -2,8 +2,9 @@
 mod incast;
 mod throttle;
 
+use super::abatement::{self, Variant};
 use super::reach::Reach;
-use super::signal::{self, Passage, Variant};
+use super::signal::Passage;
 use super::{Agent, Scheme, idle};
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
@@ -93,7 +94,7 @@ impl Scheme for SstCm {
         let outstanding = plan.flits(self.outstanding);
         let margin = self.variant != Variant::DrainMargin && self.margin != Self::default().margin;
         let reach = Reach::of_data(plan).warning("outstanding", outstanding, "an incast is found");
-        reach.into_iter().chain(idle("margin", margin, signal::DRAIN_MARGIN)).collect()
+        reach.into_iter().chain(idle("margin", margin, abatement::DRAIN_MARGIN)).collect()
     }
 
     fn passage(&self) -> Option<Passage> {

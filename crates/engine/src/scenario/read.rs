@@ -10,7 +10,7 @@ use crate::switch::Switch;
 use crate::topology::Topology;
 use crate::units::Duration;
 use crate::workload::Workload;
-use crate::workload::goal::{self, Goal};
+use crate::workload::goal::Goal;
 use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::collections::BTreeSet;
@@ -93,7 +93,7 @@ impl Scenario {
     /// The contents of a file as the value of the override `key`; none if they should be text and are not.
     pub fn contents(key: &str, bytes: Vec<u8>) -> Option<String> {
         if key.ends_with(".data") {
-            return Some(Self::quoted(&goal::base64::encode(&bytes)));
+            return Some(Self::quoted(&crate::base64::encode(&bytes)));
         }
         String::from_utf8(bytes).ok().map(|text| Self::quoted(&text))
     }

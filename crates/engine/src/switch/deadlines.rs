@@ -67,7 +67,7 @@ impl Deadlines {
     /// The deadline of a packet, if it has one.
     #[inline(always)]
     fn of(&self, fabric: &Fabric, id: u32) -> Option<Tick> {
-        let channels = &fabric.plan.channels;
+        let channels = &fabric.plan.vcs;
         let class = channels.class_of[fabric.pool.hot[id].next_vc as usize];
         let limit = self.limit.filter(|_| channels.classes[class as usize].times_out)?;
         let notes = &fabric.pool.notes[id];

@@ -2,7 +2,7 @@
 use super::bits::Set;
 use super::parameters::Arbitration;
 use crate::core::fabric::Fabric;
-use crate::core::plan::{Channels, VCS_MAX};
+use crate::core::plan::{VCS_MAX, VirtualChannels};
 
 /// Most traffic classes that a switch tells apart.
 pub const CLASSES_MAX: usize = 6;
@@ -19,16 +19,16 @@ pub fn advance(turns: &mut ChannelTurns, class: u8, vc: u8) {
 }
 
 /// The class of each virtual channel.
-pub fn class_of(channels: &Channels) -> Box<[u8; VCS_MAX]> {
+pub fn class_of(vcs: &VirtualChannels) -> Box<[u8; VCS_MAX]> {
     let mut class_of = Box::new([0; VCS_MAX]);
-    class_of[..channels.count()].copy_from_slice(&channels.class_of);
+    class_of[..vcs.count()].copy_from_slice(&vcs.class_of);
     class_of
 }
 
 /// The virtual channels of each class.
-pub fn class_sets<const V: usize>(channels: &Channels) -> [Set<V>; CLASSES_MAX] {
+pub fn class_sets<const V: usize>(vcs: &VirtualChannels) -> [Set<V>; CLASSES_MAX] {
     let mut sets = [Set::default(); CLASSES_MAX];
-    for (vc, &class) in channels.class_of.iter().enumerate() {
+    for (vc, &class) in vcs.class_of.iter().enumerate() {
         sets[class as usize].insert(vc);
     }
     sets

@@ -5,7 +5,7 @@ use crate::units::Time;
 /// Kinds of operations that are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
+pub enum Activity {
     /// Computing; not part of the communication time.
     Compute,
     /// Blocking send.
@@ -37,24 +37,24 @@ pub enum Kind {
 }
 
 /// All kinds with their names in results.
-pub const KINDS: [(Kind, &str); 14] = [
-    (Kind::Compute, "compute"),
-    (Kind::Send, "send"),
-    (Kind::Receive, "receive"),
-    (Kind::Exchange, "exchange"),
-    (Kind::Isend, "isend"),
-    (Kind::Irecv, "irecv"),
-    (Kind::Wait, "wait"),
-    (Kind::Barrier, "barrier"),
-    (Kind::Broadcast, "broadcast"),
-    (Kind::Reduce, "reduce"),
-    (Kind::Allreduce, "allreduce"),
-    (Kind::ReduceScatter, "reduce-scatter"),
-    (Kind::Allgather, "allgather"),
-    (Kind::Alltoall, "alltoall"),
+pub const KINDS: [(Activity, &str); 14] = [
+    (Activity::Compute, "compute"),
+    (Activity::Send, "send"),
+    (Activity::Receive, "receive"),
+    (Activity::Exchange, "exchange"),
+    (Activity::Isend, "isend"),
+    (Activity::Irecv, "irecv"),
+    (Activity::Wait, "wait"),
+    (Activity::Barrier, "barrier"),
+    (Activity::Broadcast, "broadcast"),
+    (Activity::Reduce, "reduce"),
+    (Activity::Allreduce, "allreduce"),
+    (Activity::ReduceScatter, "reduce-scatter"),
+    (Activity::Allgather, "allgather"),
+    (Activity::Alltoall, "alltoall"),
 ];
 
-impl Kind {
+impl Activity {
     /// Its name in results.
     pub fn name(self) -> &'static str {
         KINDS[self as usize].1
@@ -93,15 +93,15 @@ pub struct Ledger {
 
 impl Ledger {
     /// An operation ended that took a time.
-    pub fn done(&mut self, kind: Kind, time: Time) {
+    pub fn done(&mut self, kind: Activity, time: Time) {
         self.overlapping(kind, time);
-        if kind != Kind::Compute {
+        if kind != Activity::Compute {
             self.communicating += time.0;
         }
     }
 
     /// An operation ended that took a time, in which the rank may have done others too.
-    pub fn overlapping(&mut self, kind: Kind, time: Time) {
+    pub fn overlapping(&mut self, kind: Activity, time: Time) {
         let count = &mut self.operations[kind as usize];
         count.count += 1;
         count.total += u128::from(time.0);
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn computing_is_no_communication() {
         let mut ledger = Ledger::default();
-        ledger.done(Kind::Compute, Time(5));
-        ledger.done(Kind::Send, Time(3));
-        ledger.done(Kind::Send, Time(4));
+        ledger.done(Activity::Compute, Time(5));
+        ledger.done(Activity::Send, Time(3));
+        ledger.done(Activity::Send, Time(4));
         assert_eq!(ledger.communicating, 7);
-        assert_eq!(ledger.operations[Kind::Send as usize], Count { count: 2, total: 7, longest: 4 });
+        assert_eq!(ledger.operations[Activity::Send as usize], Count { count: 2, total: 7, longest: 4 });
     }
 }

@@ -29,6 +29,7 @@ mod periodic_aggressor;
 pub mod phases;
 pub mod placement;
 mod random;
+mod recorded;
 mod reduce_scatter;
 mod ring_exchange;
 mod sweep3d;

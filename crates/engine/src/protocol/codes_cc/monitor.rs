@@ -3,7 +3,8 @@ use super::CodesCc;
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{FlitTime, Plan, Share};
-use crate::protocol::signal::{News, Outbox, Shares, Variant, Voice};
+use crate::protocol::abatement::{Shares, Variant};
+use crate::protocol::signal::{News, Outbox, Voice};
 use crate::protocol::{Agent, Arrival, Departure, Interest, Verdict};
 use std::collections::BTreeMap;
 

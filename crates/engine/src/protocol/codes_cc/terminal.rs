@@ -4,7 +4,8 @@ use crate::core::Tick;
 use crate::core::packet::Kind;
 use crate::core::plan::{FlitTime, Plan};
 use crate::nic::queue::SendQueue;
-use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Signal, Variant};
+use crate::protocol::abatement::Variant;
+use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Signal};
 use crate::protocol::{Concern, MILLION, OUT_OF_BAND, Pull, Received, Reply, Sent, Source};
 
 /// The source of [`CodesCc`], in ticks.

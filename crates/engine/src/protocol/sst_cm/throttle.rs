@@ -4,7 +4,8 @@ use crate::core::Tick;
 use crate::core::packet::Kind;
 use crate::core::plan::Plan;
 use crate::nic::queue::SendQueue;
-use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Shares, Signal, Variant};
+use crate::protocol::abatement::{Shares, Variant};
+use crate::protocol::signal::{DIVISOR_ONE, News, Passage, Signal};
 use crate::protocol::{Concern, MILLION, Pull, Received, Reply, Sent, Source};
 
 /// The source of [`SstCm`].

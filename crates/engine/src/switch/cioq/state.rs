@@ -176,7 +176,7 @@ impl<const W: usize, const V: usize> State<W, V> {
 /// Which traffic classes have virtual output queues; those that do not exist have.
 fn voqs(voq: &Voq, plan: &Plan) -> [bool; CLASSES_MAX] {
     let mut has = [true; CLASSES_MAX];
-    for (has, class) in has.iter_mut().zip(&plan.channels.classes) {
+    for (has, class) in has.iter_mut().zip(&plan.vcs.classes) {
         *has = match voq {
             Voq::All(all) => *all,
             Voq::Classes(names) => names.iter().any(|name| name == class.name),
@@ -240,7 +240,7 @@ impl<const W: usize, const V: usize> Output<W, V> {
 
 impl<const W: usize, const V: usize> Architecture for State<W, V> {
     fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self {
-        let (classes, vcs) = (plan.channels.classes.len(), plan.channels.count());
+        let (classes, vcs) = (plan.vcs.classes.len(), plan.vcs.count());
         assert!(
             classes <= CLASSES_MAX && (vcs <= V * 64 || !Self::QUEUES),
             "a switch state too small for its plan"
@@ -281,17 +281,13 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             vcs: vcs as u32,
             rules: Rules {
                 // Without output queues there are no sets of them.
-                class_sets: if Self::QUEUES {
-                    class_sets(&plan.channels)
-                } else {
-                    [Set::default(); CLASSES_MAX]
-                },
-                class_of: class_of(&plan.channels),
+                class_sets: if Self::QUEUES { class_sets(&plan.vcs) } else { [Set::default(); CLASSES_MAX] },
+                class_of: class_of(&plan.vcs),
                 parallel_reads,
                 arbitration: switch.arbitration,
                 departures: false,
                 interleave: plan.interleave,
-                control: (0..).zip(&plan.channels.classes).map(|(at, of)| (of.control as u8) << at).sum(),
+                control: (0..).zip(&plan.vcs.classes).map(|(at, of)| (of.control as u8) << at).sum(),
                 seed: plan.seed,
                 crossbar: plan.crossbar.clone().into(),
                 output_buffer: plan.output_buffer.unwrap_or(0),

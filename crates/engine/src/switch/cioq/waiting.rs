@@ -14,7 +14,7 @@ impl<const W: usize, const V: usize> State<W, V> {
         if output.classes == 0 {
             return;
         }
-        for class in 0..fabric.plan.channels.classes.len() as u8 {
+        for class in 0..fabric.plan.vcs.classes.len() as u8 {
             let mut inputs = output.requests[class as usize];
             inputs.remove(seat.radix as usize);
             while let Some(input) = inputs.first() {

@@ -78,8 +78,8 @@ impl<const V: usize> Unlimited<V> {
 
 impl<const V: usize> Architecture for Unlimited<V> {
     fn new(plan: &Plan, share: &Share, switch: &Parameters) -> Self {
-        let vcs = plan.channels.count();
-        let classes = plan.channels.classes.len();
+        let vcs = plan.vcs.count();
+        let classes = plan.vcs.classes.len();
         assert!(classes <= CLASSES_MAX && vcs <= V * 64, "a switch state too small for its plan");
         let output = |switch| Output {
             queued: Set::default(),
@@ -103,8 +103,8 @@ impl<const V: usize> Architecture for Unlimited<V> {
             pending: Vec::new(),
             fresh: Vec::new(),
             crowd: Vec::new(),
-            class_sets: class_sets(&plan.channels),
-            class_of: class_of(&plan.channels),
+            class_sets: class_sets(&plan.vcs),
+            class_of: class_of(&plan.vcs),
             output_buffer: plan.output_buffer,
             arbitration: switch.arbitration,
             deadlines: Deadlines::default(),

@@ -1,17 +1,17 @@
 //! GOAL traces, as the tools of LogGOPSim and ATLAHS write them.
 use super::host::{SHORTER, too_long};
-use super::mpi::graph::{Graph, Worker};
+use super::mpi::graph::Graph;
 use super::mpi::{Costs, graph};
-use super::{Application, Bind, Rank, Setting};
+use super::recorded::{Once, Recorded};
+use super::{Application, Bind, Setting};
 use crate::problem::Problem;
 use crate::units::Scale;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-pub mod base64;
 mod binary;
 mod text;
 
@@ -46,7 +46,7 @@ pub struct Goal {
     /// What was read, once it was asked for.
     #[serde(skip)]
     #[schemars(skip)]
-    read: Read,
+    read: Once<Vec<Graph>, Mistake>,
 }
 
 /// How a trace is written.
@@ -61,16 +61,6 @@ pub enum Format {
 
 fn nanosecond() -> u32 {
     1_000
-}
-
-/// The trace, or what is wrong with it. It follows from the other fields, so it makes no difference between two of them.
-#[derive(Debug, Clone, Default)]
-struct Read(OnceLock<Result<Arc<Vec<Graph>>, Mistake>>);
-
-impl PartialEq for Read {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// What is wrong with a trace: where, what, and what would be right.
@@ -152,8 +142,7 @@ impl Goal {
     }
 
     fn graphs(&self) -> Result<&Arc<Vec<Graph>>, Vec<Problem>> {
-        let read = self.read.0.get_or_init(|| self.read(None).map(Arc::new));
-        read.as_ref().map_err(|mistake| self.problems(mistake))
+        self.read.get(|| self.read(None)).map_err(|mistake| self.problems(mistake))
     }
 
     fn problems(&self, mistake: &Mistake) -> Vec<Problem> {
@@ -168,7 +157,7 @@ impl Goal {
             Format::Text => text::read(&self.text, by),
             Format::Binary if self.data.is_empty() => Err(empty()),
             Format::Binary => {
-                let data = base64::decode(&self.data)
+                let data = crate::base64::decode(&self.data)
                     .ok_or_else(|| Mistake::new("", "this is not base64", "the file's bytes in base64"))?;
                 binary::read(&data, by)
             }
@@ -196,49 +185,6 @@ impl Bind for Goal {
         let costs = Costs::new(setting.mpi, setting.scale);
         let source = (self.text.len() + self.data.len()) as u64;
         Ok(Box::new(Recorded::new(graphs.clone(), costs, source)))
-    }
-}
-
-/// The ranks of a trace.
-#[derive(Debug)]
-pub(super) struct Recorded {
-    graphs: Arc<Vec<Graph>>,
-    /// Whether one of them receives any tag.
-    any_tag: bool,
-    costs: Costs,
-    /// Bytes held by the file, and by what was read of it.
-    source: u64,
-    /// What the trace does not tell.
-    notes: Vec<String>,
-}
-
-impl Recorded {
-    pub(super) fn new(graphs: Arc<Vec<Graph>>, costs: Costs, source: u64) -> Self {
-        let any_tag = graphs.iter().any(Graph::receives_any_tag);
-        Self { graphs, any_tag, costs, source, notes: Vec::new() }
-    }
-
-    /// The same, of a trace that does not tell all.
-    pub(super) fn noting(self, notes: Vec<String>) -> Self {
-        Self { notes, ..self }
-    }
-}
-
-impl Application for Recorded {
-    fn rank(&self, number: u32) -> Box<dyn Rank> {
-        Box::new(Worker::new(self.graphs.clone(), number, self.any_tag, self.costs))
-    }
-
-    fn memory(&self) -> u64 {
-        self.source + self.graphs.iter().map(Graph::memory).sum::<u64>()
-    }
-
-    fn carries_data(&self, tag: u32) -> bool {
-        super::mpi::carries_data(tag)
-    }
-
-    fn notes(&self) -> &[String] {
-        &self.notes
     }
 }
 

@@ -7,7 +7,7 @@ use super::mailbox::{Letter, Mailbox, Request, Wanted};
 use super::wire::{SEQUENCES, TAG_MAX};
 use super::{Call, Costs, Op, Script};
 use crate::units::Time;
-use crate::workload::ledger::Kind;
+use crate::workload::ledger::Activity;
 use crate::workload::{Actions, Rank, first_few};
 use std::sync::Arc;
 
@@ -314,15 +314,15 @@ impl Rank for Process {
 }
 
 /// What an operation is counted as.
-fn kind(op: &Op) -> Kind {
+fn kind(op: &Op) -> Activity {
     match op {
-        Op::Compute(_) => Kind::Compute,
-        Op::Send { .. } => Kind::Send,
-        Op::Receive { .. } => Kind::Receive,
-        Op::Exchange { .. } => Kind::Exchange,
-        Op::Isend { .. } => Kind::Isend,
-        Op::Irecv { .. } => Kind::Irecv,
-        Op::Wait { .. } => Kind::Wait,
+        Op::Compute(_) => Activity::Compute,
+        Op::Send { .. } => Activity::Send,
+        Op::Receive { .. } => Activity::Receive,
+        Op::Exchange { .. } => Activity::Exchange,
+        Op::Isend { .. } => Activity::Isend,
+        Op::Irecv { .. } => Activity::Irecv,
+        Op::Wait { .. } => Activity::Wait,
         Op::Collective(call) => call.kind(),
     }
 }

@@ -1,5 +1,5 @@
 //! Phases of flows, one behind the other.
-use super::ledger::Kind;
+use super::ledger::Activity;
 use super::mpi::Mpi;
 use super::{Actions, Application, Bind, Rank, Setting, in_file};
 use crate::nic::queue::message_flits_max;
@@ -245,7 +245,7 @@ impl Member {
     /// Comes to the barrier once all flows have arrived.
     fn come_to_barrier(&mut self, act: &mut Actions) {
         if self.waiting == 0 {
-            self.spent(Kind::Exchange, act);
+            self.spent(Activity::Exchange, act);
             act.barrier(act.now);
         }
     }
@@ -255,7 +255,7 @@ impl Member {
         Time(self.since.map_or(0, |since| now.0.saturating_sub(since.0)))
     }
 
-    fn spent(&mut self, on: Kind, act: &mut Actions) {
+    fn spent(&mut self, on: Activity, act: &mut Actions) {
         act.ledger.done(on, self.passed(act.now));
         self.since = Some(act.now);
     }
@@ -272,7 +272,7 @@ impl Rank for Member {
     }
 
     fn on_barrier(&mut self, act: &mut Actions) {
-        self.spent(Kind::Barrier, act);
+        self.spent(Activity::Barrier, act);
         self.phase += 1;
         if self.phase == self.schedule.phases() {
             self.end = Some(act.now);

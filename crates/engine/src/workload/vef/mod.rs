@@ -1,11 +1,11 @@
 //! VEF traces of MPI applications.
-use super::goal::Recorded;
 use super::mpi::Costs;
+use super::recorded::{Once, Recorded};
 use super::{Application, Bind, Setting};
 use crate::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 mod circles;
 mod expand;
@@ -48,23 +48,12 @@ pub struct Vef {
     /// What was read, once it was asked for.
     #[serde(skip)]
     #[schemars(skip)]
-    read: Read,
-}
-
-/// The trace, or what is wrong with it. It follows from the text, so it makes no difference between two of them.
-#[derive(Debug, Clone, Default)]
-struct Read(OnceLock<Result<Arc<Trace>, Mistake>>);
-
-impl PartialEq for Read {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
+    read: Once<Trace, Mistake>,
 }
 
 impl Vef {
     fn trace(&self) -> Result<&Arc<Trace>, Vec<Problem>> {
-        let read = self.read.0.get_or_init(|| read(&self.text).map(Arc::new));
-        read.as_ref().map_err(|mistake| self.problems(mistake))
+        self.read.get(|| read(&self.text)).map_err(|mistake| self.problems(mistake))
     }
 
     fn problems(&self, mistake: &Mistake) -> Vec<Problem> {

@@ -4,7 +4,7 @@
 //! so that a rank in the middle of an operation costs nothing. Data is told in *units*, equal parts of a vector: the engine
 //! needs their number of bytes, the tests move real values by them.
 use super::Costs;
-use crate::workload::ledger::Kind;
+use crate::workload::ledger::Activity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,15 +66,15 @@ impl Call {
     }
 
     /// What it is counted as.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Activity {
         match self.operation {
-            Operation::Barrier => Kind::Barrier,
-            Operation::Broadcast => Kind::Broadcast,
-            Operation::Reduce => Kind::Reduce,
-            Operation::Allreduce => Kind::Allreduce,
-            Operation::ReduceScatter => Kind::ReduceScatter,
-            Operation::Allgather => Kind::Allgather,
-            Operation::Alltoall => Kind::Alltoall,
+            Operation::Barrier => Activity::Barrier,
+            Operation::Broadcast => Activity::Broadcast,
+            Operation::Reduce => Activity::Reduce,
+            Operation::Allreduce => Activity::Allreduce,
+            Operation::ReduceScatter => Activity::ReduceScatter,
+            Operation::Allgather => Activity::Allgather,
+            Operation::Alltoall => Activity::Alltoall,
         }
     }
 }

@@ -3,7 +3,7 @@ use super::super::Costs;
 use super::super::mailbox::{Letter, Mailbox, Wanted};
 use super::{ANY, Graph, Label, Node, What};
 use crate::units::Time;
-use crate::workload::ledger::Kind;
+use crate::workload::ledger::Activity;
 use crate::workload::{Actions, Rank, first_few};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -128,13 +128,13 @@ impl Worker {
 
     fn finish(&mut self, node: u32, act: &mut Actions) {
         let kind = match self.graph().nodes[node as usize].what {
-            What::Send { .. } => Kind::Isend,
-            What::Receive { .. } => Kind::Irecv,
-            What::Compute(_) | What::Delay(_) => Kind::Compute,
+            What::Send { .. } => Activity::Isend,
+            What::Receive { .. } => Activity::Irecv,
+            What::Compute(_) | What::Delay(_) => Activity::Compute,
         };
         let since = self.under_way.remove(&node).expect("an operation ends after it began");
         act.ledger.overlapping(kind, Time(act.now.0 - since.0));
-        if kind == Kind::Compute {
+        if kind == Activity::Compute {
             self.computing -= 1;
             if self.computing == 0 {
                 self.computed += act.now.0 - self.computing_since.0;
