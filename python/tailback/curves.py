@@ -76,10 +76,9 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
     with style.styled():
         figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
         # A line looks alike in all panels, also where one has no rows.
-        combinations = dict.fromkeys(combination for lines in known.values() for combination in lines)
-        numbers = {combination: number for number, combination in enumerate(combinations)}
+        looks = _looks(list(dict.fromkeys(one for lines in known.values() for one in lines)))
         for (member, lines), axes in zip(known.items(), panels, strict=True):
-            _draw(axes, lines, numbers, places, factor, is_latency=is_latency)
+            _draw(axes, lines, looks, places, factor, is_latency=is_latency)
             axes.set_ylabel(name)
             if len(members) > 1:
                 axes.set_title(style.folded(member), loc="left", fontsize="medium")
@@ -87,10 +86,23 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
         notes = _notes(list(known.values()), gone, is_latency=is_latency)
         if failed := lost(table):
             notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
-        unit = f" [{places.unit}]" if places.unit else ""
+        unit = places.unit or _SHARES.get(over.rpartition(".")[2], "")
+        unit = f" [{unit}]" if unit else ""
         panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
         style.legend(figure, panels, title=", ".join(others))
     return figure
+
+
+_SHARES = {"load": "share of injection bandwidth", "load_per_destination": "share of ejection bandwidth"}
+"""What numbers of some keys are parts of."""
+
+
+def _looks(combinations: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], tuple[int, int | None]]:
+    """The number of each line's look, and with several other keys the first's, and a kind for the rest."""
+    firsts, rests = ({one[part]: None for one in combinations} for part in (slice(1), slice(1, None)))
+    if len(firsts) < 2 or len(rests) < 2:
+        return {one: (number, None) for number, one in enumerate(combinations)}
+    return {one: (list(firsts).index(one[:1]), list(rests).index(one[1:])) for one in combinations}
 
 
 def keys(table: pa.Table) -> list[str]:
@@ -225,30 +237,33 @@ def _is_known(point: _Point) -> bool:
 def _draw(
     axes: Axes,
     lines: _Lines,
-    numbers: Mapping[tuple[Any, ...], int],
+    looks: Mapping[tuple[Any, ...], tuple[int, int | None]],
     places: _Places,
     factor: float,
     *,
     is_latency: bool,
 ) -> None:
     for combination, points in lines.items():
-        number = numbers[combination]
+        number, kind = looks[combination]
         points = sorted(points, key=lambda point: places.at[point.value])
         where = [places.at[point.value] for point in points]
         means = [point.mean.scaled(factor) for point in points]
-        look = style.line(number) | ({"linestyle": ""} if places.are_words else {})
+        name = style.plain(", ".join(map(told, combination)))
+        if name and not any(map(_is_known, points)):
+            name += " (no point)"
+        look = style.line(number, kind) | ({"linestyle": ""} if places.are_words else {})
         axes.errorbar(
             where,
             [mean.mean for mean in means],
             yerr=None if all(mean.values <= 1 for mean in means) else [mean.half for mean in means],
-            label=style.plain(", ".join(map(told, combination))) or None,
-            marker=style.marker(number),
+            label=name or None,
+            marker=style.marker(number, kind),
             capsize=2.5,
             **look,
         )
         for place, mean, point in zip(where, means, points, strict=True):
             if is_latency and not point.is_stable:
-                style.hollow(axes, number, [place], [mean.mean])
+                style.hollow(axes, number, [place], [mean.mean], kind)
     _set_scales(axes, places, is_latency=is_latency)
 
 
@@ -262,7 +277,7 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         style.logarithmic(axes, "x")
         axes.set_xlim(low / 1.15, high * 1.15)
     else:
-        margin = 0.04 * (high - low) or 0.5
+        margin = 0.04 * (high - low) or 0.5 * abs(high) or 0.5
         axes.set_xlim(low - margin, high + margin)
     if is_latency:
         style.logarithmic(axes, "y")

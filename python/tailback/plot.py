@@ -130,7 +130,8 @@ def latency_over_load(
             axes.plot(
                 100 * offered,
                 means,
-                label=style.plain(label),
+                label=style.plain(label)
+                + ("" if np.isfinite(means).any() else " (saturated)" if label else ""),
                 marker=style.marker(number),
                 **style.line(number),
             )

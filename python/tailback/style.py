@@ -106,7 +106,9 @@ UNSTABLE = "hollow: not stable, grows with the window"
 """What `hollow` markers mean."""
 
 
-def hollow(axes: Axes, number: int, where: Sequence[float], values: Sequence[float]) -> None:
+def hollow(
+    axes: Axes, number: int, where: Sequence[float], values: Sequence[float], kind: int | None = None
+) -> None:
     """Empties markers of the n-th line: latencies of runs that are not stable."""
     if len(where) == 0:
         return
@@ -114,7 +116,7 @@ def hollow(axes: Axes, number: int, where: Sequence[float], values: Sequence[flo
         where,
         values,
         color=COLOURS[number % len(COLOURS)],
-        marker=marker(number),
+        marker=marker(number, kind),
         markerfacecolor="white",
         linestyle="",
         zorder=3,  # before the full markers of the line, and of its intervals

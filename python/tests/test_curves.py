@@ -39,7 +39,7 @@ def drawn(figure, panel=0):
 
 def test_a_line_per_combination_and_the_mean_over_seeds():
     figure = curves.measured_over(swept_loads(), "accepted")
-    assert figure.axes[0].get_xlabel().splitlines()[0] == "traffic.a.load"
+    assert figure.axes[0].get_xlabel().splitlines()[0] == "traffic.a.load [share of injection bandwidth]"
     assert drawn(figure) == {"par": [(0.1, 11.0), (0.5, 40.0)], "ugal": [(0.1, 10.0), (0.5, 50.0)]}
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["par", "ugal"]
     assert figure.legends[0].get_title().get_text() == "routing.kind"
@@ -227,3 +227,22 @@ def test_latencies_that_differ_little_look_alike():
     swept = table(key=[1, 2], **{"class": ["a"] * 2}, message_latency_mean_ns=[100.0, 101.0])
     low, high = curves.measured_over(swept, "message_latency_mean_ns").axes[0].get_ylim()
     assert high / low == pytest.approx(2)
+
+
+def test_of_two_other_keys_the_first_has_colours_and_the_second_dashes():
+    combinations = [(scheme, size) for scheme in ("none", "lhrp", "srp") for size in (4, 24)]
+    swept = table(
+        **{
+            "kind": [scheme for scheme, _ in combinations for _ in range(3)],
+            "size": [size for _, size in combinations for _ in range(3)],
+            "load": [0.1, 0.2, 0.3] * 6,
+            "class": ["a"] * 18,
+            "accepted": [0.1, 0.2, 0.3] * 5 + [None] * 3,
+        }
+    )
+    lines, labels = curves.measured_over(swept, "accepted", "load").axes[0].get_legend_handles_labels()
+    looks = {label: line.lines[0] for line, label in zip(lines, labels, strict=True)}
+    assert looks["none, 4"].get_color() == looks["none, 24"].get_color() != looks["lhrp, 4"].get_color()
+    assert looks["none, 4"].get_linestyle() == looks["lhrp, 4"].get_linestyle()
+    assert looks["none, 4"].get_marker() != looks["none, 24"].get_marker()
+    assert "srp, 24 (no point)" in looks
