@@ -111,6 +111,8 @@ pub struct Mailbox {
     expected: Keyed<Key, Waiting>,
     /// Messages that came before their turn, by where that is kept, and number.
     early: Keyed<Key, Wire>,
+    /// More of them with the same place and number, in the order in which they came.
+    crowded: VecDeque<(Key, Wire)>,
     /// Sends that wait until sequence numbers are free, by where these are kept, and not before their times.
     held: Keyed<Key, VecDeque<(Time, Letter, Request)>>,
 }
@@ -260,12 +262,7 @@ impl Mailbox {
             let mut pair = self.inbound.entry(turn);
             if takes_turns {
                 if wire.sequence != pair.next {
-                    let earlier = self.early.insert(turn | wire.sequence as u64, wire);
-                    assert!(
-                        earlier.is_none(),
-                        "law broken: two messages that overtook have the same sequence number"
-                    );
-                    return;
+                    return self.keep_early(turn | wire.sequence as u64, wire);
                 }
                 pair.next = (wire.sequence + 1) % SEQUENCES;
             }
@@ -283,8 +280,27 @@ impl Mailbox {
                     self.meeting.wait(pair, found, false);
                 }
             }
-            next = if takes_turns && !self.early.is_empty() { self.early.remove(behind) } else { None };
+            next = if takes_turns && !self.early.is_empty() { self.take_early(behind) } else { None };
         }
+    }
+
+    /// Keeps a message until its turn. Numbers go round, so that two have the same one where more messages overtook one than there are
+    /// numbers: which of them is first is not told any more, and they take turns as they came.
+    fn keep_early(&mut self, place: Key, wire: Wire) {
+        if let Some(before) = self.early.insert(place, wire) {
+            self.early.insert(place, before);
+            self.crowded.push_back((place, wire));
+        }
+    }
+
+    /// The message that was kept for its turn, if there is one.
+    fn take_early(&mut self, place: Key) -> Option<Wire> {
+        let found = self.early.remove(place)?;
+        let same = self.crowded.iter().position(|(other, _)| *other == place);
+        if let Some((_, next)) = same.and_then(|at| self.crowded.remove(at)) {
+            self.early.insert(place, next);
+        }
+        Some(found)
     }
 
     /// Forgets what comes under the number of a collective operation when nothing is left of it.
@@ -338,7 +354,7 @@ impl Mailbox {
     pub fn left_over(&self) -> (usize, usize) {
         let meeting = &self.meeting;
         (
-            meeting.messages + self.early.len(),
+            meeting.messages + self.early.len() + self.crowded.len(),
             meeting.waiting.len() - meeting.messages
                 + meeting.open.len()
                 + self.sending.len()
@@ -503,6 +519,22 @@ mod tests {
             mail.on_injected(1, tag, &costs, &mut act);
             assert_eq!(agenda.0.back().map(|entry| entry.0), Some(Time(sent)));
         }
+    }
+
+    #[test]
+    fn more_messages_than_there_are_numbers_may_overtake_one() {
+        let mut mail = Mailbox::default();
+        let all = Request::from(SEQUENCES) + 3;
+        (0..all).for_each(|request| assert!(receives(&mut mail, 3, request).is_empty()));
+        let arrives = |mail: &mut Mailbox, message: Request| {
+            arrives(mail, 3, (message % Request::from(SEQUENCES)) as u16).len()
+        };
+        let late = [0, Request::from(SEQUENCES)];
+        let early = (0..all).filter(|message| !late.contains(message));
+        assert_eq!(early.map(|message| arrives(&mut mail, message)).sum::<usize>(), 0);
+        assert_eq!(mail.left_over().0, all as usize - 2);
+        assert_eq!(late.map(|message| arrives(&mut mail, message)), [all as usize - 3, 3]);
+        assert_eq!(mail.left_over(), (0, 0));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What a mailbox holds, for a person and in bytes.
-use super::{Letter, Mailbox, Meeting, Request, TAG_MAX, Waiting, Wanted, parts};
+use super::{Key, Letter, Mailbox, Meeting, Request, TAG_MAX, Waiting, Wanted, Wire, parts};
 use crate::units::Time;
 
 impl Mailbox {
@@ -43,7 +43,8 @@ impl Mailbox {
             + self.early.memory()
             + self.held.memory();
         let held: usize = self.held.iter().map(|(_, held)| held.capacity()).sum();
-        let others = open.capacity() * size_of::<(Wanted, Waiting)>()
+        let others = self.crowded.capacity() * size_of::<(Key, Wire)>()
+            + open.capacity() * size_of::<(Wanted, Waiting)>()
             + self.done.capacity() * size_of::<(Request, Time)>()
             + held * size_of::<(Time, Letter, Request)>();
         (tables + self.sending.memory() + waiting.memory() + others) as u64
