@@ -38,30 +38,26 @@ class Arrivals:
     """Whether all have arrived, but for one in a hundred."""
 
 
-def arrivals(results: Sequence[Result], traffic: str, window: tuple[float, float]) -> Arrivals:
-    """The mean over runs of one scenario; messages are those of the window (in us) in the summaries.
+def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
+    """The mean over runs of one scenario, of the tables `series` of one traffic class.
 
-    A message that has not arrived counts with its age at the end of the run. All messages of the class must
-    have the same size.
+    A message that has not arrived counts with its age at the end of the run.
     """
-    found = [_of_one(result, traffic, window) for result in results]
+    found = [_of_one(result, traffic) for result in results]
     times = found[0][0]
     latency, arrived = (np.mean([each[part] for each in found], axis=0) for part in (1, 2))
     return Arrivals(times, latency, arrived, arrived >= _COMPLETE)
 
 
-def _of_one(result: Result, traffic: str, window: tuple[float, float]) -> tuple[Numbers, Numbers, Numbers]:
+def _of_one(result: Result, traffic: str) -> tuple[Numbers, Numbers, Numbers]:
     """Times, latencies and shares that have arrived."""
     table = only(recorded(result, "series"), "class", traffic)
     times = numbers(table, "time_ns") / 1e3
-    latency, offered, messages = (
-        numbers(table, name) for name in ("message_latency_ns", "offered", "messages")
+    latency, created, messages = (
+        numbers(table, name) for name in ("message_latency_ns", "created", "messages")
     )
     end, step = times.max(initial=0), np.diff(times).mean() if len(times) > 1 else 1.0
     age = (end + step / 2 - times) * 1e3
-    # All messages have the same size: so many stand for all that is offered in the window.
-    counted = offered[(times >= window[0]) & (times < window[1])].sum()
-    created = offered * (result.summary["classes"][traffic]["messages"] / counted if counted else math.nan)
     arrived = np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
     bound = arrived * np.nan_to_num(latency) + (1 - arrived) * age
     return middles(times), np.where(arrived >= _COMPLETE, latency, bound), arrived

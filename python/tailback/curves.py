@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from matplotlib.axes import Axes
@@ -23,6 +23,10 @@ from tailback.merged import CLASS, FAILED, count, lost
 from tailback.stats import Interval, mean_interval
 from tailback.sweep_table import SEED, quantity, told
 from tailback.units import family as family_of
+from tailback.words import named
+
+if TYPE_CHECKING:
+    from tailback.sweeps import Sweep
 
 __all__ = ["QUANTITIES", "axis", "keys", "measured_over"]
 
@@ -47,8 +51,10 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
 """What `tailback plot` draws of a sweep: the axis' name, a factor, whether it is a latency (logarithmic)."""
 
 
-def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figure:
+def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None) -> Figure:
     """A column of a sweep's table over the swept key `over` (default: the one with the most numbers).
+
+    `sweep` is what `tailback.sweep` returns, or its table.
 
     A panel per traffic class, a line per combination of the other keys, and with several seeds the 95 %
     confidence interval of each mean. There is no point where a latency is not known, or a job did not end;
@@ -56,6 +62,9 @@ def measured_over(table: pa.Table, column: str, over: str | None = None) -> Figu
     are left out, and counted under the axis. Raises `InputError` if no key was swept, or not that one, or if
     nothing is known of the column.
     """
+    table = sweep if isinstance(sweep, pa.Table) else getattr(sweep, "table", None)
+    if not isinstance(table, pa.Table):
+        raise mistake(f"{named(sweep)} is no sweep", "the table of a sweep, or what tailback.sweep returns")
     swept = keys(table)
     over = axis(table, swept) if over is None else over
     if over not in swept:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -76,7 +75,7 @@ def draw(results: Mapping[str, Result]) -> Figure:
 
 
 def _victims(result: Result) -> Arrivals:
-    return arrivals.arrivals([result], _VICTIM, (_JOIN_US, math.inf))
+    return arrivals.arrivals([result], _VICTIM)
 
 
 def table(results: Mapping[str, Result]) -> Table:

@@ -1,6 +1,7 @@
 """Figures of sweeps, from small tables."""
 
 import math
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -246,3 +247,12 @@ def test_of_two_other_keys_the_first_has_colours_and_the_second_dashes():
     assert looks["none, 4"].get_linestyle() == looks["lhrp, 4"].get_linestyle()
     assert looks["none, 4"].get_marker() != looks["none, 24"].get_marker()
     assert "srp, 24 (no point)" in looks
+
+
+def test_a_sweep_is_drawn_as_its_table_is_and_anything_else_is_a_mistake():
+    sweep = SimpleNamespace(table=swept_loads())
+    assert drawn(curves.measured_over(sweep, "accepted")) == drawn(
+        curves.measured_over(swept_loads(), "accepted")
+    )
+    with pytest.raises(InputError, match="is no sweep"):
+        curves.measured_over([swept_loads()], "accepted")

@@ -53,10 +53,11 @@ def measured(arrived):
         "time_ns": [1000.0 * time for time in bins] * 2,
         "offered": [0.4] * 240,
         "accepted_per_destination": [0.5] * 240,
+        "created": [10] * 240,
         "messages": [arrived(time) for time in bins] * 2,
         "message_latency_ns": [1000.0] * 240,
     }
-    classes = {"victim": {"messages": 1000}, "all": {"dropped_packets": 7}}
+    classes = {"all": {"dropped_packets": 7}}
     return tailback.Result("", {"classes": classes}, {"series": pa.table(series)})
 
 
@@ -79,7 +80,7 @@ def test_messages_that_have_not_arrived_count_with_their_age():
 
 def test_runs_of_several_seeds_have_their_mean_latency_or_what_it_is_at_least():
     every, some = measured(lambda _: 10), measured(lambda time: 8 if time >= 60 else 10)
-    both = arrivals.arrivals([every, some], "victim", (20, 120))
+    both = arrivals.arrivals([every, some], "victim")
     assert both.complete.tolist() == [time < 60 for time in range(120)]
     assert both.arrived[80] == pytest.approx(0.9)
     # A tenth waits from 80 us to the end at 119.5 us, all others took 1 us.

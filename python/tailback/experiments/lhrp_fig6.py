@@ -96,8 +96,7 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure()
         for protocol in data.values("protocol"):
-            (until,) = data.values("until_us", protocol=protocol)
-            victims = arrivals.arrivals(data.results(protocol=protocol), "victim", (_WARMUP_US, until))
+            victims = arrivals.arrivals(data.results(protocol=protocol), "victim")
             arrivals.draw(axes, LABELS[protocol], look(protocol), victims)
         arrivals.explain(axes)
         style.logarithmic(axes, "y")
