@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from tailback import _engine
 from tailback.errors import mistake, unwritable
-from tailback.signals import STOPS, held
+from tailback.signals import deferred
 
 _SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
@@ -316,7 +316,7 @@ def _take(fresh: Path, places: Iterator[Path]) -> Path:
 def _swap(fresh: Path, target: Path) -> None:
     """Puts the new folder in the target's place; the earlier one leaves with the holder of the new one."""
     earlier = fresh.parent / "earlier"
-    with held(*STOPS):  # between the two there is no result
+    with deferred():  # between the two there is no result
         with suppress(FileNotFoundError):
             target.rename(earlier)
         try:

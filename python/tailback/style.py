@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from textwrap import wrap
 from typing import Any, Literal
 
@@ -26,8 +27,17 @@ _LEGEND_WIDTH = 40
 """Characters of a line, so that long names leave room for the data."""
 _TITLE_WIDTH = 70
 """Characters of a line over a panel."""
-_NOTE_WIDTH = 100
-"""Characters of a line under a figure."""
+_NOTE_WIDTH = 14
+"""Characters in an inch of a note under a figure, in letters of ten points."""
+_NARROW = 5.0
+"""Inches of a figure below which letters are small, and the legend stands above the data."""
+_NARROW_SETTINGS: Any = {
+    "font.size": 8,
+    "axes.titlesize": "medium",
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.2,
+}
+_given_width: ContextVar[float | None] = ContextVar("width", default=None)
 _LEGEND_SHARE = 0.4
 """Part of a figure's width that the columns of a legend may take."""
 _LEGEND_EDGE = 5 / 72
@@ -55,20 +65,39 @@ _SETTINGS: Any = {
 
 
 @contextmanager
+def width(inches: float | None) -> Iterator[None]:
+    """Curves and bars drawn inside are so wide; a column of a paper has 3.3 inches. None changes nothing."""
+    token = _given_width.set(inches)
+    try:
+        yield
+    finally:
+        _given_width.reset(token)
+
+
+def _is_narrow(inches: float | None) -> bool:
+    return inches is not None and inches < _NARROW
+
+
+@contextmanager
 def styled() -> Iterator[None]:
     """What is drawn inside has the shared look, without warnings of what cannot be helped.
 
     Letters that the font lacks are boxes, and names that leave panels no room overlap them.
     """
-    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+    settings = _SETTINGS | (_NARROW_SETTINGS if _is_narrow(_given_width.get()) else {})
+    with mpl.rc_context(settings), warnings.catch_warnings():
         for unavoidable in ("Glyph .* missing from", "constrained_layout not applied"):
             warnings.filterwarnings("ignore", message=unavoidable)
         yield
 
 
 def figure(panels: int = 1, *, width: float = 7.2, height: float = 3.6) -> tuple[Figure, list[Axes]]:
-    """A figure with panels one above the other that share the horizontal axis."""
-    made = Figure(figsize=(width, height * panels), layout="constrained")
+    """A figure with panels one above the other that share the horizontal axis.
+
+    Inside of `width` it is as wide as that says, and narrow ones are taller in proportion.
+    """
+    part = (_given_width.get() or width) / width
+    made = Figure(figsize=(part * width, part**0.6 * height * panels), layout="constrained")
     return made, list(made.subplots(panels, 1, sharex=panels > 1, squeeze=False)[:, 0])
 
 
@@ -195,6 +224,10 @@ def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
         handles[_LEGEND_MAX:] = [Line2D([], [], linestyle="")]
     folded = ["\n".join(_folded(label)) for label in labels]
 
+    if _is_narrow(made.get_figwidth()):
+        _legend_above(made, handles, folded, title)
+        return
+
     def drawn(columns: int) -> Legend:
         place: Any = "outside right upper"
         return made.legend(handles, folded, loc=place, title=title or None, ncols=columns)
@@ -212,10 +245,24 @@ def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
         shown = wider
 
 
+def _legend_above(made: Figure, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
+    """The legend over the data, in as many columns as the figure has room for; the figure grows by it."""
+    place: Any = "outside upper left"
+    room = made.bbox.width - 2 * _LEGEND_EDGE * made.dpi
+    for columns in range(len(labels), 0, -1):
+        shown = made.legend(handles, labels, loc=place, title=title or None, ncols=columns, columnspacing=1.0)
+        if shown.get_window_extent().width <= room or columns == 1:
+            made.set_figheight(made.get_figheight() + _height(shown, made.dpi))
+            return
+        shown.remove()
+
+
 def notes(made: Figure, told: Sequence[str]) -> None:
     """Notes under a whole figure, each from a line of its own on, where no legend narrows them."""
     if told:
-        made.supxlabel("\n".join(line for note in told for line in wrap(note, _NOTE_WIDTH)), fontsize=9)
+        points = float(mpl.rcParams["font.size"])
+        room = int(made.get_figwidth() * _NOTE_WIDTH * 10 / points)
+        made.supxlabel("\n".join(line for note in told for line in wrap(note, room)), fontsize=0.9 * points)
 
 
 def _height(of: Legend, dpi: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.image import imread
 
 import tailback
 from tailback import figures, pictures, plot, style, tables
@@ -487,3 +488,23 @@ def test_what_figures_cannot_use_is_told(result):
     ]:
         with pytest.raises(tailback.InputError, match=told):
             wrong()
+
+
+def test_a_figure_for_a_column_of_a_paper_is_narrow_and_has_its_legend_above(result):
+    with style.width(3.3):
+        figure = plot.throughput_over_time({"a": result, "b": result})
+    (legend,) = figure.legends
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert figure.get_figwidth() == 3.3
+    assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
+    assert legend.get_window_extent().x1 <= figure.bbox.width
+    assert axes.xaxis.label.get_fontsize() < 9
+    assert plot.throughput_over_time(result).get_figwidth() == 7.2
+
+
+def test_the_command_draws_figures_of_a_width(command, result, tmp_path):
+    result.save(tmp_path / "here")
+    assert command("plot", "here", "--width", "3.3")[0] == 0
+    assert imread(tmp_path / "here" / "plots" / "throughput_over_time.png").shape[1] == 3.3 * 160
+    assert command("plot", "here", "--width", "1")[0] == 2

@@ -85,14 +85,24 @@ def plot(
             show_default=False,
         ),
     ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(
+            metavar="INCHES",
+            help="Width of curves and bars, such as 3.3 for a column of a paper (default: 7.2).",
+            min=2.0,
+            max=20.0,
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Draws the figures of results, or of a sweep.
 
     Every figure that their tables allow, as PNG, SVG and PDF.
     """
-    from tailback import figures  # late: it loads matplotlib
+    from tailback import figures, style  # late: they load matplotlib
 
-    with reporting():
+    with reporting(), style.width(width):
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
         target = Path(folder) if folder else default
         table = sweeps.table_of(directories)
