@@ -215,8 +215,8 @@ def banded_line(axes: Axes, times: Numbers, points: Sequence[Interval], **looks:
     axes.fill_between(times, means - halves, means + halves, color=looks["color"], alpha=0.2, linewidth=0)
 
 
-def mark_time(axes: Axes, at: float, name: str = "hot spot begins") -> None:
-    """When something begins, behind the lines and told in the legend."""
+def mark(axes: Axes, at: float, name: str = "hot spot begins") -> None:
+    """A place on the horizontal axis, behind the lines and told in the legend."""
     axes.axvline(at, color="#777777", linewidth=0.8, label=name, zorder=0.5)
 
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
-from tailback.experiments.draw import LABELS, curve, finish, look, plain_ticks
+from tailback.experiments.draw import LABELS, curve, finish, look, mark, plain_ticks
 from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import (
     accepted_per_destination,
@@ -75,7 +75,7 @@ def draw(data: Data) -> Figure:
         style.logarithmic(axes, "x")
         style.logarithmic(axes, "y")
         plain_ticks(axes, (0.25, 0.5, 1, 2, 4, 7.5, 15))
-        axes.axvline(1.0, color="#777777", linewidth=0.8)
+        mark(axes, 1.0, "all that the destination takes")
         finish(
             figure,
             axes,

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
-from tailback.experiments.draw import LABELS, curve, finish, hold, look, plain_ticks
+from tailback.experiments.draw import LABELS, curve, finish, hold, look, mark, plain_ticks
 from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario
 from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
@@ -76,7 +76,7 @@ def draw(data: Data) -> Figure:
         style.logarithmic(axes, "x")
         plain_ticks(axes, (0.25, 0.5, 1, 2, 4, 7.5, 15))
         hold(axes, 0, 105)
-        axes.axvline(1.0, color="#777777", linewidth=0.8)
+        mark(axes, 1.0, "all that the destination takes")
         finish(
             figure,
             axes,

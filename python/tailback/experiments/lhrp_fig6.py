@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import arrivals, style
-from tailback.experiments.draw import LABELS, finish, look
+from tailback.experiments.draw import LABELS, finish, look, mark
 from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, uniform_cost
 from tailback.experiments.measure import accepted_per_destination, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, at_most, hard, value
@@ -101,7 +101,7 @@ def draw(data: Data) -> Figure:
         arrivals.explain(axes)
         style.logarithmic(axes, "y")
         axes.margins(y=0.12)
-        axes.axvline(_ONSET_US, color="#777777", linewidth=0.8)
+        mark(axes, _ONSET_US)
         finish(
             figure,
             axes,

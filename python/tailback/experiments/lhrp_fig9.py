@@ -7,7 +7,7 @@ import math
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import FREE, curve, finish, hold, look, plain_ticks
+from tailback.experiments.draw import FREE, curve, finish, hold, look, mark, plain_ticks
 from tailback.experiments.lhrp_paper import FABRIC_DROP, PAPER, SPANS, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import delivered_latency, is_saturated
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
@@ -57,7 +57,7 @@ def draw(data: Data) -> Figure:
             curve(axes, loads, shown, f"LHRP {name} fabric drop", number, [part.mean > 0 for part in cut])
         style.logarithmic(axes, "x")
         plain_ticks(axes, (1, 2, 5, 7, 15, 30, 60))
-        axes.axvline(7.0, color="#777777", linewidth=0.8)
+        mark(axes, 7.0, "as many as local ports")
         hold(axes)
         finish(
             figure,

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback import style
-from tailback.experiments.draw import BAND, banded_line, finish, look, mark_time, seeds_told
+from tailback.experiments.draw import BAND, banded_line, finish, look, mark, seeds_told
 from tailback.experiments.measure import interval_series, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import ENDPOINTS, PAPER, cost, nodes, scenario
@@ -56,7 +56,7 @@ def draw(data: Data) -> Figure:
         shown = np.flatnonzero((times >= _ONSET_US - 100) & (times < _ONSET_US + 300))
         points = [accepted[at].scaled(100) for at in shown]
         banded_line(axes, times[shown], points, label="SRP", **style.line(look("srp"), 0))
-        mark_time(axes, _ONSET_US, "the impulse")
+        mark(axes, _ONSET_US, "the impulse")
         return finish(
             figure,
             axes,

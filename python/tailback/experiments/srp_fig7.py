@@ -14,7 +14,7 @@ from tailback.experiments.draw import (
     Line,
     banded_line,
     in_lines,
-    mark_time,
+    mark,
     protocol_lines,
     seeds_told,
 )
@@ -56,7 +56,7 @@ def over_time(data: Data, lines: list[Line], note: str = "") -> Figure:
         style.logarithmic(above, "y")
         above.set_ylabel("mean packet latency\nof the background [us]")
         for axes in (above, below):
-            mark_time(axes, ONSET_US / 1e3)
+            mark(axes, ONSET_US / 1e3)
         told = seeds_told(data, BAND, **lines[0].where)
         below.set_xlabel("\n".join(["simulated time [ms]", told, *in_lines(note)]))
         below.set_ylabel("accepted throughput\n[% of injection bandwidth]")
