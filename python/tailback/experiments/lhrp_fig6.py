@@ -107,7 +107,7 @@ def draw(data: Data) -> Figure:
             axes,
             "simulated time [us]",
             "mean message latency\nof the victims [us]",
-            "by the time of creation; grey: the hot spot sets in",
+            "by the time of creation",
         )
     return figure
 
