@@ -27,6 +27,7 @@ from tailback.stats import Interval, mean_interval
 
 _THRESHOLDS = (250, 500, 1000, 2000, 4000, None)
 """In flits; None is infinite."""
+_HOLLOW = "hollow: over 1 % of the injected packets had not arrived; mean of those that had"
 _UNIFORM, _HOT = (0.8, 0.9, 1.0), (0.9, 1.5, 2, 4)
 _JUDGED = 2
 _INFINITE = "1000000 flits"
@@ -104,12 +105,7 @@ def draw(data: Data) -> Figure:
         more = len(data.values("seed", traffic="hot", load=_JUDGED))
         below.set_xlabel(
             "offered load; in (b) per destination [%]\n"
-            f"(a) {told[0]}; (b) {told[1]}, at {_JUDGED:.0%} of {more}"
-            + (
-                "\nhollow: over 1 % of the injected packets had not arrived; mean of those that had"
-                if lower
-                else ""
-            )
+            f"(a) {told[0]}; (b) {told[1]}, at {_JUDGED:.0%} of {more}" + (f"\n{_HOLLOW}" if lower else "")
         )
         below.set_ylabel("mean network\nlatency [us]")
         style.legend(made, above)
