@@ -225,7 +225,11 @@ def test_a_signal_between_the_two_renames_costs_no_result(result, tmp_path, monk
         return moved
 
     monkeypatch.setattr(Path, "rename", rename)
-    with pytest.raises(KeyboardInterrupt):
-        result.save(tmp_path / "here")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            result.save(tmp_path / "here")
+    finally:
+        signal.signal(signal.SIGINT, before)
     tailback.Result.load(tmp_path / "here")
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
