@@ -258,11 +258,13 @@ def _legend_above(made: Figure, handles: Sequence[Any], labels: Sequence[str], t
 
 
 def notes(made: Figure, told: Sequence[str]) -> None:
-    """Notes under a whole figure, each from a line of its own on, where no legend narrows them."""
+    """Further notes under a whole figure, each from a line of its own on, where no legend narrows them."""
+    told = [*filter(None, [made.get_supxlabel()]), *told]
     if told:
         points = float(mpl.rcParams["font.size"])
         room = int(made.get_figwidth() * _NOTE_WIDTH * 10 / points)
-        made.supxlabel("\n".join(line for note in told for line in wrap(note, room)), fontsize=0.9 * points)
+        lines = (line for note in told for part in note.split("\n") for line in wrap(part, room))
+        made.supxlabel("\n".join(lines), fontsize=0.9 * points)
 
 
 def _height(of: Legend, dpi: float) -> float:

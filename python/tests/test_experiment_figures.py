@@ -30,6 +30,10 @@ def panel():
     return figure, axes
 
 
+def notes(axes):
+    return axes.figure.get_supxlabel()
+
+
 def ends(axes):
     """Lower and upper ends of the error bars."""
     found = [part for part in axes.collections if isinstance(part, LineCollection)]
@@ -130,13 +134,13 @@ def test_means_over_time_have_bands_and_tell_of_how_many_seeds_and_when_the_hot_
         line = next(line for line in axes.lines if line.get_label() == "ECN")
         assert band.get_paths()[0].vertices[:, 1].max() > max(line.get_ydata())
         assert "hot spot begins" in axes.get_legend_handles_labels()[1]
-    assert "means of 2 seeds, bands: 95 % intervals" in axes.get_xlabel()
+    assert "means of 2 seeds, bands: 95 % intervals" in notes(axes)
 
 
 def test_a_single_run_over_time_is_called_one_seed():
     data = Data([({"protocol": "srp", "seed": 1}, series([0.4] * 50, "uniform"))])
     (axes,) = srp_fig14.draw(data).axes
-    assert "one seed" in axes.get_xlabel()
+    assert "one seed" in notes(axes)
     assert "the impulse" in axes.get_legend_handles_labels()[1]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -120,14 +119,10 @@ def seeds_told(data: Data, shown: str = "95 % intervals", **labels: Any) -> str:
     return f"means of {number} seeds, {shown}" if number > 1 else "one seed"
 
 
-def in_lines(note: str) -> list[str]:
-    """A note in lines that no figure cuts."""
-    return wrap(note, 80)
-
-
 def finish(figure: Figure, axes: Axes, x: str, y: str, note: str = "") -> Figure:
     """Labels, legend beside the data, and a note under the figure."""
-    axes.set_xlabel("\n".join([x, *in_lines(note)]))
+    axes.set_xlabel(x)
+    style.notes(figure, [note] if note else [])
     axes.set_ylabel(y)
     style.legend(figure, axes)
     return figure
@@ -225,7 +220,7 @@ def explained(figure: Figure) -> None:
     has_bars = any(isinstance(drawn, ErrorbarContainer) for axes in figure.axes for drawn in axes.containers)
     texts = [str(text.get_text()) for text in figure.findobj(Text)]
     if has_bars and not any(word in text for text in texts for word in ("interval", "deviation", "bracket")):
-        figure.supxlabel("error bars: 95 % intervals over the seeds", fontsize=9)
+        style.notes(figure, ["error bars: 95 % intervals over the seeds"])
 
 
 def described(figure: Figure) -> str:

@@ -75,7 +75,7 @@ def draw(data: Data) -> Figure:
         style.logarithmic(axes, "x")
         style.logarithmic(axes, "y")
         plain_ticks(axes, (0.25, 0.5, 1, 2, 4, 7.5, 15))
-        mark(axes, 1.0, "all that the destination takes")
+        mark(axes, 1.0, "its channel")
         finish(
             figure,
             axes,

@@ -57,7 +57,7 @@ def draw(data: Data) -> Figure:
             curve(axes, loads, shown, f"LHRP {name} fabric drop", number, [part.mean > 0 for part in cut])
         style.logarithmic(axes, "x")
         plain_ticks(axes, (1, 2, 5, 7, 15, 30, 60))
-        mark(axes, 7.0, "as many as local ports")
+        mark(axes, 7.0, "7 local ports")
         hold(axes)
         finish(
             figure,

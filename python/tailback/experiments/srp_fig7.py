@@ -13,7 +13,6 @@ from tailback.experiments.draw import (
     BAND,
     Line,
     banded_line,
-    in_lines,
     mark,
     protocol_lines,
     seeds_told,
@@ -58,7 +57,8 @@ def over_time(data: Data, lines: list[Line], note: str = "") -> Figure:
         for axes in (above, below):
             mark(axes, ONSET_US / 1e3)
         told = seeds_told(data, BAND, **lines[0].where)
-        below.set_xlabel("\n".join(["simulated time [ms]", told, *in_lines(note)]))
+        below.set_xlabel("simulated time [ms]")
+        style.notes(figure, [told, note] if note else [told])
         below.set_ylabel("accepted throughput\n[% of injection bandwidth]")
         style.legend(figure, below)
     return figure
