@@ -152,3 +152,25 @@ def test_every_variant_of_a_protocol_has_its_colour_and_its_interval(monkeypatch
     colours = [style.bar(draw.look("none"))["color"], *[style.bar(draw.look("srp"))["color"]] * 4]
     assert [bar.get_facecolor() for bar in axes.patches] == [pytest.approx(to_rgba(c)) for c in colours]
     assert len(ends(axes)) == len(variants)
+
+
+def test_a_series_is_drawn_at_the_middles_of_its_bins():
+    data = Data([({"protocol": "srp", "seed": 1}, series([0.4] * 101, "uniform"))])
+    (axes,) = srp_fig14.draw(data).axes
+    # Bins of 20 us: the first that is shown begins at 900.
+    assert axes.lines[0].get_xdata()[0] == pytest.approx(910)
+
+
+def test_error_bars_are_explained_and_what_is_shown_is_described():
+    with style.styled():
+        figure, (axes,) = style.figure()
+        draw.curve(axes, [1, 2], [Interval(1.0, 0.1, 3), Interval(2.0, 0.1, 3)], "one", 0)
+        draw.curve(axes, [1, 2], [Interval(1.0, 0.1, 3), Interval(2.0, 0.1, 3)], "two", 1)
+        draw.finish(figure, axes, "load [%]", "latency [us]", "hollow: so and so")
+        draw.explained(figure)
+        draw.explained(figure)
+    assert figure.get_supxlabel().splitlines() == [
+        "hollow: so and so",
+        "error bars: 95 % intervals over the seeds",
+    ]
+    assert draw.described(figure) == "latency [us] over load [%]; of one, two"

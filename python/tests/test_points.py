@@ -435,3 +435,19 @@ def test_jobs_that_do_not_run_are_not_run_alone(tmp_path):
     text = JOBS.replace("[sweep]", '[run]\nonly = ["b"]\n[sweep]')
     done, _ = run(tmp_path, text, alone=True)
     assert [list(point.alone) for point in done.points] == [["b"]] * 4
+
+
+@pytest.mark.engine
+def test_a_run_under_two_spellings_of_a_value_counts_once(tmp_path):
+    text = SMALL.split("[sweep]")[0]
+    over = {"run.duration": ["2 us", "2000 ns"], "traffic.u.load": [0.1]}
+    done, count = run(tmp_path, text, over=over, seeds=2)
+    rows = [(row["run.duration"], row["run.seed"]) for row in done.table.to_pylist() if row["class"] == "u"]
+    assert (count, rows) == (2, [("2 us", 1), ("2 us", 2)])
+
+
+def test_the_points_of_a_sweep_hold_no_other_sweep(command, scenario_file, monkeypatch):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    assert command("sweep", scenario_file(TEXT), "-o", "one")[0] == 0
+    status, _, err = command("sweep", scenario_file(TEXT), "-o", "one/points", "--resume")
+    assert (status, "holds the points of another sweep" in err) == (2, True), err

@@ -1,5 +1,6 @@
 """Scenarios from Python: changes, progress, interruption."""
 
+import math
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from tailback import scenario as scenarios
         (["1 us", 2], '["1 us", 2]'),
         (np.array([1, 2]), "[1, 2]"),
         ({"a": np.array([0.5])}, '{"a" = [0.5]}'),
+        (["a\x7f", math.inf], '["a\\u007f", inf]'),
         ({"sample": 3, "µ": "x"}, '{"sample" = 3, "µ" = "x"}'),
     ],
 )
