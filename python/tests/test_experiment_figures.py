@@ -171,6 +171,6 @@ def test_error_bars_are_explained_and_what_is_shown_is_described():
         draw.explained(figure)
     assert figure.get_supxlabel().splitlines() == [
         "hollow: so and so",
-        "error bars: 95 % intervals over the seeds",
+        "error bars: 95 % confidence intervals",
     ]
     assert draw.described(figure) == "latency [us] over load [%]; of one, two"

@@ -220,7 +220,7 @@ def explained(figure: Figure) -> None:
     has_bars = any(isinstance(drawn, ErrorbarContainer) for axes in figure.axes for drawn in axes.containers)
     texts = [str(text.get_text()) for text in figure.findobj(Text)]
     if has_bars and not any(word in text for text in texts for word in ("interval", "deviation", "bracket")):
-        style.notes(figure, ["error bars: 95 % intervals over the seeds"])
+        style.notes(figure, ["error bars: 95 % confidence intervals"])
 
 
 def described(figure: Figure) -> str:
