@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tailback import curves, drawing, pictures, plot
     from tailback.errors import (
         InputError,
         Interrupted,
@@ -22,10 +21,14 @@ if TYPE_CHECKING:
         RunFailed,
         TailbackError,
     )
+    from tailback.figures import curves, drawing, pictures, plot
+    from tailback.figures import style as style
+    from tailback.figures import trace as trace
+    from tailback.page import view as view
     from tailback.result import Result
     from tailback.scenario import Progress, Scenario
-    from tailback.searches import Saturation, saturation
-    from tailback.sweeps import Sweep, sweep
+    from tailback.sweeps.saturation import Saturation, saturation
+    from tailback.sweeps.sweep import Sweep, sweep
 
     __version__: str
 
@@ -64,17 +67,26 @@ _MODULES = {
     ),
     "result": ("Result",),
     "scenario": ("Progress", "Scenario"),
-    "searches": ("Saturation", "saturation"),
-    "sweeps": ("Sweep", "sweep"),
+    "sweeps.saturation": ("Saturation", "saturation"),
+    "sweeps.sweep": ("Sweep", "sweep"),
 }
 """Where the names are: each is loaded when it is first asked for, so that the command begins at once."""
+
+_PACKAGES = {
+    "figures": ("curves", "drawing", "pictures", "plot", "style", "trace"),
+    "page": ("view",),
+}
+"""Where the modules are that a user has as `tailback.plot`, loaded as late."""
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("tailback._engine").version()
-    if name in ("curves", "drawing", "errors", "pictures", "plot"):
-        return import_module(f"tailback.{name}")
+    if name == "errors":
+        return import_module("tailback.errors")
+    for package, modules in _PACKAGES.items():
+        if name in modules:
+            return import_module(f"tailback.{package}.{name}")
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"tailback.{module}"), name)

@@ -126,14 +126,14 @@ def _line(text: str) -> str:
 
 def write(folder: Path) -> None:
     """Writes every page and every diagram."""
-    from tailback import figures, trace  # late: the text needs no matplotlib
+    from tailback.figures import gallery, trace  # late: the text needs no matplotlib
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (folder / name).write_text(text, "utf-8")
     for kind in kinds():
         drawn = trace.diagram(trace.run(scenario(kind["name"], Path(_SCENARIO))))
-        figures.save_as(drawn, folder / f"{file_name(kind['name'])}.svg")
+        gallery.save_as(drawn, folder / f"{file_name(kind['name'])}.svg")
 
 
 if __name__ == "__main__":

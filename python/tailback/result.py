@@ -269,7 +269,7 @@ def _files_of_a_result(directory: Path) -> set[Path]:
     tables = {directory / f"{name}.parquet" for name in TABLES}
     plots: set[Path] = set()
     if (directory / PLOTS).exists():
-        from tailback.figures import FIGURES, KINDS  # late: it loads matplotlib
+        from tailback.figures.gallery import FIGURES, KINDS  # late: it loads matplotlib
 
         plots = {directory / PLOTS / f"{name}{kind}" for name in FIGURES for kind in KINDS}
         plots.add(directory / PLOTS / VIEW)

@@ -16,7 +16,8 @@ if not BUILT:
     sys.modules["tailback._engine"] = fake_engine
 
 import tailback  # noqa: E402
-from tailback import _engine, cli, points  # noqa: E402
+from tailback import _engine, cli  # noqa: E402
+from tailback.sweeps import points  # noqa: E402
 
 STOOD_IN = (
     "EngineError",

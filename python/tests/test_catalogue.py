@@ -9,11 +9,13 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tailback import InputError, experiments, reproduce, style
+from tailback import InputError, experiments
 from tailback.experiments import draw
 from tailback.experiments.model import Data
-from tailback.searches import Saturation
+from tailback.figures import style
+from tailback.reproduction import reproduce
 from tailback.stats import mean_interval
+from tailback.sweeps.saturation import Saturation
 
 WHOLE = {"saa-fig1", "saa-converge"}
 """Experiments of seconds, which need flows that have arrived."""

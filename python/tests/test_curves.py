@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from tailback import InputError, curves, figures
+from tailback import InputError, curves
+from tailback.figures import gallery
 from tailback.stats import mean_interval
 
 
@@ -147,7 +148,7 @@ def test_figures_of_what_is_known_only(tmp_path):
         message_latency_p99_ns=[200.0] * 6,
         message_latency_mean_ns=unknown,
     )
-    names = {file.name for file in figures.draw_sweep(whole, tmp_path)}
+    names = {file.name for file in gallery.draw_sweep(whole, tmp_path)}
     assert names == {
         f"{name}.{kind}"
         for name in ("accepted", "accepted_per_destination", "message_latency_p99")

@@ -8,22 +8,23 @@ import pyarrow as pa
 import pytest
 
 import tailback
-from tailback import arrivals, demo, demo_runs
+from tailback.demo import comparison, runs
+from tailback.figures import arrivals
 
 
 @pytest.fixture
 def line():
-    return demo_runs.Line(queue.Queue(), threading.Event())
+    return runs.Line(queue.Queue(), threading.Event())
 
 
 @pytest.fixture
 def targets(tmp_path):
-    return {scheme: tmp_path / scheme for scheme in demo_runs.SCHEMES}
+    return {scheme: tmp_path / scheme for scheme in runs.SCHEMES}
 
 
 def test_every_scheme_runs_and_keeps_its_result(line, targets):
     with ThreadPoolExecutor(2) as executor:
-        assert demo_runs.run_schemes(targets, executor, line, threading.Event())
+        assert runs.run_schemes(targets, executor, line, threading.Event())
     for scheme, target in targets.items():
         assert f"congestion_control.kind = {scheme}" in tailback.Result.load(target).scenario
 
@@ -33,14 +34,14 @@ def test_a_stopped_demo_keeps_partial_results(line, targets):
     interrupted.set()
     line.stop.set()
     with ThreadPoolExecutor(2) as executor:
-        assert not demo_runs.run_schemes(targets, executor, line, interrupted)
+        assert not runs.run_schemes(targets, executor, line, interrupted)
     assert tailback.Result.load(targets["ecn"]).interrupted
 
 
 def test_the_table_and_the_figure_name_every_scheme(result):
-    results = dict.fromkeys(demo_runs.SCHEMES.values(), result)
-    assert list(demo.table(results).columns[0].cells) == ["none", "ECN", "LHRP"]
-    latency, throughput = demo.draw(results).axes
+    results = dict.fromkeys(runs.SCHEMES.values(), result)
+    assert list(comparison.table(results).columns[0].cells) == ["none", "ECN", "LHRP"]
+    latency, throughput = comparison.draw(results).axes
     assert "[us]" in latency.get_ylabel()
     assert "[%" in throughput.get_ylabel()
 
@@ -62,7 +63,7 @@ def measured(arrived):
 
 
 def cells(result):
-    return [next(iter(column.cells)) for column in demo.table({"x": result}).columns[1:]]
+    return [next(iter(column.cells)) for column in comparison.table({"x": result}).columns[1:]]
 
 
 def test_latencies_are_those_of_all_messages_where_all_have_arrived():
@@ -74,7 +75,7 @@ def test_messages_that_have_not_arrived_count_with_their_age():
     # Six of ten wait since 60 us, 59.5 us before the end; later ones less.
     assert cells(stuck)[:2] == ["1 us", "over 36.1 us"]
     assert cells(stuck)[2] == f"over {(0.4 * 1 + 0.6 * 10):.4g} us"
-    (text,) = demo.draw({"x": stuck}).axes[0].texts
+    (text,) = comparison.draw({"x": stuck}).axes[0].texts
     assert "mostly do not arrive" in text.get_text()
 
 

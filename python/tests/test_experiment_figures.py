@@ -9,10 +9,10 @@ import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgba
 
-from tailback import style
 from tailback.experiments import draw, saa_injection, srp_fig7, srp_fig14, srp_scale
 from tailback.experiments.measure import interval_series, mean_series
 from tailback.experiments.model import Data
+from tailback.figures import style
 from tailback.stats import Interval, mean_interval
 
 WIDE = Interval(0.7, 0.8, 2)

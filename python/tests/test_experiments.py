@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 import tailback
-from tailback import console, experiments, report, reproduce, style
+from tailback import console, experiments
 from tailback.errors import InputError
-from tailback.experiments import draw, part
+from tailback.experiments import draw
 from tailback.experiments.model import (
     Case,
     Claim,
@@ -21,6 +21,8 @@ from tailback.experiments.model import (
     unjudged,
     value,
 )
+from tailback.figures import style
+from tailback.reproduction import part, report, reproduce
 from tailback.stats import Interval
 
 

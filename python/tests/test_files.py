@@ -9,7 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import tailback
-from tailback import figures, files
+from tailback import files
+from tailback.figures import gallery
 
 
 def text(file):
@@ -17,7 +18,7 @@ def text(file):
 
 
 def picture(file):
-    figures.save_as(Figure(), file)
+    gallery.save_as(Figure(), file)
 
 
 WRITERS = pytest.mark.parametrize("write", [text, picture])

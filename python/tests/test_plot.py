@@ -12,9 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import tailback
-from tailback import figures, pictures, plot, style, tables
+from tailback.figures import gallery, pictures, plot, style, tables
 
-PLOTS = [name for name, (_, draw) in figures.FIGURES.items() if draw.__module__ != "tailback.pictures"]
+PLOTS = [
+    name for name, (_, draw) in gallery.FIGURES.items() if draw.__module__ != "tailback.figures.pictures"
+]
 COUNTS = {"source_throughput": "x", "switch_occupancy": "xy"}
 """Axes that count: they have a name but no unit."""
 BARS = {"channel_shares", "port_activity"}
@@ -24,7 +26,7 @@ BARS = {"channel_shares", "port_activity"}
 @pytest.mark.parametrize("name", PLOTS)
 @pytest.mark.parametrize("runs", [1, 3])
 def test_every_figure_has_labels_and_units(result, name, runs):
-    table, draw = figures.FIGURES[name]
+    table, draw = gallery.FIGURES[name]
     assert table in result.tables
     figure = draw(result if runs == 1 else [result] * runs)
     assert isinstance(figure, Figure)
@@ -46,13 +48,13 @@ def test_lines_differ_without_colour(result):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("kind", figures.KINDS)
+@pytest.mark.parametrize("kind", gallery.KINDS)
 def test_the_same_figure_gives_the_same_bytes(result, kind, tmp_path, monkeypatch):
     bytes_of = []
     for number in range(2):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", str(number))  # instead of a clock
         file = tmp_path / f"{number}{kind}"
-        figures.save_as(plot.latency_over_time(result), file)
+        gallery.save_as(plot.latency_over_time(result), file)
         bytes_of.append(file.read_bytes())
     assert bytes_of[0] == bytes_of[1]
 
@@ -66,7 +68,7 @@ OF_JOBS = {
 """Tables that the stand-in's results lack."""
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", gallery.FIGURES)
 def test_names_are_drawn_as_they_are(result, name, tmp_path):
     facts = {"time_ns": 9e3, "communication_ns": {"min": 1e3, "mean": 2e3, "max": 3e3}, "start_ns": 0.0}
     whole = replace(
@@ -75,10 +77,10 @@ def test_names_are_drawn_as_they_are(result, name, tmp_path):
         summary=result.summary | {"jobs": {"a": facts}},
         tables=result.tables | {table: pa.table(rows) for table, rows in OF_JOBS.items()},
     )
-    table, draw = figures.FIGURES[name]
+    table, draw = gallery.FIGURES[name]
     assert table in whole.tables
     figure = draw({"$\\no$": whole, "_under": whole})
-    figures.save_as(figure, tmp_path / "a.svg")  # as mathematics the first would be an error
+    gallery.save_as(figure, tmp_path / "a.svg")  # as mathematics the first would be an error
     for legend in figure.legends:
         assert any("_under" in text.get_text() for text in legend.get_texts()) or name in BARS | {
             "port_ternary"
@@ -227,10 +229,10 @@ def test_a_missing_table_is_named_with_the_remedy(result):
 
 
 @pytest.mark.parametrize("nothing", [None, 3, "x", [], {}, [3], {"a": 3}])
-@pytest.mark.parametrize("name", figures.FIGURES)
+@pytest.mark.parametrize("name", gallery.FIGURES)
 def test_what_is_no_result_is_a_mistake(nothing, name):
     with pytest.raises(tailback.InputError, match="there is no result to draw"):
-        figures.FIGURES[name][1](nothing)
+        gallery.FIGURES[name][1](nothing)
 
 
 @pytest.mark.parametrize("nothing", [None, [], {}, {"a": 3}, {"a": []}])
@@ -255,7 +257,7 @@ def test_an_unknown_class_is_a_mistake(result, nobody):
 
 def test_a_saved_figure_is_the_same_bytes_every_time(result, tmp_path):
     first, second = (
-        [file.read_bytes() for file in figures.save(plot.latency_over_time(result), tmp_path / name)]
+        [file.read_bytes() for file in gallery.save(plot.latency_over_time(result), tmp_path / name)]
         for name in ("a", "b")
     )
     assert first == second

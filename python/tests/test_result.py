@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tailback
-from tailback import figures, tables
 from tailback import result as results
+from tailback.figures import gallery, tables
 
 
 def test_a_saved_result_loads_as_it_was(result, tmp_path):
@@ -34,19 +34,24 @@ def test_a_result_is_shown_on_one_line(result):
     assert repr(tailback.Result("", {"interrupted": True}, {})) == "<Result interrupted, no tables>"
 
 
-@pytest.mark.parametrize("name", ["", ".plot", ".curves", ".pictures", ".drawing", ".trace", ".view"])
+@pytest.mark.parametrize("name", ["plot", "curves", "pictures", "drawing", "trace", "view", None])
 def test_what_a_module_is_for_is_listed_and_nothing_else(name):
-    module = import_module(f"tailback{name}")
+    module = getattr(tailback, name) if name else tailback
     assert dir(module) == sorted(module.__all__)
     assert all(hasattr(module, each) for each in module.__all__)
 
 
 def test_what_modules_say_of_their_use_is_there():
     """After `import tailback` there is what it lists; other modules are imported by their names."""
-    for module in pkgutil.iter_modules(tailback.__path__):
-        text = import_module(f"tailback.{module.name}").__doc__ if module.name != "__main__" else ""
+    for module in pkgutil.walk_packages(tailback.__path__, "tailback."):
+        text = import_module(module.name).__doc__ if module.name != "tailback.__main__" else ""
         for name in re.findall(r"\btailback\.(\w+)[.(]", text or ""):
             assert name in tailback.__all__, f"{module.name} names tailback.{name}"
+
+
+def test_no_module_hides_what_a_user_calls():
+    """A module that is loaded stands under its name in its package, whatever stood there before."""
+    assert not {module.name for module in pkgutil.iter_modules(tailback.__path__)} & set(tailback.__all__)
 
 
 def test_tables_are_the_same_bytes_every_time(result, tmp_path):
@@ -167,7 +172,7 @@ def test_what_is_no_whole_result_is_left_alone(result, tmp_path, missing):
 
 
 def test_figures_read_tables_that_a_result_has():
-    assert {table for table, _ in figures.FIGURES.values()} <= set(results.TABLES)
+    assert {table for table, _ in gallery.FIGURES.values()} <= set(results.TABLES)
 
 
 @pytest.mark.engine

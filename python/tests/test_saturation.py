@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 import tailback
-from tailback import searches
 from tailback.stats import mean_interval
+from tailback.sweeps import saturation
 
 TWO_TO_ONE = """
 [topology]
@@ -51,13 +51,13 @@ def network(monkeypatch):
     def sweep(_scenario, over, _executor, seeds, *, directory):
         return Done(over["traffic.u.load"][0], seeds)
 
-    monkeypatch.setattr(searches, "measured", sweep)
-    monkeypatch.setattr(searches, "class_of", lambda *_: None)
+    monkeypatch.setattr(saturation, "measured", sweep)
+    monkeypatch.setattr(saturation, "class_of", lambda *_: None)
     return tailback.Scenario.loads("")
 
 
 def test_bisection_brackets_the_largest_load_accepted_within_three_percent(network):
-    found = searches.saturation(network, "traffic.u.load", tolerance=0.005, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", tolerance=0.005, executor=object())
     edge = 0.75 / (0.97 + 0.25)
     assert found.accepted_load <= edge <= found.refused_load
     assert found.refused_load - found.accepted_load <= 0.005
@@ -66,9 +66,9 @@ def test_bisection_brackets_the_largest_load_accepted_within_three_percent(netwo
 
 
 def test_what_is_surely_accepted_and_refused_is_told_where_verdicts_are_unsure():
-    none = searches.mean_interval([])
+    none = saturation.mean_interval([])
     tried = [(0.4, True, True), (0.8, False, True), (0.6, True, False), (0.7, False, False)]
-    found = searches.Saturation(
+    found = saturation.Saturation(
         0.6,
         0.7,
         none,
@@ -76,7 +76,7 @@ def test_what_is_surely_accepted_and_refused_is_told_where_verdicts_are_unsure()
         sure=False,
         runs=8,
         cpu_seconds=1.0,
-        tried=tuple(searches.Tried(load, none, accepted, sure) for load, accepted, sure in tried),
+        tried=tuple(saturation.Tried(load, none, accepted, sure) for load, accepted, sure in tried),
     )
     assert found.sure_between == (0.4, 0.8)
     assert (
@@ -86,20 +86,20 @@ def test_what_is_surely_accepted_and_refused_is_told_where_verdicts_are_unsure()
 
 
 def test_one_seed_states_no_confidence(network):
-    found = searches.saturation(network, "traffic.u.load", seeds=1, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", seeds=1, executor=object())
     assert not found.sure
     assert "not settled at 95 % confidence with these seeds)" in str(found)
 
 
 def test_a_network_that_never_saturates_says_so(network):
-    found = searches.saturation(network, "traffic.u.load", high=0.5, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=object())
     assert (found.accepted_load, found.refused_load) == (0.5, math.inf)
     assert math.isnan(found.load)
     assert "up to the largest load that was tried, 0.500" in str(found)
 
 
 def test_a_network_that_saturates_below_what_is_searched_has_no_saturation_load(network):
-    found = searches.saturation(network, "traffic.u.load", low=0.7, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", low=0.7, executor=object())
     assert (found.accepted_load, found.refused_load) == (0.0, 0.7)
     assert math.isnan(found.load)
     assert math.isnan(found.half)
@@ -107,12 +107,12 @@ def test_a_network_that_saturates_below_what_is_searched_has_no_saturation_load(
 
 
 def test_all_runs_of_a_search_are_counted_whether_or_not_they_were_there_before(network):
-    found = searches.saturation(network, "traffic.u.load", high=0.5, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=object())
     assert (found.runs, found.cpu_seconds) == (4, 2.0)
 
 
 def test_what_is_accepted_at_full_load_is_measured_there_and_not_at_the_end_of_the_bracket(network):
-    found = searches.saturation(network, "traffic.u.load", high=0.8, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", high=0.8, executor=object())
     assert found.at_full_load.mean == pytest.approx(0.5)
 
 
@@ -120,7 +120,7 @@ def test_a_verdict_at_the_limit_is_called_sure_no_more_often_than_the_confidence
     stream = random.Random(3)
     sure, count = 0, 1500
     for _ in range(count):
-        judge = searches._Judge(None, "", 0.95, 5, "all", None, None, None)
+        judge = saturation._Judge(None, "", 0.95, 5, "all", None, None, None)
         ratios = [stream.gauss(0.97, 0.01) for _ in range(5)]
         monkeypatch.setattr(
             judge,
@@ -144,7 +144,7 @@ def test_a_verdict_at_the_limit_is_called_sure_no_more_often_than_the_confidence
 )
 def test_a_nonsense_search_is_refused(network, bad):
     with pytest.raises(tailback.InputError):
-        searches.saturation(network, "traffic.u.load", executor=object(), **bad)
+        saturation.saturation(network, "traffic.u.load", executor=object(), **bad)
 
 
 SEARCH = ("--seeds", "2", "--high", "0.8", "--tolerance", "0.02", "-o", "kept")
@@ -172,7 +172,7 @@ def test_full_load_counts_all_seeds_and_the_class_is_that_of_the_load(scenario_f
     scenario = tailback.Scenario.load(
         scenario_file(TWO_TO_ONE.replace("endpoints = 3", "endpoints = 6") + UNIFORM)
     )
-    found = searches.saturation(
+    found = saturation.saturation(
         scenario, "traffic.pair.load", tolerance=0.3, seeds=3, confidence=0.9999, directory=tmp_path
     )
     assert found.at_full_load.values == max(tried.ratio.values for tried in found.tried) == 3
@@ -264,7 +264,7 @@ LONG = '[link]\nlatency = "1 us"\n[routing]'
 
 
 def test_seeds_are_added_one_by_one_until_the_verdict_is_sure(monkeypatch):
-    judge = searches._Judge(None, "", 0.95, 5, "all", None, None, None)
+    judge = saturation._Judge(None, "", 0.95, 5, "all", None, None, None)
     asked, ratios = [], [0.950, 0.954, 0.952, 0.9, 0.9]
 
     def facts(load, seeds):
@@ -277,18 +277,18 @@ def test_seeds_are_added_one_by_one_until_the_verdict_is_sure(monkeypatch):
 
 
 def test_what_full_load_accepts_is_told_with_the_confidence_asked_for(network):
-    found = searches.saturation(network, "traffic.u.load", confidence=0.9, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", confidence=0.9, executor=object())
     assert found.at_full_load.confidence == 0.9
 
 
 def test_half_of_a_narrow_bracket_is_told_with_enough_digits():
-    found = searches.Saturation(0.5, 0.5001, mean_interval([]), 0.95, sure=True, runs=2, cpu_seconds=0)
+    found = saturation.Saturation(0.5, 0.5001, mean_interval([]), 0.95, sure=True, runs=2, cpu_seconds=0)
     assert found.half == pytest.approx(0.00005)
     assert "between 0.500000 and 0.500100" in str(found)
 
 
 def test_a_warning_of_several_seeds_is_told_once():
-    judge = searches._Judge(None, "", 0.95, 2, "all", None, None, None)
+    judge = saturation._Judge(None, "", 0.95, 2, "all", None, None, None)
     judge.summaries = {
         (0.4, 0): {"warnings": ["accepted 10 and 20"]},
         (0.4, 1): {"warnings": ["accepted 11 and 21"]},
@@ -298,25 +298,25 @@ def test_a_warning_of_several_seeds_is_told_once():
 
 
 def test_both_ends_of_the_bracket_tell_their_warnings(network, monkeypatch):
-    monkeypatch.setattr(searches._Judge, "warnings", lambda self, load: [f"at {load}"])
-    found = searches.saturation(network, "traffic.u.load", tolerance=0.5, executor=object())
+    monkeypatch.setattr(saturation._Judge, "warnings", lambda self, load: [f"at {load}"])
+    found = saturation.saturation(network, "traffic.u.load", tolerance=0.5, executor=object())
     assert found.warnings == (f"at {found.accepted_load}", f"at {found.refused_load}")
 
 
 def test_traffic_that_offers_nothing_has_no_saturation(network, monkeypatch):
     result = SimpleNamespace(summary={"classes": {"all": {"offered": 0.0, "accepted": 0.0}}})
-    monkeypatch.setattr(searches, "measured", lambda *_, **__: SimpleNamespace(results=lambda: [result]))
+    monkeypatch.setattr(saturation, "measured", lambda *_, **__: SimpleNamespace(results=lambda: [result]))
     with pytest.raises(tailback.InputError, match="offered nothing"):
-        searches.saturation(network, "traffic.u.load", executor=object())
+        saturation.saturation(network, "traffic.u.load", executor=object())
 
 
 def test_what_is_surely_accepted_and_refused_is_the_nearest_of_each():
     none = mean_interval([])
     tried = [
-        searches.Tried(load, none, accepted, True)
+        saturation.Tried(load, none, accepted, True)
         for load, accepted in ((0.4, True), (0.3, True), (0.7, False), (0.9, False))
     ]
-    found = searches.Saturation(0.4, 0.7, none, 0.95, True, 8, 1.0, tuple(tried))
+    found = saturation.Saturation(0.4, 0.7, none, 0.95, True, 8, 1.0, tuple(tried))
     assert found.sure_between == (0.4, 0.7)
 
 
@@ -330,7 +330,7 @@ def test_what_is_surely_accepted_and_refused_is_the_nearest_of_each():
     ],
 )
 def test_a_run_that_fails_refuses_a_load_only_for_what_loads_do(monkeypatch, why, load, found):
-    judge = searches._Judge(None, "", 0.95, 2, "all", None, None, None, 0.05)
+    judge = saturation._Judge(None, "", 0.95, 2, "all", None, None, None, 0.05)
     failure = tailback.PointsFailed(why, SimpleNamespace(failed={"x": why}))
 
     def fail(*_):
@@ -348,4 +348,4 @@ def test_a_run_that_fails_refuses_a_load_only_for_what_loads_do(monkeypatch, why
 @pytest.mark.parametrize("key", ["traffic.u.load", "run.seed"])
 def test_what_the_search_sets_itself_may_not_be_changed(network, key):
     with pytest.raises(tailback.InputError, match="the search sets it itself"):
-        searches.saturation(network.replace({key: 1}), "traffic.u.load", executor=object())
+        saturation.saturation(network.replace({key: 1}), "traffic.u.load", executor=object())

@@ -13,8 +13,10 @@ import pytest
 from sweeping import SMALL, TEXT, Inline, run
 
 import tailback
-from tailback import figures, points, searches, sweep_command, sweeps
+from tailback.cli import sweep as sweep_command
+from tailback.figures import gallery
 from tailback.result import POINTS
+from tailback.sweeps import points, saturation, sweep
 
 TRAFFIC_LOAD = "[[traffic]]\nload = 0.1"
 
@@ -69,7 +71,7 @@ def test_a_mistake_of_some_values_tells_which(tmp_path):
         ["b = wrong"],
     ]
     scenario = tailback.Scenario.loads('title = "x"\n[sweep]\na = ["right", "wrong"]\n')
-    problems, _ = sweeps.examine(scenario)
+    problems, _ = sweep.examine(scenario)
     assert [(problem.path, problem.line) for problem in problems] == [("a", 3)]
     with pytest.raises(tailback.InputError) as raised:
         run(tmp_path, over={"a": ["wrong"], "b": [1, 2]})
@@ -83,8 +85,8 @@ def test_values_that_are_wrong_only_together_are_told_before_anything_is_written
     command, scenario_file, tmp_path, monkeypatch, combinations, seconds, name
 ):
     """A dragonfly of 5 groups needs 4 links to others from each."""
-    monkeypatch.setattr(sweeps, "POINTS_MAX", combinations)
-    monkeypatch.setattr(sweeps, "_TOGETHER_SECONDS", seconds)
+    monkeypatch.setattr(sweep, "POINTS_MAX", combinations)
+    monkeypatch.setattr(sweep, "_TOGETHER_SECONDS", seconds)
     text = SMALL.replace("groups = 9", "groups = 5").split("[sweep]")[0].replace("[[traffic]]", TRAFFIC_LOAD)
     file = scenario_file(f'{text}[sweep]\n"topology.a" = [4, 2]\n"topology.h" = [2, 1]\nseeds = 2\n')
     status, out, err = command(name, file, *(["-o", "done", "--yes"] if name == "sweep" else []))
@@ -100,7 +102,7 @@ def test_a_search_leaves_only_points_and_may_follow_one_of_another_engine(tmp_pa
     searched = tailback.Scenario.loads("")
     for version in ("0.0.0", "9.9.9"):
         monkeypatch.setattr(points, "engine", lambda version=version: version)
-        found = searches.saturation(searched, "traffic.hot.load", executor=Inline(), directory=tmp_path)
+        found = saturation.saturation(searched, "traffic.hot.load", executor=Inline(), directory=tmp_path)
         assert found.accepted_load == 1.0
         assert {path.name for path in tmp_path.iterdir()} == {POINTS}
 
@@ -116,7 +118,7 @@ def test_a_million_points_are_refused_without_yes(command, scenario_file):
 def test_a_folder_is_not_taken_by_a_second_sweep_before_the_first_point_is_complete(
     command, scenario_file, tmp_path
 ):
-    sweeps.write_manifest(tmp_path / "there")
+    sweep.write_manifest(tmp_path / "there")
     status, _, err = command("sweep", scenario_file(TEXT), "-o", "there")
     assert (status, "there holds an earlier sweep, or one that is under way" in err) == (2, True)
 
@@ -136,9 +138,9 @@ def test_a_file_without_a_sweep_is_not_swept_and_its_own_mistakes_come_first(com
 
 def test_the_table_of_earlier_points_is_gone_before_others_run(tmp_path):
     run(tmp_path)
-    assert (tmp_path / sweeps.TABLE).exists()
-    sweeps.write_manifest(tmp_path)
-    assert not (tmp_path / sweeps.TABLE).exists()
+    assert (tmp_path / sweep.TABLE).exists()
+    sweep.write_manifest(tmp_path)
+    assert not (tmp_path / sweep.TABLE).exists()
 
 
 def test_check_judges_the_sweep_too(command, scenario_file):
@@ -169,9 +171,9 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
     ):
         status, _, err = command("plot", *arguments)
         assert (status, told in err) == (2, True), err
-    (tmp_path / "done" / sweeps.TABLE).write_bytes(b"damaged")
+    (tmp_path / "done" / sweep.TABLE).write_bytes(b"damaged")
     assert "cannot be read" in command("plot", "done")[2]
-    (tmp_path / "done" / sweeps.TABLE).unlink()
+    (tmp_path / "done" / sweep.TABLE).unlink()
     assert "not complete" in command("plot", "done")[2]
 
 
@@ -191,7 +193,7 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
 )
 def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, kept):
     run(tmp_path, over={"a": values}, seeds=[2**63 + 5])
-    written = sweeps.table_of([tmp_path])
+    written = sweep.table_of([tmp_path])
     assert str(written.schema.field("a").type) == kind
     assert list(dict.fromkeys(written["a"].to_pylist())) == kept
     assert set(written["run.seed"].to_pylist()) == {2**63 + 5}
@@ -200,7 +202,7 @@ def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, 
 def test_what_is_inside_of_swept_tables_has_columns_too(tmp_path):
     values = [{"kind": "x", "deep": {"a": 1}}, {"kind": "y", "threshold": "4 flits"}, "z", '{"no json']
     run(tmp_path, over={"c": values, "n": [{"k": 1}, {"k": "20 %"}]}, seeds=1)
-    written = sweeps.table_of([tmp_path])
+    written = sweep.table_of([tmp_path])
     rows = [row for row in written.to_pylist() if row["class"] == "hot"][::2]
     assert written.column_names[:3] == ["c", "n", "run.seed"]
     assert written.column_names[-4:] == ["c.kind", "c.deep.a", "c.threshold", "n.k"]
@@ -227,18 +229,18 @@ def test_a_damaged_sweep_is_told_with_the_remedy(command, tmp_path):
     )
     status, _, err = command("plot", "done")
     assert (status, "its column 'accepted' holds no numbers" in err) == (2, True), err
-    (tmp_path / "done" / sweeps.MANIFEST).write_text("[" * 100_000)
+    (tmp_path / "done" / sweep.MANIFEST).write_text("[" * 100_000)
     (done.points[0].directory / points.CHECKSUMS).write_text("[" * 100_000)
     with pytest.raises(tailback.InputError, match=r"sweep.json is damaged"):
         run(tmp_path / "done")
-    (tmp_path / "done" / sweeps.MANIFEST).unlink()
+    (tmp_path / "done" / sweep.MANIFEST).unlink()
     assert run(tmp_path / "done")[1] == 1
 
 
 def test_a_part_of_a_finished_sweep_leaves_its_table_whole(command, scenario_file, tmp_path):
     file = scenario_file(TEXT)
     run(tmp_path / "done")
-    table = tmp_path / "done" / sweeps.TABLE
+    table = tmp_path / "done" / sweep.TABLE
     before = table.read_bytes()
     part = ("-o", "done", "--resume", "--part", "0:2")
     assert command("sweep", file, *part)[0] == 0
@@ -416,7 +418,7 @@ def test_a_sweep_of_jobs_tells_their_times_packets_or_not(tmp_path, monkeypatch)
     for row in own.values():
         assert row["time_ns"] > row["phase_time_mean_ns"] > 0
         assert row["time_over_bound_mean"] >= 1
-    files = figures.draw_sweep(sweeps.table_of(["results/sweep"]), tmp_path / "plots")
+    files = gallery.draw_sweep(sweep.table_of(["results/sweep"]), tmp_path / "plots")
     assert {"time.png", "phase_time_mean.png"} <= {file.name for file in files}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import tailback
 from tailback import view
-from tailback.tables import only
+from tailback.figures.tables import only
 
 pytestmark = pytest.mark.engine
 

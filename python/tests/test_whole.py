@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tailback
-from tailback import demo_runs
+from tailback.demo import runs
 
 pytestmark = pytest.mark.engine
 
@@ -105,8 +105,8 @@ def test_no_mutated_scenario_makes_the_engine_panic(changes):
 
 
 def test_the_example_scenarios_have_no_mistakes():
-    for scheme in demo_runs.SCHEMES:
-        assert demo_runs.scenario(scheme).check() == []
+    for scheme in runs.SCHEMES:
+        assert runs.scenario(scheme).check() == []
 
 
 def test_a_completed_scenario_is_a_scenario_and_gives_the_same_tables():

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tailback import workers
+from tailback.sweeps import workers
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from tailback import _engine, catalogue, console, inputs, sweeps
+from tailback import _engine, console
+from tailback.cli import catalogue, inputs
 from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
 from tailback.cli.showing import draw_scenario
 from tailback.errors import InputError, engine_errors, mistake
 from tailback.files import refuse_other, replace_text
+from tailback.sweeps import sweep
 from tailback.words import counted
 
 
@@ -30,7 +32,7 @@ def check(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False) 
         with reporting():
             raise
     with reporting(scenario):
-        problems, points = sweeps.examine(scenario)
+        problems, points = sweep.examine(scenario)
         remarks = [] if problems or points is not None else scenario.remarks()
         if as_json:
             console.print_json({"problems": [vars(problem) for problem in problems], "warnings": remarks})
@@ -66,7 +68,7 @@ def describe(
     of its traffic, or a drawing of the network.
     """
     if draw is not None:
-        from tailback import drawing  # late: it loads matplotlib
+        from tailback.figures import drawing  # late: it loads matplotlib
 
         draw_scenario(file, changes, Path(draw), drawing.network)
         return

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tailback import console, inputs, run_command
+from tailback import console
+from tailback.cli import inputs
+from tailback.cli import run as run_command
 from tailback.cli.app import FAILED, AsJson, Changes, ScenarioFile, reporting
 from tailback.errors import mistake
 
@@ -91,7 +93,7 @@ def sweep(
     Merges what they measured into one table, sweep.parquet; its column directory names the folder of a
     point's result.
     """
-    from tailback import sweep_command as command  # late: most commands do not need it
+    from tailback.cli import sweep as command  # late: most commands do not need it
 
     scenario = None
     target = Path(folder) if folder is not None else Path("results") / (Path(file).stem or "sweep")
@@ -150,7 +152,7 @@ def saturation(
 
     The load up to which 97 % of what is offered arrives, by bisection; and what arrives at full load.
     """
-    from tailback import saturation_command as command  # late: it loads SciPy
+    from tailback.cli import saturation as command  # late: it loads SciPy
 
     scenario = None
     with reporting():
@@ -200,7 +202,7 @@ def reproduce(
 
     A second call only redraws.
     """
-    from tailback import reproduce_command as command  # late: it loads matplotlib
+    from tailback.cli import reproduce as command  # late: it loads matplotlib
 
     with reporting():
         lines = command.run(
@@ -218,7 +220,7 @@ def demo(
 
     A hot spot on a 1056-endpoint dragonfly without congestion control, with ECN and with LHRP.
     """
-    from tailback import demo as show  # late: it loads matplotlib
+    from tailback.demo import comparison as show  # late: it loads matplotlib
 
     with reporting():
         finished = show.run_demo(Path(folder))

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import pyarrow as pa
 import typer
 
-from tailback import console, inputs, merged, result_tables, sweeps
+from tailback import console
+from tailback.cli import inputs, result_tables
 from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
 from tailback.files import refuse_other, replace_text
 from tailback.result import PLOTS, VIEW
 from tailback.scenario import Scenario
+from tailback.sweeps import merged, sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +32,7 @@ def show(
     by the names of the results.
     """
     with reporting():
-        table = sweeps.table_of(list(dict.fromkeys(directories)))
+        table = sweep.table_of(list(dict.fromkeys(directories)))
         if table is not None:
             _show_sweep(table, as_json)
             return
@@ -43,7 +45,7 @@ def show(
 
 
 def _show_sweep(table: pa.Table, as_json: bool) -> None:
-    from tailback import sweep_shown  # late: it loads SciPy
+    from tailback.cli import sweep_shown  # late: it loads SciPy
 
     _tell_lost(table)
     if as_json:
@@ -100,21 +102,21 @@ def plot(
 
     Every figure that their tables allow, as PNG, SVG and PDF.
     """
-    from tailback import figures, style  # late: they load matplotlib
+    from tailback.figures import gallery, style  # late: they load matplotlib
 
     with reporting(), style.width(width):
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
         target = Path(folder) if folder else default
-        table = sweeps.table_of(directories)
+        table = sweep.table_of(directories)
         if table is not None and traffic:
             raise mistake("--traffic is for results", "a sweep is drawn without it, a panel for each class")
         if table is not None:
             _tell_lost(table)
-            files = figures.draw_sweep(table, target, over)
+            files = gallery.draw_sweep(table, target, over)
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
         else:
-            files = figures.draw_all(inputs.results(directories), target, traffic or ())
+            files = gallery.draw_all(inputs.results(directories), target, traffic or ())
     if not files:
         console.errors().print("nothing to draw: the results hold no time series, ports or histograms")
     console.print_lines(map(str, files))
@@ -133,7 +135,7 @@ def view(
     ] = None,
 ) -> None:
     """Makes a web page: the queues over time, and the curves."""
-    from tailback import view as work  # late: it loads plotly
+    from tailback.page import view as work  # late: it loads plotly
 
     with reporting():
         default = (Path(directories[0]) if len(directories) == 1 else Path()) / PLOTS / VIEW
@@ -164,7 +166,7 @@ def trace(
 
     Of at most 20 messages.
     """
-    from tailback import trace as work  # late: it loads matplotlib
+    from tailback.figures import trace as work  # late: it loads matplotlib
 
     target = Path(output or f"{Path(file).stem or 'trace'}.svg")
     draw_scenario(file, changes, target, lambda scenario: work.diagram(work.run(scenario)))
@@ -174,13 +176,13 @@ def draw_scenario(
     file: str, changes: Sequence[str] | None, target: Path, picture: Callable[[Scenario], Figure]
 ) -> None:
     """Draws a scenario into a file, and prints its name."""
-    from tailback import figures  # late: it loads matplotlib
+    from tailback.figures import gallery  # late: it loads matplotlib
 
     scenario = None
     with reporting():
-        if target.suffix.lower() not in figures.KINDS:
+        if target.suffix.lower() not in gallery.KINDS:
             raise mistake(f"{target} is no picture", "name a file that ends with .png, .svg or .pdf")
         scenario = inputs.load(file, changes)
     with reporting(scenario):
-        figures.save_as(picture(scenario), target)
+        gallery.save_as(picture(scenario), target)
     console.output().print(console.printable(str(target)), soft_wrap=True)

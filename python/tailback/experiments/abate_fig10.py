@@ -8,10 +8,10 @@ from itertools import pairwise, product
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import abate_mix as mix
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Cause, Claim, Data, Experiment, hard, value
+from tailback.figures import style
 
 _LATENCIES = (0.2, 12.8, 128.0, 1024.0)
 """In us; 128 is ours."""

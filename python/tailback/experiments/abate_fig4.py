@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.draw import grouped_bars
 from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.figures import style
 from tailback.scenario import Scenario
 from tailback.stats import mean_interval
 

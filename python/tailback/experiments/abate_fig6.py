@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import abate_halo as halo
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.figures import style
+from tailback.figures.tables import middles, series
 from tailback.result import Result
-from tailback.tables import middles, series
 
 ROUTING = "ugal"
 """The one that is judged."""

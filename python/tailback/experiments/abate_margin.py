@@ -6,9 +6,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.figures import style
 from tailback.scenario import Scenario
 
 _NETWORK = {"p": 4, "a": 8, "h": 4, "groups": 9}

@@ -6,13 +6,13 @@ import json
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.figures import style
+from tailback.figures.tables import middles, series
 from tailback.result import Result
 from tailback.scenario import Scenario
 from tailback.stats import Interval, mean_interval
-from tailback.tables import middles, series
 
 _HOT = list(range(100, 3000, 100))
 """29 senders of an incast."""

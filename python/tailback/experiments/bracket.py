@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from tailback.experiments.model import Claim, unjudged
-from tailback.searches import Saturation
 from tailback.stats import Interval
+from tailback.sweeps.saturation import Saturation
 
 _ROUNDING = 1e-9
 

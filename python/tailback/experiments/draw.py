@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from tailback import style
 from tailback.experiments.model import Data, Measure
+from tailback.figures import style
+from tailback.figures.tables import Numbers
 from tailback.stats import Interval
-from tailback.tables import Numbers
 
 LABELS = {
     "none": "baseline",

@@ -8,7 +8,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import bracket
 from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look, seeds_told, whole_decades
 from tailback.experiments.lhrp_paper import (
@@ -24,7 +23,8 @@ from tailback.experiments.lhrp_paper import (
 )
 from tailback.experiments.measure import accepted, latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, Times, hard, value
-from tailback.searches import Saturation
+from tailback.figures import style
+from tailback.sweeps.saturation import Saturation
 
 _SIZES = (192, 512)
 _LOADS = (0.3, 0.6, 0.8)

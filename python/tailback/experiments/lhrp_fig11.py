@@ -7,7 +7,6 @@ from itertools import pairwise
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import curve, seeds_told
 from tailback.experiments.lhrp_paper import (
     PAPER,
@@ -23,6 +22,7 @@ from tailback.experiments.lhrp_paper import (
 )
 from tailback.experiments.measure import accepted, delivered_latency, is_saturated
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.figures import style
 from tailback.stats import Interval, mean_interval
 
 _THRESHOLDS = (250, 500, 1000, 2000, 4000, None)

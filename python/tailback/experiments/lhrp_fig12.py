@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import (
     LABELS,
     OFFERED,
@@ -20,6 +19,7 @@ from tailback.experiments.draw import (
 from tailback.experiments.lhrp_paper import FULL, PAPER, scenario, uniform_cost
 from tailback.experiments.measure import accepted, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, unjudged, value
+from tailback.figures import style
 from tailback.stats import Interval
 
 _KINDS = ("none", "lhrp+srp")

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.lhrp_paper import (
     FABRIC_DROP,
@@ -19,6 +18,7 @@ from tailback.experiments.lhrp_paper import (
 )
 from tailback.experiments.measure import accepted_per_destination, delivered_latency, largest, least
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard, value
+from tailback.figures import style
 from tailback.result import Result
 
 _LATENCY, _ACCEPTED = delivered_latency("hot"), accepted_per_destination("hot")

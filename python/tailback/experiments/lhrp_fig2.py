@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import bracket, lhrp_uniform
 from tailback.experiments.draw import (
     LABELS,
@@ -19,6 +18,7 @@ from tailback.experiments.draw import (
 from tailback.experiments.lhrp_paper import PAPER, SPANS
 from tailback.experiments.measure import latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
+from tailback.figures import style
 
 _SIZES = (48, 4)
 _KINDS = ("none", "srp")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, mark, plain_ticks
 from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, times
@@ -17,6 +16,7 @@ from tailback.experiments.measure import (
     per_packet,
 )
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
+from tailback.figures import style
 from tailback.stats import Interval
 
 _LATENCY = delivered_latency("hot")

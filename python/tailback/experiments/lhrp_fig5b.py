@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, hold, look, mark, plain_ticks
 from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario
 from tailback.experiments.measure import accepted_per_destination, delivered_latency, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
+from tailback.figures import style
+from tailback.figures.tables import series
 from tailback.stats import Interval
-from tailback.tables import series
 
 _ACCEPTED = accepted_per_destination("hot")
 

@@ -7,14 +7,14 @@ import math
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import arrivals, style
 from tailback.experiments.draw import LABELS, finish, look, mark
 from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, uniform_cost
 from tailback.experiments.measure import accepted_per_destination, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, at_most, hard, value
+from tailback.figures import arrivals, style
+from tailback.figures.tables import series
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
-from tailback.tables import series
 
 _COLUMN = "message_latency_ns"
 _WARMUP_US = 10.0

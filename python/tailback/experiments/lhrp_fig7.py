@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import bracket, lhrp_uniform
 from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look, seeds_told, whole_decades
 from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
 from tailback.experiments.measure import accepted, latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
-from tailback.searches import Saturation
+from tailback.figures import style
+from tailback.sweeps.saturation import Saturation
 
 
 def searches(full: bool) -> list[Search]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import lhrp_uniform
 from tailback.experiments.draw import LABELS
 from tailback.experiments.lhrp_paper import FULL, PAPER, PROTOCOLS
 from tailback.experiments.measure import ejection_share
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, unjudged, value
+from tailback.figures import style
 from tailback.result import Result
 from tailback.stats import Interval
 

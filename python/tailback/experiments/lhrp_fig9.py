@@ -6,11 +6,11 @@ import math
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import FREE, curve, finish, hold, look, mark, plain_ticks
 from tailback.experiments.lhrp_paper import FABRIC_DROP, PAPER, SPANS, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import delivered_latency, is_saturated
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.figures import style
 from tailback.result import Result
 from tailback.stats import Interval
 

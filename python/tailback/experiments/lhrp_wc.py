@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import OFFERED, curve, finish, hold, seeds_told
 from tailback.experiments.lhrp_paper import GROUP_ENDPOINTS, PAPER, SPANS, scenario, times, uniform_cost
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.figures import style
 
 _ACCEPTED = accepted("wc")
 _LOADS = {"minimal": (0.02, 0.04, 0.3), "par": (0.1, 0.4)}

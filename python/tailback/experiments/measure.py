@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from tailback.experiments.model import Measure
+from tailback.figures.tables import Numbers, middles, series
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
-from tailback.tables import Numbers, middles, series
 
 
 def _facts(result: Result, traffic: str) -> dict[str, Any]:

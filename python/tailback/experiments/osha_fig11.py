@@ -7,11 +7,11 @@ from functools import cache
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import osha_paper as osha
 from tailback.experiments.draw import grouped_bars
 from tailback.experiments.measure import largest, least
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
+from tailback.figures import style
 from tailback.ptrans import Ptrans
 from tailback.result import Result
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import osha_paper as osha
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
+from tailback.figures import style
 from tailback.scenario import Scenario
 
 _NETWORKS = (osha.Network(1, "kns", 4, 2), osha.Network(2, "kns", 4, 3), osha.Network(3, "torus", 15, 2))

@@ -10,9 +10,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import Line, curve
 from tailback.experiments.model import Case, Data, Measure, Times
+from tailback.figures import style
 from tailback.scenario import Scenario
 from tailback.stats import Interval
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.experiments.osha_paper import PAPER
+from tailback.figures import style
 from tailback.scenario import Scenario
 
 TABLE = {

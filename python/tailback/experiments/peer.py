@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import OFFERED, curve, finish, hold
 from tailback.experiments.measure import accepted, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.figures import style
 from tailback.scenario import Scenario
 from tailback.stats import Interval
 

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from tailback import style
 from tailback.experiments.draw import plain_ticks
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
 from tailback.experiments.saa_paper import (
@@ -25,6 +24,7 @@ from tailback.experiments.saa_paper import (
     scenario,
     tree,
 )
+from tailback.figures import style
 from tailback.result import Result
 
 PACKET_NS = FLOW_NS / PACKETS

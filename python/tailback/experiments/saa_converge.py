@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.saa_paper import (
     ADAPTIVE,
@@ -23,6 +22,7 @@ from tailback.experiments.saa_paper import (
     scenario,
     tree,
 )
+from tailback.figures import style
 from tailback.result import Result
 
 ROUTES = {"static": (0, STATIC), "adaptive": (2, ADAPTIVE)}

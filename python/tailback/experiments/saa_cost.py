@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.model import Case, Claim, Data, Experiment, value
 from tailback.experiments.saa_paper import ADAPTIVE, PAPER, column, permutations, scenario, tree
+from tailback.figures import style
 from tailback.result import Result
 
 WIDTHS = (0, 1, 2, 3, 4)

@@ -7,8 +7,8 @@ import numpy as np
 from tailback.experiments import saa_two_switches as switches
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.saa_paper import HOLD, PAPER, column
+from tailback.figures.tables import series
 from tailback.result import Result
-from tailback.tables import series
 
 RATES = (1 / 6, 1 / 6, 1 / 6, 1 / 6, 1 / 3, 1 / 3)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.saa_paper import (
@@ -18,6 +17,7 @@ from tailback.experiments.saa_paper import (
     scenario,
     tree,
 )
+from tailback.figures import style
 from tailback.stats import Interval, mean_interval
 
 WIDTHS = (0, 1, 2, 3, 4)

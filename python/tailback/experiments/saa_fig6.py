@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.saa_paper import (
@@ -24,6 +23,7 @@ from tailback.experiments.saa_paper import (
     scenario,
     tree,
 )
+from tailback.figures import style
 from tailback.stats import Interval, mean_interval
 
 COUNTS = (1, 2, 3, 4, 5)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import curve, finish, hold
 from tailback.experiments.model import Case, Data
 from tailback.experiments.saa_paper import (
@@ -21,6 +20,7 @@ from tailback.experiments.saa_paper import (
     switch,
     tree,
 )
+from tailback.figures import style
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
 

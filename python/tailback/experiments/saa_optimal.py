@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import saa_routes as routes
 from tailback.experiments.draw import grouped_bars
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
@@ -20,6 +19,7 @@ from tailback.experiments.saa_paper import (
     column,
     scenario,
 )
+from tailback.figures import style
 from tailback.result import Result
 from tailback.stats import Interval, mean_interval
 from tailback.words import counted

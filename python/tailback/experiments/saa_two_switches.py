@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import grouped_bars
 from tailback.experiments.model import Case, Data
 from tailback.experiments.saa_paper import column, scenario
+from tailback.figures import style
 from tailback.result import Result
 
 NETWORK = "host s1 s2 s3 s4 s5 s6 e1 e2 d\ns1 a\ns2 a\ns3 a\ns4 a\ns5 b\ns6 b\ne1 b\ne2 b\nd b\na b\n"

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import OFFERED, Line, curves, finish, hold
 from tailback.experiments.measure import packets_share
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER
+from tailback.figures import style
 
 _INJECTED = packets_share("uniform", "speculative")
 

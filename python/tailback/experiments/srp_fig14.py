@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import BAND, banded_line, finish, look, mark, seeds_told
 from tailback.experiments.measure import interval_series, mean_series
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import ENDPOINTS, PAPER, cost, nodes, scenario
+from tailback.figures import style
 
 _ONSET_US, _END_US, _BIN_US = 1000, 1500, 2
 _SOON_US = 20

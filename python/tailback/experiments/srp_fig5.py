@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import LABELS, bars, hold, look, seeds_told, single_dots
 from tailback.experiments.measure import delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS, ZERO_LOAD_NS, cost, nodes, scenario
+from tailback.figures import style
 from tailback.result import Result
 from tailback.scenario import Scenario
 

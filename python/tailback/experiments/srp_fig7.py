@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import (
     BAND,
     Line,
@@ -30,6 +29,7 @@ from tailback.experiments.srp_hotspot import (
     seeds,
 )
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
+from tailback.figures import style
 
 _NOTE = "above without the baseline: of what is created after the onset, only the quickest ever arrive"
 

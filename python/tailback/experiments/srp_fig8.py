@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import OFFERED, curve, finish, protocol_lines
 from tailback.experiments.measure import delivered_latency, ejection_share, is_saturated, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
+from tailback.figures import style
 from tailback.stats import mean_interval
 
 _LATENCY, _DELIVERED = latency("uniform", "packet"), delivered_latency("uniform", "packet")

@@ -8,12 +8,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import LABELS, dots, hold, look
 from tailback.experiments.measure import accepted
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
 from tailback.experiments.srp_paper import PAPER, PROTOCOLS
+from tailback.figures import style
 
 _ACCEPTED = accepted("uniform")
 _BOTH = {"sizes": ["4 packets", "64 packets"], "shares": [0.5, 0.5]}

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import Line, curves, finish, look, plain_ticks
 from tailback.experiments.measure import latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_paper import PAPER, cost, nodes, scenario
+from tailback.figures import style
 
 _SIZES = (4, 16, 64, 256)
 _SENDERS = 8

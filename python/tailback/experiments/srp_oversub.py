@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import LABELS, grouped_bars, look, seeds_told
 from tailback.experiments.measure import accepted, accepted_per_destination, delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_paper import FAT_TREE, PAPER, cost, scenario
+from tailback.figures import style
 from tailback.stats import Interval, mean_interval
 
 _TAPERED = FAT_TREE.replace("arity = 16", "arity = 16\ntaper = 16")

@@ -7,13 +7,13 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import srp_two_switches as switches
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import bars, hold, look, seeds_told
 from tailback.experiments.measure import latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard
 from tailback.experiments.srp_paper import PAPER, TWO_SWITCHES, cost, scenario
+from tailback.figures import style
 
 _VARIANTS = ("default", "in-order", "fast-resend")
 _DUPLICATES, _REORDERED = "duplicate", "reordered"

@@ -7,13 +7,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments import srp_uniform as uniform
 from tailback.experiments.draw import bars, hold, look, seeds_told
 from tailback.experiments.measure import accepted, delivered_latency, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard, value
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
+from tailback.figures import style
 from tailback.stats import Interval, mean_interval
 
 _TREE = """

@@ -7,12 +7,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import look, seeds_told, single_dots
 from tailback.experiments.measure import accepted, accepted_per_destination, delivered_latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Times, hard
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
+from tailback.figures import style
 from tailback.stats import Interval
 
 _LOAD = 0.4

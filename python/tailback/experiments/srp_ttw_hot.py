@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import curves, finish, hold, plain_ticks, value_lines
 from tailback.experiments.measure import accepted, latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
+from tailback.figures import style
 from tailback.result import Result
 from tailback.stats import Interval
 

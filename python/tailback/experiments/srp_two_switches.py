@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from tailback import style
 from tailback.experiments.draw import LABELS, grouped_bars, hold, look, seeds_told
 from tailback.experiments.model import Case, Data, Measure, Times
 from tailback.experiments.srp_paper import TWO_SWITCHES, cost, scenario
+from tailback.figures import style
 from tailback.result import Result
 from tailback.stats import Interval
 

@@ -1,0 +1,105 @@
+"""What `tailback show` prints of a sweep: a table for each class or job, with a row per point."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from rich.table import Table
+
+from tailback.console import printable
+from tailback.stats import mean_interval
+from tailback.sweeps.merged import CLASS, swept
+from tailback.sweeps.space import SEED, told
+from tailback.words import counted
+
+_ALL, _STABLE = "all", "stable"
+_COLUMNS: Sequence[tuple[str, str, float]] = (
+    ("accepted", "accepted [%]", 100.0),
+    ("message_latency_mean_ns", "mean message latency [ns]", 1.0),
+    ("message_latency_p99_ns", "p99 [ns]", 1.0),
+    ("time_ns", "time [us]", 1e-3),
+    ("slowdown", "slowdown", 1.0),
+)
+"""Of what was measured what matters most: a column of the sweep's table, its heading, and a factor."""
+
+_Row = Mapping[str, Any]
+
+
+def shown(table: pa.Table) -> Iterator[Table | str]:
+    """The tables of a sweep's table, and what must be said beside them."""
+    keys = [key for key in swept(table) if key != SEED]
+    rows = [row for row in table.to_pylist() if row[CLASS] is not None]
+    names = list(dict.fromkeys(row[CLASS] for row in rows))
+    lacking = False
+    for name in [name for name in names if name != _ALL] or names:
+        own = [row for row in rows if row[CLASS] == name]
+        lacking |= any(_value(row, column) is None for row in own for column, _, _ in _known(own))
+        yield _of_class(name, own, keys)
+    seeds = Counter(tuple(row[key] for key in [*keys, CLASS]) for row in rows).values()
+    if max(seeds, default=1) > 1:
+        least = f"{min(seeds)} to " if min(seeds) < max(seeds) else ""
+        yield (
+            f"means over {least}{counted(max(seeds), 'seed')}, ± a 95 % confidence interval; of percentiles, "
+            "those of each run"
+        )
+    if lacking:
+        yield "not known: over 1 % of the messages had not arrived, there were none, or a job did not end"
+    if rows:
+        yield "sweep.parquet has more; its column directory names the folder of a point's result"
+
+
+def facts(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a sweep's table for JSON, which knows no NaN."""
+    return [
+        {key: None if _is_unknown(value) else value for key, value in row.items()}
+        for row in table.to_pylist()
+    ]
+
+
+def _is_unknown(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _of_class(name: str, rows: Sequence[_Row], keys: Sequence[str]) -> Table:
+    known = _known(rows)
+    unstable = any(row.get(_STABLE) is False for row in rows)
+    made = Table(title=printable(name), title_justify="left")
+    for key in keys:
+        made.add_column(printable(key), no_wrap=True)
+    for _, heading, _ in known:
+        made.add_column(heading, justify="right", no_wrap=True)
+    if unstable:
+        made.add_column(_STABLE)
+    for values, of_point in _by_point(rows, keys).items():
+        cells = [printable(told(value)) for value in values]
+        cells += [_mean(of_point, column, factor) for column, _, factor in known]
+        if unstable:
+            cells.append("no" if any(row.get(_STABLE) is False for row in of_point) else "yes")
+        made.add_row(*cells)
+    return made
+
+
+def _known(rows: Sequence[_Row]) -> list[tuple[str, str, float]]:
+    """The columns of which something is known."""
+    return [column for column in _COLUMNS if any(_value(row, column[0]) is not None for row in rows)]
+
+
+def _by_point(rows: Sequence[_Row], keys: Sequence[str]) -> dict[tuple[Any, ...], list[_Row]]:
+    found: dict[tuple[Any, ...], list[_Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return found
+
+
+def _mean(rows: Sequence[_Row], column: str, factor: float) -> str:
+    values = [_value(row, column) for row in rows]
+    return str(mean_interval([math.nan if value is None else value for value in values]).scaled(factor))
+
+
+def _value(row: _Row, column: str) -> float | None:
+    value = row.get(column)
+    return float(value) if isinstance(value, int | float) and not _is_unknown(value) else None

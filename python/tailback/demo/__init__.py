@@ -1,0 +1,1 @@
+"""The demo: three congestion controls on one network."""

@@ -1,0 +1,99 @@
+"""Latency of messages over time, and where it is only known to be at least so much: some have not arrived."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from tailback.figures import style
+from tailback.figures.tables import MISSING_MAX, Numbers, middles, numbers, only, recorded
+from tailback.result import Result
+
+UNRIPE_US = 5.0
+"""What is created so short before the end of a run may not have arrived for no fault."""
+_AT_LEAST: Any = (0, (1, 1.5))
+_COMPLETE = 1 - MISSING_MAX
+"""Share of the messages that must have arrived for their mean latency to be known."""
+_MOST = 0.5
+"""Share that must have arrived for the lower bound to tell more than how long the run lasted."""
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """What became of the messages of a traffic class, by the time of their creation."""
+
+    times: Numbers
+    """The middles of the bins, in microseconds."""
+    latency: Numbers
+    """Mean in ns; a lower bound where not all have arrived."""
+    arrived: Numbers
+    """Share of the messages."""
+    complete: NDArray[np.bool_]
+    """Whether all have arrived, but for one in a hundred."""
+
+
+def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
+    """The mean over runs of one scenario, of the tables `series` of one traffic class.
+
+    A message that has not arrived counts with its age at the end of the run.
+    """
+    found = [_of_one(result, traffic) for result in results]
+    times = found[0][0]
+    latency, arrived = (np.mean([each[part] for each in found], axis=0) for part in (1, 2))
+    return Arrivals(times, latency, arrived, arrived >= _COMPLETE)
+
+
+def _of_one(result: Result, traffic: str) -> tuple[Numbers, Numbers, Numbers]:
+    """Times, latencies and shares that have arrived."""
+    table = only(recorded(result, "series"), "class", traffic)
+    times = numbers(table, "time_ns") / 1e3
+    latency, created, messages = (
+        numbers(table, name) for name in ("message_latency_ns", "created", "messages")
+    )
+    end, step = times.max(initial=0), np.diff(times).mean() if len(times) > 1 else 1.0
+    age = (end + step / 2 - times) * 1e3
+    arrived = np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
+    bound = arrived * np.nan_to_num(latency) + (1 - arrived) * age
+    return middles(times), np.where(arrived >= _COMPLETE, latency, bound), arrived
+
+
+def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
+    """A line in us where all messages have arrived, dots where their latency is at least so long."""
+    shown = {**style.marked_line(number, len(spans.times)), "label": label}
+    axes.plot(spans.times, np.where(spans.complete, spans.latency, np.nan) / 1e3, **shown)
+    late = ~spans.complete & (spans.times <= spans.times.max(initial=0) - UNRIPE_US)
+    least = late & (spans.arrived >= _MOST)
+    if least.any():
+        # From the last point of the line to the first where it goes on.
+        joined = least | np.append(least[1:], False) | np.append(False, least[:-1])
+        faint = {**style.line(number), "linestyle": _AT_LEAST}
+        axes.plot(spans.times, np.where(joined, spans.latency, np.nan) / 1e3, **faint)
+    if (late & ~least).any():
+        last = np.flatnonzero(spans.complete | least)[-1]
+        span = spans.times.max(initial=0)
+        right = spans.times[last] > 0.7 * span
+        # To the left of its end a curve may have been higher.
+        under = (spans.complete | least) & (spans.times > spans.times[last] - 0.3 * span)
+        top = spans.latency[under].max() if right else spans.latency[last]
+        axes.annotate(
+            f"{label}: later ones\nmostly do not arrive",
+            (spans.times[last], top / 1e3),
+            xytext=(0, 7) if right else (7, 0),
+            va="bottom" if right else "center",
+            textcoords="offset points",
+            ha="right" if right else "left",
+            color=style.line(number)["color"],
+            fontsize=9,
+            in_layout=False,
+        )
+
+
+def explain(axes: Axes) -> None:
+    """Puts the dots into the legend."""
+    axes.plot([], [], color="#555555", linestyle=_AT_LEAST, label="at least\n(some have\nnot arrived)")

@@ -1,0 +1,309 @@
+"""Figures of sweeps: what was measured over a swept key.
+
+if __name__ == "__main__":  # a sweep starts processes
+    done = tailback.sweep(scenario, over={"traffic.hot.load": [0.1, 0.5]}, seeds=3)
+    tailback.curves.measured_over(done.table, "accepted").savefig("accepted.png")
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tailback.errors import mistake
+from tailback.figures import style
+from tailback.stats import Interval, mean_interval
+from tailback.sweeps.merged import CLASS, FAILED, count, lost
+from tailback.sweeps.space import SEED, quantity, told
+from tailback.units import family as family_of
+from tailback.words import named
+
+if TYPE_CHECKING:
+    from tailback.sweeps.sweep import Sweep
+
+__all__ = ["QUANTITIES", "axis", "keys", "measured_over"]
+
+
+def __dir__() -> list[str]:
+    """What it is for."""
+    return __all__
+
+
+ALL, STABLE = "all", "stable"
+
+QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
+    "accepted": ("accepted throughput\n[% of injection bandwidth]", 100.0, False),
+    "accepted_per_destination": ("accepted throughput\n[% of ejection bandwidth]", 100.0, False),
+    "message_latency_mean_ns": ("mean message latency [ns]", 1.0, True),
+    "message_latency_p99_ns": ("99th percentile of\nmessage latency [ns]", 1.0, True),
+    "time_ns": ("time of the job [us]", 1e-3, False),
+    "communication_max_ns": ("largest communication\ntime of a rank [us]", 1e-3, False),
+    "phase_time_mean_ns": ("mean time of a phase [us]", 1e-3, False),
+    "time_over_bound_mean": ("time of a phase over\nload of its busiest link", 1.0, False),
+}
+"""What `tailback plot` draws of a sweep: the axis' name, a factor, whether it is a latency (logarithmic)."""
+
+
+def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None) -> Figure:
+    """A column of a sweep's table over the swept key `over` (default: the one with the most numbers).
+
+    `sweep` is what `tailback.sweep` returns, or its table.
+
+    A panel per traffic class, a line per combination of the other keys, and with several seeds the 95 %
+    confidence interval of each mean. There is no point where a latency is not known, or a job did not end;
+    latencies of runs that are not stable, which grow with the window, are hollow. Runs that gave no result
+    are left out, and counted under the axis. Raises `InputError` if no key was swept, or not that one, or if
+    nothing is known of the column.
+    """
+    table = sweep if isinstance(sweep, pa.Table) else getattr(sweep, "table", None)
+    if not isinstance(table, pa.Table):
+        raise mistake(f"{named(sweep)} is no sweep", "the table of a sweep, or what tailback.sweep returns")
+    swept = keys(table)
+    over = axis(table, swept) if over is None else over
+    if over not in swept:
+        raise mistake(f"the sweep does not change {over!r}", f"one of {', '.join(swept) or 'no keys'}")
+    if column not in table.column_names or not _is_numeric(table.schema.field(column).type):
+        raise mistake(f"{column!r} is not measured", f"such as {', '.join(QUANTITIES)}")
+    rows = table.to_pylist()
+    name, factor, is_latency = QUANTITIES.get(column, (column, 1.0, False))
+    places = _places([row[over] for row in rows])
+    others = [key for key in swept if key != over and not _follows(rows, key, over)]
+    members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name not in (ALL, None)] or [ALL]
+    rows = list(_of_classes(rows, members))
+    panels_of = {member: _lines(rows, member, column, over, others) for member in members}
+    known = {member: lines for member, lines in panels_of.items() if any(map(_is_known, _points(lines)))}
+    if not known:
+        longer = "run.drain lets more messages arrive" if is_latency else "run.duration lets jobs end"
+        raise mistake(f"{column} is known of no point", f"a longer {longer}")
+    with style.styled():
+        figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
+        # A line looks alike in all panels, also where one has no rows.
+        looks = _looks(list(dict.fromkeys(one for lines in known.values() for one in lines)))
+        for (member, lines), axes in zip(known.items(), panels, strict=True):
+            _draw(axes, lines, looks, places, factor, is_latency=is_latency)
+            axes.set_ylabel(name)
+            if len(members) > 1:
+                axes.set_title(style.folded(member), loc="left", fontsize="medium")
+        gone = [member for member in members if member not in known]
+        notes = _notes(list(known.values()), gone, is_latency=is_latency)
+        if failed := lost(table):
+            notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
+        unit = places.unit or _SHARES.get(over.rpartition(".")[2], "")
+        unit = f" [{unit}]" if unit else ""
+        panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
+        style.legend(figure, panels, title=", ".join(others))
+    return figure
+
+
+_SHARES = {"load": "share of injection bandwidth", "load_per_destination": "share of ejection bandwidth"}
+"""What numbers of some keys are parts of."""
+
+
+def _looks(combinations: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], tuple[int, int | None]]:
+    """The number of each line's look, and with several other keys the first's, and a kind for the rest."""
+    firsts, rests = ({one[part]: None for one in combinations} for part in (slice(1), slice(1, None)))
+    if len(firsts) < 2 or len(rests) < 2:
+        return {one: (number, None) for number, one in enumerate(combinations)}
+    return {one: (list(firsts).index(one[:1]), list(rests).index(one[1:])) for one in combinations}
+
+
+def keys(table: pa.Table) -> list[str]:
+    """The swept keys of a sweep's table, without the seed, in order."""
+    columns = table.column_names
+    if CLASS not in columns:
+        raise mistake("this is no table of a sweep", "sweep.parquet, or the table of tailback.sweep")
+    return [key for key in columns[: columns.index(CLASS)] if key != SEED]
+
+
+def axis(table: pa.Table, swept: Sequence[str]) -> str:
+    """The key to draw a sweep over: the one with the most numbers."""
+    if not swept:
+        raise mistake("the sweep changes the seed alone", "there is nothing to draw it over")
+
+    def steps(key: str) -> int:
+        places = _places(table[key].to_pylist())
+        return 0 if places.are_words else len(places.at)
+
+    return max(swept, key=steps)
+
+
+_WIDE, _GROWS = 30, 1.8
+"""How far values reach, and how most of them grow, that have a logarithmic axis though not by one factor."""
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where each value of a key stands on the axis."""
+
+    at: Mapping[Any, float]
+    unit: str = ""
+    are_words: bool = False
+
+    @property
+    def are_logarithmic(self) -> bool:
+        """Whether they grow by about a factor from one to the next, to ten times the first at least."""
+        known = sorted(self.at.values())
+        if self.are_words or len(known) < 3 or known[0] <= 0 or known[-1] < 10 * known[0]:
+            return False
+        ratios = sorted(after / before for before, after in pairwise(known))
+        even = ratios[-1] <= 1.05 * ratios[0]
+        # Such as 1, 2, 5, 10, …, 500: on a linear axis most of them would be one point.
+        return even or (known[-1] >= _WIDE * known[0] and ratios[len(ratios) // 2] >= _GROWS)
+
+
+def _places(values: Iterable[Any]) -> _Places:
+    """Numbers and quantities whose units go together as such, in the unit of the first; others in a row."""
+    distinct = list(dict.fromkeys(values))
+    read = [_read(value) for value in distinct]
+    known = [number for number in read if number is not None]
+    units = [unit for _, unit in known]
+    family = family_of(units)
+    if len(known) < len(read) or family is None or not units:
+        return _Places({value: float(place) for place, value in enumerate(distinct)}, are_words=True)
+    unit = next((unit for unit in units if unit + "s" not in family), units[0] + "s")
+    places = [number * family[own] / family[unit] for number, own in known]
+    return _Places(dict(zip(distinct, places, strict=True)), unit)
+
+
+def _read(value: Any) -> tuple[float, str] | None:
+    try:
+        number, unit = quantity(value)
+    except ValueError:
+        return None
+    return (float(number), unit) if family_of([unit]) else None
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Whether a column holds numbers, or would if something were known of it."""
+    return any(test(kind) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null))
+
+
+def _follows(rows: Sequence[Mapping[str, Any]], key: str, over: str) -> bool:
+    """Whether a key has one value for each of another's, as keys that are zipped do."""
+    found: dict[Any, Any] = {}
+    return all(found.setdefault(row[over], row[key]) == row[key] for row in rows)
+
+
+def _of_classes(rows: Iterable[Mapping[str, Any]], members: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """The rows, where that of a point that gave no result is one of each class."""
+    for row in rows:
+        yield from [row] if row[CLASS] is not None else [{**row, CLASS: member} for member in members]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """What was measured at a value of the axis."""
+
+    value: Any
+    mean: Interval
+    is_stable: bool
+
+    @property
+    def has_result(self) -> bool:
+        """Whether a run gave a result there."""
+        return self.mean.values > 0
+
+
+_Lines = Mapping[tuple[Any, ...], Sequence[_Point]]
+
+
+def _lines(
+    rows: Sequence[Mapping[str, Any]], member: str, column: str, over: str, others: Sequence[str]
+) -> _Lines:
+    """The points of every line of a class, by the values of the other keys."""
+    found: dict[tuple[Any, ...], dict[Any, list[Mapping[str, Any]]]] = {}
+    for row in rows:
+        if row[CLASS] == member:
+            line = found.setdefault(tuple(row[key] for key in others), {})
+            line.setdefault(row[over], []).append(row)
+    return {
+        combination: [_point(value, of_value, column) for value, of_value in line.items()]
+        for combination, line in found.items()
+    }
+
+
+def _point(value: Any, rows: Sequence[Mapping[str, Any]], column: str) -> _Point:
+    rows = [row for row in rows if row.get(FAILED) is None]
+    values = [math.nan if row[column] is None else float(row[column]) for row in rows]
+    return _Point(value, mean_interval(values), all(row.get(STABLE) is not False for row in rows))
+
+
+def _points(lines: _Lines) -> list[_Point]:
+    return [point for line in lines.values() for point in line]
+
+
+def _is_known(point: _Point) -> bool:
+    return math.isfinite(point.mean.mean)
+
+
+def _draw(
+    axes: Axes,
+    lines: _Lines,
+    looks: Mapping[tuple[Any, ...], tuple[int, int | None]],
+    places: _Places,
+    factor: float,
+    *,
+    is_latency: bool,
+) -> None:
+    for combination, points in lines.items():
+        number, kind = looks[combination]
+        points = sorted(points, key=lambda point: places.at[point.value])
+        where = [places.at[point.value] for point in points]
+        means = [point.mean.scaled(factor) for point in points]
+        name = style.plain(", ".join(map(told, combination)))
+        if name and not any(map(_is_known, points)):
+            name += " (no point)"
+        look = style.line(number, kind) | ({"linestyle": ""} if places.are_words else {})
+        axes.errorbar(
+            where,
+            [mean.mean for mean in means],
+            yerr=None if all(mean.values <= 1 for mean in means) else [mean.half for mean in means],
+            label=name or None,
+            marker=style.marker(number, kind),
+            capsize=2.5,
+            **look,
+        )
+        for place, mean, point in zip(where, means, points, strict=True):
+            if is_latency and not point.is_stable:
+                style.hollow(axes, number, [place], [mean.mean], kind)
+    _set_scales(axes, places, is_latency=is_latency)
+
+
+def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
+    """Every swept value is on the axis, whether or not something is known of it."""
+    low, high = min(places.at.values()), max(places.at.values())
+    if places.are_words:
+        axes.set_xticks(list(places.at.values()), [style.plain(told(value)) for value in places.at])
+        axes.set_xlim(low - 0.5, high + 0.5)
+    elif places.are_logarithmic:
+        style.logarithmic(axes, "x")
+        axes.set_xlim(low / 1.15, high * 1.15)
+    else:
+        margin = 0.04 * (high - low) or 0.5 * abs(high) or 0.5
+        axes.set_xlim(low - margin, high + margin)
+    if is_latency:
+        style.logarithmic(axes, "y")
+        style.not_too_close(axes)
+    else:
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
+
+
+def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) -> list[str]:
+    points = [point for lines in known for point in _points(lines)]
+    notes = []
+    if any(point.mean.values > 1 for point in points):
+        notes.append("bars: 95 % confidence intervals over the seeds")
+    if not all(_is_known(point) for point in points if point.has_result):
+        notes.append(f"no point: {'saturated' if is_latency else 'a job that did not end'}, or no messages")
+    if gone:
+        notes.append(f"no points at all: {', '.join(map(style.plain, gone))}")
+    if is_latency and any(_is_known(point) and not point.is_stable for point in points):
+        notes.append(style.UNSTABLE)
+    return notes

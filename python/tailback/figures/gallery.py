@@ -1,0 +1,132 @@
+"""The figures of `tailback plot`: all that the tables of the given results, or of a sweep, allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from matplotlib.figure import Figure
+
+from tailback.errors import mistake, unwritable
+from tailback.figures import curves, pictures, plot, style
+from tailback.figures.tables import distinct, has_rows
+from tailback.files import replacing
+from tailback.result import Result
+
+FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
+    "latency_over_time": ("series", plot.latency_over_time),
+    "throughput_over_time": ("series", plot.throughput_over_time),
+    "throughput_per_destination": ("series", partial(plot.throughput_over_time, per_destination=True)),
+    "latency_histogram": ("histograms", plot.latency_histogram),
+    "channel_shares": ("shares", plot.channel_shares),
+    "port_activity": ("ports", plot.port_activity),
+    "source_throughput": ("sources", plot.source_throughput),
+    "switch_occupancy": ("occupancy", plot.switch_occupancy),
+    "port_ternary": ("ports", pictures.port_ternary),
+    "occupancy_map": ("queues", pictures.occupancy_map),
+    "allowed_rate": ("rates", pictures.allowed_rate),
+    "job_times": ("ranks", pictures.job_times),
+    "job_communication": ("ranks", pictures.job_communication),
+    "phase_times": ("phases", pictures.phase_times),
+    "latency_distribution": ("histograms", pictures.latency_distribution),
+}
+"""By file name: the table a figure needs, and the function that draws it."""
+
+
+OF_CLASSES = {
+    "latency_over_time",
+    "throughput_over_time",
+    "throughput_per_destination",
+    "latency_histogram",
+    "source_throughput",
+    "latency_distribution",
+}
+"""Those that can be of chosen traffic classes."""
+
+
+def draw_all(results: Mapping[str, Result], folder: Path, traffic: Sequence[str] = ()) -> list[Path]:
+    """Draws every figure for which a result has the table; returns the files.
+
+    With `traffic`, the figures that tell classes apart are of those classes. Raises `InputError` if there is
+    no such class.
+    """
+    labelled = {"": next(iter(results.values()))} if len(results) == 1 else results
+    _demand_classes(results, traffic)
+    files = []
+    for name, (table, draw) in FIGURES.items():
+        having = [run for run in labelled.values() if has_rows(run, table)]
+        chosen = _told(having, table, traffic) if name in OF_CLASSES else []
+        if having and (chosen or not traffic or name not in OF_CLASSES):
+            files += save(draw(labelled, **({"traffic": chosen} if chosen else {})), folder / name)
+    return files
+
+
+def _demand_classes(results: Mapping[str, Result], traffic: Sequence[str]) -> None:
+    known = dict.fromkeys(name for result in results.values() for name in result.summary.get("classes", {}))
+    for name in traffic:
+        if name not in known:
+            raise mistake(f"there is no traffic class {name!r}", f"one of: {', '.join(known)}")
+
+
+def _told(results: Sequence[Result], table: str, traffic: Sequence[str]) -> list[str]:
+    """Those of the classes of which a table tells."""
+    told = {name for result in results for name in distinct(result.tables[table], "class")}
+    return [name for name in traffic if name in told]
+
+
+def draw_sweep(table: pa.Table, folder: Path, over: str | None = None) -> list[Path]:
+    """Draws what a sweep measured over a key that it changed; returns the files.
+
+    Raises `InputError` if no such key was swept, if nothing is known of any measurement, or if one is no
+    number.
+    """
+    over = over or curves.axis(table, curves.keys(table))
+    files = []
+    for column in curves.QUANTITIES:
+        if column in table.column_names and _is_known(table, column):
+            files += save(curves.measured_over(table, column, over), folder / column.removesuffix("_ns"))
+    if not files:
+        raise mistake(
+            "nothing was measured of traffic in this sweep", "the results of its points are in points/"
+        )
+    return files
+
+
+def _is_known(table: pa.Table, column: str) -> bool:
+    kind = table.schema.field(column).type
+    if not any(test(kind) for test in (pa.types.is_floating, pa.types.is_integer, pa.types.is_null)):
+        raise mistake(
+            f"the sweep's table is damaged: its column {column!r} holds no numbers",
+            "tailback sweep --resume writes it again",
+        )
+    return bool(pc.any(pc.is_finite(table[column])).as_py())
+
+
+KINDS: dict[str, dict[str, str | None]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+"""File kinds, with what is left out so that the same figure gives the same bytes."""
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """Writes a figure as PNG, SVG and PDF."""
+    files = [stem.with_name(f"{stem.name}{kind}") for kind in KINDS]
+    for file in files:
+        save_as(figure, file)
+    return files
+
+
+def save_as(figure: Figure, file: Path) -> None:
+    """Writes a figure as the kind that the file's name tells, all or nothing."""
+    kind = file.suffix.lower()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with style.styled(), replacing(file) as fresh:
+            figure.savefig(fresh, metadata=KINDS[kind], format=kind[1:])
+    except OSError as error:
+        raise unwritable(file.parent, error) from None

@@ -1,0 +1,38 @@
+"""Columns for what is inside of swept tables: `congestion_control.kind` beside `congestion_control`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from tailback.sweeps.merged import column, swept
+
+
+def with_inner(table: pa.Table) -> pa.Table:
+    """A sweep's table with a column more for each key inside of a swept table, at its end.
+
+    It is null where a point has no such key.
+    """
+    for key in swept(table):
+        inside = [_settings(value, key) for value in table[key].to_pylist()]
+        for name in dict.fromkeys(name for settings in inside for name in settings):
+            table = table.append_column(name, column([settings.get(name) for settings in inside]))
+    return table
+
+
+def _settings(value: Any, key: str) -> dict[str, Any]:
+    """What a table, which is kept as JSON, says, by dotted key; nothing if the value is no table."""
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return {}
+    if not isinstance(value, Mapping):
+        return {}
+    found: dict[str, Any] = {}
+    for name, inner in value.items():
+        found |= _settings(inner, f"{key}.{name}") or {f"{key}.{name}": inner}
+    return found

@@ -1,0 +1,303 @@
+"""The saturation throughput by bisection, with a stated confidence.
+
+The largest offered load that is accepted within 3 % (Jiang, Dennison and Dally, SC 2015), and what is
+accepted at full offered load (Jiang, Becker, Michelogiannakis and Dally, HPCA 2012): the two differ where a
+network collapses.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from concurrent.futures import Executor
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tailback.errors import InputError, PointsFailed, Problem, is_deadlock, mistake
+from tailback.scenario import Scenario, demand_scenario
+from tailback.stats import CONFIDENCE, Interval, mean_interval
+from tailback.sweeps.places import replaced
+from tailback.sweeps.space import SEED
+from tailback.sweeps.sweep import measured
+from tailback.sweeps.workers import cores, pool
+from tailback.words import named
+
+LOSS_MAX = 0.03
+FULL_LOAD = 1.0
+TOLERANCE_MIN = 1e-6
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A load that was tried: what was accepted of what was offered there, over the seeds, and the verdict.
+
+    The interval has the confidence of one look; the verdict is sure if it lies on one side of the limit. A
+    load at which a run deadlocked, or held more than `run.memory`, is refused, in the second case not surely:
+    `failed` says why, and the interval is not known.
+    """
+
+    load: float
+    ratio: Interval
+    accepted: bool
+    sure: bool
+    failed: str | None = None
+
+
+@dataclass(frozen=True)
+class Saturation:
+    """Where a network saturates.
+
+    The saturation load lies between `accepted_load`, which was accepted within 3 %, and `refused_load`,
+    which was not: 0 and infinity where no load that was tried was. Each verdict rests on as many seeds as the
+    confidence needed, up to the limit (`sure` tells whether all did, `sure_between` what the sure ones tell).
+    `at_full_load` is what is accepted of a load of 1, wherever the search ended, over all seeds that ran
+    there. `runs` and `cpu_seconds` are of all runs that it rests on, whether or not they were there before.
+    `tried` are the loads of the search, in its order, and `warnings` what the runs at the two ends of the
+    bracket warned of.
+    """
+
+    accepted_load: float
+    refused_load: float
+    at_full_load: Interval
+    confidence: float
+    sure: bool
+    runs: int
+    cpu_seconds: float
+    tried: tuple[Tried, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_bracketed(self) -> bool:
+        """Whether a load was accepted and one refused."""
+        return self.accepted_load > 0 and math.isfinite(self.refused_load)
+
+    @property
+    def load(self) -> float:
+        """The middle of the bracket; NaN if it has but one end."""
+        return (self.accepted_load + self.refused_load) / 2 if self.is_bracketed else math.nan
+
+    @property
+    def half(self) -> float:
+        """Half the width of the bracket; NaN if it has but one end."""
+        return (self.refused_load - self.accepted_load) / 2 if self.is_bracketed else math.nan
+
+    @property
+    def sure_between(self) -> tuple[float, float]:
+        """The largest load surely accepted and the least surely refused: 0 and infinity where none was."""
+        return (
+            max((tried.load for tried in self.tried if tried.sure and tried.accepted), default=0.0),
+            min((tried.load for tried in self.tried if tried.sure and not tried.accepted), default=math.inf),
+        )
+
+    def __str__(self) -> str:
+        """Both definitions in words."""
+        enough = f"accepts at least {100 * (1 - LOSS_MAX):.0f} % of what is offered"
+        digits = max(3, 1 - math.floor(math.log10(self.half))) if self.half > 0 else 3
+        if math.isinf(self.refused_load):
+            found = f"{enough} up to the largest load that was tried, {self.accepted_load:.3f}"
+        elif self.accepted_load == 0.0:
+            found = f"{enough} at no load that was tried, not even at {self.refused_load:.3f}"
+        else:
+            low, high = (f"{end:.{digits}f}" for end in (self.accepted_load, self.refused_load))
+            found = f"{enough} up to a load between {low} and {high}"
+        return (
+            f"{found} of the injection bandwidth ({self._how_sure()}), and {self.at_full_load} at full load"
+        )
+
+    def _how_sure(self) -> str:
+        confidence = f"{100 * self.confidence:.6g} % confidence"
+        if self.sure:
+            return f"each verdict at {confidence}"
+        accepted, refused = self.sure_between
+        told = [f"{accepted:.3f} is accepted"] if accepted > 0 else []
+        told += [f"{refused:.3f} is refused"] if math.isfinite(refused) else []
+        return (
+            f"not settled at {confidence} with these seeds{': only that ' * bool(told) + ' and '.join(told)}"
+        )
+
+
+def saturation(
+    scenario: Scenario,
+    key: str,
+    *,
+    low: float = 0.05,
+    high: float = 1.0,
+    tolerance: float = 0.01,
+    confidence: float = CONFIDENCE,
+    seeds: int = 5,
+    traffic: str | None = None,
+    executor: Executor | None = None,
+    directory: str | Path = "results/saturation",
+    progress: Callable[[Tried], object] | None = None,
+) -> Saturation:
+    """Finds the saturation throughput of a scenario over the load at `key`, such as "traffic.uniform.load".
+
+    What must be accepted is the class `traffic`, or "all"; by default the class of that load. Bisects until
+    the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at a time until
+    the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used up.
+    `confidence` is that of the verdict at a load, however often it was looked at: each look has its part of
+    the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
+    in the bracket. `progress` is told of each load when its verdict is there. Raises `InputError` with what
+    is wrong with the scenario or the limits, and `PointsFailed` where a run failed for another reason than
+    its load, and at `low` for any.
+    """
+    demand_scenario(scenario)
+    if not all(_is_number(value) for value in (low, high, tolerance, confidence)):
+        raise mistake("low, high, tolerance and confidence are numbers", "such as tolerance=0.01")
+    if not isinstance(seeds, int) or isinstance(seeds, bool):
+        raise mistake(f"seeds is a whole number, not {named(seeds)}", "how many there are at most at a load")
+    if not 0 < low < high < math.inf:
+        raise mistake(f"a saturation cannot lie between {low} and {high}", "give 0 < low < high")
+    if seeds < 1:
+        raise mistake(f"{seeds} seeds give no result", "seeds is at least 1")
+    if not 0 < confidence < 1:
+        raise mistake(f"a confidence of {confidence} is none", "it lies between 0 and 1, such as 0.95")
+    if not TOLERANCE_MIN <= tolerance < math.inf:
+        raise mistake(f"a tolerance of {tolerance} cannot be reached", f"it is at least {TOLERANCE_MIN:g}")
+    if lost := replaced(scenario, [key, SEED]):
+        raise InputError(
+            Problem("the search sets it itself", path=name, help="leave it out") for name in lost
+        )
+    for load in (low, high, FULL_LOAD):
+        problems = scenario.replace({key: load}).check()
+        if problems:
+            raise InputError(problems)
+    traffic = _demand_class(scenario.replace({key: low}), traffic or class_of(scenario, key) or "all")
+    with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
+        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
+        return _bisect(judge, low, high, tolerance)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def class_of(scenario: Scenario, key: str) -> str | None:
+    """The class of traffic whose load a key is; none if it is something else."""
+    ((*parts,),) = scenario.places([key])
+    if len(parts) != 3 or parts[0] != "traffic" or parts[2] != "load" or not parts[1].isdecimal():
+        return None
+    name: str = tomllib.loads(scenario.complete())["traffic"][int(parts[1])]["name"]
+    return name
+
+
+def _demand_class(scenario: Scenario, traffic: str) -> str:
+    """Before anything runs: the class whose traffic is judged is one of the scenario's."""
+    tables = tomllib.loads(scenario.complete())
+    names = [table["name"] for table in tables.get("traffic", [])]
+    if traffic not in ("all", *names):
+        raise mistake(f"there is no traffic class {traffic!r}", f"one of {', '.join([*names, 'all'])}")
+    return traffic
+
+
+def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturation:
+    judge.run(FULL_LOAD)
+    if judge.accepts(high):
+        low, high = high, math.inf
+    elif not judge.accepts(low):
+        low, high = 0.0, low
+    else:
+        while high - low > tolerance * (1 + 1e-9):
+            middle = (low + high) / 2
+            low, high = (middle, high) if judge.accepts(middle) else (low, middle)
+    return Saturation(
+        low,
+        high,
+        judge.throughput(FULL_LOAD),
+        judge.confidence,
+        judge.sure,
+        len(judge.summaries),
+        judge.cpu_seconds,
+        tuple(judge.tried),
+        tuple(judge.warnings(low) + judge.warnings(high)),
+    )
+
+
+def _is_of_load(why: str) -> bool:
+    """Whether a run failed for what its load does: it deadlocked, or held more than the scenario allows."""
+    return is_deadlock(why) or "over the limit" in why
+
+
+@dataclass
+class _Judge:
+    """Runs a load under as many seeds as the verdict needs."""
+
+    scenario: Scenario
+    key: str
+    confidence: float
+    seeds: int
+    traffic: str
+    executor: Executor
+    directory: Path
+    progress: Callable[[Tried], object] | None
+    low: float = 0.0
+    """The least load, which must give results."""
+    tried: list[Tried] = field(default_factory=list)
+    summaries: dict[tuple[float, int], dict[str, Any]] = field(default_factory=dict)
+    """Of the runs, by load and seed."""
+
+    @property
+    def sure(self) -> bool:
+        return all(tried.sure for tried in self.tried)
+
+    @property
+    def cpu_seconds(self) -> float:
+        return sum(float(summary.get("cpu_seconds", 0.0)) for summary in self.summaries.values())
+
+    def warnings(self, load: float) -> list[str]:
+        """What the runs at a load warned of, the first seed's words where seeds differ in numbers only."""
+        told: dict[str, str] = {}
+        for (at, _), summary in self.summaries.items():
+            for warning in (summary.get("warnings") or ()) if at == load else ():
+                told.setdefault(re.sub(r"\d+", "", warning), f"at a load of {load:g}: {warning}")
+        return list(told.values())
+
+    def run(self, load: float) -> None:
+        with suppress(PointsFailed):
+            self._facts(load, min(2, self.seeds))
+
+    def throughput(self, load: float) -> Interval:
+        """What was accepted at a load, over all seeds that ran there."""
+        ran = [summary for (at, _), summary in self.summaries.items() if at == load]
+        accepted = [float(summary["classes"][self.traffic]["accepted"]) for summary in ran]
+        return mean_interval(accepted or [math.nan], self.confidence)
+
+    def accepts(self, load: float) -> bool:
+        try:
+            tried = self._look(load)
+        except PointsFailed as failure:
+            reasons = failure.sweep.failed.values()
+            if load == self.low or not all(map(_is_of_load, reasons)):
+                raise
+            why = next(iter(reasons)).split("\n")[0]
+            sure = any(map(is_deadlock, reasons))
+            tried = Tried(load, mean_interval([]), accepted=False, sure=sure, failed=why)
+        self.tried.append(tried)
+        if self.progress is not None:
+            self.progress(tried)
+        return tried.accepted
+
+    def _look(self, load: float) -> Tried:
+        count = min(2, self.seeds)
+        looks = self.seeds - count + 1
+        while True:
+            ratios = [facts["accepted"] / facts["offered"] for facts in self._facts(load, count)]
+            interval = mean_interval(ratios, 1 - (1 - self.confidence) / looks)
+            clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
+            if clear or count >= self.seeds:
+                return Tried(load, interval, interval.mean >= 1 - LOSS_MAX, clear)
+            count += 1
+
+    def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:
+        over = {self.key: [round(load, 9)]}
+        done = measured(self.scenario, over, self.executor, seeds, directory=self.directory)
+        summaries = [result.summary for result in done.results()]
+        self.summaries |= {(load, seed): summary for seed, summary in enumerate(summaries)}
+        facts = [summary["classes"][self.traffic] for summary in summaries]
+        if not all(of_run["offered"] > 0 for of_run in facts):
+            raise mistake(f"{self.traffic!r} offered nothing at a load of {load:g}", "a longer run.duration")
+        return facts
