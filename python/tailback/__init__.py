@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tailback import curves, drawing, pictures, plot
     from tailback.errors import (
         InputError,
         Interrupted,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         RunFailed,
         TailbackError,
     )
-    from tailback.figures import curves, drawing, pictures, plot
     from tailback.figures import style as style
     from tailback.figures import trace as trace
     from tailback.page import view as view
@@ -73,17 +73,17 @@ _MODULES = {
 """Where the names are: each is loaded when it is first asked for, so that the command begins at once."""
 
 _PACKAGES = {
-    "figures": ("curves", "drawing", "pictures", "plot", "style", "trace"),
+    "figures": ("style", "trace"),
     "page": ("view",),
 }
-"""Where the modules are that a user has as `tailback.plot`, loaded as late."""
+"""Where the modules are that a user has as `tailback.style`, loaded as late."""
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("tailback._engine").version()
-    if name == "errors":
-        return import_module("tailback.errors")
+    if name in ("curves", "drawing", "errors", "pictures", "plot"):
+        return import_module(f"tailback.{name}")
     for package, modules in _PACKAGES.items():
         if name in modules:
             return import_module(f"tailback.{package}.{name}")

@@ -12,11 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import tailback
-from tailback.figures import gallery, pictures, plot, style, tables
+from tailback import pictures, plot
+from tailback.figures import gallery, style, tables
 
-PLOTS = [
-    name for name, (_, draw) in gallery.FIGURES.items() if draw.__module__ != "tailback.figures.pictures"
-]
+PLOTS = [name for name, (_, draw) in gallery.FIGURES.items() if draw.__module__ != "tailback.pictures"]
 COUNTS = {"source_throughput": "x", "switch_occupancy": "xy"}
 """Axes that count: they have a name but no unit."""
 BARS = {"channel_shares", "port_activity"}

@@ -68,7 +68,7 @@ def describe(
     of its traffic, or a drawing of the network.
     """
     if draw is not None:
-        from tailback.figures import drawing  # late: it loads matplotlib
+        from tailback import drawing  # late: it loads matplotlib
 
         draw_scenario(file, changes, Path(draw), drawing.network)
         return

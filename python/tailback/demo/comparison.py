@@ -11,10 +11,10 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import NDArray
 from rich.table import Table
 
-from tailback import console
+from tailback import console, plot
 from tailback.demo.runs import SCHEMES, interrupts_noted, processes, run_schemes
 from tailback.experiments.draw import look
-from tailback.figures import arrivals, gallery, plot, style
+from tailback.figures import arrivals, gallery, style
 from tailback.figures.arrivals import UNRIPE_US, Arrivals
 from tailback.figures.tables import Numbers, series
 from tailback.result import Result, prepare

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
+from tailback import pictures
 from tailback.experiments import abate_halo as halo
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
-from tailback.figures import pictures
 from tailback.result import Result
 
 

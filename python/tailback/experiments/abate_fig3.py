@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailback import pictures
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
-from tailback.figures import pictures, style
+from tailback.figures import style
 from tailback.result import Result
 from tailback.scenario import Scenario
 

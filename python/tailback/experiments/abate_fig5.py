@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailback import pictures
 from tailback.experiments import abate_fig4 as fig4
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
-from tailback.figures import pictures
 from tailback.result import Result
 
 _FULL = 64

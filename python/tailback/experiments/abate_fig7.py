@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from tailback import pictures
 from tailback.experiments import abate_halo as halo
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
-from tailback.figures import pictures
 
 
 def cases(full: bool) -> list[Case]:

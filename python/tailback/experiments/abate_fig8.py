@@ -8,11 +8,11 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
+from tailback import pictures
 from tailback.experiments import abate_mix as mix
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard
-from tailback.figures import pictures
 from tailback.result import Result
 
 BARELY = 1.2

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
+from tailback import pictures
 from tailback.experiments import abate_fig8 as fig8
 from tailback.experiments import abate_mix as mix
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.measure import largest
 from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
-from tailback.figures import pictures
 
 _CLEARLY = 0.03
 """What one run of each may differ by, as in abate-fig10."""

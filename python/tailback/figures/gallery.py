@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
+from tailback import curves, pictures, plot
 from tailback.errors import mistake, unwritable
-from tailback.figures import curves, pictures, plot, style
+from tailback.figures import style
 from tailback.figures.tables import distinct, has_rows
 from tailback.files import replacing
 from tailback.result import Result

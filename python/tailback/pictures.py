@@ -24,7 +24,6 @@ from matplotlib.ticker import MaxNLocator
 from tailback.errors import mistake
 from tailback.figures import style
 from tailback.figures.network_map import Cells, NetworkMap
-from tailback.figures.plot import check_latency, finish_latency, log_bins, name_class
 from tailback.figures.tables import (
     ALL,
     Numbers,
@@ -40,6 +39,7 @@ from tailback.figures.tables import (
     recorded,
     shown_times,
 )
+from tailback.plot import check_latency, finish_latency, log_bins, name_class
 from tailback.words import counted
 
 __all__ = [
