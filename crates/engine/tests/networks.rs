@@ -218,6 +218,25 @@ fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {
 }
 
 #[test]
+fn when_a_deadlock_is_told_does_not_hang_on_what_is_recorded() {
+    let told = |changes: &[(&str, &str)]| {
+        let (mut asked, mut last) = (0, 0);
+        let outcome = tailback_engine::run::run(&ring(MADE, changes), &mut |progress| {
+            asked += usize::from(progress.simulated.0 != last);
+            last = progress.simulated.0;
+            true
+        });
+        (format!("{outcome:?}"), asked)
+    };
+    let (text, asked) = told(&[]);
+    let (recorded, asked_too) = told(&[("record.occupancy", "5 ns")]);
+    assert!(text.contains("deadlock: at "), "{text}");
+    assert_eq!(recorded, text);
+    // Every tenth of a second the watcher is asked as well: on no machine does this take many of them.
+    assert!(asked_too < asked + 50, "{asked_too} times, not {asked}: snapshots are no times to ask");
+}
+
+#[test]
 fn a_deadlock_of_buffers_that_virtual_channels_share_is_told_alike_for_any_cut() {
     let told = |deadlock: &str, kind: &str, partitions: &str| {
         let changes = [

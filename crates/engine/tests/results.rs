@@ -1,7 +1,7 @@
 //! What a run tells, against what can be counted by hand.
 mod common;
 use common::*;
-use tailback_engine::report::{Column, Output};
+use tailback_engine::report::{Column, Output, RunError};
 
 const NO_ACKS: &str = "[endpoint]\nacknowledge = false\n";
 const SIX: &str = "kind = \"single-switch\"\nendpoints = 6";
@@ -62,6 +62,22 @@ fn messages_stand_in_the_bin_of_their_creation() {
     assert!(reals(&output, "series", "accepted")[2] > 0.3);
     let sources = reals(&output, "sources", "accepted");
     assert!(sources.iter().all(|&share| (share - 0.1).abs() < 1e-9), "{sources:?}");
+}
+
+#[test]
+fn what_is_recorded_counts_as_memory_of_the_run() {
+    let outcome = |record: &str| {
+        let traffic = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.5\n[run]\nduration = \"50 us\"\nmemory = \"2 MB\"\n";
+        let file = file(SIX, "kind = \"minimal\"", "kind = \"none\"", &format!("{traffic}{record}"));
+        tailback_engine::run::run(&read_with(&file, &[]), &mut |_| true)
+    };
+    assert!(outcome("").is_ok());
+    for record in ["occupancy = \"2 ns\"\nports = true", "packets = true", "series = \"1 ns\""] {
+        let Err(RunError::Failed(told)) = outcome(&format!("[record]\n{record}\n")) else {
+            panic!("{record}: nothing is told")
+        };
+        assert!(told.contains("over the limit of 2") && told.contains("recorded"), "{record}: {told}");
+    }
 }
 
 #[test]

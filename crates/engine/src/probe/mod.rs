@@ -190,6 +190,11 @@ impl PortTime {
     }
 }
 
+/// What lists of numbers hold, in bytes.
+fn bytes<T>(lists: &[Vec<T>]) -> usize {
+    size_of_val(lists) + lists.iter().map(|list| size_of_val(list.as_slice())).sum::<usize>()
+}
+
 /// The part of a time that is in the window.
 fn overlap(window: (Tick, Tick), from: Tick, to: Tick) -> Tick {
     to.min(window.1).saturating_sub(from.max(window.0))
@@ -498,8 +503,7 @@ impl Probe {
     pub fn memory(&self) -> u64 {
         let class =
             |class: &ClassProbe| size_of_val(class.series.as_slice()) + size_of_val(class.sources.as_slice());
-        let snapshots: usize = self.snapshots.iter().map(|snapshot| size_of_val(snapshot.as_slice())).sum();
-        let ports: usize = self.port_snapshots.iter().map(|snapshot| size_of_val(snapshot.as_slice())).sum();
+        let (snapshots, ports) = (bytes(&self.snapshots), bytes(&self.port_snapshots));
         let steps = self.steps.as_ref().map_or(0, |steps| steps.capacity() * size_of::<Step>());
         let control = self.control.as_ref().map_or(0, control::Control::memory);
         (self.classes.iter().map(class).sum::<usize>() + snapshots + ports + steps + control) as u64
