@@ -46,7 +46,30 @@ pub fn schema() -> Value {
         "description": "Lists of values by dotted key, such as \"traffic.hot.load\" = [0.1, 0.5]; `tailback sweep` \
                         runs the product of them.",
     });
+    allow_kinds_as_texts(&mut schema);
     schema
+}
+
+/// Allows the kinds that need no parameters as texts in place of their tables.
+fn allow_kinds_as_texts(schema: &mut Value) {
+    let Some(definitions) = schema["$defs"].as_object_mut() else { return };
+    for definition in definitions.values_mut() {
+        let kinds: Vec<Value> = branches(definition)
+            .filter(|branch| {
+                branch["required"].as_array().is_none_or(|keys| keys.iter().all(|key| key == "kind"))
+            })
+            .map(|branch| branch["properties"]["kind"]["const"].clone())
+            .filter(Value::is_string)
+            .collect();
+        if !kinds.is_empty() {
+            let table = definition.take();
+            *definition = json!({ "anyOf": [{ "enum": kinds }, table] });
+        }
+    }
+}
+
+fn branches(definition: &Value) -> impl Iterator<Item = &Value> {
+    definition["oneOf"].as_array().into_iter().flatten()
 }
 
 /// The seams whose tables need not say their kind, by their definitions, and the kind that they then have.
@@ -61,8 +84,8 @@ fn default_kinds(schema: &Value) -> Vec<(String, Value)> {
 /// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in
 /// words, with the units' example), `required`, `default` (null if there is none), `doc` and, if it takes some words
 /// only, `values` with `name` and `doc` each. Kinds of a seam come
-/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls`, `traffic_patterns` and `workloads`, the tables that have
-/// no kinds under `tables`.
+/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls`, `traffic_patterns`, `arrival_processes` and
+/// `workloads`, the tables that have no kinds under `tables`.
 pub fn kinds() -> Value {
     let Shape::Table(root) = shape::scenario() else { return Value::Null };
     json!({
@@ -72,6 +95,7 @@ pub fn kinds() -> Value {
         "queueings": seam(root, "queueing"),
         "congestion_controls": seam(root, "congestion_control"),
         "traffic_patterns": seam(root, "traffic"),
+        "arrival_processes": processes(root),
         "workloads": seam(root, "job"),
         "tables": tables(root),
     })
@@ -107,16 +131,25 @@ fn add_table(name: &str, doc: &str, fields: &[Field], found: &mut Vec<Value>) {
 }
 
 fn seam(root: &Table, key: &str) -> Value {
-    let field = root.fields.iter().find(|field| field.name == key);
-    let kinds = match field.map(|field| &field.shape) {
-        Some(Shape::Kinds(kinds)) => kinds,
-        Some(Shape::List { item, .. }) => match &**item {
-            Shape::Kinds(kinds) => kinds,
-            _ => return Value::Null,
+    kinds_of(root, key).map_or(Value::Null, list)
+}
+
+/// The kinds of a key that every class of traffic has.
+fn processes(root: &Table) -> Value {
+    let process = kinds_of(root, "traffic").and_then(|traffic| kinds_of(&traffic.common, "process"));
+    process.map_or(Value::Null, list)
+}
+
+/// The kinds of tables under a key, or of those in a list under it.
+fn kinds_of<'a>(table: &'a Table, key: &str) -> Option<&'a Kinds> {
+    match &table.fields.iter().find(|field| field.name == key)?.shape {
+        Shape::Kinds(kinds) => Some(kinds),
+        Shape::List { item, .. } => match &**item {
+            Shape::Kinds(kinds) => Some(kinds),
+            _ => None,
         },
-        _ => return Value::Null,
-    };
-    list(kinds)
+        _ => None,
+    }
 }
 
 fn list(kinds: &Kinds) -> Value {
@@ -179,7 +212,7 @@ mod tests {
         assert_eq!(schema["if"]["required"], json!(["preset"]));
         assert_eq!(schema["else"]["required"], json!(["routing"]));
         assert_eq!(schema["else"]["properties"]["routing"]["required"], json!(["kind"]));
-        for branch in schema["$defs"]["Routing"]["oneOf"].as_array().unwrap() {
+        for branch in branches(&schema["$defs"]["Routing"]["anyOf"][1]) {
             let kind = &branch["properties"]["kind"]["const"];
             assert_eq!(
                 branch["required"].as_array().unwrap().contains(&json!("kind")),
@@ -194,12 +227,21 @@ mod tests {
         let schema = schema();
         let queueing = &schema["else"]["properties"]["queueing"];
         assert_eq!(queueing["dependentRequired"], json!({ "queues": ["kind"] }));
-        for branch in schema["$defs"]["Queueing"]["oneOf"].as_array().unwrap() {
+        for branch in branches(&schema["$defs"]["Queueing"]["anyOf"][1]) {
             let kind = branch["properties"]["kind"]["const"].as_str().unwrap();
             let asks = branch["required"].as_array().unwrap().contains(&json!("kind"));
             assert_eq!(asks, !["single", "dbbq"].contains(&kind), "{kind}");
             assert_eq!(branch["anyOf"].is_array(), kind == "dbbq", "{kind}");
         }
+    }
+
+    #[test]
+    fn the_schema_takes_a_kind_that_needs_no_parameters_in_place_of_its_table() {
+        let schema = schema();
+        let texts = |seam: &str| schema["$defs"][seam]["anyOf"][0]["enum"].clone();
+        assert_eq!(texts("Process"), json!(["bernoulli", "periodic", "one-shot", "on-off"]));
+        let has = |seam, kind: &str| texts(seam).as_array().unwrap().contains(&json!(kind));
+        assert!(has("CongestionControl", "lhrp") && !has("Topology", "dragonfly"));
     }
 
     #[test]

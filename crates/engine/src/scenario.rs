@@ -1,9 +1,10 @@
 //! A scenario: everything a run is a function of, as plain data. The comments of the fields are the user's
 //! documentation: `list`, the JSON Schema, error messages and the docs are made from them.
 //!
-//! Reading a file ([`Scenario::parse`]) goes in steps, one module each: text → tree with positions (`tree`) →
-//! overrides → walk along the schema's shape, collecting mistakes (`shape`, `walk`) → serde → checks across
-//! keys (`checks`).
+//! Reading a file ([`Scenario::parse`]) goes in steps, one module each: text → tree with positions (`tree`) → overrides, and
+//! short forms spelt out (`short`) → walk along the schema's shape, collecting mistakes (`shape`, `walk`) → serde → checks
+//! across keys (`checks`).
+use crate::traffic::process::Process;
 use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ mod nearest;
 pub mod preset;
 mod read;
 pub(crate) mod shape;
+mod short;
 mod tree;
 mod walk;
 
@@ -142,8 +144,8 @@ pub struct Traffic {
     /// by = "messages" }`, or evenly distributed sizes `{ from = "4 packets", to = "64 packets", step = "1 packet" }`.
     #[serde(default)]
     pub message: MessageSize,
-    /// How messages are spaced.
-    #[serde(default = "Process::bernoulli")]
+    /// When messages are made: a kind, or a table with its `kind` and parameters.
+    #[serde(default)]
     pub process: Process,
     /// When the class starts.
     #[serde(default = "at_once")]
@@ -179,24 +181,6 @@ pub enum Endpoints {
 impl Endpoints {
     fn all() -> Self {
         Endpoints::All
-    }
-}
-
-/// How the messages of a source are spaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Process {
-    /// In every flit time a message is made with the same probability (geometric gaps).
-    Bernoulli,
-    /// At even distances, each source with a random phase.
-    Periodic,
-    /// One message from every source at `start`.
-    OneShot,
-}
-
-impl Process {
-    fn bernoulli() -> Self {
-        Process::Bernoulli
     }
 }
 

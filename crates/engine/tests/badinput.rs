@@ -452,6 +452,8 @@ const VALUES: &[&str] = &[
     "\"list\"",
     "\"one-shot\"",
     "\"periodic\"",
+    "\"on-off\"",
+    "{ kind = \"on-off\", burst = \"9 flits\", peak = 0.1 }",
     "\"fifo\"",
     "[[0, 1], [1, 2]]",
 ];
@@ -466,6 +468,7 @@ const LINES: &[&str] = &[
     "by = 3",
     "process = \"one-shot\"",
     "process = \"periodic\"",
+    "process = { kind = \"on-off\", peak = 0.5 }",
     "share = true",
     "self = true",
     "stop = \"2 us\"",

@@ -156,6 +156,34 @@ fn a_packet_of_a_wrong_size_is_refused() {
 }
 
 #[test]
+fn mistakes_in_a_kind_that_stands_alone_or_with_its_parameters_are_told_where_it_stands() {
+    for (value, expected) in [
+        ("onoff", "traffic.hot.process.kind | unknown kind \"onoff\" | did you mean on-off? one of: …"),
+        (
+            "3",
+            "traffic.hot.process | expected a kind in quotes, or a table with the key kind, one of bernoulli, periodic, one-shot, on-off, found the integer 3",
+        ),
+        (
+            "{ kind = \"on-off\", burst = \"0 flits\", peak = 0 }",
+            "traffic.hot.process.burst | must be over 0 | a size such as \"4 flits\"\n\
+             - traffic.hot.process.peak | the peak is 0 | over 0, at most 1",
+        ),
+        (
+            "{ kind = \"on-off\", peak = 0.4 }",
+            "traffic.hot.load | 0.5 is more than the process can offer | at most 0.4",
+        ),
+        ("{ burst = \"2 flits\" }", "traffic.hot.process.kind | this key is missing | one of: …"),
+    ] {
+        let mut problems = match with(&[("traffic.hot.process", value)]) {
+            Ok(scenario) => tailback_engine::run::check(&scenario),
+            Err(problems) => problems,
+        };
+        problems.retain(|problem| problem.path.starts_with("traffic.hot"));
+        assert_eq!(table(&problems), format!("- {expected}\n"));
+    }
+}
+
+#[test]
 fn a_huge_file_of_garbage_is_answered_by_a_hundred_problems() {
     let started = std::time::Instant::now();
     let keys: String = (0..300_000).map(|n| format!("key{n} = {n}\n")).collect();

@@ -18,6 +18,23 @@ fn a_full_file_is_read_and_written_back_equal() {
 }
 
 #[test]
+fn a_kind_alone_stands_for_its_table_in_the_file_and_in_overrides() {
+    let long = parse(LEAST).unwrap();
+    let short = LEAST.replace("routing.kind = ", "routing = ");
+    assert_eq!(value(&parse(&short).unwrap()), value(&long));
+    let set =
+        |overrides: &[(&str, &str)]| with(overrides).unwrap_or_else(|found| panic!("{}", table(&found)));
+    let (process, burst) = ("traffic.hot.process", "traffic.hot.process.burst");
+    let plain = set(&[(process, "on-off")]);
+    assert_eq!(value(&plain), value(&set(&[("traffic.hot.process.kind", "on-off")])));
+    let bursts = set(&[(process, "on-off"), (burst, "64 flits")]);
+    assert_eq!(value(&bursts)["traffic"][0]["process"]["burst"], "64 flits");
+    assert_eq!(value(&bursts), value(&set(&[(process, "{ kind = \"on-off\", burst = \"64 flits\" }")])));
+    let srp = |text| value(&set(&[("congestion_control", text)]));
+    assert_eq!(srp("srp"), srp("{ kind = \"srp\" }"));
+}
+
+#[test]
 fn the_least_file_has_every_default_filled_in() {
     let expected = r#"title = ""
 
@@ -65,9 +82,11 @@ endpoints = "all"
 self = false
 load = 1.0
 message = "1 packet"
-process = "bernoulli"
 start = "0 ps"
 share = false
+
+[traffic.process]
+kind = "bernoulli"
 
 [run]
 warmup = "20 us"

@@ -1,7 +1,7 @@
 //! Mistakes across keys: what no schema can tell, and needs only the scenario.
 use super::flows;
 use super::nearest::nearest;
-use super::{Endpoints, Link, MessageSize, PerClass, Process, Scenario, SendQueues, Snapshots, Traffic};
+use super::{Endpoints, Link, MessageSize, PerClass, Scenario, SendQueues, Snapshots, Traffic};
 use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::protocol::CLASS_NAMES;
@@ -68,6 +68,9 @@ pub fn across(scenario: &Scenario, tell: Tell) {
         endpoints(traffic, &path, count, tell);
         if let Some(scale) = scenario.scale() {
             message(traffic, &path, &scale, tell);
+            for problem in traffic.process.arrivals().problems(&scale) {
+                tell(Problem { path: format!("{path}.process.{}", problem.path), ..problem });
+            }
             times(traffic, &path, &scale, tell);
         }
     }
@@ -248,7 +251,7 @@ fn load(traffic: &Traffic, path: &str, tell: Tell) {
             let message = "both load and load_per_destination are given";
             tell(Problem::new(path("load_per_destination"), message, "remove one of them"));
         }
-        (None, None) if traffic.process != Process::OneShot => {
+        (None, None) if traffic.process.arrivals().has_load() => {
             let help = "give load (a fraction of each source's channel) or load_per_destination";
             tell(Problem::new(path("load"), "the load is missing", help));
         }

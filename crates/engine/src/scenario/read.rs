@@ -1,7 +1,7 @@
 //! From text to a scenario, and back.
 use super::tree::{self, Entry, Node, Span, Value};
 use super::walk::{Found, Walk};
-use super::{Scenario, Traffic, checks, preset, shape};
+use super::{Scenario, Traffic, checks, preset, shape, short};
 use crate::problem::Problem;
 use crate::protocol::CongestionControl;
 use crate::queueing::Queueing;
@@ -184,10 +184,13 @@ fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Opt
     take_sweep(&mut root, found);
     name(&mut root, "traffic");
     name(&mut root, "job");
+    short::spell_out(shape::scenario(), &mut root);
     for (key, value) in overrides {
         if let Err(problem) = tree::set(&mut root, key, value) {
             found.add(None, || problem);
         }
+        // The next may be for a key of the table that this one stands for.
+        short::spell_out(shape::scenario(), &mut root);
     }
     preset::apply(&mut root, found);
     Some(root)

@@ -107,7 +107,8 @@ impl Shape {
             }
             Shape::Kinds(kinds) => {
                 let names: Vec<&str> = kinds.kinds.iter().map(|kind| kind.name.as_str()).collect();
-                format!("a table with the key {}, one of {}", kinds.tag, names.join(", "))
+                let short = if kinds.tag == "kind" { "a kind in quotes, or " } else { "" };
+                format!("{short}a table with the key {}, one of {}", kinds.tag, names.join(", "))
             }
             Shape::Either(shapes) => join_or(&shapes.iter().map(Shape::described).collect::<Vec<_>>()),
         }

@@ -1,10 +1,11 @@
 //! From the `[[traffic]]` tables to classes bound to a network: who takes part, and how much each offers.
+use super::process::{Offered, Pace};
 use super::sizes::Sizes;
 use super::{Bind as _, Binding, Destinations};
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
-use crate::scenario::{Endpoints, Process, Traffic};
+use crate::scenario::{Endpoints, Traffic};
 use crate::units::{Scale, Time};
 
 /// A class of traffic bound to a network.
@@ -21,8 +22,8 @@ pub struct BoundClass {
     pub load_per_source: f64,
     /// Message sizes.
     pub sizes: Sizes,
-    /// How messages are spaced.
-    pub process: Process,
+    /// When messages are made.
+    pub pace: Box<dyn Pace>,
     /// When the class starts.
     pub start: Time,
     /// When it stops making messages.
@@ -123,13 +124,15 @@ impl Context<'_> {
         let members = self.members(class, free).map_err(|problem| vec![problem])?;
         let (destinations, endpoints) = self.pattern(class, members)?;
         let load_per_source = load_per_source(class, &*destinations).map_err(|problem| vec![problem])?;
+        let sizes = Sizes::new(&class.message, self.scale);
+        let offered = Offered { load: load_per_source, mean: sizes.mean(), scale: self.scale };
         Ok(BoundClass {
             name: class.name.clone(),
             destinations,
             endpoints,
             load_per_source,
-            sizes: Sizes::new(&class.message, self.scale),
-            process: class.process,
+            pace: class.process.pace(offered),
+            sizes,
             start: class.start.time(self.scale),
             stop: class.stop.map(|stop| stop.time(self.scale)),
         })
@@ -174,27 +177,36 @@ impl Context<'_> {
     }
 }
 
-/// The load of each source, 0 to 1. That of the destinations is shared evenly among the sources, which for patterns
-/// that do not load their destinations evenly (list) makes it a mean.
+/// The load of each source, as much as its process can offer at most. That of the destinations is shared evenly among the
+/// sources, which for patterns that do not load their destinations evenly (list) makes it a mean.
 fn load_per_source(class: &Traffic, bound: &dyn Destinations) -> Result<f64, Problem> {
-    let Some(per_destination) = class.load_per_destination else { return Ok(class.load.unwrap_or(0.0)) };
-    if class.process == Process::OneShot {
+    if !class.process.arrivals().has_load() {
         return Ok(0.0);
     }
+    let most = class.process.arrivals().load_max();
+    let Some(per_destination) = class.load_per_destination else {
+        let load = class.load.unwrap_or(0.0);
+        let message = || format!("{load} is more than the process can offer");
+        return if load <= most {
+            Ok(load)
+        } else {
+            Err(Problem::new("load", message(), format!("at most {most}")))
+        };
+    };
     let (sources, destinations) = (bound.sources().len(), bound.destinations().len());
     let load = per_destination * destinations as f64 / sources as f64;
-    // A quotient that should be 1 may miss it by a rounding.
-    if load > 1.0 + 1e-9 {
+    // A quotient that should be the most may miss it by a rounding.
+    if load > most * (1.0 + 1e-9) {
         return Err(Problem::new(
             "load_per_destination",
             format!("{per_destination} needs {load} of each source's channel"),
             format!(
                 "at most {}, with {sources} sources and {destinations} destinations",
-                sources as f64 / destinations as f64
+                most * sources as f64 / destinations as f64
             ),
         ));
     }
-    Ok(load.min(1.0))
+    Ok(load.min(most))
 }
 
 /// Classes that take part with the same endpoints, not both of them allowing it. `bound` is complete.
@@ -242,7 +254,7 @@ mod tests {
     use super::super::hotspot::{Hotspot, Nodes};
     use super::super::testing::groups;
     use super::super::uniform::Uniform;
-    use super::super::{Pattern, list::List};
+    use super::super::{Pattern, list::List, process::Process};
     use super::*;
     use crate::scenario::MessageSize;
     use crate::units::{Duration, Rate, Size};
@@ -258,7 +270,7 @@ mod tests {
             load: Some(0.4),
             load_per_destination: None,
             message: MessageSize::Fixed(Size::Flits(4)),
-            process: Process::Bernoulli,
+            process: Process::default(),
             start: Duration::Ps(0),
             stop: None,
             share: false,

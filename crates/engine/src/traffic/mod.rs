@@ -16,6 +16,7 @@ pub mod generator;
 pub mod hotspot;
 pub mod list;
 pub mod permutation;
+pub mod process;
 pub mod shift;
 pub mod sizes;
 #[cfg(test)]

@@ -1,0 +1,178 @@
+//! Messages in bursts.
+use super::{Arrivals, Geometric, Offered, Pace};
+use crate::problem::Problem;
+use crate::rng::{Stream, mix};
+use crate::units::{Scale, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bursts: a source is on for a while and makes messages as `bernoulli` does, at the load `peak`, and then is off for as long as
+/// brings the mean to the class's load. Both times are drawn by the seed and forget how long they have lasted (geometric), each source
+/// for itself; at the class's start a source is on with the probability load / `peak`.
+///
+/// The bursts of BookSim2's `on_off` injection (there `burst_beta` = `peak` / `burst` in flits, `burst_r1` = `peak`), and in the
+/// limit of short slots an interrupted Poisson process (A. Kuczura, Bell System Technical Journal 52(3), 1973). Unlike there, an
+/// off time may be no time at all, so that the load can come up to `peak`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OnOff {
+    /// Mean data of a burst.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub burst: Size,
+    /// Load of a source while it is on, as a fraction of its channel: over 0, and no less than the class's load.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub peak: f64,
+}
+
+impl Default for OnOff {
+    fn default() -> Self {
+        Self { burst: Size::Packets(16), peak: 1.0 }
+    }
+}
+
+impl Arrivals for OnOff {
+    fn load_max(&self) -> f64 {
+        self.peak
+    }
+
+    fn problems(&self, scale: &Scale) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if !(self.peak > 0.0 && self.peak <= 1.0) {
+            problems.push(Problem::new("peak", format!("the peak is {}", self.peak), "over 0, at most 1"));
+        }
+        if self.burst.flits(scale) == 0 {
+            problems.push(Problem::new("burst", "a burst has 0 flits", "at least 1 flit"));
+        }
+        problems
+    }
+
+    fn pace(&self, Offered { load, mean: (num, den), scale }: Offered) -> Box<dyn Pace> {
+        let on = self.burst.flits(scale) as f64 / self.peak;
+        let off = on * (self.peak / load - 1.0);
+        Box::new(Bursts {
+            gap: Geometric::of_probability((self.peak * den as f64 / num as f64).min(1.0)),
+            on: Geometric::of_probability(1.0 / on),
+            off: Geometric::of_probability(1.0 / (1.0 + off)),
+            share: load / self.peak,
+        })
+    }
+}
+
+/// Slots on and off; the state is the number of slots behind the present one in which the source is still on.
+#[derive(Debug)]
+struct Bursts {
+    /// From a message to the next in the same burst.
+    gap: Geometric,
+    /// Slots of a burst, at least 1.
+    on: Geometric,
+    /// Slots between bursts, and 1.
+    off: Geometric,
+    /// Of all slots, those in which a source is on.
+    share: f64,
+}
+
+impl Bursts {
+    /// How far it is to the next message, if the source is on for `left` more slots, and off then.
+    fn ahead(&self, left: &mut u64, random: &mut Stream) -> u64 {
+        let mut passed = 0u64;
+        loop {
+            let gap = self.gap.draw(random);
+            if gap <= *left {
+                *left -= gap;
+                return passed.saturating_add(gap);
+            }
+            // Where no message comes before the end of the burst, what has passed of the gap does not matter.
+            passed = passed.saturating_add(*left).saturating_add(self.off.draw(random) - 1);
+            *left = self.on.draw(random);
+        }
+    }
+}
+
+impl Pace for Bursts {
+    fn first(&self, left: &mut u64, random: &mut Stream) -> u64 {
+        let random = &mut own(random);
+        let is_on = random.unit() <= self.share;
+        // Whoever is off in the first slot is so for at least that one.
+        let off = if is_on { 0 } else { self.off.draw(random) };
+        *left = self.on.draw(random);
+        off.saturating_add(self.ahead(left, random) - 1)
+    }
+
+    fn next(&self, slot: u64, left: &mut u64, random: &mut Stream) -> u64 {
+        slot.saturating_add(self.ahead(left, &mut own(random)))
+    }
+}
+
+/// A stream for all that is drawn until the next message, by one draw of the source's: so sizes and destinations are the same
+/// whatever the bursts.
+fn own(random: &mut Stream) -> Stream {
+    Stream::new(mix(random.next(), 1), "bursts", "", 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Process;
+    use super::super::tests::{moments, slots};
+    use super::*;
+
+    fn process(burst: u64, peak: f64) -> Process {
+        Process::OnOff(OnOff { burst: Size::Flits(burst), peak })
+    }
+
+    /// The variance of the number of messages of one source in a long time follows from the chain of on and off: a source that is
+    /// on stays so, or is so again at once, with the probability 1 − q/L; one that is off becomes on with 1 − q. So the
+    /// covariance of being on in two slots k apart is s(1 − s)ρᵏ, with ρ = q(1 − 1/L), s being the share of slots on.
+    #[test]
+    fn counts_vary_as_those_of_the_chain_do() {
+        for (load, flits, burst, peak) in
+            [(0.2, 1, 64, 1.0), (0.5, 4, 200, 0.8), (0.05, 2, 10, 0.1), (0.79, 1, 40, 0.8)]
+        {
+            let length = burst as f64 / peak;
+            let off = length * (peak / load - 1.0);
+            let q = off / (1.0 + off);
+            let share = load / peak;
+            let p = peak / flits as f64;
+            let rho = q * (1.0 - 1.0 / length);
+            let per_slot = load / flits as f64;
+            let expected =
+                per_slot * (1.0 - per_slot) + 2.0 * p * p * share * (1.0 - share) * rho / (1.0 - rho);
+            let end = (200.0 * (length + off)) as u64;
+            let counts: Vec<f64> = (0..2000)
+                .map(|seed| {
+                    slots(&process(burst, peak), load, flits, seed).take_while(|&slot| slot < end).count()
+                        as f64
+                })
+                .collect();
+            let (mean, variance) = moments(&counts);
+            let found = variance / end as f64;
+            // The standard error of a variance of 2000 is √(2/2000) = 3 %; that of the end of time is under 1 %.
+            assert!((found / expected - 1.0).abs() < 0.12, "{burst} at {peak}: {found}, not {expected}");
+            let error = (variance / 2000.0).sqrt();
+            assert!((mean - per_slot * end as f64).abs() < 3.5 * error, "{burst} at {peak}: {mean}");
+        }
+    }
+
+    #[test]
+    fn bursts_of_messages_of_one_flit_at_the_full_rate_have_no_gaps_and_the_mean_length() {
+        let made: Vec<u64> = slots(&process(50, 1.0), 0.1, 1, 3).take(200_000).collect();
+        let bursts = 1 + made.windows(2).filter(|pair| pair[1] > pair[0] + 1).count();
+        let length = made.len() as f64 / bursts as f64;
+        // An off time of no slots joins two bursts: one in 1 + 450 times. Standard error: 50 / √4000.
+        assert!((length - 50.0 * 451.0 / 450.0).abs() < 2.5, "{length}");
+    }
+
+    #[test]
+    fn at_the_peak_a_source_is_always_on() {
+        assert!(slots(&process(4, 1.0), 1.0, 1, 1).take(10_000).eq(0..10_000));
+    }
+
+    #[test]
+    fn a_peak_or_a_burst_of_nothing_is_refused() {
+        let paths = |burst, peak| -> Vec<String> {
+            let on_off = OnOff { burst: Size::Flits(burst), peak };
+            let found = on_off.problems(&super::super::tests::SCALE);
+            found.into_iter().map(|problem| problem.path).collect()
+        };
+        assert_eq!((paths(0, 0.0), paths(1, 0.5)), (vec!["peak".into(), "burst".into()], vec![]));
+    }
+}
