@@ -311,7 +311,7 @@ mod tests {
     use crate::graph::Port;
     use crate::routing::Senses;
     use crate::routing::tests::{SCALE, variants};
-    use crate::topology::{Topology, Wiring, tests::small};
+    use crate::topology::{Topology, tests::small};
 
     /// Most switch-to-switch hops of a routing, from its documentation.
     fn bound(topology: &Topology, routing: &str) -> u8 {
@@ -327,7 +327,8 @@ mod tests {
             }
             (Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
-                phases * crate::describe::describe(&topology.graph(), topology).diameter as u8
+                phases
+                    * crate::describe::describe(&topology.wiring().graph(), topology.wiring()).diameter as u8
             }
             (Topology::File(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
@@ -347,11 +348,11 @@ mod tests {
     #[test]
     fn every_routing_on_every_topology_arrives_in_bounded_hops_and_has_no_cycle() {
         for topology in small() {
-            let graph = topology.graph();
+            let graph = topology.wiring().graph();
             for routing in variants(&topology) {
                 let router = routing.bind(&topology, &graph, &SCALE).unwrap();
                 let what = format!("{routing:?} on {topology:?}");
-                let stats = match check(&graph, &*router, topology.link_classes()) {
+                let stats = match check(&graph, &*router, topology.wiring().link_classes()) {
                     Ok(stats) => stats,
                     Err(fault) => panic!("{what}: {fault}"),
                 };
@@ -365,7 +366,7 @@ mod tests {
     fn no_level_is_declared_in_vain() {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         for (routing, levels) in [
             ("minimal", [1, 2, 1]),
             ("valiant", [1, 3, 2]),
@@ -376,7 +377,7 @@ mod tests {
         ] {
             let routing = variants(&topology).into_iter().find(|of| of.kind() == routing).unwrap();
             let router = routing.bind(&topology, &graph, &SCALE).unwrap();
-            let stats = check(&graph, &*router, topology.link_classes()).unwrap();
+            let stats = check(&graph, &*router, topology.wiring().link_classes()).unwrap();
             assert_eq!(stats.levels, levels, "{}", routing.kind());
             assert_eq!(stats.hops_max, bound(&topology, routing.kind()), "{}", routing.kind());
         }
@@ -385,12 +386,12 @@ mod tests {
     #[test]
     fn what_takes_too_many_choices_is_left_without_a_verdict() {
         let topology: Topology = toml::from_str("kind = 'fat-tree'\nlevels = 2\narity = 4").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let routing: crate::routing::Routing = toml::from_str("kind = 'nca'\nup = 'least-loaded'").unwrap();
         let router = routing.bind(&topology, &graph, &SCALE).unwrap();
-        let within = |most| check_within(&graph, &*router, topology.link_classes(), most);
+        let within = |most| check_within(&graph, &*router, topology.wiring().link_classes(), most);
         assert_eq!(within(1000), Err(Fault::Unfinished));
-        assert_eq!(within(1_000_000), check(&graph, &*router, topology.link_classes()));
+        assert_eq!(within(1_000_000), check(&graph, &*router, topology.wiring().link_classes()));
     }
 
     /// A router robbed of its levels.
@@ -427,12 +428,13 @@ mod tests {
             "kind = 'kns'\nk = 3\nn = 2",
         ] {
             let topology: Topology = toml::from_str(text).unwrap();
-            let graph = topology.graph();
+            let graph = topology.wiring().graph();
             for routing in variants(&topology) {
                 let router = routing.bind(&topology, &graph, &SCALE).unwrap();
-                let needs = (1..topology.link_classes().len() as u8).any(|class| router.levels(class) > 1);
+                let needs =
+                    (1..topology.wiring().link_classes().len() as u8).any(|class| router.levels(class) > 1);
                 let needs = needs || router.bubbles() || router.networks() > 1 || router.made_levels() > 0;
-                let found = check(&graph, &Flat(router), topology.link_classes());
+                let found = check(&graph, &Flat(router), topology.wiring().link_classes());
                 let what = format!("{} on {text}: {found:?}", routing.kind());
                 assert_eq!(matches!(found, Err(Fault::Cycle(_))), needs, "{what}");
             }

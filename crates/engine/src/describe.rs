@@ -162,7 +162,7 @@ mod tests {
 
     fn of(text: &str) -> Description {
         let topology: Topology = toml::from_str(text).unwrap();
-        describe(&topology.graph(), &topology)
+        describe(&topology.wiring().graph(), topology.wiring())
     }
 
     fn links(description: &Description) -> Vec<(&str, u64)> {

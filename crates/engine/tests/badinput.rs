@@ -512,7 +512,6 @@ fn mutated() -> impl Strategy<Value = String> {
 /// Whether a run of this scenario is over at once: mutations may ask for much time, traffic or bandwidth.
 fn is_short(scenario: &Scenario) -> bool {
     use tailback_engine::core::{build, plan::Plan};
-    use tailback_engine::topology::Wiring;
     use tailback_engine::units::Rate;
     let moderate = |plan: Plan| {
         let picoseconds = u128::from(plan.end * plan.tick);
@@ -521,7 +520,7 @@ fn is_short(scenario: &Scenario) -> bool {
         };
         picoseconds <= 10_000_000 && plan.links.iter().all(|link| flits(link.rate) <= 500_000)
     };
-    build::plan(scenario).is_ok_and(moderate) && scenario.topology.counts().0 <= 300
+    build::plan(scenario).is_ok_and(moderate) && scenario.topology.wiring().counts().0 <= 300
 }
 
 proptest! {

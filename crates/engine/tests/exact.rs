@@ -3,7 +3,7 @@ mod common;
 use common::*;
 use std::collections::BTreeSet;
 use tailback_engine::graph::{Graph, Peer};
-use tailback_engine::topology::{Topology, Wiring};
+use tailback_engine::topology::Topology;
 
 /// Links between switches on a path, by class: (local or level 1, global or level 2).
 type Links = (u64, u64);
@@ -150,7 +150,7 @@ fn latency(output: &tailback_engine::report::Output, class: usize) -> u64 {
 
 fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64) {
     let topology = topology(network);
-    let graph = topology.graph();
+    let graph = topology.wiring().graph();
     let pairs = pairs(&graph);
     let text = format!(
         "[topology]\n{network}\n[link]\n{}[routing]\n{routing}\n[switch]\n{switch}\npipeline = \"{pipeline} ps\"\n{}",
@@ -222,8 +222,7 @@ fn latency_without_load_is_the_closed_form_on_every_topology_and_routing_and_swi
 
 /// Latency of one message in ps between the first and the last endpoint.
 fn single(network: &str, sections: &str, message: &str) -> u64 {
-    use tailback_engine::topology::Wiring;
-    let last = topology(network).counts().0 as u32 - 1;
+    let last = topology(network).wiring().counts().0 as u32 - 1;
     let text = format!(
         "[topology]\n{network}\n[routing]\nkind = \"minimal\"\n{sections}\n{}",
         alone(&[(0, last)], message)

@@ -8,7 +8,6 @@ use tailback_engine::report::{Column, RunError};
 use tailback_engine::routing::Routing;
 use tailback_engine::run::load;
 use tailback_engine::scenario::Scenario;
-use tailback_engine::topology::Wiring;
 use tailback_engine::units::{Rate, Scale};
 
 /// A connected graph of `n` switches with a host each: a tree given by `up`, and further links.
@@ -29,12 +28,12 @@ fn edges(n: u32, up: &[u32], more: &[(u32, u32)]) -> String {
 fn holds_under_full_load(text: &str) {
     let network = format!("kind = \"file\"\nformat = \"edges\"\ntext = '''\n{text}'''");
     let topology = topology(&network);
-    assert_eq!(topology.problems(), []);
-    let graph = topology.graph();
+    assert_eq!(topology.wiring().problems(), []);
+    let graph = topology.wiring().graph();
     let scale = Scale { flit_bits: 100, packet_flits: 24, host: Rate(100_000_000_000) };
     for routing in routings(&network) {
         let router = toml::from_str::<Routing>(&routing).unwrap().bind(&topology, &graph, &scale).unwrap();
-        if let Err(fault) = deadlock::check(&graph, &*router, topology.link_classes()) {
+        if let Err(fault) = deadlock::check(&graph, &*router, topology.wiring().link_classes()) {
             panic!("{fault}\n{routing}\n{text}");
         }
         let rest = "[switch]\nkind = \"cioq\"\ninput_buffer = \"1 packet\"\noutput_buffer = \"1 packet\"\n\

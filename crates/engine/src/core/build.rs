@@ -9,7 +9,6 @@ use crate::problem::Problem;
 use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::scenario::{Scenario, SendQueues};
-use crate::topology::Wiring;
 use crate::traffic::bind::{BoundClass, Use, bind_all};
 use crate::units::{Rate, SECOND, Scale, Time, gcd};
 use crate::workload::bind::{BoundJob, Context};
@@ -32,7 +31,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         return Err(problems);
     }
     let scale = scenario.scale().expect("a packet without problems has a scale");
-    let graph = scenario.topology.graph();
+    let graph = scenario.topology.wiring().graph();
     let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
     let ground =
@@ -120,7 +119,7 @@ pub fn beyond(scenario: &Scenario, across: &[Problem]) -> Vec<Problem> {
         return Vec::new();
     }
     let Some(scale) = scenario.scale() else { return Vec::new() };
-    bind_load(scenario, &scale, &scenario.topology.graph()).err().unwrap_or_default()
+    bind_load(scenario, &scale, &scenario.topology.wiring().graph()).err().unwrap_or_default()
 }
 
 /// The routing, the traffic and the jobs on the network, or all mistakes of all three.
@@ -168,7 +167,7 @@ fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
         rate: scenario.bandwidth_of(name),
         latency: scenario.latency_of(name).time(scale),
     };
-    scenario.topology.link_classes().iter().map(wire).collect()
+    scenario.topology.wiring().link_classes().iter().map(wire).collect()
 }
 
 /// The virtual channels of a port: traffic classes × virtual networks × queues × levels.

@@ -3,7 +3,6 @@
 use crate::core::plan::Plan;
 use crate::graph::Peer;
 use crate::scenario::Scenario;
-use crate::topology::Wiring;
 use serde_json::{Value, json};
 
 /// Switches and endpoints in one numbering (endpoints behind the switches); channels as `[from, to, bits per ns, link class]`, with
@@ -49,7 +48,7 @@ pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
         "switches": switches,
         "endpoints": graph.endpoints.len(),
         "channels": channels,
-        "link_classes": scenario.topology.link_classes(),
+        "link_classes": scenario.topology.wiring().link_classes(),
         "blocks": graph.blocks,
         "jobs": jobs.collect::<Vec<_>>(),
     })

@@ -40,7 +40,7 @@ pub struct Spread {
 impl Ways {
     /// Follows the minimal routing, or dimension order in the scenario's own orders. None if no two endpoints are joined by it.
     pub fn new(plan: &Plan, topology: &Topology, routing: &Routing) -> Option<Self> {
-        let own = matches!(routing, Routing::Dor(_)).then(|| Self::by(plan, &*plan.router)).flatten();
+        let own = routing.binding().is_shortest().then(|| Self::by(plan, &*plan.router)).flatten();
         own.or_else(|| Self::by(plan, &*Minimal {}.router(topology, &plan.graph, &plan.scale)?))
     }
 

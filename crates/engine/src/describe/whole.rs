@@ -5,13 +5,12 @@ use crate::core::NEVER;
 use crate::core::plan::{LinkPlan, Plan};
 use crate::queueing::Assignment;
 use crate::scenario::Scenario;
-use crate::topology::Wiring;
 use crate::traffic::sizes::Sizes;
 use serde_json::{Map, Value, json};
 
 /// Describes a scenario whose plan is `plan`.
 pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
-    let graph = super::describe(&plan.graph, &scenario.topology);
+    let graph = super::describe(&plan.graph, scenario.topology.wiring());
     let ways = Ways::new(plan, &scenario.topology, &scenario.routing);
     let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
     let across = (plan.lookahead != NEVER).then(|| ns(plan, plan.lookahead as f64));
@@ -98,7 +97,7 @@ fn rate(plan: &Plan, link: &LinkPlan) -> f64 {
 
 /// The percentage by which links inside the rows of a tree's logical nodes add to its ports (paper SAA, section 4.2).
 fn added_ports(scenario: &Scenario, plan: &Plan) -> Option<f64> {
-    let class = scenario.topology.link_classes().iter().position(|name| *name == "horizontal")?;
+    let class = scenario.topology.wiring().link_classes().iter().position(|name| *name == "horizontal")?;
     let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
     let (all, added) = (ports.clone().count(), ports.filter(|port| usize::from(port.class) == class).count());
     Some(100.0 * added as f64 / (all - added) as f64)

@@ -8,7 +8,6 @@ use crate::core::trace;
 use crate::graph::Peer;
 use crate::report::{Column, Output};
 use crate::scenario::Scenario;
-use crate::topology::Topology;
 use crate::workload::outcome::Outcome;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -197,8 +196,8 @@ impl Measured<'_> {
                 "left_at_the_end": { "cache_entries": entries, "flows": flows, "flits": flits },
             });
         }
-        if let Topology::File(file) = &self.scenario.topology {
-            summary["network_hash"] = format!("{:016x}", file.hash()).into();
+        if let Some(hash) = self.scenario.topology.wiring().hash() {
+            summary["network_hash"] = format!("{hash:016x}").into();
         }
         summary
     }

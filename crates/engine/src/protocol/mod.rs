@@ -426,6 +426,10 @@ pub trait Scheme {
     fn told(&self) -> Option<Told> {
         None
     }
+    /// Whether flows of the fluid model can be under it: they have rates, and no packets.
+    fn is_fluid(&self) -> bool {
+        self.told().is_some()
+    }
     /// What a user has to know of its parameters on this network, as warnings of the results.
     fn remarks(&self, _plan: &Plan) -> Vec<String> {
         Vec::new()

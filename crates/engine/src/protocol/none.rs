@@ -103,6 +103,10 @@ impl Scheme for None {
         self.window.map(|_| ("a window needs acknowledgements", "acknowledge = true"))
     }
 
+    fn is_fluid(&self) -> bool {
+        self.window.is_none()
+    }
+
     fn words(&self) -> bool {
         false
     }

@@ -84,7 +84,6 @@ impl Scheme for Dbbq {
 mod tests {
     use super::super::tests::queue;
     use super::*;
-    use crate::topology::Wiring;
 
     const TWO: &str = "kind = 'dbbq'\nqueues = 2";
 
@@ -110,7 +109,7 @@ mod tests {
                 toml::from_str(&format!("kind = 'dor'\norders = {orders}")).unwrap();
             let topology: Topology = toml::from_str("kind = 'kns'\nk = 4\nn = 2").unwrap();
             let (graph, scale) = (
-                topology.graph(),
+                topology.wiring().graph(),
                 crate::units::Scale { flit_bits: 1, packet_flits: 1, host: crate::units::Rate(1) },
             );
             let router = routing.bind(&topology, &graph, &scale).unwrap();

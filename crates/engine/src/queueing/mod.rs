@@ -98,13 +98,12 @@ fn no_tree(kind: &str, topology: &Topology) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Wiring;
 
     /// The queue of a packet in a network.
     pub(super) fn queue(text: &str, topology: &str, (src, dst): (u32, u32), network: u8) -> u8 {
         let scheme: Queueing = toml::from_str(text).unwrap();
         let topology: Topology = toml::from_str(topology).unwrap();
-        match scheme.scheme().bind(&topology, &topology.graph(), &[0, 1]) {
+        match scheme.scheme().bind(&topology, &topology.wiring().graph(), &[0, 1]) {
             Assignment::Kept(choose) => choose(src, dst, network),
             Assignment::Single | Assignment::Port(_) => panic!("no queue is chosen at the source"),
         }
@@ -117,7 +116,7 @@ mod tests {
         for kind in Queueing::KINDS {
             let scheme: Queueing = toml::from_str(&format!("kind = '{kind}'")).unwrap();
             let topology = if ["flow2sl", "vftree"].contains(kind) { &tree } else { &kns };
-            let graph = topology.graph();
+            let graph = topology.wiring().graph();
             let count = scheme.scheme().queues(&graph);
             let all = graph.endpoints.len() as u32;
             let Assignment::Kept(choose) = scheme.scheme().bind(topology, &graph, &[0, 1]) else { continue };

@@ -108,12 +108,11 @@ impl Router for Escaping {
 mod tests {
     use super::super::tests::{Fixed, SCALE};
     use super::*;
-    use crate::topology::Wiring;
 
     /// The first hop from (0, 0) to (2, 1) on a mesh: port 1 leads along x, port 3 along y.
     fn hop(draws: &[u32], roomy: &[(u16, u32)], occupied: &[(u16, u32)], in_port: Option<u16>) -> (u16, u8) {
         let topology: Topology = toml::from_str("kind = 'mesh'\ndims = [3, 3]").unwrap();
-        let router = Adaptive {}.router(&topology, &topology.graph(), &SCALE).unwrap();
+        let router = Adaptive {}.router(&topology, &topology.wiring().graph(), &SCALE).unwrap();
         let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
         senses.occupied = occupied.iter().copied().collect();
         senses.room = roomy.iter().copied().collect();

@@ -6,7 +6,7 @@ use super::phases::Phases;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::problem::Problem;
-use crate::topology::{Topology, Wiring};
+use crate::topology::Topology;
 use crate::units::Scale;
 
 /// Dimension order: one dimension after the other, in each the shortest way; on a KNS network known as Hybrid-DOR.
@@ -68,6 +68,10 @@ impl Bind for Dor {
         &["torus", "mesh", "hyperx", "kns"]
     }
 
+    fn is_shortest(&self) -> bool {
+        true
+    }
+
     fn problems(&self, topology: &Topology) -> Vec<Problem> {
         let mut problems = self.unused(topology);
         let rings = matches!(topology, Topology::Torus(torus) if torus.dims.iter().any(|&size| size >= DATE_LINE_FROM));
@@ -75,7 +79,7 @@ impl Bind for Dor {
             let help = "deadlock = \"date-line\" or \"bubble\"; or may_deadlock = true, if that is wanted";
             problems.push(Problem::new("deadlock", "the rings of this torus would deadlock", help));
         }
-        problems.extend(orders::read(&self.orders, topology.link_classes().len() - 1).err());
+        problems.extend(orders::read(&self.orders, topology.wiring().link_classes().len() - 1).err());
         problems
     }
 
@@ -88,7 +92,7 @@ impl Bind for Dor {
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
-        let orders = orders::read(&self.orders, topology.link_classes().len() - 1).ok()?;
+        let orders = orders::read(&self.orders, topology.wiring().link_classes().len() - 1).ok()?;
         if let Topology::Kns(of) = topology {
             return Some(Box::new(DimensionOrder::new(Lines::new(of, graph, 1), orders, self)));
         }
@@ -225,7 +229,6 @@ mod tests {
     use super::super::tests::SCALE;
     use super::*;
     use crate::rng::Stream;
-    use crate::topology::Wiring;
 
     #[test]
     fn parameters_that_make_no_difference_are_refused() {
@@ -264,7 +267,7 @@ mod tests {
     #[test]
     fn ties_load_both_ways_round_alike() {
         let topology: Topology = toml::from_str("kind = 'torus'\ndims = [8]").unwrap();
-        let router = Dor::default().router(&topology, &topology.graph(), &SCALE).unwrap();
+        let router = Dor::default().router(&topology, &topology.wiring().graph(), &SCALE).unwrap();
         let mut senses = Random(Stream::new(1, "test", "", 0));
         let onwards = (0..10_000)
             .filter(|_| router.route(1, Some(0), 5, &mut Route::default(), &mut senses).port == 1)

@@ -37,6 +37,10 @@ impl Bind for FlowAdaptive {
         &["fat-tree", "xgft", "k-ary-n-tree"]
     }
 
+    fn by_flows(&self) -> bool {
+        true
+    }
+
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         let endpoints = graph.endpoints.len();
         let (tree, horizontal) = match topology {
@@ -156,11 +160,10 @@ impl Router for ByFlows {
 mod tests {
     use super::super::tests::{Fixed, SCALE, follow};
     use super::*;
-    use crate::topology::Wiring;
 
     fn ways(text: &str, (src, dst): (u32, u32), occupied: &[(u16, u32)], draws: &[u32]) -> Vec<u16> {
         let topology: Topology = toml::from_str(&format!("kind = 'k-ary-n-tree'\n{text}")).unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = FlowAdaptive::default().router(&topology, &graph, &SCALE).unwrap();
         let occupied = occupied.iter().copied().collect();
         let mut senses = Fixed { occupied, draws: draws.iter().copied().collect(), ..Fixed::default() };
@@ -179,7 +182,7 @@ mod tests {
     fn default_ports_up_are_those_of_deterministic_nca_with_parallel_links_too() {
         let tree = "kind = 'xgft'\ndown = [4, 4]\nup = [2]\nlinks = [2]";
         let topology: Topology = toml::from_str(tree).unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let first_port = |router: Box<dyn Router>, dst| {
             follow(&graph, &*router, 15, dst, &mut Fixed { draws: [0].into(), ..Fixed::default() })[0].port
         };

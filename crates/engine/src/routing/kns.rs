@@ -131,12 +131,12 @@ mod tests {
     use super::super::tests::{Fixed, SCALE, follow};
     use super::super::{Bind, dor::Dor};
     use super::*;
-    use crate::topology::{Topology, Wiring};
+    use crate::topology::Topology;
 
     /// Ports of the hops from endpoint to endpoint in an order.
     fn ports(text: &str, order: &str, (src, dst): (u32, u32)) -> Vec<u16> {
         let topology: Topology = toml::from_str(&format!("kind = 'kns'\n{text}")).unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let routing = Dor { orders: vec![order.to_string()], ..Dor::default() };
         let router = routing.router(&topology, &graph, &SCALE).unwrap();
         let hops = follow(&graph, &*router, src, dst, &mut Fixed::default());
@@ -166,7 +166,7 @@ mod tests {
         for text in ["k = 4\nn = 2", "k = 9\nn = 2\nstages = 2"] {
             let topology: Topology = toml::from_str(&format!("kind = 'kns'\n{text}")).unwrap();
             let Topology::Kns(kns) = &topology else { unreachable!() };
-            let (graph, all) = (topology.graph(), kns.k * kns.k);
+            let (graph, all) = (topology.wiring().graph(), kns.k * kns.k);
             let lines = Lines::new(kns, &graph, 1);
             for (src, dst) in [(0, 3), (5, all - 1), (2, 2), (1, all - kns.k + 1)] {
                 let [from, to] = [src, dst].map(|endpoint| graph.endpoints[endpoint as usize].0);

@@ -218,12 +218,11 @@ mod tests {
     use super::super::tests::{Fixed, SCALE, follow};
     use super::super::{Routing, dor::Dor};
     use super::*;
-    use crate::topology::Wiring;
 
     /// (port, level) of the hops between switches.
     fn hops(text: &str, (src, dst): (u32, u32), draws: &[u32]) -> Vec<(u16, u8)> {
         let topology: Topology = toml::from_str(text).unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Routing::Dor(Dor::default()).bind(&topology, &graph, &SCALE).unwrap();
         let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
         let hops = follow(&graph, &*router, src, dst, &mut senses);
@@ -262,7 +261,7 @@ mod tests {
             "kind = 'hyperx'\ndims = [3, 4]",
         ] {
             let topology: Topology = toml::from_str(text).unwrap();
-            let lattice = Lattice::new(&topology, &topology.graph(), true).unwrap();
+            let lattice = Lattice::new(&topology, &topology.wiring().graph(), true).unwrap();
             for (src, dst) in [(0, 7), (3, 8), (11, 2), (6, 6)] {
                 let taken =
                     hops(text, (src, dst), if text.contains("[5, 4]") && src == 11 { &[0] } else { &[] });

@@ -84,13 +84,12 @@ impl Router for Out {
 mod tests {
     use super::super::tests::{Fixed, SCALE, follow};
     use super::*;
-    use crate::topology::Wiring;
 
     #[test]
     fn a_packet_between_groups_takes_local_global_local_with_rising_levels() {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 4\na = 8\nh = 4\ngroups = 33").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Minimal {}.router(&topology, &graph, &SCALE).unwrap();
         // Group 0 reaches group 32 from global port 31, on switch 7; group 32 is entered at its port 0, on switch 0.
         let hops = follow(&graph, &*router, 0, 1055, &mut Fixed::default());
@@ -103,7 +102,7 @@ mod tests {
     fn parallel_global_links_are_drawn_once_at_the_source() {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 1\na = 3\nh = 2\ngroups = 4").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Minimal {}.router(&topology, &graph, &SCALE).unwrap();
         // Links between groups 0 and 1: global ports 0 (switch 0) and 3 (switch 1) of both.
         for (draw, ports) in [(0, vec![3, 2, 0]), (1, vec![1, 4, 2, 0])] {

@@ -187,6 +187,14 @@ pub trait Bind {
     fn senses_load(&self) -> bool {
         false
     }
+    /// Whether routes are set up for whole flows.
+    fn by_flows(&self) -> bool {
+        false
+    }
+    /// Whether all its ways are shortest ones, and those to tell of the network beside it; else those of minimal routing are.
+    fn is_shortest(&self) -> bool {
+        false
+    }
     /// Whether a deadlock is wanted.
     fn may_deadlock(&self) -> bool {
         false
@@ -270,7 +278,7 @@ fn diverts(minimal: u32, detour: u32, (h_min, h_val): (u32, u32), threshold: u64
 pub(crate) mod tests {
     use super::*;
     use crate::graph::Peer;
-    use crate::topology::{Wiring, tests::small};
+    use crate::topology::tests::small;
     use crate::units::Rate;
 
     /// 100-bit flits, 24 flits a packet, 100 Gb/s.
@@ -285,7 +293,7 @@ pub(crate) mod tests {
         routings.push(Routing::Shortest(shortest::Shortest { deadlock: up_down, ..Default::default() }));
         let bubble = dor::Deadlock::Bubble;
         routings.push(Routing::Dor(dor::Dor { deadlock: bubble, ..Default::default() }));
-        let ascending = topology.link_classes()[1..].concat();
+        let ascending = topology.wiring().link_classes()[1..].concat();
         let descending: String = ascending.chars().rev().collect();
         if ascending != descending {
             for choose in [orders::Choose::RoundRobin, orders::Choose::Occupancy] {
@@ -343,7 +351,7 @@ pub(crate) mod tests {
         occupied: &[(u16, u32)],
     ) -> (u16, u8) {
         let topology: Topology = toml::from_str(topology).unwrap();
-        let router = Kind::default().router(&topology, &topology.graph(), &SCALE).unwrap();
+        let router = Kind::default().router(&topology, &topology.wiring().graph(), &SCALE).unwrap();
         let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
         senses.occupied = occupied.iter().copied().collect();
         let hop = router.route(switch, Some(0), dst, route, &mut senses);
@@ -383,7 +391,8 @@ pub(crate) mod tests {
     #[test]
     fn a_routing_that_does_not_suit_says_which_do() {
         let tree: Topology = toml::from_str("kind = 'fat-tree'\nlevels = 2\narity = 2").unwrap();
-        let problems = Routing::Par(par::Par::default()).bind(&tree, &tree.graph(), &SCALE).err().unwrap();
+        let problems =
+            Routing::Par(par::Par::default()).bind(&tree, &tree.wiring().graph(), &SCALE).err().unwrap();
         let text = problems[0].to_string();
         assert_eq!(
             text,
@@ -396,7 +405,7 @@ pub(crate) mod tests {
         for topology in small() {
             assert!(Routing::default().suits(&topology));
             for routing in variants(&topology) {
-                assert!(routing.bind(&topology, &topology.graph(), &SCALE).is_ok());
+                assert!(routing.bind(&topology, &topology.wiring().graph(), &SCALE).is_ok());
             }
         }
     }
@@ -421,7 +430,7 @@ pub(crate) mod tests {
     #[test]
     fn a_routing_that_says_so_does_not_look_at_the_port_a_packet_came_by() {
         for topology in small() {
-            let graph = topology.graph();
+            let graph = topology.wiring().graph();
             let routers = variants(&topology).into_iter().map(|kind| kind.bind(&topology, &graph, &SCALE));
             for router in routers.map(|bound| bound.unwrap()).filter(|router| !router.minds_input()) {
                 let last = graph.endpoints.len() as u32 - 1;

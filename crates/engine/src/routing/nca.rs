@@ -174,11 +174,10 @@ impl Router for Tree {
 mod tests {
     use super::super::tests::{Fixed, SCALE, follow};
     use super::*;
-    use crate::topology::Wiring;
 
     fn ports(up: Up, text: &str, (src, dst): (u32, u32), mut senses: Fixed) -> Vec<u16> {
         let topology: Topology = toml::from_str(&format!("kind = 'fat-tree'\n{text}")).unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Nca { up }.router(&topology, &graph, &SCALE).unwrap();
         let hops = follow(&graph, &*router, src, dst, &mut senses);
         assert!(senses.draws.is_empty());
@@ -209,7 +208,7 @@ mod tests {
     fn deterministic_ports_go_to_all_parents_before_a_second_link() {
         let topology: Topology =
             toml::from_str("kind = 'xgft'\ndown = [4, 4]\nup = [2]\nlinks = [2]").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Nca { up: Up::Deterministic }.router(&topology, &graph, &SCALE).unwrap();
         let up = |dst| {
             let mut senses = Fixed { draws: [0].into(), ..Fixed::default() };

@@ -129,13 +129,12 @@ impl Router for DragonflyPar {
 mod tests {
     use super::super::tests::{Fixed, SCALE};
     use super::*;
-    use crate::topology::Wiring;
 
     /// A router on 5 groups of 4 switches; switch ports: endpoint 0, local 1 to 3, global 4.
     fn router() -> Box<dyn Router> {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
-        Par::default().router(&topology, &topology.graph(), &SCALE).unwrap()
+        Par::default().router(&topology, &topology.wiring().graph(), &SCALE).unwrap()
     }
 
     fn hop(switch: u32, dst: u32, route: &mut Route, draws: &[u32], occupied: &[(u16, u32)]) -> (u16, u8) {

@@ -158,14 +158,13 @@ impl<P: Phases> Router for PhasedUgal<P> {
 mod tests {
     use super::super::tests::{Fixed, SCALE, follow};
     use super::*;
-    use crate::topology::Wiring;
 
     /// Switches left by a packet from group 0 to group 1 (both switch 0) of a 5-group dragonfly whose port 4, the
     /// global port to group 1, and port 1, the local port to the gateway of group 2, are filled.
     fn hops(minimal: u32, detour: u32, draws: &[u32]) -> (usize, usize) {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Ugal::default().router(&topology, &graph, &SCALE).unwrap();
         let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
         senses.occupied = [(4, minimal), (1, detour)].into();
@@ -189,7 +188,7 @@ mod tests {
     #[test]
     fn on_a_lattice_the_occupancies_are_weighted_by_the_hops_of_both_ways() {
         let topology: Topology = toml::from_str("kind = 'hyperx'\ndims = [4]").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Ugal::default().router(&topology, &graph, &SCALE).unwrap();
         // From switch 0 to 1, one hop by port 1; or by switch 2, two hops, the first by port 2.
         for (minimal, hops) in [(44, 2), (45, 3)] {

@@ -108,7 +108,6 @@ mod tests {
     use super::super::tests::{Fixed, SCALE, follow};
     use super::*;
     use crate::graph::Peer;
-    use crate::topology::Wiring;
     use std::collections::BTreeSet;
 
     /// Groups entered on the way, by the link drawn.
@@ -134,7 +133,7 @@ mod tests {
             let text =
                 format!("kind = 'dragonfly'\np = 1\na = 3\nh = 2\ngroups = 4\narrangement = '{arrangement}'");
             let topology: Topology = toml::from_str(&text).unwrap();
-            let graph = topology.graph();
+            let graph = topology.wiring().graph();
             let router = Valiant {}.router(&topology, &graph, &SCALE).unwrap();
             let mut seen = BTreeSet::new();
             for draw in 0..4 {
@@ -149,7 +148,7 @@ mod tests {
     #[test]
     fn a_packet_on_a_lattice_goes_by_the_switch_drawn_with_levels_of_its_own_after_it() {
         let topology: Topology = toml::from_str("kind = 'hyperx'\ndims = [3, 3]").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Valiant {}.router(&topology, &graph, &SCALE).unwrap();
         // From (0, 0) to (1, 0); draw 6 skips both and is switch 8, at (2, 2).
         let mut senses = Fixed { draws: [6].into(), ..Fixed::default() };
@@ -162,7 +161,7 @@ mod tests {
     fn traffic_inside_a_group_goes_minimally() {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
-        let graph = topology.graph();
+        let graph = topology.wiring().graph();
         let router = Valiant {}.router(&topology, &graph, &SCALE).unwrap();
         assert_eq!(follow(&graph, &*router, 0, 3, &mut Fixed::default()).len(), 2);
     }

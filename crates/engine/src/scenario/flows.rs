@@ -2,9 +2,6 @@
 use super::checks::Tell;
 use super::{Model, Scenario, SendQueues, Snapshots};
 use crate::problem::Problem;
-use crate::protocol::CongestionControl;
-use crate::routing::Routing;
-use crate::workload::Workload;
 
 /// Tells all of them.
 pub(super) fn across(scenario: &Scenario, tell: Tell) {
@@ -17,15 +14,18 @@ pub(super) fn across(scenario: &Scenario, tell: Tell) {
 
 /// What routes for whole flows cannot work with.
 fn routes(scenario: &Scenario, tell: Tell) {
-    let Routing::FlowAdaptive(_) = scenario.routing else { return };
+    if !scenario.routing.binding().by_flows() {
+        return;
+    }
     if scenario.endpoint.queues != SendQueues::PerDestination {
-        let message = "routing \"flow-adaptive\" needs a send queue per destination";
+        let message = format!("routing \"{}\" needs a send queue per destination", scenario.routing.kind());
         tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
     }
     let scheme = &scenario.congestion_control;
     if scheme.scheme().classes(true).iter().any(|class| class.droppable) {
         let message = format!(
-            "\"flow-adaptive\" routes whole flows, but \"{}\" drops packets and sends them again",
+            "\"{}\" routes whole flows, but \"{}\" drops packets and sends them again",
+            scenario.routing.kind(),
             scheme.kind()
         );
         let help = "another routing, or a congestion control that drops nothing, such as none, ecn or saa";
@@ -57,12 +57,11 @@ fn fluid(scenario: &Scenario, tell: Tell) {
     if !scenario.traffic.is_empty() {
         lacks("run.model", "open-loop traffic", jobs);
     }
-    if scenario.job.iter().any(|job| !matches!(job.workload, Workload::Phases(_))) {
+    if scenario.job.iter().any(|job| !job.workload.bound().is_phases()) {
         lacks("run.model", "ranks, only phases of flows", jobs);
     }
     let scheme = &scenario.congestion_control;
-    let fair = matches!(scheme, CongestionControl::None(none) if none.window.is_none());
-    if !fair && scheme.scheme().told().is_none() {
+    if !scheme.scheme().is_fluid() {
         let help = "none (max-min fair rates), saa or max-min; or model = \"packets\"";
         lacks("congestion_control", "packets for it to hold back", help);
     }

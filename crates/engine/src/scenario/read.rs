@@ -9,7 +9,6 @@ use crate::routing::Routing;
 use crate::switch::Switch;
 use crate::topology::Topology;
 use crate::units::Duration;
-use crate::workload::Workload;
 use crate::workload::goal::Goal;
 use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -141,9 +140,7 @@ impl Scenario {
         let [warmup, _, drain] = self.run_spans();
         self.run.warmup.get_or_insert(warmup);
         self.run.drain.get_or_insert(drain);
-        // What a trace in VEF leaves out costs nothing, and phases have no MPI layer.
-        let has_codes = |job: &&mut Job| !matches!(job.workload, Workload::Vef(_) | Workload::Phases(_));
-        for job in self.job.iter_mut().filter(has_codes) {
+        for job in self.job.iter_mut().filter(|job| job.workload.bound().has_mpi()) {
             job.mpi = job.mpi.or_codes();
         }
     }

@@ -188,7 +188,11 @@ mod tests {
             ("levels = 3\narity = 4\ntaper = 4", tree(&[4, 4, 4], &[1, 4], &[])),
         ] {
             let fat: Topology = toml::from_str(&format!("kind = 'fat-tree'\n{text}")).unwrap();
-            assert_eq!((fat.graph(), fat.counts()), (same.graph(), same.counts()), "{text}");
+            assert_eq!(
+                (fat.wiring().graph(), fat.wiring().counts()),
+                (same.graph(), same.counts()),
+                "{text}"
+            );
         }
     }
 

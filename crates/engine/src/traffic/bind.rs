@@ -1,7 +1,7 @@
 //! From the `[[traffic]]` tables to classes bound to a network: who takes part, and how much each offers.
 use super::process::{Offered, Pace};
 use super::sizes::Sizes;
-use super::{Bind as _, Binding, Destinations};
+use super::{Binding, Destinations};
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
@@ -167,8 +167,9 @@ impl Context<'_> {
     ) -> Result<(Box<dyn Destinations>, Vec<u32>), Vec<Problem>> {
         let random = Stream::new(self.seed, "pattern", &class.name, 0);
         let (graph, to_self) = (self.graph, class.to_self);
-        let destinations = class.pattern.bind(Binding { graph, endpoints: &members, to_self, random })?;
-        if class.pattern.picks() {
+        let destinations =
+            class.pattern.bound().bind(Binding { graph, endpoints: &members, to_self, random })?;
+        if class.pattern.bound().picks() {
             members = [destinations.sources(), destinations.destinations()].concat();
         }
         members.sort_unstable();

@@ -92,16 +92,6 @@ crate::kinds::kinds! {
     pub fn bound -> dyn Bind;
 }
 
-impl Bind for Pattern {
-    fn bind(&self, binding: Binding) -> Result<Box<dyn Destinations>, Vec<Problem>> {
-        self.bound().bind(binding)
-    }
-
-    fn picks(&self) -> bool {
-        self.bound().picks()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! From the `[[job]]` tables to jobs placed in a network.
 use super::job::Job;
-use super::{Application, Bind as _, Setting};
+use super::{Application, Setting};
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
@@ -75,7 +75,7 @@ fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<P
     let ranks = ranks(job)?;
     let Context { seed, scale, graph, memory } = context;
     let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name, memory };
-    let application = job.workload.bind(&setting);
+    let application = job.workload.bound().bind(&setting);
     let placed = place(job, ranks, context, used);
     let (application, endpoints) = match (application, placed) {
         (Ok(application), Ok(endpoints)) => (application, endpoints),
@@ -104,7 +104,7 @@ fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<P
 /// The number of ranks: the job's own, the workload's own, or both if they agree.
 fn ranks(job: &Job) -> Result<u32, Vec<Problem>> {
     let refuse = |message: String, help: String| Err(vec![Problem::new("ranks", message, help)]);
-    match (job.ranks, job.workload.ranks()?) {
+    match (job.ranks, job.workload.bound().ranks()?) {
         (Some(0), _) => refuse("a job of no ranks".into(), "at least 1".into()),
         (Some(asked), Some(own)) if asked != own => refuse(
             format!("the workload has {own} ranks, not {asked}"),

@@ -81,6 +81,16 @@ pub trait Bind {
         Ok(None)
     }
 
+    /// Whether its ranks have the costs of an MPI library unless the scenario gives others.
+    fn has_mpi(&self) -> bool {
+        true
+    }
+
+    /// Whether it is phases of flows, which the fluid model has.
+    fn is_phases(&self) -> bool {
+        false
+    }
+
     /// Binds the workload, or tells what is wrong; paths are relative to the job's table, such as `iterations`.
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>>;
 }
@@ -219,14 +229,4 @@ crate::kinds::kinds! {
     }
     /// What the workload provides, whichever kind it is.
     pub fn bound -> dyn Bind;
-}
-
-impl Bind for Workload {
-    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
-        self.bound().ranks()
-    }
-
-    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
-        self.bound().bind(setting)
-    }
 }

@@ -161,8 +161,7 @@ pub fn each<T: Sync>(items: &[T], f: impl Fn(&T) + Sync) {
 
 /// The `[link]` table with the latencies above and no keys that the network does not have.
 pub fn links(network: &str) -> String {
-    use tailback_engine::topology::Wiring;
-    let classes = topology(network).link_classes().iter().zip(LATENCY);
+    let classes = topology(network).wiring().link_classes().iter().zip(LATENCY);
     classes.fold("bandwidth = \"100 Gb/s\"\n".to_string(), |all, (class, ns)| {
         format!("{all}{class} = \"{ns} ns\"\n")
     })

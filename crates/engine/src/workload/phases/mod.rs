@@ -187,6 +187,14 @@ impl Phases {
 }
 
 impl Bind for Phases {
+    fn has_mpi(&self) -> bool {
+        false
+    }
+
+    fn is_phases(&self) -> bool {
+        true
+    }
+
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let schedule = self.schedule(setting)?;
         let barrier = self.barrier.time(setting.scale);

@@ -67,6 +67,11 @@ impl Bind for Vef {
         self.trace().map(|trace| Some(trace.tasks))
     }
 
+    /// What a trace leaves out costs nothing.
+    fn has_mpi(&self) -> bool {
+        false
+    }
+
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let costs = Costs::new(setting.mpi, setting.scale);
         let trace = self.trace()?;
