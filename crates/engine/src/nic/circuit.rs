@@ -1,4 +1,5 @@
 //! Flows at their source: a message of a send queue, announced before its first packet and ended behind its last.
+use super::queue::SendQueue;
 use super::{NicSet, respond};
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
@@ -90,13 +91,17 @@ impl<S: Source> NicSet<S> {
     #[inline]
     pub(super) fn pull(&self, queue: u32, now: Tick) -> Pull {
         let record = &self.queues[queue];
-        if self.plan.circuits {
-            let flits = record.messages.front().map(|message| message.flits());
-            if let Some(pull) = record.circuit.pull(flits, self.data_class) {
-                return pull;
-            }
+        self.circuit_pull(record).unwrap_or_else(|| self.source.pull(record, now))
+    }
+
+    /// What a queue wants for its flow, before its protocol is asked.
+    #[inline]
+    pub(super) fn circuit_pull(&self, record: &SendQueue<S::Queue>) -> Option<Pull> {
+        if !self.plan.circuits {
+            return None;
         }
-        self.source.pull(record, now)
+        let flits = record.messages.front().map(|message| message.flits());
+        record.circuit.pull(flits, self.data_class)
     }
 
     /// Sends a set-up, probe or tear-down packet that has reached its destination back.
@@ -118,7 +123,9 @@ impl<S: Source> NicSet<S> {
         };
         self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
         let record = &mut self.queues[queue];
+        let weight = record.circuit.weight();
         record.circuit.on_return(packet.notes.words[0]);
+        self.nodes[endpoint].announced -= u64::from(weight - record.circuit.weight());
         if self.source.hears(Kind::Return) {
             self.source.on_control(record, packet, fabric.now);
         }

@@ -82,7 +82,12 @@ impl<S: Source> NicSet<S> {
                     record.circuit.finish();
                 }
             }
-            Pull::Control(_, kind, words) => record.circuit.on_sent(kind, words[0]),
+            Pull::Control(_, kind, words) => {
+                record.circuit.on_sent(kind, words[0]);
+                if kind == Kind::SetUp {
+                    node.announced += u64::from(record.circuit.weight());
+                }
+            }
             Pull::Again(class) => {
                 let again =
                     record.take_again(class, self.plan.packet_flits as u32).expect("a packet was due");

@@ -94,6 +94,8 @@ struct Node {
     turn: u32,
     /// Its periods, if its flows have rates.
     clock: Clock,
+    /// Flits of its flows that switches know of.
+    announced: u64,
     /// When it is to be looked at, if its flows have rates.
     paced_at: Tick,
     /// Whether one of its flows with rates lacked credit when they were looked at last.
@@ -184,6 +186,7 @@ impl<S: Source> NicSet<S> {
                 retained: 0,
                 turn: 0,
                 clock: Clock::default(),
+                announced: 0,
                 paced_at: NEVER,
                 paced_lacks: false,
             });

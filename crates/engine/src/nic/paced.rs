@@ -90,9 +90,10 @@ impl<S: Source> NicSet<S> {
 
     /// Time that the endpoint's own channel needs for its flows: a link on the way of each.
     fn own_load(&self, endpoint: u32) -> Tick {
-        let queues = self.nodes[endpoint].queues.list().iter();
-        let flits: u64 = queues.map(|&(_, queue)| u64::from(self.queues[queue].circuit.weight())).sum();
-        FlitTime::of(&self.plan.links[0].time).span(flits)
+        let weight = |&(_, queue): &(u32, u32)| u64::from(self.queues[queue].circuit.weight());
+        let announced = self.nodes[endpoint].announced;
+        debug_assert_eq!(announced, self.nodes[endpoint].queues.list().iter().map(weight).sum::<u64>());
+        FlitTime::of(&self.plan.links[0].time).span(announced)
     }
 
     fn wake_paced(&mut self, endpoint: u32, at: Tick) {

@@ -241,13 +241,20 @@ impl<S: Source> NicSet<S> {
         Some(starved)
     }
 
-    /// The class, as a bit, in which a queue wants to send the next packet of its first message until something happens to it; all
-    /// classes, if that is not known.
+    /// The class, as a bit, in which a queue wants to send next, for its flow or of its first message, until something happens to it;
+    /// all classes, if that is not known.
     fn want(&self, queue: u32, now: Tick) -> u64 {
         let record = &self.queues[queue];
-        let is_simple = record.due().is_none() && record.retry().is_none() && record.has_message();
-        let class = (is_simple && !self.plan.circuits).then(|| self.source.plain(record, now)).flatten();
-        debug_assert!(class.is_none() || Some(self.pull(queue, now)) == class.map(Pull::Next));
+        let class = match self.circuit_pull(record) {
+            Some(Pull::Control(class, ..)) => Some(class),
+            Some(_) => None,
+            None => {
+                let is_simple = record.due().is_none() && record.retry().is_none() && record.has_message();
+                let class = is_simple.then(|| self.source.plain(record, now)).flatten();
+                debug_assert!(class.is_none() || Some(self.pull(queue, now)) == class.map(Pull::Next));
+                class
+            }
+        };
         class.map_or(u64::MAX, |class| 1 << class)
     }
 
