@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+import warnings
 from dataclasses import replace
 from typing import Any
 
-from tailback.errors import mistake
+from tailback.errors import Interrupted, RunFailed, mistake
 from tailback.result import Result
 from tailback.scenario import Scenario, Watch
 
@@ -17,6 +18,18 @@ ONLY = "run.only"
 def compared(scenario: Scenario, result: Result, name: str, watch: Watch | None = None) -> Result:
     """The result with what a run of the job alone tells of it, which this runs."""
     return beside(result, only(scenario, name).run(watch), name)
+
+
+def all_compared(scenario: Scenario, result: Result, watch: Watch | None = None) -> Result:
+    """The result with what runs of each job alone tell of it; of one that gives no result, a warning."""
+    for name in jobs(scenario) if not result.interrupted else ():
+        try:
+            result = compared(scenario, result, name, watch)
+        except RunFailed as failure:
+            warnings.warn(f"the run of {name} alone gave no result: {failure}", stacklevel=3)
+        except Interrupted as stopped:
+            raise Interrupted(result) from stopped
+    return result
 
 
 def only(scenario: Scenario, name: str) -> Scenario:

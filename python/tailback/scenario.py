@@ -129,12 +129,23 @@ class Scenario:
         with engine_errors():
             return _engine.complete(*self._input())
 
-    def run(self, progress: Watch | None = None) -> Result:
+    def run(self, progress: Watch | None = None, *, alone: bool = False) -> Result:
         """Simulates the scenario. `progress` is called a few times a second; returning False stops the run.
 
-        Raises `InputError` with every mistake of the scenario, `RunFailed` if the run gave no result, and
-        `Interrupted`, which carries the partial result, on Ctrl-C.
+        With `alone`, each job is run by itself too, on the same endpoints; `summary["jobs"]` tells how much
+        slower it is beside the others (`slowdown`, `communication_slowdown`, and the times alone in ns); of a
+        job whose run alone gives no result there is a warning, and no numbers. Raises `InputError` with every
+        mistake of the scenario, `RunFailed` if the run gave no result, and `Interrupted`, which carries the
+        partial result, on Ctrl-C.
         """
+        if not alone:
+            return self._run(progress)
+        from tailback import alone as runs  # late: it is about scenarios itself
+
+        runs.demand_jobs(self)
+        return runs.all_compared(self, self._run(progress), progress)
+
+    def _run(self, progress: Watch | None) -> Result:
         stopped = False
 
         def watch(simulated_ps: int, end_ps: int, packet_hops: int) -> bool:

@@ -1,5 +1,7 @@
 """Jobs beside others, and alone."""
 
+import pytest
+
 import tailback
 from tailback import alone
 
@@ -20,3 +22,50 @@ def test_the_jobs_of_a_scenario_are_those_that_run(monkeypatch):
     text = '[[job]]\nname = "a"\n[[job]]\nname = "b"\n'
     assert alone.jobs(tailback.Scenario.loads(text)) == ["a", "b"]
     assert alone.jobs(tailback.Scenario.loads(f'{text}[run]\nonly = ["b"]\n')) == ["b"]
+
+
+BOTH = """
+[topology]
+kind = "single-switch"
+endpoints = 4
+[routing]
+kind = "minimal"
+[[job]]
+name = "a"
+workload = "ring-exchange"
+message = "4 flits"
+ranks = 2
+[[job]]
+name = "b"
+workload = "ring-exchange"
+message = "4 flits"
+ranks = 2
+"""
+
+
+@pytest.mark.engine
+def test_a_run_with_its_jobs_alone_tells_how_much_slower_each_is_beside_the_others():
+    jobs = tailback.Scenario.loads(BOTH).run(alone=True).summary["jobs"]
+    assert {name: job["slowdown"] for name, job in jobs.items()} == {"a": 1.0, "b": 1.0}
+    assert jobs["a"]["alone_ns"] == jobs["a"]["time_ns"]
+    with pytest.raises(tailback.InputError, match="no job"):
+        tailback.Scenario.loads(BOTH[: BOTH.index("[[job]]")]).run(alone=True)
+
+
+def test_a_failed_run_alone_is_warned_of_and_one_that_is_interrupted_loses_nothing(monkeypatch):
+    scenario, beside = tailback.Scenario.loads(BOTH), of_job(30.0, 12.0, 20.0)
+
+    def run(self, watch=None):
+        (name,) = dict(self.overrides)["run.only"].strip('"[]').split()
+        if name == "a":
+            raise tailback.RunFailed("deadlock")
+        raise tailback.Interrupted(of_job(1.0, 1.0, 1.0))
+
+    monkeypatch.setattr(tailback.Scenario, "run", run)
+    monkeypatch.setattr(alone, "jobs", lambda _: ["a", "b"])
+    with (
+        pytest.warns(UserWarning, match="the run of a alone gave no result: deadlock"),
+        pytest.raises(tailback.Interrupted) as stopped,
+    ):
+        alone.all_compared(scenario, beside)
+    assert stopped.value.result is beside
