@@ -31,6 +31,23 @@ fn stable_is_told_by_what_is_accepted() {
 }
 
 #[test]
+fn bursts_are_no_change_of_the_traffic() {
+    let warned = |seed: u64| {
+        let output = one(
+            "kind = \"none\"",
+            &format!(
+                "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.3\nprocess = {{ kind = \"on-off\", burst = \"64 packets\" }}\n\
+                 message = \"4 flits\"\n[run]\nseed = {seed}\nduration = \"100 us\"\n"
+            ),
+        );
+        assert_eq!(output.summary["stable"], true, "{seed}");
+        usize::from(output.summary["warnings"].to_string().contains("halves"))
+    };
+    // Three standard errors are exceeded by 0.3 % of normal variables.
+    assert!((1..=40).map(warned).sum::<usize>() <= 1);
+}
+
+#[test]
 fn quantiles_are_those_of_the_distribution() {
     let output = one(
         "kind = \"none\"",

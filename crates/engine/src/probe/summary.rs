@@ -45,6 +45,8 @@ pub(super) struct Class {
     pub destinations: usize,
     /// The part of the window that they refer to.
     pub time: Tick,
+    /// Variance of the flits that it offers in the window, under other seeds.
+    pub variance: f64,
 }
 
 impl Measured<'_> {
@@ -90,10 +92,12 @@ impl Measured<'_> {
             self.probes[1..].iter().for_each(|other| probe.merge(&other.classes[at]));
             classes.push(Class {
                 name: bound.name.clone(),
-                probe,
                 sources: bound.destinations.sources().len(),
                 destinations: bound.destinations.destinations().len(),
                 time: self.window(),
+                // Of a sum of messages that come at random one by one, the sum of their squared sizes.
+                variance: probe.squares as f64 * bound.pace.dispersion(),
+                probe,
             });
         }
         for (at, (job, outcome)) in self.plan.jobs.iter().zip(&self.jobs).enumerate() {
@@ -109,10 +113,11 @@ impl Measured<'_> {
             let time = self.span(job.start.0, outcome.end());
             classes.push(Class {
                 name: job.name.clone(),
-                probe,
                 sources: senders.len(),
                 destinations: receivers.len(),
                 time,
+                variance: probe.squares as f64,
+                probe,
             });
             sources.extend(senders);
             destinations.extend(receivers);
@@ -121,7 +126,8 @@ impl Measured<'_> {
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
         let (sources, destinations) = (sources.len(), destinations.len());
         let time = self.window();
-        classes.push(Class { name: "all".into(), probe: all, sources, destinations, time });
+        let variance = classes.iter().map(|class| class.variance).sum();
+        classes.push(Class { name: "all".into(), probe: all, sources, destinations, time, variance });
         classes
     }
 
@@ -176,7 +182,7 @@ impl Measured<'_> {
             "events": sum(|probe| probe.events),
             "partitions": self.plan.shares.len(),
             "checksum": format!("{checksum:016x}"),
-            "stable": classes[..self.plan.traffic.len()].iter().all(|class| self.stable(&class.probe)),
+            "stable": classes[..self.plan.traffic.len()].iter().all(|class| self.stable(class)),
             "warnings": self.warnings(classes),
             "retransmission_buffer_peak_flits": self.retained_peak,
             "packets_in_the_network": self.held,
@@ -205,7 +211,7 @@ impl Measured<'_> {
     fn class_summary(&self, class: &Class) -> Value {
         let numbers = self.class_numbers(std::slice::from_ref(class));
         let mut summary = Map::from_iter(numbers.into_iter().map(|(name, column)| (name, first(&column))));
-        summary.insert("stable".into(), self.stable(&class.probe).into());
+        summary.insert("stable".into(), self.stable(class).into());
         for (latency, name) in class.probe.latency.iter().zip(LATENCIES) {
             summary.insert(format!("{name}_latency_ns"), self.latency_summary(latency));
         }
@@ -237,13 +243,12 @@ impl Measured<'_> {
 
     /// Accepted at least 0.99 of offered within three standard errors, and the backlog at the sources not growing in
     /// the second half of the window by more than 1 % of that half's flits.
-    fn stable(&self, probe: &ClassProbe) -> bool {
-        let [offered, injected, accepted] = probe.halves;
+    fn stable(&self, class: &Class) -> bool {
+        let [offered, injected, accepted] = class.probe.halves;
         let total = (offered[0] + offered[1]) as f64;
-        // Of a sum of messages that come at random, the square root of the sum of their squared sizes.
-        let error = (probe.squares as f64).sqrt();
+        let error = class.variance.sqrt();
         let taken = (accepted[0] + accepted[1]) as f64 >= 0.99 * total - 3.0 * error;
-        let half_error = (probe.squares as f64 / 2.0).sqrt();
+        let half_error = (class.variance / 2.0).sqrt();
         let growth = offered[1] as f64 - injected[1] as f64;
         taken && growth <= 0.01 * offered[1] as f64 + 3.0 * half_error
     }
@@ -285,9 +290,8 @@ impl Measured<'_> {
                 continue;
             }
             let [_, _, accepted] = class.probe.halves;
-            // Each flit counts as many times as its message has flits.
-            let size = class.probe.squares as f64 / class.probe.offered.max(1) as f64;
-            let error = ((accepted[0] + accepted[1]) as f64 * size).sqrt();
+            let per_flit = class.variance / class.probe.offered.max(1) as f64;
+            let error = ((accepted[0] + accepted[1]) as f64 * per_flit).sqrt();
             if (accepted[0] as f64 - accepted[1] as f64).abs() > 3.0 * error {
                 warnings.push(format!(
                     "class \"{}\": the halves of the window accepted {} and {} flits, which differ by more than three \

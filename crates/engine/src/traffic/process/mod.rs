@@ -47,6 +47,10 @@ pub trait Pace: Send + Sync + std::fmt::Debug {
     fn first(&self, state: &mut u64, random: &mut Stream) -> u64;
     /// The slot of the message after the one in `slot`, or [`NEVER`].
     fn next(&self, slot: u64, state: &mut u64, random: &mut Stream) -> u64;
+    /// At most this is the variance of the number of messages in any time, over its mean, under other seeds.
+    fn dispersion(&self) -> f64 {
+        1.0
+    }
 }
 
 /// Slot of a source that makes no more messages.

@@ -49,11 +49,16 @@ impl Arrivals for OnOff {
     fn pace(&self, Offered { load, mean: (num, den), scale }: Offered) -> Box<dyn Pace> {
         let on = self.burst.flits(scale) as f64 / self.peak;
         let off = on * (self.peak / load - 1.0);
+        let (p, share) = ((self.peak * den as f64 / num as f64).min(1.0), load / self.peak);
+        // Whether the source is on is a chain: one that is on stays so, or is so again at once, with the probability 1 − q / on, one
+        // that is off becomes so with 1 − q. So it is in two slots k apart with the covariance share · (1 − share) · ρᵏ.
+        let rho = off / (1.0 + off) * (1.0 - 1.0 / on);
         Box::new(Bursts {
-            gap: Geometric::of_probability((self.peak * den as f64 / num as f64).min(1.0)),
+            gap: Geometric::of_probability(p),
             on: Geometric::of_probability(1.0 / on),
             off: Geometric::of_probability(1.0 / (1.0 + off)),
-            share: load / self.peak,
+            share,
+            dispersion: 1.0 - p * share + 2.0 * p * (1.0 - share) * rho / (1.0 - rho),
         })
     }
 }
@@ -69,6 +74,8 @@ struct Bursts {
     off: Geometric,
     /// Of all slots, those in which a source is on.
     share: f64,
+    /// Variance of the number of messages in a long time, over its mean.
+    dispersion: f64,
 }
 
 impl Bursts {
@@ -101,6 +108,10 @@ impl Pace for Bursts {
     fn next(&self, slot: u64, left: &mut u64, random: &mut Stream) -> u64 {
         slot.saturating_add(self.ahead(left, &mut own(random)))
     }
+
+    fn dispersion(&self) -> f64 {
+        self.dispersion
+    }
 }
 
 /// A stream for all that is drawn until the next message, by one draw of the source's: so sizes and destinations are the same
@@ -112,43 +123,30 @@ fn own(random: &mut Stream) -> Stream {
 #[cfg(test)]
 mod tests {
     use super::super::Process;
-    use super::super::tests::{moments, slots};
+    use super::super::tests::{SCALE, moments, slots};
     use super::*;
 
     fn process(burst: u64, peak: f64) -> Process {
         Process::OnOff(OnOff { burst: Size::Flits(burst), peak })
     }
 
-    /// The variance of the number of messages of one source in a long time follows from the chain of on and off: a source that is
-    /// on stays so, or is so again at once, with the probability 1 − q/L; one that is off becomes on with 1 − q. So the
-    /// covariance of being on in two slots k apart is s(1 − s)ρᵏ, with ρ = q(1 − 1/L), s being the share of slots on.
     #[test]
     fn counts_vary_as_those_of_the_chain_do() {
         for (load, flits, burst, peak) in
             [(0.2, 1, 64, 1.0), (0.5, 4, 200, 0.8), (0.05, 2, 10, 0.1), (0.79, 1, 40, 0.8)]
         {
-            let length = burst as f64 / peak;
-            let off = length * (peak / load - 1.0);
-            let q = off / (1.0 + off);
-            let share = load / peak;
-            let p = peak / flits as f64;
-            let rho = q * (1.0 - 1.0 / length);
-            let per_slot = load / flits as f64;
-            let expected =
-                per_slot * (1.0 - per_slot) + 2.0 * p * p * share * (1.0 - share) * rho / (1.0 - rho);
-            let end = (200.0 * (length + off)) as u64;
-            let counts: Vec<f64> = (0..2000)
-                .map(|seed| {
-                    slots(&process(burst, peak), load, flits, seed).take_while(|&slot| slot < end).count()
-                        as f64
-                })
-                .collect();
-            let (mean, variance) = moments(&counts);
-            let found = variance / end as f64;
+            let process = process(burst, peak);
+            let pace = process.pace(Offered { load, mean: (flits, 1), scale: &SCALE });
+            let period = burst as f64 / load;
+            let end = (200.0 * period) as u64;
+            let count =
+                |seed| slots(&process, load, flits, seed).take_while(|&slot| slot < end).count() as f64;
+            let (mean, variance) = moments(&(0..2000).map(count).collect::<Vec<_>>());
             // The standard error of a variance of 2000 is √(2/2000) = 3 %; that of the end of time is under 1 %.
-            assert!((found / expected - 1.0).abs() < 0.12, "{burst} at {peak}: {found}, not {expected}");
-            let error = (variance / 2000.0).sqrt();
-            assert!((mean - per_slot * end as f64).abs() < 3.5 * error, "{burst} at {peak}: {mean}");
+            let found = variance / mean;
+            assert!((found / pace.dispersion() - 1.0).abs() < 0.12, "{burst} at {peak}: {found}");
+            let expected = load / flits as f64 * end as f64;
+            assert!((mean - expected).abs() < 3.5 * (variance / 2000.0).sqrt(), "{burst} at {peak}: {mean}");
         }
     }
 
@@ -170,7 +168,7 @@ mod tests {
     fn a_peak_or_a_burst_of_nothing_is_refused() {
         let paths = |burst, peak| -> Vec<String> {
             let on_off = OnOff { burst: Size::Flits(burst), peak };
-            let found = on_off.problems(&super::super::tests::SCALE);
+            let found = on_off.problems(&SCALE);
             found.into_iter().map(|problem| problem.path).collect()
         };
         assert_eq!((paths(0, 0.0), paths(1, 0.5)), (vec!["peak".into(), "burst".into()], vec![]));
