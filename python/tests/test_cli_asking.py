@@ -1,0 +1,93 @@
+"""`tailback list`, `schema` and `describe`: what there is, and what a scenario builds."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import tailback
+
+LONG = {"name": "long", "doc": "word " * 100, "parameters": []}
+GOOD = "title = 'x'\n"
+
+
+def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
+    _, out, _ = command("list")
+    assert "Groups of switches." in out
+    assert "routings" in out
+    _, out, _ = command("list", "topologies")
+    assert "required" in out
+    assert "Number of groups." in out
+    assert out.splitlines()[1:5] == ["Groups of switches.", "", "Paper", "More."]
+
+
+def test_describe_shows_channel_loads_and_bounds(command, scenario_file):
+    status, out, _ = command("describe", scenario_file(GOOD), "--traffic")
+    assert status == 0
+    assert {"throughput", "bound"} <= set(out.split())
+    assert "switch 1 port 2 (x) to switch 2" in out
+    assert out.startswith("bounds\n")
+
+
+def test_describe_says_that_channel_loads_of_jobs_are_not_known(command, scenario_file, monkeypatch):
+    monkeypatch.setattr(tailback.Scenario, "linear_load", lambda self: {"bounds": [], "channel_loads": []})
+    status, out, _ = command("describe", scenario_file(GOOD), "--traffic")
+    assert (status, "jobs are not covered" in out) == (0, True)
+
+
+def test_describe_leaves_empty_rows_out(command, scenario_file, monkeypatch):
+    facts = {"title": "", "endpoints": 3, "queues": [], "dropped": 0, "lookahead": None}
+    monkeypatch.setattr(tailback.Scenario, "describe", lambda self: facts)
+    _, out, _ = command("describe", scenario_file(GOOD))
+    assert [line.split() for line in out.splitlines()] == [
+        ["endpoints", "3"],
+        ["dropped", "0"],
+        ["lookahead", "-"],
+    ]
+
+
+def test_describe_shows_facts_and_tables(command, scenario_file):
+    status, out, _ = command("describe", scenario_file(GOOD))
+    assert status == 0
+    lines = [line.split() for line in out.splitlines()]
+    assert ["endpoints", "1,056"] in lines
+    assert ["zero", "load", "latency", "1.234", "us"] in lines
+    assert ["memory", "estimate", "total", "21.5", "MB"] in lines
+    assert {"latency", "[ns]", "vc"} <= set(out.split())
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize(
+    "arguments",
+    [["list"], *(["list", name] for name in ("tables", "congestion-controls", "topologies")), ["describe"]],
+)
+def test_no_terminal_cuts_a_name_or_a_number(command, monkeypatch, width, arguments):
+    if arguments == ["describe"]:
+        arguments = ["describe", str(Path(__file__).parents[2] / "scenarios" / "hotspot-small.toml")]
+
+    def words(columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        return Counter(command(*arguments)[1].split())
+
+    assert words(width) == words(1000)
+
+
+def test_a_pipe_is_as_wide_as_columns_says(command, monkeypatch):
+    def widest():
+        return max(map(len, command("list", "topologies")[1].splitlines()))
+
+    monkeypatch.setattr(tailback._engine, "kinds", lambda: json.dumps({"topologies": [LONG]}))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert 80 < widest() <= 200
+    for columns, width in (("50", 50), ("", 200), ("many", 200)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert width - 20 < widest() <= width
+
+
+@pytest.mark.parametrize("arguments", [["schema"], ["list", "--json"], ["list", "routings", "--json"]])
+def test_machine_readable_answers_are_one_object(command, arguments):
+    status, out, _ = command(*arguments)
+    assert status == 0
+    assert isinstance(json.loads(out), dict)
