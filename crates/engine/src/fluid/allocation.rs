@@ -1,4 +1,6 @@
 //! Rates of flows on links of given capacity: pure functions.
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// A flow: its size, and the links on its way by their numbers.
 #[derive(Debug, Clone, Default)]
@@ -30,94 +32,202 @@ pub fn saa_times(flows: &[Flow], weights: &[f64]) -> Vec<f64> {
 /// Max-min fair rates of the flows that are `active`, by water filling: the link with the least for each of its flows is full
 /// first, and fixes their rates; then the next (D. Bertsekas, R. Gallager, "Data networks", 2nd edition, section 6.5.2).
 pub fn max_min(flows: &[Flow], active: &[bool], capacities: &[f64]) -> Vec<f64> {
-    let mut crossing: Vec<Vec<u32>> = vec![Vec::new(); capacities.len()];
-    for (number, flow) in (0..).zip(flows).filter(|(number, _)| active[*number as usize]) {
-        flow.links.iter().for_each(|&link| crossing[link as usize].push(number));
-    }
-    let mut open: Vec<usize> = crossing.iter().map(Vec::len).collect();
-    let (mut left, mut rates) = (capacities.to_vec(), vec![0.0; flows.len()]);
-    let mut fixed: Vec<bool> = active.iter().map(|active| !active).collect();
-    // Shares only grow as flows are fixed, so an entry that is no longer true is put back with its new share.
-    let share = |left: &[f64], open: &[usize], link: usize| Share {
-        each: left[link].max(0.0) / open[link] as f64,
-        link,
-    };
-    let mut heap: std::collections::BinaryHeap<Share> =
-        (0..capacities.len()).filter(|&link| open[link] > 0).map(|link| share(&left, &open, link)).collect();
-    while let Some(Share { each, link }) = heap.pop() {
-        if open[link] == 0 {
-            continue;
-        }
-        let now = share(&left, &open, link);
-        if now.each > each {
-            heap.push(now);
-            continue;
-        }
-        for &number in &crossing[link] {
-            if std::mem::replace(&mut fixed[number as usize], true) {
-                continue;
-            }
-            rates[number as usize] = each;
-            for &link in &flows[number as usize].links {
-                left[link as usize] -= each;
-                open[link as usize] -= 1;
-            }
-        }
-    }
-    rates
+    Filling::new(flows, active, capacities).rates
 }
 
-/// What a link has for each of its flows; the least is the greatest in order.
-#[derive(Debug, PartialEq)]
-struct Share {
-    each: f64,
-    link: usize,
-}
-
-impl Eq for Share {}
-
-impl Ord for Share {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        other.each.total_cmp(&self.each).then(other.link.cmp(&self.link))
-    }
-}
-
-impl PartialOrd for Share {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// The time each flow takes if rates are max-min fair at any time: when a flow is done, the others share what it had. All rates are
-/// filled in anew for every time at which a flow is done, so `go_on` is asked then; none if it says no.
+/// The time each flow takes if rates are max-min fair at any time: when a flow is done, the others share what it had. At every time
+/// at which one is done `go_on` is asked; none if it says no.
 pub fn max_min_times(
     flows: &[Flow],
     capacities: &[f64],
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<f64>> {
-    let mut left: Vec<f64> = flows.iter().map(|flow| flow.size).collect();
-    let mut active: Vec<bool> = flows.iter().map(|flow| !flow.links.is_empty() && flow.size > 0.0).collect();
-    let (mut times, mut now) = (vec![0.0; flows.len()], 0.0);
-    while active.contains(&true) {
-        if !go_on() {
+    let active: Vec<bool> = flows.iter().map(|flow| !flow.links.is_empty() && flow.size > 0.0).collect();
+    let mut filling = Filling::new(flows, &active, capacities);
+    let mut moving: Vec<Moving> = flows.iter().map(Moving::new).collect();
+    let (mut times, mut now, mut changed) = (vec![0.0; flows.len()], 0.0, 0);
+    let mut ends: BinaryHeap<Reverse<At>> = BinaryHeap::new();
+    loop {
+        for &flow in &filling.order[changed..] {
+            let end = moving[flow as usize].go_on(filling.rates[flow as usize], now);
+            ends.extend(end.map(|value| Reverse(At { value, number: flow })));
+        }
+        let (mut done, mut limit) = (Vec::new(), f64::INFINITY);
+        while let Some(&Reverse(At { value: end, number: flow })) =
+            ends.peek().filter(|end| end.0.value <= limit)
+        {
+            ends.pop();
+            // Of a flow whose rate has changed there is another entry.
+            if moving[flow as usize].end != end {
+                continue;
+            }
+            if done.is_empty() {
+                if !go_on() {
+                    return None;
+                }
+                // Those that end together but for rounding end together.
+                limit = now + (end - now) * (1.0 + 1e-9);
+                now = end.max(now);
+            }
+            done.push(flow);
+            (moving[flow as usize].end, times[flow as usize]) = (f64::NAN, now);
+        }
+        if done.is_empty() {
+            return Some(times);
+        }
+        changed = filling.remove(&done);
+    }
+}
+
+/// A flow on its way.
+struct Moving {
+    /// What was left of it at `since`, from when on it has had its rate.
+    left: f64,
+    since: f64,
+    rate: f64,
+    /// When it is done at this rate; NaN if it is.
+    end: f64,
+}
+
+impl Moving {
+    fn new(flow: &Flow) -> Self {
+        Self { left: flow.size, since: 0.0, rate: 0.0, end: f64::NAN }
+    }
+
+    /// It has this rate from now on; tells when it is done if that has changed.
+    fn go_on(&mut self, rate: f64, now: f64) -> Option<f64> {
+        if rate == self.rate {
             return None;
         }
-        let rates = max_min(flows, &active, capacities);
-        let to_go = |number: usize| left[number] / rates[number];
-        let running = || (0..flows.len()).filter(|&number| active[number]);
-        let step = running().map(to_go).fold(f64::INFINITY, f64::min);
-        now += step;
-        // Those that end together but for rounding end together.
-        let ends: Vec<usize> = running().filter(|&number| to_go(number) <= step * (1.0 + 1e-9)).collect();
-        for number in running() {
-            left[number] -= rates[number] * step;
+        self.left -= self.rate * (now - self.since);
+        (self.since, self.rate, self.end) = (now, rate, now + self.left / rate);
+        Some(self.end)
+    }
+}
+
+/// Rates by water filling, from which flows can be taken. A flow gets its rate from links that the flows with higher rates have not
+/// filled: so where a flow is taken, those with lower rates keep theirs, and only the rest is filled anew.
+struct Filling<'a> {
+    flows: &'a [Flow],
+    /// Numbers of the flows that cross each link, also of those that are taken.
+    crossing: Vec<Vec<u32>>,
+    /// What each link has not given away.
+    left: Vec<f64>,
+    /// Flows on each link that have no rate yet.
+    open: Vec<u32>,
+    /// By flow.
+    rates: Vec<f64>,
+    /// Flows that have a rate, or none to get.
+    fixed: Vec<bool>,
+    /// Flows with rates, in the order in which they got them: that of the rates.
+    order: Vec<u32>,
+}
+
+impl<'a> Filling<'a> {
+    fn new(flows: &'a [Flow], active: &[bool], capacities: &[f64]) -> Self {
+        let mut crossing: Vec<Vec<u32>> = vec![Vec::new(); capacities.len()];
+        for (number, flow) in (0..).zip(flows).filter(|(number, _)| active[*number as usize]) {
+            flow.links.iter().for_each(|&link| crossing[link as usize].push(number));
         }
-        for number in ends {
-            active[number] = false;
-            times[number] = now;
+        let mut filling = Self {
+            flows,
+            open: crossing.iter().map(|flows| flows.len() as u32).collect(),
+            crossing,
+            left: capacities.to_vec(),
+            rates: vec![0.0; flows.len()],
+            fixed: active.iter().map(|active| !active).collect(),
+            order: Vec::new(),
+        };
+        filling.fill(0..capacities.len() as u32);
+        filling
+    }
+
+    /// What a link has for each of its flows that have no rate.
+    fn share(&self, link: u32) -> Reverse<At> {
+        let value = self.left[link as usize].max(0.0) / f64::from(self.open[link as usize]);
+        Reverse(At { value, number: link })
+    }
+
+    /// Gives rates to the flows on these links that have none.
+    fn fill(&mut self, links: impl Iterator<Item = u32>) {
+        // Shares only grow as flows are fixed, so an entry that is no longer true is put back with its new share.
+        let open = links.filter(|&link| self.open[link as usize] > 0);
+        let mut shares: BinaryHeap<Reverse<At>> = open.map(|link| self.share(link)).collect();
+        while let Some(share @ Reverse(At { value, number: link })) = shares.pop() {
+            if self.open[link as usize] == 0 {
+                continue;
+            }
+            let now = self.share(link);
+            if now < share {
+                shares.push(now);
+                continue;
+            }
+            // Rounding does not change their order.
+            let last = self.order.last().map_or(0.0, |&flow| self.rates[flow as usize]);
+            self.fix(link, value.max(last));
         }
     }
-    Some(times)
+
+    /// The flows of a link that have no rate get this one.
+    fn fix(&mut self, link: u32, rate: f64) {
+        for &flow in &self.crossing[link as usize] {
+            if std::mem::replace(&mut self.fixed[flow as usize], true) {
+                continue;
+            }
+            self.rates[flow as usize] = rate;
+            self.order.push(flow);
+            for &link in &self.flows[flow as usize].links {
+                self.left[link as usize] -= rate;
+                self.open[link as usize] -= 1;
+            }
+        }
+    }
+
+    /// Takes flows, all of which have rates. Those before the place it returns, in `order`, have kept theirs.
+    fn remove(&mut self, taken: &[u32]) -> usize {
+        let least = taken.iter().map(|&flow| self.rates[flow as usize]).fold(f64::INFINITY, f64::min);
+        let kept = self.order.partition_point(|&flow| self.rates[flow as usize] < least);
+        let rest = self.order.split_off(kept);
+        for &flow in &rest {
+            self.fixed[flow as usize] = false;
+            for &link in &self.flows[flow as usize].links {
+                self.left[link as usize] += self.rates[flow as usize];
+                self.open[link as usize] += 1;
+            }
+        }
+        for &flow in taken {
+            self.fixed[flow as usize] = true;
+            self.rates[flow as usize] = 0.0;
+            self.flows[flow as usize].links.iter().for_each(|&link| self.open[link as usize] -= 1);
+        }
+        let mut links: Vec<u32> =
+            rest.iter().flat_map(|&flow| &self.flows[flow as usize].links).copied().collect();
+        links.sort_unstable();
+        links.dedup();
+        self.fill(links.into_iter());
+        kept
+    }
+}
+
+/// A value of what has a number; the least is the least in order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct At {
+    value: f64,
+    number: u32,
+}
+
+impl Eq for At {}
+
+impl Ord for At {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.value.total_cmp(&other.value).then(self.number.cmp(&other.number))
+    }
+}
+
+impl PartialOrd for At {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 #[cfg(test)]
@@ -155,7 +265,34 @@ mod tests {
         used
     }
 
+    /// The times by filling all rates in anew whenever a flow is done.
+    fn times_by_definition(flows: &[Flow], capacities: &[f64]) -> Vec<f64> {
+        let mut left: Vec<f64> = flows.iter().map(|flow| flow.size).collect();
+        let mut active = vec![true; flows.len()];
+        let (mut times, mut now) = (vec![0.0; flows.len()], 0.0);
+        while active.contains(&true) {
+            let rates = max_min(flows, &active, capacities);
+            let running: Vec<usize> = (0..flows.len()).filter(|&flow| active[flow]).collect();
+            let step = running.iter().map(|&flow| left[flow] / rates[flow]).fold(f64::INFINITY, f64::min);
+            now += step;
+            for flow in running {
+                active[flow] = left[flow] / rates[flow] > step * (1.0 + 1e-9);
+                left[flow] -= rates[flow] * step;
+                times[flow] = now;
+            }
+        }
+        times
+    }
+
     proptest! {
+        #[test]
+        fn flows_are_done_as_when_all_rates_are_filled_in_anew((flows, capacities) in network()) {
+            let found = max_min_times(&flows, &capacities, &mut || true).unwrap();
+            for (found, expected) in found.iter().zip(times_by_definition(&flows, &capacities)) {
+                prop_assert!((found / expected - 1.0).abs() < 1e-8, "{found}, not {expected}");
+            }
+        }
+
         /// Theorem 1 of the paper.
         #[test]
         fn saa_is_feasible_and_takes_as_long_as_the_heaviest_link((flows, capacities) in network()) {
