@@ -353,7 +353,8 @@ impl<S: Source> NicSet<S> {
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record);
         self.go_on(fabric, endpoint, queue);
-        self.note_want(endpoint, queue, fabric.now);
+        // Before the end of the packet nothing is sent.
+        self.note_want(endpoint, queue, end);
         true
     }
 
