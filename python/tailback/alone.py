@@ -24,7 +24,11 @@ def all_compared(scenario: Scenario, result: Result, watch: Watch | None = None)
     """The result with what runs of each job alone tell of it; of one that gives no result, a warning."""
     for name in jobs(scenario) if not result.interrupted else ():
         try:
-            result = compared(scenario, result, name, watch)
+            by_itself = only(scenario, name).run(watch)
+            if by_itself.interrupted:
+                warnings.warn(f"the run of {name} alone was stopped", stacklevel=3)
+                break
+            result = beside(result, by_itself, name)
         except RunFailed as failure:
             warnings.warn(f"the run of {name} alone gave no result: {failure}", stacklevel=3)
         except Interrupted as stopped:

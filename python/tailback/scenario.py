@@ -142,6 +142,8 @@ class Scenario:
             return self._run(progress)
         from tailback import alone as runs  # late: it is about scenarios itself
 
+        if problems := self.check():
+            raise InputError(problems)
         runs.demand_jobs(self)
         return runs.all_compared(self, self._run(progress), progress)
 

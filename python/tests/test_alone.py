@@ -48,8 +48,26 @@ def test_a_run_with_its_jobs_alone_tells_how_much_slower_each_is_beside_the_othe
     jobs = tailback.Scenario.loads(BOTH).run(alone=True).summary["jobs"]
     assert {name: job["slowdown"] for name, job in jobs.items()} == {"a": 1.0, "b": 1.0}
     assert jobs["a"]["alone_ns"] == jobs["a"]["time_ns"]
+    network = BOTH[: BOTH.index("[[job]]")]
     with pytest.raises(tailback.InputError, match="no job"):
-        tailback.Scenario.loads(BOTH[: BOTH.index("[[job]]")]).run(alone=True)
+        tailback.Scenario.loads(f"{network}[[traffic]]\npattern = 'uniform'\nload = 1").run(alone=True)
+    with pytest.raises(tailback.InputError, match="neither traffic nor a job"):
+        tailback.Scenario.loads(network).run(alone=True)
+
+
+@pytest.mark.engine
+def test_a_stop_during_a_run_alone_is_warned_of_and_no_other_is_begun(monkeypatch):
+    scenario, ran, real = tailback.Scenario.loads(BOTH), [], tailback.Scenario.run
+
+    def run(self, watch=None):
+        ran.append(dict(self.overrides)["run.only"])
+        return real(self, lambda _: False)
+
+    beside = scenario.run()
+    monkeypatch.setattr(tailback.Scenario, "run", run)
+    with pytest.warns(UserWarning, match="the run of a alone was stopped"):
+        assert alone.all_compared(scenario, beside) is beside
+    assert ran == ['["a"]']
 
 
 def test_a_failed_run_alone_is_warned_of_and_one_that_is_interrupted_loses_nothing(monkeypatch):

@@ -179,6 +179,18 @@ def test_full_load_counts_all_seeds_and_the_class_is_that_of_the_load(scenario_f
     assert found.refused_load == pytest.approx(0.525), "the load of which 'pair' is accepted, not all"
 
 
+@pytest.mark.engine
+def test_full_load_is_the_largest_of_the_search_where_the_traffic_cannot_offer_one(scenario_file, tmp_path):
+    bursts = 'load = 0.5\nprocess = { kind = "on-off", burst = "8 flits", peak = 0.7 }'
+    scenario = tailback.Scenario.load(scenario_file(TWO_TO_ONE.replace("load = 0.5", bursts)))
+    limits = {"high": 0.7, "tolerance": 0.2, "seeds": 2, "directory": tmp_path}
+    found = saturation.saturation(scenario, "traffic.pair.load", **limits)
+    assert (found.full_load, found.at_full_load.mean) == (0.7, pytest.approx(0.5, abs=0.01))
+    assert str(found).endswith("at a load of 0.7")
+    with pytest.raises(tailback.InputError, match=r"at most 0\.7"):
+        saturation.saturation(scenario, "traffic.pair.load", directory=tmp_path)
+
+
 RING = """
 [topology]
 kind = "torus"

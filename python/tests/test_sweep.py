@@ -273,12 +273,21 @@ def test_a_change_that_the_sweep_replaces_by_another_name_is_refused(command, sc
     assert command("check", scenario_file(text), "--set", "traffic.1.load=0.7")[0] == 0
 
 
+@pytest.mark.engine
+def test_kinds_as_texts_can_be_swept_beside_what_is_in_their_tables(command, scenario_file):
+    swept = '"traffic.u.load" = [0.1]\nqueueing = ["dbbm", "voqsw"]\n"queueing.queues" = [2, 4]\n'
+    text = SMALL[: SMALL.index("[sweep]")] + f"[sweep]\n{swept}"
+    status, out, err = command("sweep", scenario_file(text), "-o", "here")
+    assert (status, "4 points" in out) == (0, True), err
+
+
 @pytest.mark.parametrize(
     ("swept", "told"),
     [
         ('"a.b" = [1, 2]\na = [{ c = 1 }]', "sweep.a: the key sets what 'a.b' sets"),
         ('a = [{ c = 1 }, { b = 1 }]\n"a.b" = [1, 2]', "sweep.a.b: values of 'a' set this too"),
-        ('a = ["x"]\n"a.b" = [1, 2]', "sweep.a.b: values of 'a' set this too"),
+        ('a = [1]\n"a.b" = [1, 2]', "sweep.a.b: values of 'a' set this too"),
+        ('a = ["x"]\n"a.kind" = ["y"]', "sweep.a.kind: values of 'a' set this too"),
         ('"traffic.0.load" = [1]\n"traffic.u.load" = [2]', "sweep.traffic.u.load: the key sets what"),
         ('"traffic.traffic1.x" = [1]\n"traffic.1" = [{ x = 2 }]', "sweep.traffic.1: the key sets what"),
         ('"a.\'b\'" = [1]\n"a.b" = [2]', "sweep.a.b: the key sets what"),

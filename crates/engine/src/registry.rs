@@ -1,7 +1,7 @@
 //! What there is to choose from: the JSON Schema of a scenario file, and every kind of every seam with its
 //! parameters. Both are made from the structs and their doc comments; nothing is written twice.
 use crate::scenario::shape::{self, Field, Kinds, Shape, Table, Word};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of a scenario file. Quantities are texts with the `format` "duration", "rate" or
 /// "size"; `exclusiveMinimum` 0 on one says that it must be over 0.
@@ -47,7 +47,26 @@ pub fn schema() -> Value {
                         runs the product of them.",
     });
     allow_kinds_as_texts(&mut schema);
+    allow_per_cent(&mut schema);
     schema
+}
+
+/// Allows texts such as "40 %" in place of numbers up to 1.
+fn allow_per_cent(schema: &mut Value) {
+    if schema["maximum"] == 1.0
+        && let Some(own) = schema.as_object_mut()
+    {
+        let bounds = ["type", "format", "minimum", "exclusiveMinimum", "maximum"];
+        let number: Map<String, Value> = bounds.iter().filter_map(|key| own.remove_entry(*key)).collect();
+        let text = json!({ "type": "string", "pattern": "^[0-9.]+ *%$" });
+        own.insert("anyOf".into(), json!([number, text]));
+        return;
+    }
+    match schema {
+        Value::Object(inner) => inner.values_mut().for_each(allow_per_cent),
+        Value::Array(inner) => inner.iter_mut().for_each(allow_per_cent),
+        _ => {}
+    }
 }
 
 /// Allows the kinds that need no parameters as texts in place of their tables.
@@ -78,7 +97,12 @@ fn default_kinds(schema: &Value) -> Vec<(String, Value)> {
         let kind = property["default"].get("kind")?.clone();
         Some((property["$ref"].as_str()?.strip_prefix("#/$defs/")?.to_string(), kind))
     };
-    schema["properties"].as_object().into_iter().flat_map(|all| all.values()).filter_map(of).collect()
+    let traffic = &schema["$defs"]["Traffic"]["properties"];
+    [&schema["properties"], traffic]
+        .into_iter()
+        .flat_map(|properties| properties.as_object().into_iter().flat_map(|all| all.values()))
+        .filter_map(of)
+        .collect()
 }
 
 /// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in
@@ -242,6 +266,18 @@ mod tests {
         assert_eq!(texts("Process"), json!(["bernoulli", "periodic", "one-shot", "on-off"]));
         let has = |seam, kind: &str| texts(seam).as_array().unwrap().contains(&json!(kind));
         assert!(has("CongestionControl", "lhrp") && !has("Topology", "dragonfly"));
+    }
+
+    #[test]
+    fn the_schema_takes_per_cent_and_a_process_without_its_kind() {
+        let schema = schema();
+        let load = &schema["$defs"]["Traffic"]["properties"]["load"]["anyOf"];
+        assert_eq!((&load[0]["maximum"], &load[1]["type"]), (&json!(1.0), &json!("string")), "{load}");
+        let bernoulli = branches(&schema["$defs"]["Process"]["anyOf"][1]).next().unwrap();
+        assert!(
+            !bernoulli["required"].as_array().is_some_and(|keys| keys.contains(&json!("kind"))),
+            "{bernoulli}"
+        );
     }
 
     #[test]

@@ -184,6 +184,15 @@ fn mistakes_in_a_kind_that_stands_alone_or_with_its_parameters_are_told_where_it
 }
 
 #[test]
+fn a_burst_that_is_next_to_nothing_of_a_message_is_refused() {
+    let bursts = "{ kind = \"on-off\", burst = \"1 flit\" }";
+    let scenario = with(&[("traffic.hot.process", bursts), ("traffic.hot.message", "4000 flits")]).unwrap();
+    let problems = tailback_engine::run::check(&scenario);
+    let told = "traffic.hot.process.burst | a burst of 1 flit is next to nothing of a message, which has 4000 flits on average";
+    assert!(table(&problems).contains(told), "{}", table(&problems));
+}
+
+#[test]
 fn a_huge_file_of_garbage_is_answered_by_a_hundred_problems() {
     let started = std::time::Instant::now();
     let keys: String = (0..300_000).map(|n| format!("key{n} = {n}\n")).collect();

@@ -48,6 +48,22 @@ fn bursts_are_no_change_of_the_traffic() {
 }
 
 #[test]
+fn long_bursts_hide_no_saturation() {
+    for (burst, message) in
+        [("10 MB", "\"4 flits\""), ("1 MB", "{ sizes = [\"1 flit\", \"24 flits\"], shares = [0.5, 0.5] }")]
+    {
+        let output = one(
+            "kind = \"none\"",
+            &format!(
+                "[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[1, 0], [2, 0], [3, 0], [4, 0]]\nload = 0.5\n\
+                 process = {{ kind = \"on-off\", burst = \"{burst}\" }}\nmessage = {message}\n[run]\nduration = \"50 us\"\n"
+            ),
+        );
+        assert_eq!(output.summary["stable"], false, "{burst}: {}", output.summary["classes"]["t"]["offered"]);
+    }
+}
+
+#[test]
 fn quantiles_are_those_of_the_distribution() {
     let output = one(
         "kind = \"none\"",

@@ -100,6 +100,7 @@ def facts(found: Saturation) -> dict[str, Any]:
         "accepted_load": found.accepted_load or None,
         "refused_load": found.refused_load if math.isfinite(found.refused_load) else None,
         "at_full_load": _interval(found.at_full_load),
+        "full_load": found.full_load,
         "confidence": found.confidence,
         "sure": found.sure,
         "surely_accepted_load": found.sure_between[0] or None,

@@ -51,6 +51,8 @@ def _any_sets(axis: Axis, key: str, rest: Place) -> bool:
 def _sets(value: Any, rest: Place) -> bool:
     """Whether a value for a place sets the one below it that has the rest of the key."""
     for part in rest:
+        if isinstance(value, str):
+            value = {"kind": value}  # where it stands for a table
         if not isinstance(value, Mapping):
             return True
         if part not in value:

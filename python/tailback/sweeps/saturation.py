@@ -55,7 +55,8 @@ class Saturation:
     which was not: 0 and infinity where no load that was tried was. Each verdict rests on as many seeds as the
     confidence needed, up to the limit (`sure` tells whether all did, `sure_between` what the sure ones tell).
     `at_full_load` is what is accepted of a load of 1, wherever the search ended, over all seeds that ran
-    there. `runs` and `cpu_seconds` are of all runs that it rests on, whether or not they were there before.
+    there; where the traffic cannot offer as much, of the largest load of the search (`full_load`). `runs` and
+    `cpu_seconds` are of all runs that it rests on, whether or not they were there before.
     `tried` are the loads of the search, in its order, and `warnings` what the runs at the two ends of the
     bracket warned of.
     """
@@ -69,6 +70,7 @@ class Saturation:
     cpu_seconds: float
     tried: tuple[Tried, ...] = ()
     warnings: tuple[str, ...] = ()
+    full_load: float = FULL_LOAD
 
     @property
     def is_bracketed(self) -> bool:
@@ -105,7 +107,8 @@ class Saturation:
             low, high = (f"{end:.{digits}f}" for end in (self.accepted_load, self.refused_load))
             found = f"{enough} up to a load between {low} and {high}"
         return (
-            f"{found} of the injection bandwidth ({self._how_sure()}), and {self.at_full_load} at full load"
+            f"{found} of the injection bandwidth ({self._how_sure()}), and {self.at_full_load} at "
+            f"{'full load' if self.full_load == FULL_LOAD else f'a load of {self.full_load:g}'}"
         )
 
     def _how_sure(self) -> str:
@@ -141,7 +144,8 @@ def saturation(
     the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used up.
     `confidence` is that of the verdict at a load, however often it was looked at: each look has its part of
     the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
-    in the bracket. `progress` is told of each load when its verdict is there. Raises `InputError` with what
+    in the bracket, and at `high` if the traffic cannot offer 1. `progress` is told of each load when its
+    verdict is there. Raises `InputError` with what
     is wrong with the scenario or the limits, and `PointsFailed` where a run failed for another reason than
     its load, and at `low` for any.
     """
@@ -162,14 +166,15 @@ def saturation(
         raise InputError(
             Problem("the search sets it itself", path=name, help="leave it out") for name in lost
         )
-    for load in (low, high, FULL_LOAD):
+    for load in (low, high):
         problems = scenario.replace({key: load}).check()
         if problems:
             raise InputError(problems)
+    full_load = high if scenario.replace({key: FULL_LOAD}).check() else FULL_LOAD
     traffic = _demand_class(scenario.replace({key: low}), traffic or class_of(scenario, key) or "all")
     with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
         judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
-        return _bisect(judge, low, high, tolerance)
+        return _bisect(judge, low, high, tolerance, full_load)
 
 
 def _is_number(value: object) -> bool:
@@ -194,8 +199,8 @@ def _demand_class(scenario: Scenario, traffic: str) -> str:
     return traffic
 
 
-def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturation:
-    judge.run(FULL_LOAD)
+def _bisect(judge: _Judge, low: float, high: float, tolerance: float, full_load: float) -> Saturation:
+    judge.run(full_load)
     if judge.accepts(high):
         low, high = high, math.inf
     elif not judge.accepts(low):
@@ -207,13 +212,14 @@ def _bisect(judge: _Judge, low: float, high: float, tolerance: float) -> Saturat
     return Saturation(
         low,
         high,
-        judge.throughput(FULL_LOAD),
+        judge.throughput(full_load),
         judge.confidence,
         judge.sure,
         len(judge.summaries),
         judge.cpu_seconds,
         tuple(judge.tried),
         tuple(judge.warnings(low) + judge.warnings(high)),
+        full_load,
     )
 
 

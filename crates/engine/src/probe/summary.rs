@@ -45,8 +45,6 @@ pub(super) struct Class {
     pub destinations: usize,
     /// The part of the window that they refer to.
     pub time: Tick,
-    /// Variance of the flits that it offers in the window, under other seeds.
-    pub variance: f64,
 }
 
 impl Measured<'_> {
@@ -95,8 +93,6 @@ impl Measured<'_> {
                 sources: bound.destinations.sources().len(),
                 destinations: bound.destinations.destinations().len(),
                 time: self.window(),
-                // Of a sum of messages that come at random one by one, the sum of their squared sizes.
-                variance: probe.squares as f64 * bound.pace.dispersion(),
                 probe,
             });
         }
@@ -116,7 +112,6 @@ impl Measured<'_> {
                 sources: senders.len(),
                 destinations: receivers.len(),
                 time,
-                variance: probe.squares as f64,
                 probe,
             });
             sources.extend(senders);
@@ -126,8 +121,7 @@ impl Measured<'_> {
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
         let (sources, destinations) = (sources.len(), destinations.len());
         let time = self.window();
-        let variance = classes.iter().map(|class| class.variance).sum();
-        classes.push(Class { name: "all".into(), probe: all, sources, destinations, time, variance });
+        classes.push(Class { name: "all".into(), probe: all, sources, destinations, time });
         classes
     }
 
@@ -182,7 +176,7 @@ impl Measured<'_> {
             "events": sum(|probe| probe.events),
             "partitions": self.plan.shares.len(),
             "checksum": format!("{checksum:016x}"),
-            "stable": classes[..self.plan.traffic.len()].iter().all(|class| self.stable(class)),
+            "stable": classes[..self.plan.traffic.len()].iter().all(|class| self.stable(&class.probe)),
             "warnings": self.warnings(classes),
             "retransmission_buffer_peak_flits": self.retained_peak,
             "packets_in_the_network": self.held,
@@ -211,7 +205,7 @@ impl Measured<'_> {
     fn class_summary(&self, class: &Class) -> Value {
         let numbers = self.class_numbers(std::slice::from_ref(class));
         let mut summary = Map::from_iter(numbers.into_iter().map(|(name, column)| (name, first(&column))));
-        summary.insert("stable".into(), self.stable(class).into());
+        summary.insert("stable".into(), self.stable(&class.probe).into());
         for (latency, name) in class.probe.latency.iter().zip(LATENCIES) {
             summary.insert(format!("{name}_latency_ns"), self.latency_summary(latency));
         }
@@ -243,12 +237,14 @@ impl Measured<'_> {
 
     /// Accepted at least 0.99 of offered within three standard errors, and the backlog at the sources not growing in
     /// the second half of the window by more than 1 % of that half's flits.
-    fn stable(&self, class: &Class) -> bool {
-        let [offered, injected, accepted] = class.probe.halves;
+    fn stable(&self, probe: &ClassProbe) -> bool {
+        let [offered, injected, accepted] = probe.halves;
         let total = (offered[0] + offered[1]) as f64;
-        let error = class.variance.sqrt();
+        // Of a sum of messages that come at random, the square root of the sum of their squared sizes. Bursts, which vary more, are
+        // offered and accepted in the same window.
+        let error = (probe.squares as f64).sqrt();
         let taken = (accepted[0] + accepted[1]) as f64 >= 0.99 * total - 3.0 * error;
-        let half_error = (class.variance / 2.0).sqrt();
+        let half_error = (probe.squares as f64 / 2.0).sqrt();
         let growth = offered[1] as f64 - injected[1] as f64;
         taken && growth <= 0.01 * offered[1] as f64 + 3.0 * half_error
     }
@@ -281,7 +277,7 @@ impl Measured<'_> {
                 self.ns(end as f64) / 1000.0
             ));
         }
-        for class in &classes[..self.plan.traffic.len()] {
+        for (class, traffic) in classes.iter().zip(&self.plan.traffic) {
             if class.probe.messages == 0 {
                 warnings.push(format!("class \"{}\" created no message in the window", class.name));
             }
@@ -290,7 +286,8 @@ impl Measured<'_> {
                 continue;
             }
             let [_, _, accepted] = class.probe.halves;
-            let per_flit = class.variance / class.probe.offered.max(1) as f64;
+            let pace = &traffic.class().pace;
+            let per_flit = per_flit(&class.probe, pace.dispersion(self.channel_flits(self.window()) / 2.0));
             let error = ((accepted[0] + accepted[1]) as f64 * per_flit).sqrt();
             if (accepted[0] as f64 - accepted[1] as f64).abs() > 3.0 * error {
                 warnings.push(format!(
@@ -348,4 +345,12 @@ fn first(column: &Column) -> Value {
         Column::Real(numbers) => numbers[0].into(),
         Column::Text(words) => words[0].as_str().into(),
     }
+}
+
+/// Variance of the flits that a class offers, for each of them: of a sum of messages whose number varies by its dispersion, each flit
+/// counts as many times as its message has flits, and its message's mean as many times as the dispersion is over 1.
+fn per_flit(probe: &ClassProbe, dispersion: f64) -> f64 {
+    let offered = probe.offered.max(1) as f64;
+    let mean = offered / probe.messages.max(1) as f64;
+    probe.squares as f64 / offered + (dispersion - 1.0) * mean
 }

@@ -279,7 +279,9 @@ fn integer(schema: &Map<String, Value>) -> Shape {
 
 fn number(schema: &Map<String, Value>) -> Shape {
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    Shape::Number { least: bound("minimum").unwrap_or(f64::MIN), most: bound("maximum").unwrap_or(f64::MAX) }
+    // That a number must be over the least is for its kind to tell.
+    let least = bound("minimum").or(bound("exclusiveMinimum")).unwrap_or(f64::MIN);
+    Shape::Number { least, most: bound("maximum").unwrap_or(f64::MAX) }
 }
 
 /// A text, or a quantity, which has a `format`; `exclusiveMinimum = 0` on one says that it must be over 0.

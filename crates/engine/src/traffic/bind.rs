@@ -126,6 +126,7 @@ impl Context<'_> {
         let load_per_source = load_per_source(class, &*destinations).map_err(|problem| vec![problem])?;
         let sizes = Sizes::new(&class.message, self.scale);
         let offered = Offered { load: load_per_source, mean: sizes.mean(), scale: self.scale };
+        class.process.arrivals().suits(&offered).map_err(|problem| vec![problem])?;
         Ok(BoundClass {
             name: class.name.clone(),
             destinations,

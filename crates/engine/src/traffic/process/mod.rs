@@ -26,6 +26,10 @@ pub trait Arrivals {
     fn problems(&self, _: &Scale) -> Vec<Problem> {
         Vec::new()
     }
+    /// Whether it can make such messages: mistakes by their key.
+    fn suits(&self, _: &Offered) -> Result<(), Problem> {
+        Ok(())
+    }
     /// When a source makes messages that offers `offered`, whose load is over 0 if the process has one.
     fn pace(&self, offered: Offered) -> Box<dyn Pace>;
 }
@@ -47,8 +51,8 @@ pub trait Pace: Send + Sync + std::fmt::Debug {
     fn first(&self, state: &mut u64, random: &mut Stream) -> u64;
     /// The slot of the message after the one in `slot`, or [`NEVER`].
     fn next(&self, slot: u64, state: &mut u64, random: &mut Stream) -> u64;
-    /// At most this is the variance of the number of messages in any time, over its mean, under other seeds.
-    fn dispersion(&self) -> f64 {
+    /// The variance of the number of messages in so many slots over its mean, under other seeds; at least that.
+    fn dispersion(&self, _slots: f64) -> f64 {
         1.0
     }
 }

@@ -20,7 +20,7 @@ pub struct OnOff {
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub burst: Size,
     /// Load of a source while it is on, as a fraction of its channel: over 0, and no less than the class's load.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0))]
     pub peak: f64,
 }
 
@@ -29,6 +29,9 @@ impl Default for OnOff {
         Self { burst: Size::Packets(16), peak: 1.0 }
     }
 }
+
+/// How many bursts it may take to make a message, on average.
+const BURSTS_PER_MESSAGE: f64 = 1000.0;
 
 impl Arrivals for OnOff {
     fn load_max(&self) -> f64 {
@@ -46,19 +49,28 @@ impl Arrivals for OnOff {
         problems
     }
 
+    /// Between two messages all bursts without one are drawn.
+    fn suits(&self, offered: &Offered) -> Result<(), Problem> {
+        let (burst, mean) = (self.burst.flits(offered.scale), offered.mean.0 as f64 / offered.mean.1 as f64);
+        if burst as f64 * BURSTS_PER_MESSAGE >= mean {
+            return Ok(());
+        }
+        let burst = self.burst;
+        let message =
+            format!("a burst of {burst} is next to nothing of a message, which has {mean} flits on average");
+        Err(Problem::new("process.burst", message, format!("at least a {BURSTS_PER_MESSAGE}th of it")))
+    }
+
     fn pace(&self, Offered { load, mean: (num, den), scale }: Offered) -> Box<dyn Pace> {
         let on = self.burst.flits(scale) as f64 / self.peak;
         let off = on * (self.peak / load - 1.0);
-        let (p, share) = ((self.peak * den as f64 / num as f64).min(1.0), load / self.peak);
-        // Whether the source is on is a chain: one that is on stays so, or is so again at once, with the probability 1 − q / on, one
-        // that is off becomes so with 1 − q. So it is in two slots k apart with the covariance share · (1 − share) · ρᵏ.
-        let rho = off / (1.0 + off) * (1.0 - 1.0 / on);
         Box::new(Bursts {
-            gap: Geometric::of_probability(p),
+            probability: (self.peak * den as f64 / num as f64).min(1.0),
+            share: load / self.peak,
+            gone: (on + off) / (on * (1.0 + off)),
+            gap: Geometric::of_probability((self.peak * den as f64 / num as f64).min(1.0)),
             on: Geometric::of_probability(1.0 / on),
             off: Geometric::of_probability(1.0 / (1.0 + off)),
-            share,
-            dispersion: 1.0 - p * share + 2.0 * p * (1.0 - share) * rho / (1.0 - rho),
         })
     }
 }
@@ -72,10 +84,14 @@ struct Bursts {
     on: Geometric,
     /// Slots between bursts, and 1.
     off: Geometric,
+    /// Of a message in a slot in which a source is on.
+    probability: f64,
     /// Of all slots, those in which a source is on.
     share: f64,
-    /// Variance of the number of messages in a long time, over its mean.
-    dispersion: f64,
+    /// Whether the source is on is a chain: one that is on stays so, or is so again at once, with the probability 1 − q / on, one that is
+    /// off becomes so with 1 − q, q being off / (1 + off). So it is in two slots k apart with the covariance share · (1 − share) · ρᵏ,
+    /// and this is 1 − ρ.
+    gone: f64,
 }
 
 impl Bursts {
@@ -109,8 +125,12 @@ impl Pace for Bursts {
         slot.saturating_add(self.ahead(left, &mut own(random)))
     }
 
-    fn dispersion(&self) -> f64 {
-        self.dispersion
+    /// 1 − p · share + 2 p (1 − share) Σ (1 − k/T) ρᵏ, for k from 1 to T − 1.
+    fn dispersion(&self, slots: f64) -> f64 {
+        let x = slots * self.gone;
+        let part = if x < 1e-6 { x / 2.0 } else { 1.0 + libm::expm1(slots * libm::log1p(-self.gone)) / x };
+        let sum = (1.0 - self.gone) * part / self.gone;
+        1.0 - self.probability * self.share + 2.0 * self.probability * (1.0 - self.share) * sum
     }
 }
 
@@ -132,19 +152,25 @@ mod tests {
 
     #[test]
     fn counts_vary_as_those_of_the_chain_do() {
-        for (load, flits, burst, peak) in
-            [(0.2, 1, 64, 1.0), (0.5, 4, 200, 0.8), (0.05, 2, 10, 0.1), (0.79, 1, 40, 0.8)]
-        {
+        for (load, flits, burst, peak, periods) in [
+            (0.2, 1, 64, 1.0, 200.0),
+            (0.5, 4, 200, 0.8, 200.0),
+            (0.05, 2, 10, 0.1, 200.0),
+            (0.79, 1, 40, 0.8, 200.0),
+            (0.2, 1, 64, 1.0, 1.0),
+            (0.4, 2, 500, 0.9, 0.1),
+            (0.5, 1, 100, 1.0, 1e-2),
+        ] {
             let process = process(burst, peak);
             let pace = process.pace(Offered { load, mean: (flits, 1), scale: &SCALE });
             let period = burst as f64 / load;
-            let end = (200.0 * period) as u64;
+            let end = (periods * period) as u64;
             let count =
                 |seed| slots(&process, load, flits, seed).take_while(|&slot| slot < end).count() as f64;
             let (mean, variance) = moments(&(0..2000).map(count).collect::<Vec<_>>());
-            // The standard error of a variance of 2000 is √(2/2000) = 3 %; that of the end of time is under 1 %.
+            // The standard error of a variance of 2000 is √(2/2000) = 3 %.
             let found = variance / mean;
-            assert!((found / pace.dispersion() - 1.0).abs() < 0.12, "{burst} at {peak}: {found}");
+            assert!((found / pace.dispersion(end as f64) - 1.0).abs() < 0.12, "{burst} at {peak}: {found}");
             let expected = load / flits as f64 * end as f64;
             assert!((mean - expected).abs() < 3.5 * (variance / 2000.0).sqrt(), "{burst} at {peak}: {mean}");
         }
