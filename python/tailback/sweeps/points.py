@@ -171,10 +171,17 @@ def _written(result: Result, fresh: Path) -> Path:
 
 
 def _move(fresh: Path, target: Path) -> None:
-    """Puts a result in its place; one that another process has put there stays, and a damaged one leaves."""
+    """Puts a result in its place; one that another process has put there stays, and a damaged one leaves.
+
+    Only what is there when it cannot be put there is looked at: what was not there before may be now.
+    """
+    with suppress(OSError):
+        fresh.rename(target)
+        return
+    if is_complete(target):
+        return
     with suppress(FileNotFoundError):
-        if not is_complete(target):
-            target.rename(fresh.parent / "damaged")
+        target.rename(fresh.parent / "damaged")
     try:
         fresh.rename(target)
     except OSError:
