@@ -30,6 +30,8 @@ duration = "100 us"
 drain = "0 us"
 """
 
+LATENCY = {"message_latency_ns": {"mean": 100.0}}
+
 
 @pytest.fixture
 def network(monkeypatch):
@@ -39,7 +41,7 @@ def network(monkeypatch):
         def __init__(self, load):
             kept = load if load <= 0.6 else 0.6 - 0.25 * (load - 0.6)
             self.summary = {
-                "classes": {"all": {"offered": load, "accepted": kept}},
+                "classes": {"all": {"offered": load, "accepted": kept, **LATENCY}},
                 "cpu_seconds": 0.5,
             }
 
@@ -62,6 +64,7 @@ def test_bisection_brackets_the_largest_load_accepted_within_three_percent(netwo
     assert found.accepted_load <= edge <= found.refused_load
     assert found.refused_load - found.accepted_load <= 0.005
     assert found.at_full_load.mean == pytest.approx(0.5)
+    assert {tried.latency_ns.mean for tried in found.tried} == {100.0}
     assert found.sure
 
 
@@ -125,7 +128,7 @@ def test_a_verdict_at_the_limit_is_called_sure_no_more_often_than_the_confidence
         monkeypatch.setattr(
             judge,
             "_facts",
-            lambda load, seeds, of=ratios: [{"accepted": r, "offered": 1} for r in of[:seeds]],
+            lambda load, seeds, of=ratios: [{"accepted": r, "offered": 1, **LATENCY} for r in of[:seeds]],
         )
         judge.accepts(0.5)
         sure += judge.sure
@@ -281,7 +284,7 @@ def test_seeds_are_added_one_by_one_until_the_verdict_is_sure(monkeypatch):
 
     def facts(load, seeds):
         asked.append(seeds)
-        return [{"accepted": ratio, "offered": 1} for ratio in ratios[:seeds]]
+        return [{"accepted": ratio, "offered": 1, **LATENCY} for ratio in ratios[:seeds]]
 
     monkeypatch.setattr(judge, "_facts", facts)
     assert not judge.accepts(0.5)

@@ -113,6 +113,7 @@ def facts(found: Saturation) -> dict[str, Any]:
                 "accepted": tried.accepted,
                 "sure": tried.sure,
                 "accepted_share": _interval(tried.ratio),
+                "message_latency_ns": _interval(tried.latency_ns),
                 "failed": tried.failed,
             }
             for tried in found.tried

@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tailback.experiments import bracket
-from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look, seeds_told, whole_decades
+from tailback.experiments import bracket, lhrp_uniform
+from tailback.experiments.draw import LABELS, OFFERED, finish, seeds_told, whole_decades
 from tailback.experiments.lhrp_paper import (
     FULL,
     PAPER,
@@ -21,7 +21,7 @@ from tailback.experiments.lhrp_paper import (
     uniform,
     uniform_cost,
 )
-from tailback.experiments.measure import accepted, latency, per_packet
+from tailback.experiments.measure import accepted, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, Times, hard, value
 from tailback.figures import style
 from tailback.sweeps.saturation import Saturation
@@ -94,7 +94,7 @@ def searches(full: bool) -> list[Search]:
 
 
 def _search(labels: dict[str, Any], protocol: str, size: int, full: bool) -> Search:
-    span = replace(FULL, drain=0) if full else Times(30, 50, 0)
+    span = replace(FULL, drain=10) if full else Times(30, 50, 10)
     made = scenario(f"uniform, {size} flits, {protocol}", protocol, uniform(0.5, f"{size} flits"), span, 1)
     return Search(
         labels,
@@ -114,16 +114,13 @@ def draw(data: Data) -> Figure:
         figure, panels = style.figure(2, height=2.6)
         for axes, size in zip(panels, _SIZES, strict=True):
             for protocol in data.values("protocol"):
-                loads, points = data.curve(
-                    latency("uniform", "message"), "load", protocol=protocol, flits=size
-                )
-                shown = [point.scaled(1e-3) for point in points]
-                curve(axes, [100 * load for load in loads], shown, LABELS[protocol], look(protocol))
+                lhrp_uniform.draw_latency(axes, data, protocol, size)
             axes.set_title(f"{size}-flit messages", loc="left")
             axes.set_ylabel("mean message\nlatency [us]")
             style.logarithmic(axes, "y")
         whole_decades(*panels)
-        finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", seeds_told(data))
+        note = f"vertical: saturation; latencies: {seeds_told(data)}; {lhrp_uniform.SHORT}"
+        finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", note)
     return figure
 
 

@@ -8,15 +8,11 @@ from tailback.experiments import bracket, lhrp_uniform
 from tailback.experiments.draw import (
     LABELS,
     OFFERED,
-    curves,
     finish,
-    look,
-    protocol_lines,
     seeds_told,
     whole_decades,
 )
 from tailback.experiments.lhrp_paper import PAPER, SPANS
-from tailback.experiments.measure import latency
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
 from tailback.figures import style
 
@@ -50,17 +46,13 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure, panels = style.figure(2, height=2.4)
         for axes, size in zip(panels, _SIZES, strict=True):
-            lines = protocol_lines(data, flits=size)
-            curves(axes, data, latency("uniform", "message"), "load", lines, 1e-3)
             for kind in _KINDS:
-                found = data.saturation(protocol=kind, flits=size)
-                if found.is_bracketed:
-                    axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(kind)))
+                lhrp_uniform.draw_latency(axes, data, kind, size)
             axes.set_title(f"{size}-flit messages", loc="left")
             style.logarithmic(axes, "y")
             axes.set_ylabel("mean message\nlatency [us]")
         whole_decades(*panels)
-        note = f"vertical: saturation; latencies: {seeds_told(data, flits=_SIZES[0])}"
+        note = f"vertical: saturation; latencies: {seeds_told(data, flits=_SIZES[0])}; {lhrp_uniform.SHORT}"
         return finish(figure, panels[-1], OFFERED, "mean message\nlatency [us]", note)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from tailback.experiments import bracket, lhrp_uniform
-from tailback.experiments.draw import LABELS, OFFERED, curve, finish, look, seeds_told, whole_decades
+from tailback.experiments.draw import LABELS, OFFERED, finish, seeds_told, whole_decades
 from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
-from tailback.experiments.measure import accepted, latency, per_packet
+from tailback.experiments.measure import accepted, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
 from tailback.figures import style
 from tailback.sweeps.saturation import Saturation
@@ -23,12 +23,7 @@ def draw(data: Data) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure()
         for protocol in data.values("protocol"):
-            loads, points = data.curve(latency("uniform", "message"), "load", protocol=protocol)
-            shown = [point.scaled(1e-3) for point in points]
-            curve(axes, [100 * load for load in loads], shown, LABELS[protocol], look(protocol))
-            found = data.saturation(protocol=protocol)
-            if found.is_bracketed:
-                axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(protocol)))
+            lhrp_uniform.draw_latency(axes, data, protocol, 4)
         style.logarithmic(axes, "y")
         whole_decades(axes)
         finish(
@@ -37,7 +32,7 @@ def draw(data: Data) -> Figure:
             OFFERED,
             "mean message latency [us]",
             "vertical: saturation (largest load accepted within 3 %); saturated latencies are not drawn; "
-            f"latencies: {seeds_told(data)}",
+            f"latencies: {seeds_told(data)}; {lhrp_uniform.SHORT}",
         )
     return figure
 

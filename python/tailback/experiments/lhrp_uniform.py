@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+from matplotlib.axes import Axes
+
+from tailback.experiments.draw import LABELS, curve, look
 from tailback.experiments.lhrp_paper import PROTOCOLS, scenario, times, uniform, uniform_cost
-from tailback.experiments.model import Case, Search, Times
+from tailback.experiments.measure import latency
+from tailback.experiments.model import Case, Data, Search, Times
+from tailback.figures import style
 
 LOADS = (0.2, 0.5)
 """Of small messages; near saturation there are the searches, and a run of 80 us takes a minute."""
@@ -14,7 +20,7 @@ LOADS_FULL = (0.2, 0.4, 0.55, 0.75)
 SHARES_LOAD = 0.8
 _SMALL = {"topology.p": 2, "topology.a": 4, "topology.h": 2, "topology.groups": 9}
 LONG = Times(100, 400, 0)
-_SEARCHED = {False: Times(10, 10, 0), True: Times(100, 100, 0)}
+_SEARCHED = {False: Times(10, 10, 5), True: Times(100, 100, 5)}
 SEARCHED = (
     "Saturations in the reduced size: accepted in 10 us after a warm-up of 10 (messages over 24 flits: 30), "
     "to within a point; full: 100 us after 100, a quarter of a point, of SRP with 4 flits two; one seed."
@@ -40,7 +46,7 @@ def small(protocol: str, load: float, span: Times = LONG) -> Case:
 
 def search(protocol: str, full: bool, between: tuple[float, float], flits: int = 4) -> Search:
     """The saturation of a protocol; searches that are alike share their runs."""
-    span = _SEARCHED[full] if full or flits <= 24 else Times(10, 30, 0)
+    span = _SEARCHED[full] if full or flits <= 24 else Times(10, 30, 5)
     return Search(
         {"protocol": protocol, "flits": flits},
         scenario(f"uniform, {flits} flits, {protocol}", protocol, uniform(0.5, f"{flits} flits"), span, 1),
@@ -78,3 +84,22 @@ def cases(full: bool) -> list[Case]:
         return made
     brief = Times(10, 10, 10)
     return made + [case(kind, SHARES_LOAD, full, span=brief) for kind in PROTOCOLS if kind != "srp"]
+
+
+SHORT = "hollow: runs of the searches, which are shorter"
+"""What a figure says of the points between those of long runs."""
+
+
+def draw_latency(axes: Axes, data: Data, protocol: str, flits: int) -> None:
+    """Mean message latency [us] of a protocol over the offered load, and where it saturates."""
+    loads, means = data.curve(latency("uniform", "message"), "load", protocol=protocol, flits=flits)
+    found = data.saturation(protocol=protocol, flits=flits)
+    points = {tried.load: tried.latency_ns for tried in found.tried if not math.isnan(tried.latency_ns.mean)}
+    short = points.keys() - set(loads)
+    points |= dict(zip(loads, means, strict=True))
+    along = sorted(points)
+    shown = [points[load].scaled(1e-3) for load in along]
+    hollow = [load in short for load in along]
+    curve(axes, [100 * load for load in along], shown, LABELS[protocol], look(protocol), hollow)
+    if found.is_bracketed:
+        axes.axvline(100 * found.load, linewidth=0.8, **style.line(look(protocol)))

@@ -37,7 +37,8 @@ class Tried:
 
     The interval has the confidence of one look; the verdict is sure if it lies on one side of the limit. A
     load at which a run deadlocked, or held more than `run.memory`, is refused, in the second case not surely:
-    `failed` says why, and the interval is not known.
+    `failed` says why, and the interval is not known. `latency_ns` is the mean latency of the messages, from
+    their creation, over the seeds; NaN where over 1 % of them had not arrived when a run ended.
     """
 
     load: float
@@ -45,6 +46,7 @@ class Tried:
     accepted: bool
     sure: bool
     failed: str | None = None
+    latency_ns: Interval = field(default_factory=lambda: mean_interval([]))
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,11 @@ def _bisect(judge: _Judge, low: float, high: float, tolerance: float, full_load:
     )
 
 
+def _latency(ran: list[dict[str, Any]], confidence: float) -> Interval:
+    means = [facts["message_latency_ns"]["mean"] for facts in ran]
+    return mean_interval([math.nan if mean is None else mean for mean in means], confidence)
+
+
 def _is_of_load(why: str) -> bool:
     """Whether a run failed for what its load does: it deadlocked, or held more than the scenario allows."""
     return is_deadlock(why) or "over the limit" in why
@@ -291,14 +298,16 @@ class _Judge:
         count = min(2, self.seeds)
         looks = self.seeds - count + 1
         while True:
-            ratios = [facts["accepted"] / facts["offered"] for facts in self._facts(load, count)]
+            ran = self._facts(load, count)
+            ratios = [facts["accepted"] / facts["offered"] for facts in ran]
             interval = mean_interval(ratios, 1 - (1 - self.confidence) / looks)
             clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
             if clear or count >= self.seeds:
-                return Tried(load, interval, interval.mean >= 1 - LOSS_MAX, clear)
+                accepted = interval.mean >= 1 - LOSS_MAX
+                return Tried(load, interval, accepted, clear, latency_ns=_latency(ran, self.confidence))
             count += 1
 
-    def _facts(self, load: float, seeds: int) -> list[dict[str, float]]:
+    def _facts(self, load: float, seeds: int) -> list[dict[str, Any]]:
         over = {self.key: [round(load, 9)]}
         done = measured(self.scenario, over, self.executor, seeds, directory=self.directory)
         summaries = [result.summary for result in done.results()]
