@@ -96,6 +96,10 @@ struct Node {
     clock: Clock,
     /// Flits of its flows that switches know of.
     announced: u64,
+    /// Its flows that could send when they were last looked at, if they have rates, and before when that holds unless something
+    /// happens to a queue, which then is ready; 0 if it does not.
+    flows: Vec<Candidate>,
+    flows_until: Tick,
     /// When it is to be looked at, if its flows have rates.
     paced_at: Tick,
     /// Whether one of its flows with rates lacked credit when they were looked at last.
@@ -126,8 +130,6 @@ pub struct NicSet<S: Source> {
     /// Flits that are missing of messages of several packets, and the number behind the last packet that came, by source and message.
     assembly: Keyed<u64, (u32, u16)>,
     replies: Vec<Reply>,
-    /// Flows of the endpoint that is looked at which could send, if flows have rates.
-    candidates: Vec<Candidate>,
     /// Bit n is set if class n may be dropped.
     droppable: u64,
     retained_peak: u32,
@@ -187,6 +189,8 @@ impl<S: Source> NicSet<S> {
                 turn: 0,
                 clock: Clock::default(),
                 announced: 0,
+                flows: Vec::new(),
+                flows_until: 0,
                 paced_at: NEVER,
                 paced_lacks: false,
             });
@@ -204,7 +208,6 @@ impl<S: Source> NicSet<S> {
             feeds: feeds.into(),
             assembly: Keyed::default(),
             replies: Vec::new(),
-            candidates: Vec::new(),
             droppable: plan.vcs.classes.iter().rev().fold(0, |all, class| all << 1 | class.droppable as u64),
             retained_peak: 0,
             fifo: plan.fifo,

@@ -10,12 +10,19 @@ use crate::protocol::{Pull, Source};
 impl<S: Source> NicSet<S> {
     /// Sends the next packet of an endpoint, and notes when it is to be looked at again. Returns whether something lacked credit.
     pub(super) fn send_paced(&mut self, fabric: &mut Fabric, endpoint: u32, injection: Injection) -> bool {
-        self.nodes[endpoint].paced_at = NEVER;
+        let now = fabric.now;
+        let node = &mut self.nodes[endpoint];
+        if node.ready.is_empty() && now < node.flows_until {
+            node.paced_at = node.flows_until;
+            debug_assert!(self.are_current(endpoint, now), "law broken: flows have changed unseen");
+            return self.send_candidate(fabric, endpoint, injection, Lacking::default());
+        }
+        (node.paced_at, node.flows_until) = (NEVER, 0);
+        node.flows.clear();
         while let Some(queue) = self.nodes[endpoint].ready.pop_front() {
             self.queues[queue].ready = false;
         }
-        let (now, mut lacking, mut starved) = (fabric.now, Lacking::default(), false);
-        self.candidates.clear();
+        let (mut lacking, mut starved) = (Lacking::default(), false);
         let own = self.own_load(endpoint);
         let mut place = 0;
         while let Some(&(dst, queue)) = self.nodes[endpoint].queues.list().get(place) {
@@ -28,16 +35,14 @@ impl<S: Source> NicSet<S> {
                     starved = true;
                 }
                 Pull::Next(class) => {
-                    let paced = self.source.flow(&self.queues[queue]);
-                    if paced.probe_at > now {
-                        self.wake_paced(endpoint, paced.probe_at);
+                    let (rate, probe_at) = self.rate(queue, own);
+                    if probe_at > now {
+                        self.wake_paced(endpoint, probe_at);
                     }
-                    let weight = f64::from(self.queues[queue].circuit.weight());
-                    let load = if paced.own_unasked { paced.load.max(own) } else { paced.load };
-                    let rate = weight / load.max(1) as f64;
+                    let node = &mut self.nodes[endpoint];
                     let progress = self.source.progress(&mut self.queues[queue]);
-                    progress.go_on(rate, self.nodes[endpoint].clock.least);
-                    self.candidates.push(Candidate { dst, queue, class, rate, progress: *progress });
+                    progress.go_on(rate, node.clock.least);
+                    node.flows.push(Candidate { dst, queue, class, rate, progress: *progress });
                 }
                 Pull::At(at) => self.wake_paced(endpoint, at),
                 _ => {
@@ -51,7 +56,34 @@ impl<S: Source> NicSet<S> {
             }
             place += 1;
         }
+        if !starved {
+            self.nodes[endpoint].flows_until = self.nodes[endpoint].paced_at;
+        }
         self.send_candidate(fabric, endpoint, injection, lacking) || starved
+    }
+
+    /// The rate of a flow, in flits per tick, and when its links are to be asked next.
+    fn rate(&self, queue: u32, own: Tick) -> (f64, Tick) {
+        let record = &self.queues[queue];
+        let paced = self.source.flow(record);
+        let load = if paced.own_unasked { paced.load.max(own) } else { paced.load };
+        (f64::from(record.circuit.weight()) / load.max(1) as f64, paced.probe_at)
+    }
+
+    /// Whether the flows that could send are those of the last look.
+    fn are_current(&mut self, endpoint: u32, now: Tick) -> bool {
+        let own = self.own_load(endpoint);
+        let mut found = Vec::new();
+        for &(dst, queue) in self.nodes[endpoint].queues.list() {
+            match self.pull(queue, now) {
+                Pull::Next(class) => found.push((dst, queue, class, self.rate(queue, own).0)),
+                Pull::Control(..) => return false,
+                _ => {}
+            }
+        }
+        let (flows, queues, source) = (&self.nodes[endpoint].flows, &mut self.queues, &self.source);
+        flows.iter().map(|flow| (flow.dst, flow.queue, flow.class, flow.rate)).eq(found)
+            && flows.iter().all(|flow| *source.progress(&mut queues[flow.queue]) == flow.progress)
     }
 
     /// Sends data of the flow whose turn it is. Returns whether it lacked credit.
@@ -63,7 +95,7 @@ impl<S: Source> NicSet<S> {
         mut lacking: Lacking,
     ) -> bool {
         let now = fabric.now;
-        let flows = &self.candidates;
+        let flows = &self.nodes[endpoint].flows;
         let rates = flows.iter().map(|flow| flow.rate).sum();
         match self.nodes[endpoint].clock.choose(injection, flows, rates, now) {
             Choice::Nothing => false,
@@ -77,8 +109,14 @@ impl<S: Source> NicSet<S> {
                 if !self.try_send(fabric, endpoint, queue, Pull::Next(class), &mut lacking) {
                     return true;
                 }
-                self.nodes[endpoint].clock.sent(flits, rates, &progress, now);
-                self.source.progress(&mut self.queues[queue]).on_sent(flits, now);
+                let (node, record) = (&mut self.nodes[endpoint], &mut self.queues[queue]);
+                node.clock.sent(flits, rates, &progress, now);
+                let progress = self.source.progress(record);
+                progress.on_sent(flits, now);
+                node.flows[at].progress = *progress;
+                if !record.circuit.is_open() || !record.has_message() {
+                    node.flows_until = 0;
+                }
                 // Before the next period there is nothing to be seen unless the flow is at its end: what changes wakes the endpoint.
                 let waits = injection == Injection::PeriodicSelection && self.queues[queue].circuit.is_open();
                 let next = if waits { self.nodes[endpoint].clock.next(rates).ceil() as Tick } else { now };
