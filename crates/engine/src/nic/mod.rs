@@ -393,7 +393,10 @@ impl<S: Source> Nics for NicSet<S> {
     fn memory(&self) -> u64 {
         let queue = size_of::<SendQueue<S::Queue>>();
         let control = self.nodes.iter().map(|node| {
-            node.control.capacity() * size_of::<Packet>() + node.parked.memory() + node.queues.memory()
+            node.control.capacity() * size_of::<Packet>()
+                + node.flows.capacity() * size_of::<Candidate>()
+                + node.parked.memory()
+                + node.queues.memory()
         });
         let messages = self.queues.iter().map(|queue| queue.memory());
         let waiting = control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue;

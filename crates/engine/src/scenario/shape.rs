@@ -53,6 +53,13 @@ pub struct Kinds {
     pub common: Table,
 }
 
+impl Kinds {
+    /// Whether a kind may stand for its table: other tags stand in tables with keys of their own.
+    pub fn have_short_form(&self) -> bool {
+        self.tag == "kind"
+    }
+}
+
 /// A kind of a seam.
 #[derive(Debug, Clone)]
 pub struct Kind {
@@ -107,7 +114,7 @@ impl Shape {
             }
             Shape::Kinds(kinds) => {
                 let names: Vec<&str> = kinds.kinds.iter().map(|kind| kind.name.as_str()).collect();
-                let short = if kinds.tag == "kind" { "a kind in quotes, or " } else { "" };
+                let short = if kinds.have_short_form() { "a kind in quotes, or " } else { "" };
                 format!("{short}a table with the key {}, one of {}", kinds.tag, names.join(", "))
             }
             Shape::Either(shapes) => join_or(&shapes.iter().map(Shape::described).collect::<Vec<_>>()),
