@@ -150,7 +150,7 @@ def saturation(
 ) -> None:
     """Finds the largest load that a network accepts.
 
-    The load up to which 97 % of what is offered arrives, by bisection; and what arrives at full load.
+    The load up to which 97 % of what is offered arrives, by a search; and what arrives at full load.
     """
     from tailback.cli import saturation as command  # late: it loads SciPy
 

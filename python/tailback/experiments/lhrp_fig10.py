@@ -27,7 +27,7 @@ from tailback.figures import style
 from tailback.sweeps.saturation import Saturation
 
 _SIZES = (192, 512)
-_LOADS = (0.3, 0.6, 0.8)
+_LOADS = (0.3, 0.6)
 _LOADS_FULL = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 _KINDS = ("none", "srp", "lhrp")
 
@@ -104,7 +104,7 @@ def _search(labels: dict[str, Any], protocol: str, size: int, full: bool) -> Sea
         1.0,
         0.005 if full else 0.02,
         2 if full else 1,
-        cost=7 * uniform_cost(0.85, size, span),
+        cost=4 * uniform_cost(0.85, size, span),
     )
 
 

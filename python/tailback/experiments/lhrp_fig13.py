@@ -50,7 +50,7 @@ def cases(full: bool) -> list[Case]:
 
 
 def _cost(n: int, load: float, span: Times) -> float:
-    return 0.5 + GROUPS * n * load * span.total * 1000 / 4 * 14 / 4e6
+    return 0.5 + GROUPS * n * load * span.total * 1000 / 4 * 14 / 7e6
 
 
 def _traffic(n: int, load: float) -> str:

@@ -84,11 +84,11 @@ def _protocols(full: bool) -> list[Case]:
 
 def _case(protocol: str, seed: int, full: bool) -> Case:
     # Reduced: only ECN needs long, to recover.
-    span = Times(_WARMUP_US, 990 if full else 290 if protocol == "ecn" else 130, 20)
+    span = Times(_WARMUP_US, 990 if full else 190 if protocol == "ecn" else 130, 20)
     title = f"60:4 hot spot joins 40 % uniform, {protocol}"
     made = scenario(title, protocol, _TRAFFIC, span, seed, series="2 us")
     labels = {"protocol": protocol, "seed": seed, "until_us": span.warmup + span.duration}
-    return Case(labels, made, uniform_cost(0.45, 4, span))
+    return Case(labels, made, uniform_cost(0.25, 4, span))
 
 
 def draw(data: Data) -> Figure:
@@ -277,7 +277,7 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="Victims of a hot spot that sets in",
     setup="992 endpoints send uniformly at 40 %; at 20 us, 60 of the others start to send to 4, 7.5 times "
-    "what those can take. Warm-up 10 us. Reduced: ECN until 300 us, the others until 140 us, under 4 seeds, "
+    "what those can take. Warm-up 10 us. Reduced: ECN until 200 us, the others until 140 us, under 4 seeds, "
     "the baseline, which is beyond doubt, under one; full: all until 1 ms under 10. What is compared between "
     "protocols is from the onset to the end of the shortest run.",
     cases=cases,

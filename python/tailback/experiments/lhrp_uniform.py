@@ -54,7 +54,7 @@ def search(protocol: str, full: bool, between: tuple[float, float], flits: int =
         *between,
         _tolerance(protocol, full, flits),
         1,
-        cost=(8 if full else 6) * uniform_cost(sum(between) / 2, flits, span),
+        cost=3 * uniform_cost(between[1], flits, span),
     )
 
 

@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Search:
-    """A saturation to be found by bisection over the load at `key`."""
+    """A saturation to be found by a search over the load at `key`."""
 
     labels: Mapping[str, Any]
     scenario: Scenario

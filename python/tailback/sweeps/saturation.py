@@ -1,4 +1,4 @@
-"""The saturation throughput by bisection, with a stated confidence.
+"""A search for the saturation throughput, with a stated confidence.
 
 The largest offered load that is accepted within 3 % (Jiang, Dennison and Dally, SC 2015), and what is
 accepted at full offered load (Jiang, Becker, Michelogiannakis and Dally, HPCA 2012): the two differ where a
@@ -20,6 +20,7 @@ from typing import Any
 from tailback.errors import InputError, PointsFailed, Problem, is_deadlock, mistake
 from tailback.scenario import Scenario, demand_scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
+from tailback.sweeps.bracket import Bracket
 from tailback.sweeps.places import replaced
 from tailback.sweeps.space import SEED
 from tailback.sweeps.sweep import measured
@@ -141,9 +142,10 @@ def saturation(
 ) -> Saturation:
     """Finds the saturation throughput of a scenario over the load at `key`, such as "traffic.uniform.load".
 
-    What must be accepted is the class `traffic`, or "all"; by default the class of that load. Bisects until
-    the bracket is no wider than `tolerance`. At each load two seeds are run, then one more at a time until
-    the confidence interval of accepted / offered lies on one side of 0.97, or `seeds` are used up.
+    What must be accepted is the class `traffic`, or "all"; by default the class of that load. Goes on until
+    the bracket is no wider than `tolerance`, by what refused loads tell and by bisection (`Bracket`). At each
+    load two seeds are run, then one more at a time until the confidence interval of accepted / offered lies
+    on one side of 0.97, or `seeds` are used up.
     `confidence` is that of the verdict at a load, however often it was looked at: each look has its part of
     the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
     in the bracket, and at `high` if the traffic cannot offer 1. `progress` is told of each load when its
@@ -176,7 +178,7 @@ def saturation(
     traffic = _demand_class(scenario.replace({key: low}), traffic or class_of(scenario, key) or "all")
     with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
         judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
-        return _bisect(judge, low, high, tolerance, full_load)
+        return _search(judge, Bracket(low, high, tolerance), full_load)
 
 
 def _is_number(value: object) -> bool:
@@ -201,16 +203,19 @@ def _demand_class(scenario: Scenario, traffic: str) -> str:
     return traffic
 
 
-def _bisect(judge: _Judge, low: float, high: float, tolerance: float, full_load: float) -> Saturation:
-    judge.run(full_load)
-    if judge.accepts(high):
-        low, high = high, math.inf
-    elif not judge.accepts(low):
-        low, high = 0.0, low
-    else:
-        while high - low > tolerance * (1 + 1e-9):
-            middle = (low + high) / 2
-            low, high = (middle, high) if judge.accepts(middle) else (low, middle)
+def _search(judge: _Judge, bracket: Bracket, full_load: float) -> Saturation:
+    load: float | None = full_load
+    if full_load > bracket.high:
+        judge.run(full_load)
+        bracket.guess = judge.enough_for(full_load)
+        load = bracket.next()
+    while load is not None:
+        if judge.accepts(load):
+            bracket.accept(load)
+        else:
+            bracket.refuse(load, judge.enough_for(load))
+        load = bracket.next()
+    low, high = bracket.low, bracket.high
     return Saturation(
         low,
         high,
@@ -278,6 +283,14 @@ class _Judge:
         ran = [summary for (at, _), summary in self.summaries.items() if at == load]
         accepted = [float(summary["classes"][self.traffic]["accepted"]) for summary in ran]
         return mean_interval(accepted or [math.nan], self.confidence)
+
+    def enough_for(self, load: float) -> float:
+        """The largest load that what is accepted at this one would be enough for; NaN if nothing is known."""
+        of_all = [
+            summary["classes"][self.traffic] for (at, _), summary in self.summaries.items() if at == load
+        ]
+        ratios = [facts["accepted"] / facts["offered"] for facts in of_all]
+        return load * mean_interval(ratios or [math.nan]).mean / (1 - LOSS_MAX)
 
     def accepts(self, load: float) -> bool:
         try:
