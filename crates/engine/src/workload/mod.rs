@@ -12,7 +12,9 @@ use std::fmt::Debug;
 mod allgather;
 mod allreduce;
 mod alltoall;
+mod barrier;
 pub mod bind;
+mod broadcast;
 mod fixed_pairs;
 pub mod goal;
 mod grid;
@@ -30,6 +32,7 @@ pub mod phases;
 pub mod placement;
 mod random;
 mod recorded;
+mod reduce;
 mod reduce_scatter;
 mod ring_exchange;
 mod sweep3d;
@@ -218,6 +221,9 @@ crate::kinds::kinds! {
         Halo3d26(halo3d26::Halo3d26) = "halo3d26",
         Alltoall(alltoall::Alltoall) = "alltoall",
         Allreduce(allreduce::Allreduce) = "allreduce",
+        Broadcast(broadcast::Broadcast) = "broadcast",
+        Reduce(reduce::Reduce) = "reduce",
+        Barrier(barrier::Barrier) = "barrier",
         ReduceScatter(reduce_scatter::ReduceScatter) = "reduce-scatter",
         Allgather(allgather::Allgather) = "allgather",
         RingExchange(ring_exchange::RingExchange) = "ring-exchange",
