@@ -195,6 +195,8 @@ fn measured<A: Architecture>(
         sum
     });
     let held = partitions.iter().map(|partition| partition.fabric.held()).sum();
+    let made_peak =
+        partitions.iter().map(|partition| partition.fabric.virtual_input_peak()).max().unwrap_or(0);
     let probes = partitions
         .into_iter()
         .map(|partition| {
@@ -203,7 +205,8 @@ fn measured<A: Architecture>(
             probe
         })
         .collect();
-    Ok(Measured { scenario, plan, probes, jobs, end, retained_peak, held, circuits, interrupted }.output())
+    Ok(Measured { scenario, plan, probes, jobs, end, retained_peak, made_peak, held, circuits, interrupted }
+        .output())
 }
 
 /// The ranks of all partitions that have some.

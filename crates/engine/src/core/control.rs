@@ -168,6 +168,7 @@ impl<A: Architecture> Partition<A> {
         packet.hot.vc = packet.hot.next_vc;
         packet.notes.arrived = self.fabric.now;
         self.fabric.probe.made += 1;
+        self.fabric.enter_virtual_input(local, packet.hot.flits());
         let port = base + hop.port as u32;
         self.fabric.note_bound(port, packet.hot.next_vc, packet.hot.flits());
         let id = self.fabric.pool.insert(&packet);

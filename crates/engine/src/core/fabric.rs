@@ -8,6 +8,7 @@ use super::table::Table;
 use super::wheel::{Kind, Wheel};
 use super::{NEVER, Tick};
 use crate::graph::Peer;
+use crate::keyed::Keyed;
 use crate::probe::Probe;
 use crate::protocol::signal::Signal;
 use crate::rng::{mix, scale};
@@ -72,6 +73,9 @@ pub struct Fabric {
     /// Flits of the pool that each virtual channel of each channel uses; empty if there are no pools.
     pub(super) borrowed: Table<u32>,
     pub(super) vcs: u32,
+    /// Flits that wait at the virtual input of each switch (local number) that ever had some, and the most that any had.
+    made: Keyed<u32, u32>,
+    made_peak: u32,
 }
 
 impl Fabric {
@@ -110,6 +114,8 @@ impl Fabric {
             pools: Table::default(),
             borrowed: Table::default(),
             vcs: vcs as u32,
+            made: Keyed::default(),
+            made_peak: 0,
             share,
             plan,
         };
@@ -392,6 +398,25 @@ impl Fabric {
             Far::Endpoint(endpoint) => Some(endpoint),
             _ => None,
         }
+    }
+
+    /// A packet that a switch has made waits at its virtual input.
+    #[inline(never)]
+    pub(super) fn enter_virtual_input(&mut self, switch: u32, flits: u32) {
+        let waiting = self.made.entry(switch);
+        *waiting += flits;
+        self.made_peak = self.made_peak.max(*waiting);
+    }
+
+    /// A packet has left the virtual input of a switch.
+    #[inline(never)]
+    pub fn leave_virtual_input(&mut self, switch: u32, flits: u32) {
+        *self.made.entry(switch) -= flits;
+    }
+
+    /// The most flits that have waited at the virtual input of a switch.
+    pub fn virtual_input_peak(&self) -> u32 {
+        self.made_peak
     }
 
     /// Bytes held by packets, credits and lines.

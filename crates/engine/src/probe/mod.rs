@@ -1,5 +1,6 @@
 //! What is measured. Counters and histograms of a partition, merged at the end; all sums are whole numbers, so that
 //! the result does not depend on the partitioning. Probes draw nothing and change nothing.
+mod batches;
 pub mod control;
 mod jobs;
 pub mod loads;
@@ -14,6 +15,7 @@ use crate::core::trace::Step;
 use crate::nic::queue::Message;
 use crate::protocol::signal::Signal;
 use crate::rng::mix;
+use batches::{Batches, Cut};
 use hdrhistogram::Histogram;
 use loads::Loads;
 
@@ -31,15 +33,18 @@ pub struct Latency {
     pub histogram: Histogram<u32>,
     /// How many were due: created (or injected) in the window and not dropped or discarded.
     pub due: u64,
+    /// By the part of the window in which they began.
+    pub batches: Batches,
 }
 
 impl Latency {
     fn new() -> Self {
         let histogram = Histogram::new(2).expect("two digits are allowed");
-        Self { sum: 0, largest: 0, histogram, due: 0 }
+        Self { sum: 0, largest: 0, histogram, due: 0, batches: Batches::default() }
     }
 
-    fn record(&mut self, ticks: Tick) {
+    fn record(&mut self, ticks: Tick, batch: usize) {
+        self.batches.record(batch, ticks);
         self.sum += ticks as u128;
         self.largest = self.largest.max(ticks);
         self.histogram.record(ticks).expect("histograms resize themselves");
@@ -55,6 +60,7 @@ impl Latency {
         self.largest = self.largest.max(other.largest);
         self.histogram.add(&other.histogram).expect("histograms resize themselves");
         self.due = self.due.wrapping_add(other.due);
+        self.batches.merge(&other.batches);
     }
 }
 
@@ -84,6 +90,8 @@ pub struct ClassProbe {
     pub squares: u128,
     /// Flits that arrived in the window.
     pub accepted: u64,
+    /// The same by its parts.
+    pub taken: Batches,
     /// Packets that arrived in the window.
     pub arrived: u64,
     /// Switches that they crossed, in all.
@@ -116,6 +124,7 @@ impl ClassProbe {
             messages: 0,
             squares: 0,
             accepted: 0,
+            taken: Batches::default(),
             arrived: 0,
             hops: 0,
             far: 0,
@@ -136,6 +145,7 @@ impl ClassProbe {
         self.messages += other.messages;
         self.squares += other.squares;
         self.accepted += other.accepted;
+        self.taken.merge(&other.taken);
         self.arrived += other.arrived;
         self.hops += other.hops;
         self.far += other.far;
@@ -204,6 +214,7 @@ fn overlap(window: (Tick, Tick), from: Tick, to: Tick) -> Tick {
 pub struct Probe {
     /// The window, from one tick to before another.
     pub window: (Tick, Tick),
+    cut: Cut,
     bin: Tick,
     /// Bins of a whole time series.
     bins: usize,
@@ -247,6 +258,7 @@ impl Probe {
         let ports = if record.ports { share.ports[share.ports.len() - 1] as usize } else { 0 };
         Self {
             window: plan.window,
+            cut: Cut::new(plan.window),
             bin: record.series.unwrap_or(0),
             bins,
             packet_flits: plan.packet_flits as u32,
@@ -405,10 +417,11 @@ impl Probe {
                 }
             }
         }
-        let (window, half) = (self.window, self.in_window(now).then(|| self.half(now)));
+        let (window, cut, half) = (self.window, self.cut, self.in_window(now).then(|| self.half(now)));
         let class = &mut self.classes[cold.class as usize];
         if let Some(half) = half {
             class.accepted += flits;
+            class.taken.record(cut.batch(now), flits);
             class.halves[2][half] += flits;
             class.arrived += 1;
             class.hops += packet.hot.hops as u64;
@@ -419,7 +432,7 @@ impl Probe {
         }
         for at in 0..3 {
             if counted[at] && window.0 <= starts[at] && starts[at] < window.1 {
-                class.latency[at].record(times[at]);
+                class.latency[at].record(times[at], cut.batch(starts[at]));
             }
         }
     }

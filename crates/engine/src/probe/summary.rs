@@ -29,6 +29,8 @@ pub struct Measured<'a> {
     pub end: Tick,
     /// Largest retransmission buffer of an endpoint, in flits.
     pub retained_peak: u32,
+    /// The most flits of its own that a switch had waiting at its virtual input.
+    pub made_peak: u32,
     /// Packets in the network at the end.
     pub held: u64,
     /// What was counted of flows in the switches, if they are kept account of.
@@ -149,9 +151,9 @@ impl Measured<'_> {
     }
 
     /// What of some channels flits are that crossed them in a time.
-    pub(super) fn fraction(&self, flits: u64, channels: usize, time: Tick) -> f64 {
+    pub(super) fn fraction(&self, flits: f64, channels: usize, time: Tick) -> f64 {
         let capacity = channels as f64 * self.channel_flits(time);
-        if capacity > 0.0 { flits as f64 / capacity } else { 0.0 }
+        if capacity > 0.0 { flits / capacity } else { 0.0 }
     }
 
     fn summary(&self, classes: &[Class]) -> Value {
@@ -179,6 +181,7 @@ impl Measured<'_> {
             "stable": classes[..self.plan.traffic.len()].iter().all(|class| self.stable(&class.probe)),
             "warnings": self.warnings(classes),
             "retransmission_buffer_peak_flits": self.retained_peak,
+            "virtual_input_peak_flits": self.made_peak,
             "packets_in_the_network": self.held,
             "jobs": jobs::summary(self),
             "classes": by_name,
@@ -212,18 +215,19 @@ impl Measured<'_> {
         Value::Object(summary)
     }
 
-    /// Mean, quantiles and largest; none of them if over 1 % of what was due never arrived.
-    pub(super) fn latency_values(&self, latency: &Latency) -> [Option<f64>; 6] {
+    /// Mean with half of its 95 % confidence interval, quantiles and largest; none of them if over 1 % of what was due never arrived.
+    pub(super) fn latency_values(&self, latency: &Latency) -> [Option<f64>; 7] {
         let count = latency.count();
         if count == 0 || saturated(latency) {
-            return [None; 6];
+            return [None; 7];
         }
         // The histogram knows the end of a value's bucket.
         let at = |quantile| latency.histogram.value_at_quantile(quantile).min(latency.largest);
         let at = |quantile| Some(self.ns(at(quantile) as f64));
         let mean = Some(self.ns(latency.sum as f64 / count as f64));
         let largest = Some(self.ns(latency.largest as f64));
-        [mean, at(0.5), at(0.95), at(0.99), at(0.999), largest]
+        let half = latency.batches.half_of_mean().map(|half| self.ns(half));
+        [mean, half, at(0.5), at(0.95), at(0.99), at(0.999), largest]
     }
 
     fn latency_summary(&self, latency: &Latency) -> Value {
@@ -331,7 +335,7 @@ impl Measured<'_> {
     }
 }
 
-pub(super) const QUANTITIES: [&str; 6] = ["mean", "p50", "p95", "p99", "p999", "max"];
+pub(super) const QUANTITIES: [&str; 7] = ["mean", "mean_ci95", "p50", "p95", "p99", "p999", "max"];
 
 fn saturated(latency: &Latency) -> bool {
     let missing = latency.due as i64 - latency.count() as i64;

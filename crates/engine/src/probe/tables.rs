@@ -30,10 +30,14 @@ impl Measured<'_> {
             (name.into(), Column::Int(classes.iter().map(|class| pick(&class.probe)).collect()))
         };
         vec![
-            real("offered", &|class| self.fraction(class.probe.offered, class.sources, class.time)),
-            real("accepted", &|class| self.fraction(class.probe.accepted, class.sources, class.time)),
+            real("offered", &|class| self.fraction(class.probe.offered as f64, class.sources, class.time)),
+            real("accepted", &|class| self.fraction(class.probe.accepted as f64, class.sources, class.time)),
+            real("accepted_ci95", &|class| match class.probe.taken.half_of_sum() {
+                Some(half) => self.fraction(half, class.sources, class.time),
+                None => f64::NAN,
+            }),
             real("accepted_per_destination", &|class| {
-                self.fraction(class.probe.accepted, class.destinations, class.time)
+                self.fraction(class.probe.accepted as f64, class.destinations, class.time)
             }),
             int("messages", |probe| probe.messages as i64),
             int("packets", |probe| probe.latency[0].due as i64),
@@ -144,7 +148,7 @@ impl Measured<'_> {
             for &source in sources {
                 names.push(class.name.clone());
                 endpoints.push(source as i64);
-                accepted.push(self.fraction(class.probe.sources[source as usize], 1, class.time));
+                accepted.push(self.fraction(class.probe.sources[source as usize] as f64, 1, class.time));
             }
         }
         let columns = vec![

@@ -221,6 +221,8 @@ impl<const V: usize> Rules<V> {
         path.free_at = if self.parallel_reads { fabric.now } else { held };
         if input != output.radix as u32 {
             fabric.release(output.base + input, vc, flits, end);
+        } else {
+            fabric.leave_virtual_input(output.switch, flits);
         }
         (flits, next_vc)
     }

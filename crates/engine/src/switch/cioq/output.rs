@@ -61,6 +61,8 @@ impl<const W: usize, const V: usize> State<W, V> {
         self.leave_cell(fabric, port, (class, input), queue);
         if input != seat.radix {
             fabric.release(seat.port + input, vc, flits, end);
+        } else {
+            fabric.leave_virtual_input(seat.switch, flits);
         }
         let output = &mut self.outputs[port];
         output.turns[class as usize] = (input + 1) as u16;

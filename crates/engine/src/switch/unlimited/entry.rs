@@ -44,7 +44,7 @@ impl<const V: usize> Unlimited<V> {
         if goes {
             fabric.pool.hot[id].sibling = input;
             if self.output_buffer.is_some() {
-                self.give_up_input(fabric, id);
+                self.give_up_input(fabric, port, id);
             }
             self.launch(fabric, port, id, agent);
         }
@@ -146,18 +146,20 @@ impl<const V: usize> Unlimited<V> {
                     break;
                 }
                 let id = self.unblock(fabric, port, vc as u8);
-                self.give_up_input(fabric, id);
+                self.give_up_input(fabric, port, id);
                 self.enqueue(fabric, port, vc as u8, id);
             }
         }
     }
 
     /// A packet goes on into an output queue: its input buffer is released when its tail has come.
-    fn give_up_input(&self, fabric: &mut Fabric, id: u32) {
+    fn give_up_input(&self, fabric: &mut Fabric, port: u32, id: u32) {
         let hot = &fabric.pool.hot[id];
-        if hot.sibling != NIL {
-            let (input, vc, flits, at) = (hot.sibling, hot.vc, hot.flits(), hot.tail.max(fabric.now));
+        let (input, vc, flits, at) = (hot.sibling, hot.vc, hot.flits(), hot.tail.max(fabric.now));
+        if input != NIL {
             fabric.release(input, vc, flits, at);
+        } else {
+            fabric.leave_virtual_input(self.outputs[port].switch, flits);
         }
         fabric.leave_input(id);
     }

@@ -93,6 +93,8 @@ impl<const V: usize> Unlimited<V> {
         if hot.sibling != NIL {
             let end = fabric.channels[port].free_at;
             fabric.release(hot.sibling, hot.vc, hot.flits(), end);
+        } else {
+            fabric.leave_virtual_input(self.outputs[port].switch, hot.flits());
         }
     }
 }
