@@ -368,6 +368,29 @@ fn the_check_of_a_small_network_follows_its_routing_and_lets_a_wanted_deadlock_b
 }
 
 #[test]
+fn bubbles_are_not_kept_in_buffers_that_are_shared() {
+    let text = |kind: &str| {
+        file(
+            "kind = \"torus\"\ndims = [4, 4]",
+            "kind = \"dor\"\ndeadlock = \"bubble\"",
+            "kind = \"none\"",
+            &format!(
+                "[switch]\nkind = \"{kind}\"\ninput_buffer = {{ per = \"port\", size = \"100 packets\", shared = true }}\n[queueing]\nkind = \"damq\"\n\
+                 [[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.2\nmessage = \"1 packet\"\n[run]\nwarmup = \"0 us\"\nduration = \"1 us\"\n"
+            ),
+        )
+    };
+    let problems = |kind: &str| tailback_engine::run::check(&read(&text(kind)));
+    let problem = problems("input-queued").remove(0);
+    assert_eq!(
+        (problem.path.as_str(), problem.message.contains("share")),
+        ("switch.input_buffer", true),
+        "{problem:?}"
+    );
+    assert_eq!(problems("cioq"), []);
+}
+
+#[test]
 fn deadlock_is_told_and_bubbles_prevent_it_on_every_kind_of_switch() {
     for kind in ["input-queued", "output-queued", "shared-buffer"] {
         let text = |deadlock: &str| {

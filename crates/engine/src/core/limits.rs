@@ -160,9 +160,17 @@ pub(super) fn no_bubbles(
             "cioq or input-queued; or deadlock = \"date-line\"",
         ));
     }
+    let inner = links.iter().skip(1);
+    let shared = inner.clone().any(|link| link.pool > 0) && output_buffer.is_none();
+    if shared {
+        // A packet that moves on in its ring may give room back to the pool, where others take it: the ring's bubble is gone.
+        let message = "bubbles cannot be kept in an input buffer that virtual channels share";
+        let help = "input_buffer with shared = false; or a switch of kind cioq, which keeps them in its output queues; or deadlock = \"date-line\"";
+        problems.push(Problem::new("switch.input_buffer", message, help));
+    }
     let small = |flits: &&u32| (1..2 * most).contains(*flits);
-    let ahead = links.iter().skip(1).flat_map(|link| &link.buffer).find(small);
-    if let Some(flits) = ahead.filter(|_| output_buffer.is_none()) {
+    let ahead = inner.flat_map(|link| &link.buffer).find(small);
+    if let Some(flits) = ahead.filter(|_| output_buffer.is_none() && !shared) {
         let message =
             format!("an input buffer of {flits} flits has no room for the two packets that bubbles need");
         problems.push(Problem::new("switch.input_buffer", message, format!("at least {} flits", 2 * most)));

@@ -125,6 +125,11 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
             warnings.push(format!(
                 "job \"{name}\": {unmatched} of {ranks} ranks ended with messages, sends or receives that have no partner"
             ));
+        } else if outcome.ledger.delivered < outcome.ledger.posted {
+            let (sent, under_way) = (outcome.ledger.posted, outcome.ledger.posted - outcome.ledger.delivered);
+            warnings.push(format!(
+                "job \"{name}\": {under_way} of {sent} messages were under way when the last rank ended: nobody had waited for them"
+            ));
         }
     }
     warnings

@@ -151,7 +151,12 @@ impl Goal {
 
     fn read(&self, scale: Option<&Scale>) -> Result<Vec<Graph>, Mistake> {
         let by = By { unit_ps: self.unit_ps, scale };
-        let empty = || Mistake::new("", "the trace is empty, or was not read", "a file with a GOAL trace");
+        let empty = || match self.path.is_empty() {
+            true => {
+                Mistake::new("", "no trace is given", "path = \"trace.goal\", or the trace itself as text")
+            }
+            false => Mistake::new("", "the trace is empty, or was not read", "a file with a GOAL trace"),
+        };
         match self.format() {
             Format::Text if self.text.is_empty() => Err(empty()),
             Format::Text => text::read(&self.text, by),

@@ -205,11 +205,12 @@ impl<'a> Block<'_, 'a> {
     }
 
     fn tag(&mut self, receiver: u32, may_be_any: bool) -> Result<Label, Mistake> {
-        let help = "a tag, a whole number of 32 bits";
+        let help =
+            format!("a tag, a whole number of 32 bits{}", if may_be_any { "; or -1 for any" } else { "" });
         let mut tag = 0;
         if self.reader.peek()? == Token::Word("tag") {
             self.reader.next()?;
-            tag = self.reader.number::<i64>(help)?;
+            tag = self.reader.number::<i64>(&help)?;
         }
         if tag == -1 && may_be_any {
             return Ok(Label::AnyTag);
