@@ -6,7 +6,9 @@ use crate::core::plan::{LinkPlan, Plan};
 use crate::queueing::Assignment;
 use crate::scenario::Scenario;
 use crate::traffic::sizes::Sizes;
+use crate::workload::bind::BoundJob;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// Describes a scenario whose plan is `plan`.
 pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
@@ -45,6 +47,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "virtual_channels": virtual_channels(plan),
         "queues": queues(plan),
         "ranks": ranks(plan),
+        "jobs": jobs(plan),
         "cost": cost::cost(scenario, plan),
         "warnings": scheme.remarks(plan),
     });
@@ -83,6 +86,24 @@ fn ranks(plan: &Plan) -> Map<String, Value> {
         (!ranks.is_empty()).then(|| (class.name.clone(), json!(ranks[..ranks.len().min(10)])))
     };
     plan.traffic.iter().filter_map(of).collect()
+}
+
+/// The jobs, and where they run.
+fn jobs(plan: &Plan) -> Vec<Value> {
+    let row = |job: &BoundJob| {
+        let switches = job.endpoints.iter().map(|&endpoint| plan.graph.endpoints[endpoint as usize].0);
+        let blocks = job.endpoints.iter().map(|&endpoint| plan.graph.block_of(endpoint));
+        json!({
+            "name": job.name,
+            "workload": job.workload,
+            "ranks": job.endpoints.len(),
+            "start_ns": job.start.0 as f64 / 1000.0,
+            "switches": BTreeSet::from_iter(switches).len(),
+            "groups": BTreeSet::from_iter(blocks).len(),
+            "endpoints": job.endpoints,
+        })
+    };
+    plan.jobs.iter().filter(|job| !job.idle).map(row).collect()
 }
 
 fn ns(plan: &Plan, ticks: f64) -> f64 {
