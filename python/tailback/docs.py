@@ -39,6 +39,12 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smsrp": ("", {"time_to_wait": "50 ns"}),
     "lhrp": ("", {"threshold": "30 flits"}),
     "lhrp+srp": ("", {"threshold_message": "48 flits", "threshold": "30 flits", "time_to_wait": "50 ns"}),
+    "dcqcn": (
+        "Here there are ten packets of one message, and all packets that leave behind 30 flits are marked.",
+        {"mark_from": "30 flits", "mark_all": "30 flits", "cnp_interval": "100 ns"},
+    ),
+    "swift": ("", {"base_target": "170 ns"}),
+    "hpcc": ("", {"base_rtt": "150 ns", "max_stage": 0}),
     "codes-cc": ("", {"buffer": "100 flits", "signals": "in band", "period": "60 ns", "windows": 2}),
     "sst-cm": (
         "",

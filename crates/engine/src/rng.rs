@@ -29,7 +29,7 @@ impl Stream {
 
     /// A number in (0, 1], in steps of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64)
+        unit(self.next())
     }
 
     /// `k` different numbers of `0..n`, in random order (Floyd's algorithm, then shuffled).
@@ -61,6 +61,11 @@ impl Stream {
             self.shuffle(numbers);
         }
     }
+}
+
+/// Scales 64 random bits to (0, 1], in steps of 2⁻⁵³.
+pub fn unit(bits: u64) -> f64 {
+    ((bits >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// Scales 64 random bits to `0..n`.

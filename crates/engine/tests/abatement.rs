@@ -61,6 +61,15 @@ fn sst_cm_gives_each_source_of_an_incast_its_share_of_the_target() {
         let last = rates.iter().rfind(|rate| rate.0 < 20e3).expect("it is throttled at once");
         assert!((last.1 - 1.0 / 12.0).abs() < 1e-3, "{rates:?}");
     }
+    // The last order of a source tells of all twelve.
+    let told = |name: &str| match column(&output, "signals", name) {
+        Column::Int(numbers) => numbers.iter().map(|&number| number as f64).collect::<Vec<_>>(),
+        Column::Real(numbers) => numbers.clone(),
+        Column::Text(_) => panic!("{name} holds numbers"),
+    };
+    let limits = told("streams").into_iter().zip(told("rate")).filter(|(_, rate)| *rate < 1.0);
+    assert!(limits.clone().all(|(streams, rate)| (streams * rate - 1.0).abs() < 0.01));
+    assert_eq!(limits.map(|(streams, _)| streams).fold(0.0, f64::max), 12.0);
     // 1/12 each from twelve sources is all of the target's channel.
     assert!(
         number(&output, "hot", "accepted_per_destination") > 0.97,
@@ -276,10 +285,19 @@ fn what_schemes_cannot_see_and_keys_that_do_nothing_are_told() {
         ("kind = \"ecn\"", &[]),
         ("kind = \"lhrp\"\ncoalesce_after = 5", &["coalesce_after"]),
         ("kind = \"lhrp\"\ncoalesce_after = 5\nfabric_drop = \"1 us\"", &[]),
-        ("kind = \"lhrp+srp\"\ncoalesce_after = 5", &["coalesce_after"]),
-        ("kind = \"lhrp+srp\"\ntime_to_wait = \"2 us\"\ndrop_large = \"threshold\"", &["time_to_wait"]),
+        ("kind = \"lhrp+srp\"\nthreshold_message = \"0 flits\"\ncoalesce_after = 5", &["coalesce_after"]),
         (
-            "kind = \"srp\"\nsmall_hold = \"5 us\"\nsmall_threshold = \"9 flits\"",
+            "kind = \"lhrp+srp\"\ntime_to_wait = \"2 us\"\ndrop_large = \"threshold\"",
+            &["time_to_wait", "threshold_message"],
+        ),
+        ("kind = \"srp\"", &["n_min"]),
+        ("kind = \"srp\"\nsmall = \"coalesce\"", &[]),
+        ("kind = \"swift\"\nbase_target = \"20 ns\"", &["base_target"]),
+        ("kind = \"swift\"", &[]),
+        ("kind = \"dcqcn\"\nmark_from = \"9000 flits\"", &["mark_from"]),
+        ("kind = \"dcqcn\"", &[]),
+        (
+            "kind = \"srp\"\nn_min = \"0 flits\"\nsmall_hold = \"5 us\"\nsmall_threshold = \"9 flits\"",
             &["small_threshold", "small_hold"],
         ),
         ("kind = \"srp\"\nsmall = \"ecn\"\nsmall_hold = \"5 us\"", &[]),

@@ -174,13 +174,17 @@ impl Fabric {
         let spare = self.credit(port, hot.next_vc) - hot.flits();
         let departure = Departure {
             now: self.now,
+            port,
             endpoint: self.endpoint_behind(port),
             flits: hot.flits(),
+            time: self.timing[self.channels[port].row as u32].time(hot.flits()),
             waiting,
             has_credit: spare >= self.plan.packet_flits as u32,
             kind: hot.kind(),
         };
-        agent.on_dequeue(&departure, &mut self.pool.cold[id]);
+        let mut none = [0; 2];
+        let words = if self.pool.noting { &mut self.pool.notes[id].words } else { &mut none };
+        agent.on_dequeue(&departure, &mut self.pool.cold[id], words);
     }
 
     /// Notes when a packet holds a port.

@@ -1,6 +1,6 @@
 //! How long signals travel, by the passage that the scheme has for them.
 use super::Tick;
-use super::plan::LinkPlan;
+use super::plan::{LinkPlan, Plan};
 use crate::graph::{Graph, Peer};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -43,6 +43,27 @@ impl Post {
             }
         }
     }
+}
+
+/// Switches from which the farthest one is looked for.
+const LOOKS: usize = 64;
+
+/// Ticks of a round trip between endpoints in an empty network by the fastest way, at most: a packet of the largest size, and its
+/// acknowledgement. In a network of over 64 switches the ways from so many of them are known, evenly spread by number.
+pub fn round_trip(plan: &Plan) -> Tick {
+    let (graph, host) = (&plan.graph, &plan.links[0]);
+    let with_endpoints =
+        |at: usize| graph.switches[at].iter().any(|port| matches!(port.peer, Peer::Endpoint(_)));
+    let switches = Vec::from_iter((0..graph.switches.len()).filter(|&at| with_endpoints(at)));
+    let looks = switches.iter().step_by(switches.len().div_ceil(LOOKS).max(1));
+    let far = looks.map(|&from| {
+        let found = distances(graph, &plan.links, from as u32);
+        switches.iter().map(|&to| found[to]).filter(|&time| time < Tick::MAX).max().unwrap_or(0)
+    });
+    let way = host.head() + far.max().unwrap_or(0) + host.credit();
+    let tails = [plan.packet_flits, plan.control_flits]
+        .map(|flits| Tick::from(host.time[usize::from(flits)] - host.time[1]));
+    2 * way + tails[0] + tails[1]
 }
 
 /// Ticks of a head from a switch to every switch by the fastest way.

@@ -92,6 +92,7 @@ fn signal_table(measured: &Measured, signals: &[Signal]) -> Table {
         ),
         ("about".into(), int(|signal| signal.about)),
         ("endpoint".into(), int(|signal| signal.to)),
+        ("streams".into(), int(|signal| signal.streams)),
         ("order".into(), Column::Text(signals.iter().map(|signal| signal.news.name().into()).collect())),
         ("rate".into(), Column::Real(signals.iter().map(divisor).collect())),
         (

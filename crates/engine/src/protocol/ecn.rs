@@ -269,7 +269,14 @@ impl Scheme for Ecn {
                 if self.table.is_empty() { "there is no `table`" } else { "the delays stand in `table`" };
             Problem::new(key, message, "`table` with `index_increase`, or `increment` and `decrement`")
         };
-        unused.into_iter().filter(|(_, unused)| *unused).map(told).collect()
+        let mut problems = Vec::from_iter(unused.into_iter().filter(|(_, unused)| *unused).map(told));
+        let falls = |pair: &[Duration]| matches!(pair, [Duration::Ps(one), Duration::Ps(next)] | [Duration::Cycles(one), Duration::Cycles(next)] if one > next);
+        if let Some(at) = self.table.windows(2).position(falls) {
+            let message =
+                format!("delay {} is less than the one before: more marks would mean less delay", at + 1);
+            problems.push(Problem::new("table", message, "delays that never fall, from index 0"));
+        }
+        problems
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {

@@ -5,7 +5,7 @@ use super::scheduler::{Pace, Scheduler};
 use super::stops::Stops;
 use super::{
     Agent, Arrival, CONTROL, DATA, Interest, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent,
-    Source, Verdict, idle,
+    Source, Verdict, all_shorter, idle,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -236,6 +236,12 @@ impl Scheme for LhrpSrp {
             .filter(|_| rules.contains(&Drop::Threshold))
             .into_iter()
             .chain(unused.into_iter().flatten())
+            .chain(all_shorter(
+                plan,
+                "threshold_message",
+                plan.flits(self.threshold_message),
+                "all go as under lhrp",
+            ))
             .collect()
     }
 

@@ -26,7 +26,7 @@ impl Agent for Marker {
         Interest { departures: true, ..Interest::default() }
     }
 
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
         let is_root = departure.waiting > self.threshold && departure.has_credit;
         if departure.kind == Kind::Data && is_root && self.picks(packet) {
             packet.marked = true;
@@ -44,7 +44,9 @@ mod tests {
             let mut marker = Marker { threshold: 10, marking_rate: rate, seed };
             let departure = Departure {
                 now: 0,
+                port: 0,
                 endpoint: None,
+                time: 1,
                 flits: 1,
                 waiting: 11,
                 has_credit: true,
@@ -52,7 +54,7 @@ mod tests {
             };
             let is_marked = |message| {
                 let mut packet = Cold { message, ..Cold::default() };
-                marker.on_dequeue(&departure, &mut packet);
+                marker.on_dequeue(&departure, &mut packet, &mut [0; 2]);
                 packet.marked
             };
             Vec::from_iter((0..10_000).map(is_marked))

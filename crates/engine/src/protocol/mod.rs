@@ -5,9 +5,12 @@
 //! return decisions; the engine moves packets.
 mod abatement;
 pub mod codes_cc;
+pub mod dcqcn;
 pub mod duplicates;
 pub mod ecn;
 pub mod explicit;
+mod flight;
+pub mod hpcc;
 pub mod lhrp;
 pub mod lhrp_srp;
 pub mod marker;
@@ -22,6 +25,7 @@ pub mod smsrp;
 pub mod srp;
 pub mod sst_cm;
 pub mod stops;
+pub mod swift;
 pub mod time_out;
 
 use crate::core::Tick;
@@ -310,10 +314,14 @@ pub struct Arrival {
 pub struct Departure {
     /// The present tick.
     pub now: Tick,
+    /// Local number of the port.
+    pub port: u32,
     /// Local number of the endpoint that the channel leads to, if it leads to one.
     pub endpoint: Option<u32>,
     /// Flits of the packet.
     pub flits: u32,
+    /// Ticks that the channel needs for it.
+    pub time: Tick,
     /// Flits in the switch that wait for the channel, the packet included.
     pub waiting: u32,
     /// Whether the channel has credit for another packet of the largest size.
@@ -345,8 +353,8 @@ pub trait Agent: Send {
         Verdict::Keep
     }
 
-    /// A packet leaves on a channel; it may be marked.
-    fn on_dequeue(&mut self, _departure: &Departure, _packet: &mut Cold) {}
+    /// A packet leaves on a channel; it may be marked, and what stands in its words changed.
+    fn on_dequeue(&mut self, _departure: &Departure, _packet: &mut Cold, _words: &mut [u64; 2]) {}
 
     /// A time has come that it asked for.
     fn on_timer(&mut self, _key: u64, _now: Tick) {}
@@ -380,6 +388,9 @@ crate::kinds::kinds! {
         SstCm(sst_cm::SstCm) = "sst-cm",
         Saa(saa::Saa) = "saa",
         MaxMin(max_min::MaxMin) = "max-min",
+        Dcqcn(dcqcn::Dcqcn) = "dcqcn",
+        Swift(swift::Swift) = "swift",
+        Hpcc(hpcc::Hpcc) = "hpcc",
     }
     /// What the scheme provides, whichever kind it is.
     pub fn scheme -> dyn Scheme;
@@ -394,6 +405,15 @@ impl Default for CongestionControl {
 /// The warning that a key of a scheme, which is given, does nothing for want of something else.
 pub fn idle(key: &str, given: bool, without: &str) -> Option<String> {
     given.then(|| format!("congestion_control.{key} does nothing without {without}"))
+}
+
+/// The warning that no message of the traffic is as long as a limit, given by a key, so that something does not happen; none where
+/// there are jobs, which send what they will.
+pub fn all_shorter(plan: &Plan, key: &str, limit: u32, what: &str) -> Option<String> {
+    let longest = plan.traffic.iter().map(|traffic| traffic.class().sizes.max()).max()?;
+    (plan.jobs.is_empty() && longest < limit).then(|| {
+        format!("congestion_control.{key}: {limit} flits, but no message has over {longest}: {what}. \"{longest} flits\" reaches the longest")
+    })
 }
 
 /// What every scheme provides: what the engine needs to build its endpoints and agents.

@@ -54,6 +54,8 @@ pub struct Signal {
     pub about: u32,
     /// Place among the signals of its sender.
     pub number: u32,
+    /// Sources that its sender had streams of then.
+    pub streams: u32,
     /// What it says.
     pub news: News,
 }
@@ -86,7 +88,8 @@ impl Signal {
             (Kind::Notification, 3) => News::Limit(a, b),
             _ => return None,
         };
-        Some(Self { at: now, to: packet.hot.dst, about: packet.cold.src, number: what as u32, news })
+        let (to, about, number) = (packet.hot.dst, packet.cold.src, what as u32);
+        Some(Self { at: now, to, about, number, streams: 0, news })
     }
 }
 
@@ -109,6 +112,8 @@ pub enum Passage {
 pub struct Voice {
     /// The endpoint.
     pub about: u32,
+    /// Sources that send to it, as the switch counts them.
+    pub streams: u32,
     /// Signals sent so far.
     sent: u32,
     /// Whether it waits for a time that it asked for.
@@ -118,7 +123,7 @@ pub struct Voice {
 impl Voice {
     /// A voice for every endpoint of a partition, by its local number.
     pub fn all(share: &Share) -> impl Iterator<Item = Self> + '_ {
-        share.endpoints.iter().map(|&about| Self { about, sent: 0, armed: false })
+        share.endpoints.iter().map(|&about| Self { about, streams: 0, sent: 0, armed: false })
     }
 }
 
@@ -135,7 +140,8 @@ impl Outbox {
     /// Sends a signal.
     pub fn send(&mut self, voice: &mut Voice, to: u32, news: News, now: Tick) {
         voice.sent = voice.sent.wrapping_add(1);
-        self.signals.push(Signal { at: now, to, about: voice.about, number: voice.sent, news });
+        let (about, number, streams) = (voice.about, voice.sent, voice.streams);
+        self.signals.push(Signal { at: now, to, about, number, streams, news });
     }
 
     /// Asks for a time for the port with this local number, unless it waits for one already.
@@ -153,7 +159,7 @@ mod tests {
     #[test]
     fn a_signal_says_the_same_in_a_packet() {
         for news in [News::Ejected(64), News::Abate(25600), News::Normal, News::Limit(16128, 1 << 30)] {
-            let signal = Signal { at: 9, to: 3, about: 7, number: 5, news };
+            let signal = Signal { at: 9, to: 3, about: 7, number: 5, streams: 0, news };
             let mut packet = Packet::default();
             let kind = if matches!(news, News::Ejected(_)) { Kind::Ack } else { Kind::Notification };
             packet.hot.set_size(kind, 1);

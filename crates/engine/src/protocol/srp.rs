@@ -5,7 +5,8 @@ use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Varian
 use super::scheduler::{Pace, Scheduler};
 use super::time_out::TimeOut;
 use super::{
-    Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source, idle,
+    Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
+    all_shorter, idle,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -280,7 +281,7 @@ impl Srp {
 }
 
 impl Scheme for Srp {
-    fn remarks(&self, _plan: &Plan) -> Vec<String> {
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
         let (default, marks) = (Self::default(), self.small == Small::Ecn);
         let unused = [
             idle(
@@ -290,7 +291,9 @@ impl Scheme for Srp {
             ),
             idle("small_hold", !marks && self.small_hold != default.small_hold, "small = \"ecn\""),
         ];
-        unused.into_iter().flatten().collect()
+        let small = || all_shorter(plan, "n_min", plan.flits(self.n_min), "none reserves");
+        let idle = (self.small == Small::Bypass).then(small).flatten();
+        unused.into_iter().flatten().chain(idle).collect()
     }
 
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {

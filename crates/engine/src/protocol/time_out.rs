@@ -19,9 +19,9 @@ impl Agent for TimeOut {
         Interest { departures: self.marker.is_some(), last_hop: false, time_to_wait: Some(self.time_to_wait) }
     }
 
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, words: &mut [u64; 2]) {
         if let Some(marker) = &mut self.marker {
-            marker.on_dequeue(departure, packet);
+            marker.on_dequeue(departure, packet, words);
         }
     }
 

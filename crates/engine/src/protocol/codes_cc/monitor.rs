@@ -201,6 +201,7 @@ impl Monitor {
             self.outbox.send(&mut port.voice, src, News::Normal, now);
         }
         port.streams.retain(|_, stream| stream.flits > 0);
+        port.voice.streams = port.streams.len() as u32;
     }
 
     /// Drain margin: a new source, a backlog that is gone, or one that is back, changes what all are allowed.
@@ -246,6 +247,7 @@ impl Monitor {
             }
         }
         port.streams.retain(|_, stream| stream.flits > 0 || stream.marked);
+        port.voice.streams = port.streams.len() as u32;
         port.congested = port.marked > 0;
         if port.congested {
             if self.ports[at].marked < before {
@@ -282,12 +284,13 @@ impl Agent for Monitor {
             stream.flits += flits;
             stream.class = packet.cold.class;
             stream.seen = arrival.now;
+            port.voice.streams = port.streams.len() as u32;
             self.arrived(at, src, flits, arrival.now);
         }
         Verdict::Keep
     }
 
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
         let Some(at) = departure.endpoint.filter(|_| departure.kind == Kind::Data) else { return };
         let (at, flits) = (at as usize, self.size(departure.flits));
         let port = &mut self.ports[at];
@@ -296,6 +299,7 @@ impl Agent for Monitor {
         stream.flits -= flits;
         if stream.flits == 0 && !stream.marked {
             port.streams.remove(&packet.src);
+            port.voice.streams = port.streams.len() as u32;
         }
         if port.congested {
             self.relax(at, departure.now, false);

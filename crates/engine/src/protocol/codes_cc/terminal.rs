@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn hear(terminal: &Terminal, state: &mut State, (about, number): (u32, u32), news: News, now: Tick) {
-        terminal.on_signal(state, &Signal { at: now, to: 1, about, number, news }, now);
+        terminal.on_signal(state, &Signal { at: now, to: 1, about, number, streams: 0, news }, now);
     }
 
     #[test]

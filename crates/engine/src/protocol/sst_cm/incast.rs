@@ -111,6 +111,7 @@ impl Tracker {
         if fresh {
             stream.active = true;
             target.active += 1;
+            target.voice.streams = target.active;
         }
         let life = self.life(&self.targets[at]);
         let target = &mut self.targets[at];
@@ -190,11 +191,12 @@ impl Tracker {
             }
         }
         for (&src, stream) in target.streams.iter_mut().filter(|(_, stream)| ended(stream)) {
+            target.active -= 1;
+            target.voice.streams = target.active;
             if stream.told > 0 {
                 self.outbox.send(&mut target.voice, src, News::Limit(DIVISOR_ONE, 0), now);
             }
             (stream.active, stream.told) = (false, 0);
-            target.active -= 1;
             target.incast -= stream.flits;
         }
         target.streams.retain(|_, stream| stream.active || stream.flits > 0);
@@ -232,7 +234,7 @@ impl Agent for Tracker {
         Verdict::Keep
     }
 
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold) {
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
         let Some(at) = departure.endpoint.filter(|_| departure.kind == Kind::Data) else { return };
         let at = at as usize;
         let target = &mut self.targets[at];

@@ -143,7 +143,7 @@ mod tests {
 
     fn order(source: &Throttle, queue: &mut SendQueue<Limits>, number: u32, divisor: u32, pause: u32) {
         let news = News::Limit(divisor * DIVISOR_ONE, pause);
-        source.on_queue_signal(queue, &Signal { at: 0, to: 1, about: 7, number, news }, 100);
+        source.on_queue_signal(queue, &Signal { at: 0, to: 1, about: 7, number, streams: 0, news }, 100);
     }
 
     fn sent(source: &Throttle, queue: &mut SendQueue<Limits>, dst: u32) {

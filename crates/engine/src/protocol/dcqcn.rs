@@ -1,0 +1,465 @@
+//! DCQCN: rates at the source that notifications cut and time and data raise again.
+use super::reach::Reach;
+use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::plan::{Plan, Share};
+use crate::core::{NEVER, Tick};
+use crate::keyed::Keyed;
+use crate::nic::queue::SendQueue;
+use crate::nic::{NicSet, Nics};
+use crate::problem::Problem;
+use crate::rng::{mix, unit};
+use crate::units::{Duration, Rate, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// DCQCN, the congestion control of RoCE: switches mark with a chance that grows with the queue, destinations tell the source at
+/// most once per interval, and the source cuts its rate by how often that happens.
+///
+/// # What it does
+///
+/// A switch marks a packet that leaves with a chance that grows from 0 to `mark_chance` while its output's queue grows from
+/// `mark_from` to `mark_all`, and surely beyond. A destination that gets a marked packet tells the source, at most once per
+/// `cnp_interval`. The source then cuts the rate of that send queue by alpha / 2, where alpha, 1 at first, is a mean of whether it was
+/// told lately. Each `timer` and each `byte_counter` of data raise the rate again: `recovery_stages` times half way back to the
+/// rate before the cut, then to a target that grows by `increase`, and, once both have happened that often, by multiples of
+/// `hyper_increase`.
+///
+/// # Where it acts
+///
+/// Switch (mark at departure), destination (notification), source (rate of the send queue).
+///
+/// # Parameters
+///
+/// The defaults are the paper's (for 40 Gb/s), but for `mark_from` and `mark_all`, its 5 and 200 kB, which are less where a switch
+/// cannot hold as much for an endpoint, and `hyper_increase` and `rate_min`, which it does not give.
+///
+/// # Paper
+///
+/// Y. Zhu, H. Eran, D. Firestone, C. Guo, M. Lipshteyn, Y. Liron, J. Padhye, S. Raindel, M. H. Yahia, M. Zhang, "Congestion Control for
+/// Large-Scale RDMA Deployments", SIGCOMM 2015.
+///
+/// # Differences from the paper
+///
+/// Its switches stop their neighbours by priority flow control, those here by credits. What waits for an output is counted in
+/// all inputs too. A rate within a thousandth of the channel's is the channel's, and the source is as new then but for alpha; a send
+/// queue that is empty by then is forgotten, with its alpha.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dcqcn {
+    /// Flits waiting for an output (all inputs and its output queue) from which packets are marked. By default 5 kB, or a 40th of the
+    /// default `mark_all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_from: Option<Size>,
+    /// Flits beyond which all packets are marked. By default 200 kB, or half of what a switch can hold for an endpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_all: Option<Size>,
+    /// Chance of a mark just below `mark_all`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub mark_chance: f64,
+    /// Shortest time between two notifications of a destination to a source.
+    pub cnp_interval: Duration,
+    /// Weight of the latest in alpha.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub gain: f64,
+    /// Time without a notification after which alpha falls, and falls again.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub alpha_timer: Duration,
+    /// Time between two increases of the rate.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub timer: Duration,
+    /// Data sent between two increases of the rate.
+    pub byte_counter: Size,
+    /// Increases by time and by data, each, that lead half way back to the rate before the cut.
+    pub recovery_stages: u32,
+    /// What then is added to the target.
+    pub increase: Rate,
+    /// What is added to the target, times the increases so far, once both time and data have increased it that often.
+    pub hyper_increase: Rate,
+    /// The lowest rate.
+    pub rate_min: Rate,
+}
+
+impl Default for Dcqcn {
+    fn default() -> Self {
+        Self {
+            mark_from: None,
+            mark_all: None,
+            mark_chance: 0.01,
+            cnp_interval: Duration::Ps(50_000_000),
+            gain: 1.0 / 256.0,
+            alpha_timer: Duration::Ps(55_000_000),
+            timer: Duration::Ps(55_000_000),
+            byte_counter: Size::Bits(80_000_000),
+            recovery_stages: 5,
+            increase: Rate(40_000_000),
+            hyper_increase: Rate(400_000_000),
+            rate_min: Rate(100_000_000),
+        }
+    }
+}
+
+/// Rates this near to the channel's are the channel's.
+const NEARLY: f64 = 0.999;
+
+/// State of a send queue. Rates are in parts of the channel's.
+#[derive(Debug, Clone, Copy)]
+pub struct Limiter {
+    /// The rate and what it returns to; both 1 if it is not limited.
+    rate: f64,
+    target: f64,
+    alpha: f64,
+    /// When alpha last changed; never before the first cut.
+    alpha_at: Tick,
+    /// When the timer last increased the rate.
+    timer_at: Tick,
+    /// Increases by time and by data since the cut.
+    times: u32,
+    counts: u32,
+    /// Flits sent since data last increased the rate.
+    flits: u64,
+    /// Earliest start of the next packet.
+    next: Tick,
+}
+
+impl Default for Limiter {
+    fn default() -> Self {
+        let (rate, target, alpha) = (1.0, 1.0, 1.0);
+        Self { rate, target, alpha, alpha_at: NEVER, timer_at: 0, times: 0, counts: 0, flits: 0, next: 0 }
+    }
+}
+
+impl Limiter {
+    fn is_free(&self) -> bool {
+        self.rate >= 1.0
+    }
+}
+
+/// The source of [`Dcqcn`], in ticks and flits.
+pub struct Limits {
+    gain: f64,
+    alpha_timer: Tick,
+    timer: Tick,
+    byte_counter: u64,
+    recovery_stages: u32,
+    increase: f64,
+    hyper_increase: f64,
+    rate_min: f64,
+    cnp_interval: Tick,
+    acknowledge: bool,
+    control: u8,
+    data: u8,
+}
+
+impl Limits {
+    /// Goes on to a time.
+    fn advance(&self, state: &mut Limiter, now: Tick) {
+        let falls = now.saturating_sub(state.alpha_at) / self.alpha_timer;
+        if falls > 0 {
+            state.alpha *= (1.0 - self.gain).powi(falls.min(i32::MAX as u64) as i32);
+            state.alpha_at += falls * self.alpha_timer;
+        }
+        while !state.is_free() && now - state.timer_at >= self.timer {
+            state.timer_at += self.timer;
+            state.times += 1;
+            self.raise(state);
+        }
+    }
+
+    /// An increase, by time or by data.
+    fn raise(&self, state: &mut Limiter) {
+        let (few, many) = (state.times.min(state.counts), state.times.max(state.counts));
+        if few > self.recovery_stages {
+            state.target += f64::from(few - self.recovery_stages) * self.hyper_increase;
+        } else if many > self.recovery_stages {
+            state.target += self.increase;
+        }
+        state.target = state.target.min(1.0);
+        state.rate = (state.rate + state.target) / 2.0;
+        if state.rate >= NEARLY {
+            (state.rate, state.target) = (1.0, 1.0);
+        }
+    }
+
+    /// The destination has told of a mark.
+    fn cut(&self, state: &mut Limiter, now: Tick) {
+        self.advance(state, now);
+        state.target = state.rate;
+        state.rate = (state.rate * (1.0 - state.alpha / 2.0)).max(self.rate_min);
+        state.alpha += self.gain * (1.0 - state.alpha);
+        (state.alpha_at, state.timer_at) = (now, now);
+        (state.times, state.counts, state.flits) = (0, 0, 0);
+    }
+
+    fn is_new(&self, state: &Limiter, now: Tick) -> bool {
+        let mut ahead = *state;
+        self.advance(&mut ahead, now);
+        ahead.is_free() && ahead.next <= now
+    }
+}
+
+impl Source for Limits {
+    type Queue = Limiter;
+    /// When a source was last told.
+    type Sink = Keyed<u32, Option<Tick>>;
+
+    fn pull(&self, queue: &SendQueue<Limiter>, now: Tick) -> Pull {
+        let state = &queue.state;
+        if queue.has_message() {
+            if state.next > now { Pull::At(state.next) } else { Pull::Next(self.data) }
+        } else if self.is_new(state, now) {
+            Pull::Wait
+        } else {
+            Pull::At(state.next.max(now + self.timer))
+        }
+    }
+
+    fn plain(&self, queue: &SendQueue<Limiter>, now: Tick) -> Option<u8> {
+        (queue.state.next <= now).then_some(self.data)
+    }
+
+    fn on_sent(&self, queue: &mut SendQueue<Limiter>, sent: &Sent) {
+        let state = &mut queue.state;
+        self.advance(state, sent.now);
+        if state.is_free() {
+            return;
+        }
+        state.flits += u64::from(sent.packet.hot.flits());
+        while state.flits >= self.byte_counter {
+            state.flits -= self.byte_counter;
+            state.counts += 1;
+            self.raise(state);
+        }
+        state.next = sent.now + ((sent.end - sent.now) as f64 / state.rate).round() as Tick;
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        kind == Kind::Notification
+    }
+
+    fn on_control(&self, queue: &mut SendQueue<Limiter>, _packet: &Packet, now: Tick) {
+        self.cut(&mut queue.state, now);
+    }
+
+    fn allowed_towards(&self, queue: &SendQueue<Limiter>, _dst: u32) -> (u32, Tick) {
+        ((queue.state.rate * f64::from(super::MILLION)) as u32, 0)
+    }
+
+    fn idle(&self, queue: &SendQueue<Limiter>, now: Tick) -> bool {
+        self.is_new(&queue.state, now)
+    }
+
+    fn reply(&self, told: &mut Self::Sink, received: &Received, replies: &mut Vec<Reply>) {
+        if self.acknowledge {
+            replies.extend(received.acknowledge(true, self.control));
+        }
+        let cold = &received.packet.cold;
+        if received.packet.hot.kind() == Kind::Data && cold.marked {
+            let last = told.entry(cold.src);
+            if last.is_none_or(|last| received.now >= last + self.cnp_interval) {
+                *last = Some(received.now);
+                replies.push(Reply { kind: Kind::Notification, class: self.control, words: [0; 2] });
+            }
+        }
+    }
+}
+
+/// Marks with a chance that grows with the queue (RED).
+struct Red {
+    from: u32,
+    all: u32,
+    chance: f64,
+    seed: u64,
+}
+
+impl Red {
+    /// The chance of a mark where so many flits wait.
+    fn chance(&self, waiting: u32) -> f64 {
+        if waiting > self.all {
+            1.0
+        } else if waiting <= self.from {
+            0.0
+        } else {
+            self.chance * f64::from(waiting - self.from) / f64::from(self.all - self.from)
+        }
+    }
+}
+
+impl Agent for Red {
+    fn interest(&self) -> Interest {
+        Interest { departures: true, ..Interest::default() }
+    }
+
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
+        let chance = self.chance(departure.waiting);
+        if departure.kind == Kind::Data && chance > 0.0 {
+            // By what it is and the time, so that switches on its way draw anew, and no port keeps a count.
+            let who = mix(u64::from(packet.src) << 32 | u64::from(packet.message), packet.sequence.into());
+            packet.marked |= unit(mix(mix(self.seed, departure.now), who)) < chance;
+        }
+    }
+}
+
+impl Dcqcn {
+    /// The flits from which some packets and beyond which all are marked.
+    fn marks(&self, plan: &Plan) -> (u32, u32) {
+        let all = Reach::of_data(plan).limit(plan.flits(Size::Bits(8 * 200_000)));
+        let all = self.mark_all.map_or(all, |size| plan.flits(size));
+        let from = (all / 40).min(plan.flits(Size::Bits(8 * 5_000)));
+        let from = self.mark_from.map_or(from, |size| plan.flits(size));
+        (from, all.max(from))
+    }
+}
+
+impl Scheme for Dcqcn {
+    fn problems(&self) -> Vec<Problem> {
+        let sizes = self.mark_from.zip(self.mark_all);
+        let wrong = sizes.is_some_and(|(from, all)| match (from, all) {
+            (Size::Bits(from), Size::Bits(all))
+            | (Size::Flits(from), Size::Flits(all))
+            | (Size::Packets(from), Size::Packets(all)) => from > all,
+            _ => false,
+        });
+        let told = || Problem::new("mark_from", "it is over mark_all", "less than mark_all, or as much");
+        Vec::from_iter(wrong.then(told))
+    }
+
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let (from, _) = self.marks(plan);
+        Vec::from_iter(Reach::of_data(plan).warning("mark_from", from, "anything is marked"))
+    }
+
+    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        let (from, all) = self.marks(plan);
+        let of = |key, flits: u32| (key, json!(Size::Flits(flits.into())));
+        let given = [self.mark_from.is_some(), self.mark_all.is_some()];
+        let known = [of("mark_from", from), of("mark_all", all)];
+        known.into_iter().zip(given).filter(|(_, given)| !given).map(|(known, _)| known).collect()
+    }
+
+    fn words(&self) -> bool {
+        false
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
+        let part = |rate: Rate| rate.0 as f64 / plan.links[0].rate.0 as f64;
+        let source = Limits {
+            gain: self.gain,
+            alpha_timer: plan.ticks(self.alpha_timer).max(1),
+            timer: plan.ticks(self.timer).max(1),
+            byte_counter: u64::from(plan.flits(self.byte_counter)).max(1),
+            recovery_stages: self.recovery_stages,
+            increase: part(self.increase),
+            hyper_increase: part(self.hyper_increase),
+            rate_min: part(self.rate_min).min(1.0),
+            cnp_interval: plan.ticks(self.cnp_interval),
+            acknowledge,
+            control: plan.control_class(),
+            data: plan.data_class(),
+        };
+        Box::new(NicSet::new(source, plan, share))
+    }
+
+    fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
+        let (from, all) = self.marks(plan);
+        Box::new(Red { from, all, chance: self.mark_chance, seed: plan.seed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> Limits {
+        Limits {
+            gain: 1.0 / 256.0,
+            alpha_timer: 55,
+            timer: 100,
+            byte_counter: 1_000_000,
+            recovery_stages: 2,
+            increase: 0.01,
+            hyper_increase: 0.1,
+            rate_min: 0.001,
+            cnp_interval: 50,
+            acknowledge: false,
+            control: 0,
+            data: 1,
+        }
+    }
+
+    #[test]
+    fn the_first_notification_halves_the_rate_and_later_ones_less_the_longer_none_came() {
+        let (source, mut state) = (limits(), Limiter::default());
+        source.cut(&mut state, 0);
+        assert_eq!((state.rate, state.target, state.alpha), (0.5, 1.0, 1.0));
+        source.cut(&mut state, 0);
+        assert_eq!((state.rate, state.target), (0.25, 0.5));
+        source.advance(&mut state, 55 * 256 + 54);
+        let left = (1.0 - 1.0 / 256.0_f64).powi(256);
+        assert!((state.alpha - left).abs() < 1e-9, "{} and {left}", state.alpha);
+        // One that was never told has its first alpha, however late.
+        let mut late = Limiter::default();
+        source.cut(&mut late, 1_000_000);
+        assert_eq!(late.rate, 0.5);
+    }
+
+    #[test]
+    fn the_rate_comes_half_way_back_then_grows_by_steps_then_by_leaps() {
+        let source = limits();
+        let mut state = Limiter::default();
+        (0..3).for_each(|_| source.cut(&mut state, 0));
+        assert_eq!((state.rate, state.target), (0.125, 0.25));
+        source.advance(&mut state, 199);
+        assert_eq!((state.rate, state.times), (0.1875, 1));
+        source.advance(&mut state, 200);
+        assert_eq!((state.rate, state.target), (0.21875, 0.25));
+        source.advance(&mut state, 300);
+        assert_eq!(state.target, 0.26);
+        state.counts = 4;
+        source.advance(&mut state, 400);
+        assert!((state.target - (0.26 + 2.0 * 0.1)).abs() < 1e-9, "{}", state.target);
+        source.advance(&mut state, 1_000_000);
+        assert!(state.is_free() && source.is_new(&state, 1_000_000));
+    }
+
+    #[test]
+    fn data_raise_the_rate_as_time_does() {
+        let source = Limits { byte_counter: 100, ..limits() };
+        let mut queue = SendQueue::<Limiter>::default();
+        source.cut(&mut queue.state, 0);
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 50);
+        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50 };
+        source.on_sent(&mut queue, &sent(0));
+        assert_eq!((queue.state.next, queue.state.rate), (100, 0.5));
+        source.on_sent(&mut queue, &sent(10));
+        assert_eq!((queue.state.counts, queue.state.rate, queue.state.next), (1, 0.75, 77));
+    }
+
+    #[test]
+    fn a_destination_tells_a_source_at_most_once_an_interval() {
+        let (source, mut told, mut replies) = (limits(), Keyed::default(), Vec::new());
+        let mut at = |src, now, marked| {
+            let mut packet = Packet::default();
+            packet.hot.set_size(Kind::Data, 4);
+            (packet.cold.src, packet.cold.marked) = (src, marked);
+            replies.clear();
+            source.reply(&mut told, &Received { packet: &packet, droppable: false, now }, &mut replies);
+            replies.len()
+        };
+        assert_eq!(
+            [at(1, 0, false), at(1, 0, true), at(2, 1, true), at(1, 49, true), at(1, 50, true)],
+            [0, 1, 1, 0, 1]
+        );
+    }
+
+    #[test]
+    fn the_chance_of_a_mark_grows_with_the_queue() {
+        let red = Red { from: 10, all: 110, chance: 0.2, seed: 1 };
+        assert_eq!([10, 60, 110, 111].map(|flits| red.chance(flits)), [0.0, 0.1, 0.2, 1.0]);
+        let step = Red { from: 10, all: 10, ..red };
+        assert_eq!([10, 11].map(|flits| step.chance(flits)), [0.0, 1.0]);
+    }
+}

@@ -1,0 +1,311 @@
+//! HPCC: windows by what the busiest link on the way tells of itself.
+use super::flight::{Flight, number_and_flits, with_flits};
+use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::plan::{Plan, Share};
+use crate::core::table::Table;
+use crate::core::{Tick, post};
+use crate::nic::queue::SendQueue;
+use crate::nic::{NicSet, Nics};
+use crate::units::{Duration, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// HPCC: every packet collects how busy the busiest link on its way is, and the source sets its window so that this link is nearly
+/// full and nothing waits for it.
+///
+/// # What it does
+///
+/// A switch keeps of each output how much was sent in the last round trip and how much waits, in parts of what its channel carries in
+/// a round trip. Each packet takes the largest such number of its way along, and the acknowledgement brings it back. The
+/// source divides its window by that number over `eta`, and adds `window_ai`; where the number is below `eta` it only adds, at
+/// most `max_stage` times in a row. What the window is changed from is renewed once per round trip. Packets are paced
+/// to a window per round trip.
+///
+/// # Where it acts
+///
+/// Switch (measures, writes into packets), destination (acknowledges), source (window and pace).
+///
+/// # Parameters
+///
+/// The paper's, but for `base_rtt`, which depends on the network. The authors say that their simulations have
+/// `max_stage = 0`.
+///
+/// # Paper
+///
+/// Y. Li, R. Miao, H. H. Liu, Y. Zhuang, F. Feng, L. Tang, Z. Cao, M. Zhang, F. Kelly, M. Alizadeh, M. Yu, "HPCC: High Precision Congestion
+/// Control", SIGCOMM 2019; what is measured in switches and how: R. Ben Basat, S. Ramanathan, Y. Li, G. Antichi, M. Yu, M. Mitzenmacher,
+/// "PINT: Probabilistic In-band Network Telemetry", SIGCOMM 2020, section 4.3.
+///
+/// # Differences from the paper
+///
+/// Packets carry one number, as with PINT, not a record of every hop; it is exact, and of every packet. It takes no room in packets. What
+/// waits for an output is counted in all inputs too. Acknowledgements count as traffic of the links, but carry no number of
+/// their own way. A queue that was silent for `restart` begins anew with the full window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hpcc {
+    /// The time of a round trip that all reckon with. By default the longest in the empty network by shortest ways.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_rtt: Option<Duration>,
+    /// How busy the busiest link is to be.
+    #[schemars(range(min = 0.01, max = 1.0))]
+    pub eta: f64,
+    /// Round trips in which the window only grows by `window_ai` before it is divided again.
+    pub max_stage: u32,
+    /// Added to the window at every change. By default 1 - `eta` of the full window over 100 flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_ai: Option<Size>,
+    /// Silence after which a queue begins anew. By default ten times `base_rtt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Duration>,
+}
+
+impl Default for Hpcc {
+    fn default() -> Self {
+        Self { base_rtt: None, eta: 0.95, max_stage: 5, window_ai: None, restart: None }
+    }
+}
+
+/// The flows that the default of `window_ai` is for.
+const FLOWS: f64 = 100.0;
+
+/// State of a send queue.
+#[derive(Debug, Default)]
+pub struct Window {
+    flight: Flight,
+    /// The window in flits, and what it is changed from; none before the first acknowledgement.
+    windows: Option<[f64; 2]>,
+    /// Round trips in which it only grew.
+    stage: u32,
+    /// Flits sent so far, and when the second window was renewed.
+    sent: u64,
+    renewed: u64,
+}
+
+/// The source of [`Hpcc`], in ticks and flits.
+pub struct Windows {
+    base_rtt: Tick,
+    eta: f64,
+    max_stage: u32,
+    full: f64,
+    add: f64,
+    restart: Tick,
+    control: u8,
+    data: u8,
+}
+
+impl Windows {
+    fn window(&self, state: &Window) -> f64 {
+        state.windows.map_or(self.full, |[window, _]| window)
+    }
+
+    /// The busiest link of a packet told of itself; `number` is what was sent before that packet and with it.
+    fn adapt(&self, state: &mut Window, busy: f64, number: u64) {
+        let [_, from] = state.windows.unwrap_or([self.full; 2]);
+        let divides = busy >= self.eta || state.stage >= self.max_stage;
+        let changed = if divides { from * self.eta / busy.max(f64::MIN_POSITIVE) } else { from } + self.add;
+        let window = changed.clamp(self.add.min(self.full), self.full);
+        if number > state.renewed {
+            state.stage = if divides { 0 } else { state.stage + 1 };
+            state.renewed = state.sent;
+            state.windows = Some([window, window]);
+        } else {
+            state.windows = Some([window, from]);
+        }
+    }
+}
+
+impl Source for Windows {
+    type Queue = Window;
+    type Sink = ();
+
+    fn pull(&self, queue: &SendQueue<Window>, now: Tick) -> Pull {
+        let window = self.window(&queue.state);
+        queue.state.flight.pull(queue, window, self.data, self.restart, now)
+    }
+
+    fn stamp(&self, queue: &SendQueue<Window>, _: Pull, packet: &mut Packet) {
+        packet.notes.words = [0, with_flits(queue.state.sent + u64::from(packet.hot.flits()), packet)];
+    }
+
+    fn on_sent(&self, queue: &mut SendQueue<Window>, sent: &Sent) {
+        let window = self.window(&queue.state);
+        let (state, flits) = (&mut queue.state, sent.packet.hot.flits());
+        state.flight.sent(sent);
+        state.sent += u64::from(flits);
+        let apart = if window < self.full { self.base_rtt as f64 * f64::from(flits) / window } else { 0.0 };
+        state.flight.next = sent.now.saturating_add(apart as Tick);
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        kind == Kind::Ack
+    }
+
+    fn on_control(&self, queue: &mut SendQueue<Window>, packet: &Packet, now: Tick) {
+        let [busy, word] = packet.notes.words;
+        let (number, flits) = number_and_flits(word);
+        queue.state.flight.acknowledged(flits, now);
+        self.adapt(&mut queue.state, f64::from_bits(busy), number);
+    }
+
+    fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
+        queue.state.flight.is_over(self.restart, now)
+    }
+
+    fn reply(&self, _: &mut (), received: &Received, replies: &mut Vec<Reply>) {
+        if let Some(ack) = received.acknowledge(true, self.control) {
+            replies.push(Reply { words: received.packet.notes.words, ..ack });
+        }
+    }
+}
+
+/// What a switch keeps of an output.
+#[derive(Debug, Clone, Copy, Default)]
+struct Meter {
+    /// What it sends and what waits for it, in parts of what it carries in a round trip.
+    busy: f64,
+    /// When a packet left last.
+    last: Tick,
+}
+
+/// The measurements of the switches of a partition.
+struct Meters {
+    base_rtt: f64,
+    ports: Table<Meter>,
+}
+
+impl Agent for Meters {
+    fn interest(&self) -> Interest {
+        Interest { departures: true, ..Interest::default() }
+    }
+
+    fn on_dequeue(&mut self, departure: &Departure, _: &mut Cold, words: &mut [u64; 2]) {
+        let meter = &mut self.ports[departure.port];
+        let since = (departure.now - meter.last) as f64;
+        let weight = (since / self.base_rtt).min(1.0);
+        let time = departure.time as f64;
+        let behind = f64::from(departure.waiting - departure.flits) * time / f64::from(departure.flits);
+        meter.busy += weight * (behind / self.base_rtt - meter.busy) + time / since.max(self.base_rtt);
+        meter.last = departure.now;
+        if departure.kind == Kind::Data {
+            words[0] = f64::from_bits(words[0]).max(meter.busy).to_bits();
+        }
+    }
+}
+
+impl Hpcc {
+    /// The round trip and the silence, in ticks.
+    fn times(&self, plan: &Plan) -> [Tick; 2] {
+        let base = self.base_rtt.map_or_else(|| post::round_trip(plan), |time| plan.ticks(time)).max(1);
+        [base, self.restart.map_or(10 * base, |time| plan.ticks(time))]
+    }
+
+    /// The full window and what is added, in flits.
+    fn windows(&self, plan: &Plan) -> [f64; 2] {
+        let flits = u32::from(plan.packet_flits);
+        let full =
+            self.times(plan)[0] as f64 * f64::from(flits) / f64::from(plan.links[0].time[flits as usize]);
+        let add = self.window_ai.map_or(full * (1.0 - self.eta) / FLOWS, |size| f64::from(plan.flits(size)));
+        [full, add]
+    }
+}
+
+impl Scheme for Hpcc {
+    fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
+        Some(("what links tell returns in acknowledgements, and there are none", "acknowledge = true"))
+    }
+
+    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        let ([base, restart], tick) = (self.times(plan), plan.tick);
+        let of = |key, given: bool, time: Tick| (!given).then(|| (key, json!(Duration::Ps(time * tick))));
+        [of("base_rtt", self.base_rtt.is_some(), base), of("restart", self.restart.is_some(), restart)]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {
+        let ([base_rtt, restart], [full, add]) = (self.times(plan), self.windows(plan));
+        let (control, data) = (plan.control_class(), plan.data_class());
+        let (eta, max_stage) = (self.eta, self.max_stage);
+        let source = Windows { base_rtt, eta, max_stage, full, add, restart, control, data };
+        Box::new(NicSet::new(source, plan, share))
+    }
+
+    fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
+        let ports = share.ports.last().map_or(0, |&ports| ports as usize);
+        let ports = vec![Meter::default(); ports].into();
+        Box::new(Meters { base_rtt: self.times(plan)[0] as f64, ports })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn windows() -> Windows {
+        let (base_rtt, restart) = (1000, 10_000);
+        Windows { base_rtt, eta: 0.95, max_stage: 2, full: 1000.0, add: 1.0, restart, control: 0, data: 1 }
+    }
+
+    #[test]
+    fn a_window_is_divided_by_how_busy_the_link_is_from_what_it_was_a_round_trip_ago() {
+        let (source, mut state) = (windows(), Window { sent: 500, ..Window::default() });
+        source.adapt(&mut state, 1.9, 24);
+        assert_eq!((state.windows, state.renewed), (Some([501.0; 2]), 500));
+        // Packets sent before the change tell of the same: the window is not divided twice.
+        source.adapt(&mut state, 1.9, 500);
+        assert_eq!(state.windows, Some([501.0 / 2.0 + 1.0, 501.0]));
+        source.adapt(&mut state, 0.95, 500);
+        assert_eq!(state.windows, Some([502.0, 501.0]));
+    }
+
+    #[test]
+    fn below_the_aim_it_grows_by_steps_and_then_at_once() {
+        let (source, mut state) = (windows(), Window { windows: Some([100.0; 2]), ..Window::default() });
+        for (number, expected) in [(1, 101.0), (2, 102.0), (3, 102.0 * 0.95 / 0.475 + 1.0), (4, 206.0)] {
+            state.sent = number;
+            source.adapt(&mut state, 0.475, number);
+            assert_eq!(state.windows, Some([expected; 2]), "{number}");
+        }
+        (5..40).for_each(|number| {
+            state.sent = number;
+            source.adapt(&mut state, 0.01, number);
+        });
+        assert_eq!(source.window(&state), 1000.0, "no more than the full window");
+    }
+
+    #[test]
+    fn a_link_that_is_always_sending_is_busy_by_what_it_sends_and_what_waits() {
+        let meter = |gap: Tick, waiting: u32| {
+            let mut meters = Meters { base_rtt: 1000.0, ports: vec![Meter::default()].into() };
+            let mut words = [0; 2];
+            for turn in 1..500 {
+                let (now, flits, time) = (turn * gap, 10, 20);
+                let departure = Departure {
+                    now,
+                    port: 0,
+                    endpoint: None,
+                    flits,
+                    time,
+                    waiting: waiting + flits,
+                    has_credit: true,
+                    kind: Kind::Data,
+                };
+                words = [0; 2];
+                meters.on_dequeue(&departure, &mut Cold::default(), &mut words);
+            }
+            f64::from_bits(words[0])
+        };
+        // All of its time, half of it, and a packet in five round trips.
+        assert!((meter(20, 0) - 1.0).abs() < 1e-3, "{}", meter(20, 0));
+        assert!((meter(40, 0) - 0.5).abs() < 1e-3);
+        assert!((meter(5000, 0) - 20.0 / 5000.0).abs() < 1e-9);
+        // 250 flits take 500 ticks, half a round trip.
+        assert!((meter(20, 250) - 1.5).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,345 @@
+//! Swift: windows that keep the round trip near a target.
+use super::flight::{Flight, number_and_flits, with_flits};
+use super::{Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::{Plan, Share};
+use crate::core::{Tick, post};
+use crate::nic::queue::SendQueue;
+use crate::nic::{NicSet, Nics};
+use crate::problem::Problem;
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Swift, the congestion control of Google's data centres: a window per send queue that grows while packets are acknowledged
+/// sooner than a target, and shrinks by how much later they are.
+///
+/// # What it does
+///
+/// Every acknowledgement tells the source how long packet and acknowledgement took. Below the target the window grows by `ai` packets a
+/// round trip; above it is multiplied, at most once per round trip, by 1 - `beta` (delay - target) / delay, and at most
+/// by 1 - `max_mdf`. The target is `base_target`, and `hop_target` for every switch that the packet passed, and up to
+/// `fs_range` the smaller the window is, so that flows that share a channel come to equal windows. With a window of less than a
+/// packet, the packets of a queue are a round trip over the window apart.
+///
+/// # Where it acts
+///
+/// Source (window), destination (acknowledges). Nothing in the switches.
+///
+/// # Parameters
+///
+/// They have the paper's names. It gives the formulas, and few values; the defaults of `ai`, `beta`, `max_mdf`, `fs_min_cwnd` and
+/// `fs_max_cwnd` are those that others simulate with (htsim). A `base_target` that is less than a round trip in the empty
+/// network leaves channels idle; on networks whose ways differ in length, or with routes that go round, it should cover the longest.
+///
+/// # Paper
+///
+/// G. Kumar, N. Dukkipati, K. Jang, H. M. G. Wassel, X. Wu, B. Montazeri, Y. Wang, K. Springborn, C. Alfeld, M. Ryan, D. Wetherall, A. Vahdat,
+/// "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020.
+///
+/// # Differences from the paper
+///
+/// Only the network's delay counts, since endpoints here take packets as they come, so that there is one window, not two. Nothing is
+/// lost, so nothing is retransmitted. Windows count flits, in units of the largest packet, so that small packets take and
+/// give what they are. A queue that was silent for `restart` begins anew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Swift {
+    /// Target of the delay of a packet and its acknowledgement. By default the longest round trip in the empty network by shortest
+    /// ways, and 8 largest packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_target: Option<Duration>,
+    /// Added to the target for every switch on the packet's way.
+    pub hop_target: Duration,
+    /// Packets that the window grows by per round trip below the target.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub ai: f64,
+    /// How strongly a delay over the target shrinks the window.
+    #[schemars(range(min = 0.0, max = 1000000.0))]
+    pub beta: f64,
+    /// The largest part of the window that is taken at once.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_mdf: f64,
+    /// What is added to the target at a window of `fs_min_cwnd` or less. By default as much as `base_target`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fs_range: Option<Duration>,
+    /// Window, in packets, up to which the whole `fs_range` is added.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    pub fs_min_cwnd: f64,
+    /// Window, in packets, from which nothing is added.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    pub fs_max_cwnd: f64,
+    /// The smallest window, in packets.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    pub min_cwnd: f64,
+    /// The largest window, in packets, and that of a new queue. By default what the channel carries in `base_target`.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cwnd: Option<f64>,
+    /// Silence after which a queue begins anew. By default ten times `base_target`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Duration>,
+}
+
+impl Default for Swift {
+    fn default() -> Self {
+        Self {
+            base_target: None,
+            hop_target: Duration::Ps(0),
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            fs_range: None,
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 100.0,
+            min_cwnd: 0.001,
+            max_cwnd: None,
+            restart: None,
+        }
+    }
+}
+
+/// State of a send queue.
+#[derive(Debug, Default)]
+pub struct Window {
+    flight: Flight,
+    /// The window in packets; none yet if it has not changed.
+    cwnd: Option<f64>,
+    /// When it was shrunk last.
+    decreased: Tick,
+    /// The last delay.
+    delay: Tick,
+}
+
+/// The source of [`Swift`], in ticks.
+pub struct Delays {
+    base_target: Tick,
+    hop_target: Tick,
+    ai: f64,
+    beta: f64,
+    max_mdf: f64,
+    fs_range: f64,
+    /// The range goes with `slope` / √window + `offset`.
+    slope: f64,
+    offset: f64,
+    min_cwnd: f64,
+    max_cwnd: f64,
+    restart: Tick,
+    packet_flits: f64,
+    control: u8,
+    data: u8,
+}
+
+impl Delays {
+    fn cwnd(&self, state: &Window) -> f64 {
+        state.cwnd.unwrap_or(self.max_cwnd)
+    }
+
+    /// The target at a window, for a packet that has passed so many switches.
+    fn target(&self, cwnd: f64, hops: u64) -> f64 {
+        let scaled = (self.slope / cwnd.sqrt() + self.offset).clamp(0.0, self.fs_range);
+        (self.base_target + hops * self.hop_target) as f64 + scaled
+    }
+
+    /// An acknowledgement came of so many packets.
+    fn adapt(&self, state: &mut Window, delay: Tick, hops: u64, packets: f64, now: Tick) {
+        let before = self.cwnd(state);
+        let target = self.target(before, hops);
+        let late = delay as f64 - target;
+        let mut cwnd = before;
+        if late < 0.0 {
+            cwnd += self.ai * packets / before.max(1.0);
+        } else if now >= state.decreased + delay {
+            cwnd *= (1.0 - self.beta * late / delay as f64).max(1.0 - self.max_mdf);
+            state.decreased = now;
+        }
+        state.cwnd = Some(cwnd.clamp(self.min_cwnd, self.max_cwnd));
+        state.delay = delay;
+    }
+}
+
+impl Source for Delays {
+    type Queue = Window;
+    type Sink = ();
+
+    fn pull(&self, queue: &SendQueue<Window>, now: Tick) -> Pull {
+        let window = self.cwnd(&queue.state) * self.packet_flits;
+        queue.state.flight.pull(queue, window, self.data, self.restart, now)
+    }
+
+    fn on_sent(&self, queue: &mut SendQueue<Window>, sent: &Sent) {
+        let cwnd = self.cwnd(&queue.state);
+        let state = &mut queue.state;
+        state.flight.sent(sent);
+        let apart = if cwnd < 1.0 { state.delay as f64 / cwnd } else { 0.0 };
+        state.flight.next = sent.now.saturating_add(apart as Tick);
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        kind == Kind::Ack
+    }
+
+    fn on_control(&self, queue: &mut SendQueue<Window>, packet: &Packet, now: Tick) {
+        let [injected, word] = packet.notes.words;
+        let (hops, flits) = number_and_flits(word);
+        queue.state.flight.acknowledged(flits, now);
+        let delay = (now - injected).max(1);
+        self.adapt(&mut queue.state, delay, hops, flits as f64 / self.packet_flits, now);
+    }
+
+    fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
+        queue.state.flight.is_over(self.restart, now)
+    }
+
+    fn reply(&self, _: &mut (), received: &Received, replies: &mut Vec<Reply>) {
+        let packet = received.packet;
+        if let Some(ack) = received.acknowledge(true, self.control) {
+            let words = [packet.cold.injected, with_flits(packet.hot.hops.into(), packet)];
+            replies.push(Reply { words, ..ack });
+        }
+    }
+}
+
+impl Swift {
+    /// The base target, the range, and the silence, in ticks.
+    fn times(&self, plan: &Plan) -> [Tick; 3] {
+        let queue = 8 * Tick::from(plan.links[0].time[usize::from(plan.packet_flits)]);
+        let base = self.base_target.map_or_else(|| post::round_trip(plan) + queue, |time| plan.ticks(time));
+        let range = self.fs_range.map_or(base, |time| plan.ticks(time));
+        [base, range, self.restart.map_or(10 * base, |time| plan.ticks(time))]
+    }
+
+    fn max_cwnd(&self, plan: &Plan, base: Tick) -> f64 {
+        let packet = Tick::from(plan.links[0].time[usize::from(plan.packet_flits)]);
+        self.max_cwnd.unwrap_or_else(|| base.div_ceil(packet).max(1) as f64).max(self.min_cwnd)
+    }
+}
+
+impl Scheme for Swift {
+    fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
+        Some(("delays are those of acknowledgements, and there are none", "acknowledge = true"))
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let told = || {
+            Problem::new(
+                "fs_max_cwnd",
+                "it is not over fs_min_cwnd",
+                "a window over fs_min_cwnd, such as 100",
+            )
+        };
+        Vec::from_iter((self.fs_max_cwnd <= self.fs_min_cwnd).then(told))
+    }
+
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let ns = |ticks: Tick| (ticks * plan.tick) as f64 / 1000.0;
+        let (target, least) = (self.times(plan)[0] + plan.ticks(self.hop_target), post::round_trip(plan));
+        let short = (target < least).then(|| {
+            format!(
+                "congestion_control.base_target: {} ns, but the longest round trip in the empty network takes {} ns: windows shrink where \
+                 nothing waits",
+                ns(target),
+                ns(least)
+            )
+        });
+        Vec::from_iter(short)
+    }
+
+    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        let times = self.times(plan);
+        let given = [self.base_target, self.fs_range, self.restart].map(|given| given.is_some());
+        let names = ["base_target", "fs_range", "restart"];
+        let known = (0..3).filter(|&at| !given[at]);
+        let mut all = Vec::from_iter(known.map(|at| (names[at], json!(Duration::Ps(times[at] * plan.tick)))));
+        all.extend(self.max_cwnd.is_none().then(|| ("max_cwnd", json!(self.max_cwnd(plan, times[0])))));
+        all
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {
+        let [base_target, fs_range, restart] = self.times(plan);
+        let [least, most] = [self.fs_min_cwnd, self.fs_max_cwnd].map(|cwnd| 1.0 / cwnd.sqrt());
+        let slope = fs_range as f64 / (least - most);
+        let source = Delays {
+            base_target,
+            hop_target: plan.ticks(self.hop_target),
+            ai: self.ai,
+            beta: self.beta,
+            max_mdf: self.max_mdf,
+            fs_range: fs_range as f64,
+            slope,
+            offset: -slope * most,
+            min_cwnd: self.min_cwnd,
+            max_cwnd: self.max_cwnd(plan, base_target),
+            restart,
+            packet_flits: plan.packet_flits.into(),
+            control: plan.control_class(),
+            data: plan.data_class(),
+        };
+        Box::new(NicSet::new(source, plan, share))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delays() -> Delays {
+        Delays {
+            base_target: 1000,
+            hop_target: 10,
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            fs_range: 0.0,
+            slope: 0.0,
+            offset: 0.0,
+            min_cwnd: 0.01,
+            max_cwnd: 40.0,
+            restart: 10_000,
+            packet_flits: 24.0,
+            control: 0,
+            data: 1,
+        }
+    }
+
+    #[test]
+    fn a_window_grows_by_a_packet_a_round_trip_and_shrinks_once_a_round_trip() {
+        let (source, mut state) = (delays(), Window { cwnd: Some(10.0), ..Window::default() });
+        (0..10).for_each(|_| source.adapt(&mut state, 900, 0, 1.0, 5000));
+        assert!((10.9..11.0).contains(&source.cwnd(&state)), "{}", source.cwnd(&state));
+        state.cwnd = Some(10.0);
+        source.adapt(&mut state, 1250, 0, 1.0, 6000);
+        assert_eq!(source.cwnd(&state), 10.0 * (1.0 - 0.8 * 250.0 / 1250.0));
+        source.adapt(&mut state, 1250, 0, 1.0, 7249);
+        assert_eq!(state.decreased, 6000, "not twice in a round trip");
+        source.adapt(&mut state, 100_000, 0, 1.0, 200_000);
+        assert_eq!(source.cwnd(&state), 8.4 * 0.5, "by no more than half");
+        // Switches on the way raise the target.
+        source.adapt(&mut state, 1250, 26, 1.0, 900_000);
+        assert!(source.cwnd(&state) > 4.2);
+    }
+
+    #[test]
+    fn the_target_is_higher_the_smaller_the_window() {
+        let (least, most) = (1.0 / 0.1_f64.sqrt(), 1.0 / 100.0_f64.sqrt());
+        let slope = 500.0 / (least - most);
+        let source = Delays { fs_range: 500.0, slope, offset: -slope * most, ..delays() };
+        let at = |cwnd| source.target(cwnd, 0);
+        assert!((at(0.1) - 1500.0).abs() < 1e-6 && (at(100.0) - 1000.0).abs() < 1e-6);
+        assert_eq!([at(0.01), at(1e4)], [1500.0, 1000.0]);
+        assert!(at(1.0) > at(2.0) && at(2.0) > at(50.0));
+    }
+
+    #[test]
+    fn packets_of_a_window_below_one_are_paced() {
+        let source = delays();
+        let mut queue = SendQueue::<Window>::default();
+        queue.state = Window { cwnd: Some(0.25), delay: 1000, ..Window::default() };
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 24);
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 7, end: 31 });
+        assert_eq!(queue.state.flight.next, 4007);
+    }
+}

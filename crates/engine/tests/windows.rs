@@ -1,0 +1,75 @@
+//! What schemes of data centres come to where senders share the channel of an endpoint.
+mod common;
+use common::*;
+
+/// Endpoints 1 to `senders` of a switch send to endpoint 0 all they can, on links of 500 ns: a packet and its acknowledgement take 2 us.
+fn incast(senders: u32, protocol: &str) -> tailback_engine::report::Output {
+    let pairs: Vec<String> = (1..=senders).map(|source| format!("[{source}, 0]")).collect();
+    let rest = format!(
+        "[switch]\nkind = \"cioq\"\ninput_buffer = \"3000 flits\"\noutput_buffer = \"3000 flits\"\n[packet]\nmax = \"24 flits\"\n\
+         [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [{}]\nload = 1.0\nmessage = \"24 flits\"\n\
+         [run]\nwarmup = \"400 us\"\nduration = \"400 us\"\ndrain = \"0 us\"\n[record]\nsources = true\n",
+        pairs.join(", ")
+    );
+    let text = file("kind = \"single-switch\"\nendpoints = 20", "kind = \"minimal\"", protocol, &rest);
+    run(&text.replace("latency = \"10 ns\"", "latency = \"500 ns\""))
+}
+
+/// What arrives, as a share of the channel, and the least and the largest part of it that a sender has.
+fn shares(output: &tailback_engine::report::Output) -> (f64, f64, f64) {
+    let tailback_engine::report::Column::Real(parts) = column(output, "sources", "accepted") else {
+        panic!("shares are numbers")
+    };
+    let parts = Vec::from_iter(parts.iter().copied().filter(|&part| part > 0.0));
+    let all = number(output, "t", "accepted_per_destination");
+    let part = |pick: fn(f64, f64) -> f64| parts.iter().copied().reduce(pick).unwrap() / all;
+    (all, part(f64::min), part(f64::max))
+}
+
+fn network_latency(output: &tailback_engine::report::Output) -> f64 {
+    output.summary["classes"]["t"]["network_latency_ns"]["mean"].as_f64().unwrap()
+}
+
+#[test]
+fn hpcc_fills_the_channel_to_its_aim_and_keeps_it_free_of_queues() {
+    for (eta, senders) in [(0.95, 2), (0.95, 15), (0.8, 4)] {
+        let output = incast(senders, &format!("kind = \"hpcc\"\neta = {eta}"));
+        let (all, least, most) = shares(&output);
+        // The increments of all senders come on top: (1 - eta) of a hundredth each.
+        assert!((eta - 0.02..eta + 0.02).contains(&all), "{senders}: {all} of {eta}");
+        let fair = 1.0 / f64::from(senders);
+        assert!(least > 0.5 * fair && most < 1.6 * fair, "{senders}: {least} to {most}");
+        // An empty network takes 1.05 us.
+        assert!(network_latency(&output) < 1200.0, "{senders}: {} ns", network_latency(&output));
+    }
+}
+
+#[test]
+fn swift_fills_the_channel_and_keeps_the_round_trip_at_its_target() {
+    for senders in [2, 15] {
+        let output = incast(senders, "kind = \"swift\"\nbase_target = \"3 us\"\nfs_range = \"0 us\"");
+        let (all, least, most) = shares(&output);
+        let fair = 1.0 / f64::from(senders);
+        assert!(all > 0.97, "{senders}: {all}");
+        assert!(least > 0.4 * fair && most < 1.8 * fair, "{senders}: {least} to {most}");
+        // The way back takes a microsecond: two are left for the way there, above which windows shrink.
+        assert!(
+            (1500.0..2600.0).contains(&network_latency(&output)),
+            "{senders}: {}",
+            network_latency(&output)
+        );
+    }
+}
+
+#[test]
+fn dcqcn_brings_senders_to_equal_rates() {
+    let quick = "kind = \"dcqcn\"\nmark_from = \"100 flits\"\nmark_all = \"800 flits\"\nmark_chance = 0.1\ncnp_interval = \"5 us\"\nalpha_timer = \"6 us\"\n\
+         timer = \"6 us\"\ngain = 0.0625\nincrease = \"1 Gb/s\"\nhyper_increase = \"1 Gb/s\"";
+    for senders in [2, 8] {
+        let output = incast(senders, quick);
+        let (all, least, most) = shares(&output);
+        let fair = 1.0 / f64::from(senders);
+        assert!(all > 0.85, "{senders}: {all}");
+        assert!(least > 0.6 * fair && most < 1.5 * fair, "{senders}: {least} to {most}");
+    }
+}
