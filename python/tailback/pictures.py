@@ -6,30 +6,24 @@ As in `tailback.plot`, every function takes a result, or several by label, and r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
-from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from tailback.errors import mistake
 from tailback.figures import style
-from tailback.figures.network_map import Cells, NetworkMap
+from tailback.figures.latencies import latency_distribution
+from tailback.figures.occupancy import occupancy_map
 from tailback.figures.tables import (
-    ALL,
     Numbers,
     Results,
-    Traffic,
-    by_class,
     by_label,
     distinct,
     having,
@@ -37,10 +31,7 @@ from tailback.figures.tables import (
     numbers,
     only,
     recorded,
-    shown_times,
 )
-from tailback.plot import check_latency, finish_latency, log_bins, name_class
-from tailback.words import counted
 
 __all__ = [
     "allowed_rate",
@@ -119,77 +110,6 @@ def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
         color=colour,
         label=name,
     )
-
-
-def occupancy_map(results: Results) -> Figure:
-    """What waits for every port of every switch at the recorded times: blocks of switches, cells are ports.
-
-    Within a block a row is a switch, a column a port. Tables `occupancy`, for the times, and `queues`, and of
-    a dragonfly `[topology] a`: its groups are the blocks. Of many times, six evenly spaced ones (`tailback
-    view` shows all). Of several runs, a column for each.
-    """
-    labelled = [(label, result) for _, label, result in having(results, "queues")]
-    known = [NetworkMap.of(result) for _, result in labelled]
-    every = [distinct(recorded(result, "occupancy"), "time_ns") for _, result in labelled]
-    most = max([2.0] + [float(pc.max(recorded(r, "queues")["flits"]).as_py() or 0) for _, r in labelled])
-    shots = [
-        [
-            (
-                join(label, f"{time / 1e3:g} us"),
-                network.cells(only(recorded(result, "queues"), "time_ns", time)),
-            )
-            for time in shown_times(times)
-        ]
-        for (label, result), network, times in zip(labelled, known, every, strict=True)
-    ]
-    left_out = max(len(times) for times in every) - max(map(len, shots))
-    with style.styled():
-        figure, panels = _grid(shots)
-        colours = colormaps["viridis_r"].with_extremes(under="#dddddd")
-        norm = LogNorm(1, most)
-        for axes, (title, cells) in panels:
-            axes.imshow(np.ma.masked_invalid(cells), norm=norm, cmap=colours, aspect="auto")
-            axes.set_title(title, fontsize=9)
-            axes.grid(visible=False)
-            axes.spines[:].set_visible(False)
-            axes.set_xticks([])
-            axes.set_yticks([])
-        told = f"{_blocks(known)}; in it a row per switch, a column per port; grey: empty"
-        told += f"\nnot shown: {counted(left_out, 'snapshot')} between these" if left_out else ""
-        figure.supxlabel(told, fontsize=9)
-        bar = figure.colorbar(
-            ScalarMappable(norm, colours),
-            ax=[axes for axes, _ in panels],
-            label="queued flits",
-            shrink=0.8,
-            format=style.LogNumbers(),
-        )
-        bar.ax.yaxis.set_minor_formatter(style.LogNumbers())
-    return figure
-
-
-_Shot = tuple[str, Cells]
-
-
-def _grid(shots: Sequence[Sequence[_Shot]]) -> tuple[Figure, list[tuple[Axes, _Shot]]]:
-    """Panels for the pictures of one run in two columns, or in a column for each of several."""
-    if len(shots) == 1:
-        shots = [shots[0][turn::2] for turn in range(min(2, len(shots[0])))]
-    columns, rows = max(1, len(shots)), max([1, *map(len, shots)])
-    apart = ConstrainedLayoutEngine(wspace=0.04, hspace=0.04)
-    figure = Figure(figsize=(5.2 * columns, 4.0 * rows + 0.4), layout=apart)
-    grid = figure.subplots(rows, columns, squeeze=False)
-    panels = [(grid[row, at], shot) for at, column in enumerate(shots) for row, shot in enumerate(column)]
-    for axes in set(grid.ravel()) - {axes for axes, _ in panels}:
-        axes.set_axis_off()
-    return figure, panels
-
-
-def _blocks(networks: Sequence[NetworkMap]) -> str:
-    """What a block is."""
-    if all(network.has_groups for network in networks):
-        return "a block per group"
-    return f"blocks of switches in the order of their numbers, {networks[0].block} each"
 
 
 def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Figure:
@@ -392,26 +312,3 @@ def _draw_levels(axes: Axes, phases: Numbers, values: Numbers, **look: Any) -> N
     """A level line at each phase, which a job of one phase has too."""
     ends = np.stack([phases - _PHASE_HALF, phases + _PHASE_HALF, np.full(len(phases), np.nan)], axis=1)
     axes.plot(ends.ravel(), np.repeat(values, 3), **look)
-
-
-def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: str = "network") -> Figure:
-    """How many packets had which latency, both axes logarithmic, a line per run and class of `traffic`.
-
-    Without `traffic`, of all classes together. Table `histograms`.
-    """
-    check_latency(latency)
-    with style.styled():
-        figure, (axes,) = style.figure()
-        some = False
-        for line in by_class(results, "histograms", traffic, latency=latency):
-            edges, counts = log_bins(line.table)
-            some = some or bool(counts.any())
-            axes.stairs(counts, edges, label=line.label, **style.outline(line.number, line.kind))
-        style.logarithmic(axes, "x")
-        if some:  # nothing can be shown on a logarithmic axis if no packet came
-            style.logarithmic(axes, "y")
-        finish_latency(figure, axes, results, traffic, latency)
-        name_class(axes, traffic)
-        axes.set_ylabel("messages" if latency == "message" else "packets")
-        style.legend(figure, axes)
-    return figure

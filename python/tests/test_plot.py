@@ -13,10 +13,20 @@ from matplotlib.image import imread
 
 import tailback
 from tailback import pictures, plot
-from tailback.figures import gallery, style, tables
+from tailback.figures import gallery, latencies, style, tables
 
-PLOTS = [name for name, (_, draw) in gallery.FIGURES.items() if draw.__module__ != "tailback.pictures"]
-COUNTS = {"source_throughput": "x", "switch_occupancy": "xy"}
+PLOTS = [
+    "latency_over_time",
+    "throughput_over_time",
+    "throughput_per_destination",
+    "latency_histogram",
+    "latency_distribution",
+    "channel_shares",
+    "port_activity",
+    "source_throughput",
+    "switch_occupancy",
+]
+COUNTS = {"source_throughput": "x", "switch_occupancy": "xy", "latency_distribution": "y"}
 """Axes that count: they have a name but no unit."""
 BARS = {"channel_shares", "port_activity"}
 """Figures of bars, whose vertical axis has the names of the bars."""
@@ -416,7 +426,7 @@ def test_bars_stand_one_behind_the_other_in_percent(result):
 
 def test_a_latency_is_counted_in_the_bin_of_its_middle():
     rows = {"low_ns": [100.0], "high_ns": [127.0], "count": [4]}
-    edges, counts = plot.log_bins(pa.table(rows))
+    edges, counts = latencies.log_bins(pa.table(rows))
     assert edges[0] <= 113.5 < edges[1]
     assert counts.tolist() == [4]
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from tailback.errors import mistake
@@ -124,6 +125,14 @@ def _listed(traffic: Traffic) -> list[str] | None:
     if traffic is None:
         return None
     return list(traffic) if isinstance(traffic, list | tuple) else [traffic]  # type: ignore[list-item]
+
+
+def name_class(axes: Axes, traffic: Traffic) -> None:
+    """Names the only class that is drawn, which legends of several runs leave out."""
+    names = _listed(traffic) or []
+    if len(names) == 1:
+        named = "all classes" if names[0] == ALL else style.folded(names[0])
+        axes.set_title(named, loc="left", fontsize="medium")
 
 
 def has_rows(result: Result, name: str) -> bool:

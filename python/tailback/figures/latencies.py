@@ -1,0 +1,157 @@
+"""Figures of latencies: over load, and how they are distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tailback.errors import mistake
+from tailback.figures import style
+from tailback.figures.tables import (
+    ALL,
+    Numbers,
+    Results,
+    Traffic,
+    by_class,
+    by_label,
+    checked,
+    chosen,
+    join,
+    name_class,
+    numbers,
+)
+from tailback.result import Result
+
+_LATENCIES = ("message", "packet", "network")
+_BINS_PER_DECADE = 20
+
+
+def latency_over_load(
+    results: Mapping[str, Iterable[Result]] | Iterable[Result],
+    *,
+    traffic: str = "all",
+    latency: str = "packet",
+) -> Figure:
+    """Mean latency over offered load: a point per run, a line per label. From the summaries.
+
+    Latencies of runs that are not stable, which grow with the window, are hollow.
+    """
+    check_latency(latency)
+    if not isinstance(traffic, str):
+        raise mistake(f"{traffic!r} is no traffic class", "the name of one")
+    given = results if isinstance(results, Mapping) else {"": results}
+    lines = {label: checked(runs) for label, runs in given.items()} or {"": checked(())}
+    with style.styled():
+        figure, (axes,) = style.figure()
+        stable = True
+        for number, (label, runs) in enumerate(lines.items()):
+            points = sorted(_load_point(run, traffic, latency) for run in runs)
+            offered, means, is_stable = np.array(points, dtype=float).reshape(-1, 3).T
+            axes.plot(
+                100 * offered,
+                means,
+                label=style.plain(label)
+                + ("" if np.isfinite(means).any() else " (saturated)" if label else ""),
+                marker=style.marker(number),
+                **style.line(number),
+            )
+            grows = (is_stable == 0) & np.isfinite(means)
+            style.hollow(axes, number, 100 * offered[grows], means[grows])
+            stable = stable and not grows.any()
+        axes.set_xlabel(
+            "\n".join(["offered load [% of injection bandwidth]", *([] if stable else [style.UNSTABLE])])
+        )
+        axes.set_ylabel(f"mean {latency} latency [ns]")
+        style.from_zero(axes)
+        style.legend(figure, axes)
+    return figure
+
+
+def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, float, bool]:
+    """What is offered, the mean latency, and whether it is stable."""
+    classes = result.summary["classes"]
+    if traffic not in classes:
+        raise mistake(f"there is no traffic class {traffic!r}", f"one of: {', '.join(classes)}")
+    facts = classes[traffic]
+    values = facts.get(f"{latency}_latency_ns")
+    mean = values.get("mean") if isinstance(values, Mapping) else None
+    known = float("nan") if mean is None else float(mean)
+    return float(facts["offered"]), known, facts.get("stable") is not False
+
+
+def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
+    """How latencies are distributed, in bins of equal width on a logarithmic axis. Table `histograms`."""
+    check_latency(latency)
+    with style.styled():
+        figure, (axes,) = style.figure()
+        for line in by_class(results, "histograms", traffic, latency=latency):
+            edges, counts = log_bins(line.table)
+            shares = 100 * counts / max(counts.sum(), 1)
+            axes.stairs(shares, edges, label=line.label, **style.outline(line.number, line.kind))
+        style.logarithmic(axes, "x")
+        finish_latency(figure, axes, results, traffic, latency)
+        name_class(axes, traffic)
+        axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
+        style.legend(figure, axes)
+    return figure
+
+
+def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: str = "network") -> Figure:
+    """How many packets had which latency, both axes logarithmic, a line per run and class of `traffic`.
+
+    Without `traffic`, of all classes together. Table `histograms`.
+    """
+    check_latency(latency)
+    with style.styled():
+        figure, (axes,) = style.figure()
+        some = False
+        for line in by_class(results, "histograms", traffic, latency=latency):
+            edges, counts = log_bins(line.table)
+            some = some or bool(counts.any())
+            axes.stairs(counts, edges, label=line.label, **style.outline(line.number, line.kind))
+        style.logarithmic(axes, "x")
+        if some:  # nothing can be shown on a logarithmic axis if no packet came
+            style.logarithmic(axes, "y")
+        finish_latency(figure, axes, results, traffic, latency)
+        name_class(axes, traffic)
+        axes.set_ylabel("messages" if latency == "message" else "packets")
+        style.legend(figure, axes)
+    return figure
+
+
+def finish_latency(figure: Figure, axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:
+    """Names the axis of latencies, and below the drawn classes of which too much has not arrived."""
+    saturated = [
+        join(label, style.plain(name))
+        for label, result in by_label(results).items()
+        for name in chosen(result.summary.get("classes", {}), traffic)
+        if (result.summary["classes"][name].get(f"{latency}_latency_ns") or {}).get("saturated")
+    ]
+    axes.set_xlabel(f"{latency} latency [ns]")
+    if saturated:
+        parts = "messages" if latency == "message" else "packets"
+        note = f"saturated ({'; '.join(saturated)}): {parts} that did not arrive are missing"
+        style.notes(figure, [note])
+
+
+def log_bins(table: pa.Table) -> tuple[Numbers, Numbers]:
+    """Rows of the table `histograms` in even bins of the logarithm: edges in ns, and how many are between.
+
+    A row counts where its middle is, one below 1 ps at 1 ps.
+    """
+    if not table.num_rows:
+        return np.array([1.0, 10.0]), np.zeros(1)
+    middles = np.maximum((numbers(table, "low_ns") + numbers(table, "high_ns")) / 2, 1e-3)
+    bins = np.floor(np.log10(middles) * _BINS_PER_DECADE).astype(int)
+    counts = np.bincount(bins - bins.min(), weights=numbers(table, "count")).astype(float)
+    return 10 ** (np.arange(bins.min(), bins.max() + 2) / _BINS_PER_DECADE), counts
+
+
+def check_latency(latency: str) -> None:
+    """Raises `InputError` if there is no such latency."""
+    if latency not in _LATENCIES:
+        raise mistake(f"there is no latency {latency!r}", f"one of: {', '.join(_LATENCIES)}")
