@@ -18,8 +18,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailback.errors import mistake
-from tailback.figures import style
-from tailback.stats import Interval, mean_interval
+from tailback.figures import means, style
+from tailback.figures.means import Point
+from tailback.stats import mean_interval
 from tailback.sweeps.merged import CLASS, FAILED, count, lost
 from tailback.sweeps.space import SEED, quantity, told
 from tailback.units import family as family_of
@@ -71,14 +72,23 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         raise mistake(f"the sweep does not change {over!r}", f"one of {', '.join(swept) or 'no keys'}")
     if column not in table.column_names or not _is_numeric(table.schema.field(column).type):
         raise mistake(f"{column!r} is not measured", f"such as {', '.join(QUANTITIES)}")
-    rows = table.to_pylist()
     name, factor, is_latency = QUANTITIES.get(column, (column, 1.0, False))
+    # Of runs that are not stable latencies alone grow.
+    kept = [key for key in table.column_names if is_latency or key != STABLE or key == column]
+    rows = table.select(kept).to_pylist()
     places = _places([row[over] for row in rows])
     others = [key for key in swept if key != over and not _follows(rows, key, over)]
     members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name not in (ALL, None)] or [ALL]
     rows = list(_of_classes(rows, members))
-    panels_of = {member: _lines(rows, member, column, over, others) for member in members}
-    known = {member: lines for member, lines in panels_of.items() if any(map(_is_known, _points(lines)))}
+    panels_of = {
+        member: _lines([row for row in rows if row[CLASS] == member], column, over, others, places)
+        for member in members
+    }
+    known = {
+        member: lines
+        for member, lines in panels_of.items()
+        if any(point.is_known for point in _points(lines))
+    }
     if not known:
         longer = "run.drain lets more messages arrive" if is_latency else "run.duration lets jobs end"
         raise mistake(f"{column} is known of no point", f"a longer {longer}")
@@ -197,50 +207,32 @@ def _of_classes(rows: Iterable[Mapping[str, Any]], members: Sequence[str]) -> It
         yield from [row] if row[CLASS] is not None else [{**row, CLASS: member} for member in members]
 
 
-@dataclass(frozen=True)
-class _Point:
-    """What was measured at a value of the axis."""
-
-    value: Any
-    mean: Interval
-    is_stable: bool
-
-    @property
-    def has_result(self) -> bool:
-        """Whether a run gave a result there."""
-        return self.mean.values > 0
-
-
-_Lines = Mapping[tuple[Any, ...], Sequence[_Point]]
+_Lines = Mapping[tuple[Any, ...], Sequence[Point]]
 
 
 def _lines(
-    rows: Sequence[Mapping[str, Any]], member: str, column: str, over: str, others: Sequence[str]
+    rows: Sequence[Mapping[str, Any]], column: str, over: str, others: Sequence[str], places: _Places
 ) -> _Lines:
     """The points of every line of a class, by the values of the other keys."""
     found: dict[tuple[Any, ...], dict[Any, list[Mapping[str, Any]]]] = {}
     for row in rows:
-        if row[CLASS] == member:
-            line = found.setdefault(tuple(row[key] for key in others), {})
-            line.setdefault(row[over], []).append(row)
+        line = found.setdefault(tuple(row[key] for key in others), {})
+        line.setdefault(row[over], []).append(row)
     return {
-        combination: [_point(value, of_value, column) for value, of_value in line.items()]
+        combination: [_point(places.at[value], of_value, column) for value, of_value in line.items()]
         for combination, line in found.items()
     }
 
 
-def _point(value: Any, rows: Sequence[Mapping[str, Any]], column: str) -> _Point:
+def _point(place: float, rows: Sequence[Mapping[str, Any]], column: str) -> Point:
+    """The mean over the runs that gave a result, if any did."""
     rows = [row for row in rows if row.get(FAILED) is None]
     values = [math.nan if row[column] is None else float(row[column]) for row in rows]
-    return _Point(value, mean_interval(values), all(row.get(STABLE) is not False for row in rows))
+    return Point(place, mean_interval(values), all(row.get(STABLE) is not False for row in rows))
 
 
-def _points(lines: _Lines) -> list[_Point]:
+def _points(lines: _Lines) -> list[Point]:
     return [point for line in lines.values() for point in line]
-
-
-def _is_known(point: _Point) -> bool:
-    return math.isfinite(point.mean.mean)
 
 
 def _draw(
@@ -253,26 +245,11 @@ def _draw(
     is_latency: bool,
 ) -> None:
     for combination, points in lines.items():
-        number, kind = looks[combination]
-        points = sorted(points, key=lambda point: places.at[point.value])
-        where = [places.at[point.value] for point in points]
-        means = [point.mean.scaled(factor) for point in points]
         name = style.plain(", ".join(map(told, combination)))
-        if name and not any(map(_is_known, points)):
+        if name and not any(point.is_known for point in points):
             name += " (no point)"
-        look = style.line(number, kind) | ({"linestyle": ""} if places.are_words else {})
-        axes.errorbar(
-            where,
-            [mean.mean for mean in means],
-            yerr=None if all(mean.values <= 1 for mean in means) else [mean.half for mean in means],
-            label=name or None,
-            marker=style.marker(number, kind),
-            capsize=2.5,
-            **look,
-        )
-        for place, mean, point in zip(where, means, points, strict=True):
-            if is_latency and not point.is_stable:
-                style.hollow(axes, number, [place], [mean.mean], kind)
+        shown = [point.scaled(factor) for point in points]
+        means.line(axes, shown, name, *looks[combination], joined=not places.are_words)
     _set_scales(axes, places, is_latency=is_latency)
 
 
@@ -286,8 +263,7 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         style.logarithmic(axes, "x")
         axes.set_xlim(low / 1.15, high * 1.15)
     else:
-        margin = 0.04 * (high - low) or 0.5 * abs(high) or 0.5
-        axes.set_xlim(low - margin, high + margin)
+        means.hold(axes, places.at.values())
     if is_latency:
         style.logarithmic(axes, "y")
         style.not_too_close(axes)
@@ -297,13 +273,9 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
 
 def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) -> list[str]:
     points = [point for lines in known for point in _points(lines)]
-    notes = []
-    if any(point.mean.values > 1 for point in points):
-        notes.append("bars: 95 % confidence intervals over the seeds")
-    if not all(_is_known(point) for point in points if point.has_result):
+    notes = means.notes(points)
+    if not all(point.is_known for point in points if point.mean.values > 0):
         notes.append(f"no point: {'saturated' if is_latency else 'a job that did not end'}, or no messages")
     if gone:
         notes.append(f"no points at all: {', '.join(map(style.plain, gone))}")
-    if is_latency and any(_is_known(point) and not point.is_stable for point in points):
-        notes.append(style.UNSTABLE)
     return notes

@@ -14,6 +14,7 @@ from matplotlib.image import imread
 import tailback
 from tailback import pictures, plot
 from tailback.figures import gallery, latencies, style, tables
+from tailback.stats import mean_interval
 
 PLOTS = [
     "latency_over_time",
@@ -190,25 +191,47 @@ def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
     assert alone.get_linestyle() == "None"
 
 
+def at_load(load, seed=1, latency=1500.0, *, stable=True):
+    """A run of a load and a seed, with what it tells of all classes."""
+    run = tailback.Scenario.loads("").run()
+    facts = {"mean": latency}
+    told = {"offered": load + 0.001 * seed, "packet_latency_ns": facts, "stable": stable}
+    scenario = f"title = 'seed {seed}'\ntraffic.hot.load = {load}\nrun.seed = {seed}\n"
+    return replace(run, scenario=scenario, summary=run.summary | {"classes": {"all": told}})
+
+
 def test_latency_over_load_joins_the_runs_of_a_label():
-    scenario = tailback.Scenario.loads("")
-    runs = [scenario.replace({"traffic.hot.load": load}).run() for load in (0.6, 0.2, 0.4)]
+    runs = [at_load(load) for load in (0.6, 0.2, 0.4)]
     figure = plot.latency_over_load({"none": runs, "lhrp": runs[:2]}, latency="packet")
-    first, second = figure.axes[0].get_lines()
-    assert list(first.get_xdata()) == pytest.approx([20, 40, 60])
-    assert list(second.get_xdata()) == pytest.approx([20, 60])
-    assert "hollow" not in figure.axes[0].get_xlabel()
+    first, second = (line.lines[0] for line in figure.axes[0].containers)
+    assert list(first.get_xdata()) == pytest.approx([20.1, 40.1, 60.1])
+    assert list(second.get_xdata()) == pytest.approx([20.1, 60.1])
+    assert figure.axes[0].get_xlabel() == "offered load [% of injection bandwidth]"
+
+
+def test_runs_that_differ_in_the_seed_only_are_one_point_with_its_interval():
+    latencies = {(0.2, 1): 900.0, (0.2, 2): 1000.0, (0.2, 3): 1100.0, (0.4, 1): 2000.0, (0.4, 2): None}
+    axes = plot.latency_over_load([at_load(*at, latency) for at, latency in latencies.items()]).axes[0]
+    (line,) = axes.containers
+    points, _, (bars,) = line.lines
+    assert points.get_xdata().tolist() == pytest.approx([20.2, 40.15])
+    assert points.get_ydata().tolist() == [1000.0, pytest.approx(math.nan, nan_ok=True)]
+    wanted = mean_interval([900.0, 1000.0, 1100.0])
+    assert bars.get_segments()[0][:, 1].tolist() == pytest.approx([wanted.low, wanted.high])
+    assert axes.get_xlabel().splitlines()[1:] == [
+        "bars: 95 % confidence intervals over the seeds",
+        "no point: saturated, or no messages",
+    ]
+    low, high = axes.get_xlim()
+    assert low < 20.2 < 40.15 < high
 
 
 def test_latencies_that_grow_with_the_window_are_hollow():
-    scenario = tailback.Scenario.loads("")
-    runs = [scenario.replace({"traffic.hot.load": load}).run() for load in (0.2, 0.4)]
-    for run, stable in zip(runs, (True, False), strict=True):
-        run.summary["classes"]["all"]["stable"] = stable
-    axes = plot.latency_over_load(runs, latency="network").axes[0]
+    runs = [at_load(0.2), at_load(0.4, stable=False)]
+    axes = plot.latency_over_load(runs).axes[0]
     _, hollow = axes.get_lines()
     assert hollow.get_markerfacecolor() == "white"
-    assert list(hollow.get_xdata()) == pytest.approx([100 * runs[1].summary["classes"]["all"]["offered"]])
+    assert list(hollow.get_xdata()) == pytest.approx([40.1])
     assert "hollow" in axes.get_xlabel()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailback.errors import mistake
-from tailback.figures import style
+from tailback.figures import means, style
+from tailback.figures.means import Point
 from tailback.figures.tables import (
     ALL,
     Numbers,
@@ -25,6 +28,7 @@ from tailback.figures.tables import (
     numbers,
 )
 from tailback.result import Result
+from tailback.stats import mean_interval
 
 _LATENCIES = ("message", "packet", "network")
 _BINS_PER_DECADE = 20
@@ -36,9 +40,11 @@ def latency_over_load(
     traffic: str = "all",
     latency: str = "packet",
 ) -> Figure:
-    """Mean latency over offered load: a point per run, a line per label. From the summaries.
+    """Mean latency over offered load: a line per label. From the summaries.
 
-    Latencies of runs that are not stable, which grow with the window, are hollow.
+    Runs of a label that differ in the seed only are one point, with the 95 % confidence interval of their
+    mean. There is none where a latency is not known. Latencies of runs that are not stable, which grow with
+    the window, are hollow.
     """
     check_latency(latency)
     if not isinstance(traffic, str):
@@ -47,40 +53,56 @@ def latency_over_load(
     lines = {label: checked(runs) for label, runs in given.items()} or {"": checked(())}
     with style.styled():
         figure, (axes,) = style.figure()
-        stable = True
+        drawn: list[Point] = []
         for number, (label, runs) in enumerate(lines.items()):
-            points = sorted(_load_point(run, traffic, latency) for run in runs)
-            offered, means, is_stable = np.array(points, dtype=float).reshape(-1, 3).T
-            axes.plot(
-                100 * offered,
-                means,
-                label=style.plain(label)
-                + ("" if np.isfinite(means).any() else " (saturated)" if label else ""),
-                marker=style.marker(number),
-                **style.line(number),
-            )
-            grows = (is_stable == 0) & np.isfinite(means)
-            style.hollow(axes, number, 100 * offered[grows], means[grows])
-            stable = stable and not grows.any()
-        axes.set_xlabel(
-            "\n".join(["offered load [% of injection bandwidth]", *([] if stable else [style.UNSTABLE])])
-        )
+            points = [_load_point(alike, traffic, latency) for alike in _by_seed(runs)]
+            saturated = "" if any(point.is_known for point in points) else " (saturated)" if label else ""
+            means.line(axes, points, f"{style.plain(label)}{saturated}", number)
+            drawn += points
+        notes = means.notes(drawn)
+        if not all(point.is_known for point in drawn):
+            notes.append("no point: saturated, or no messages")
+        means.hold(axes, [point.place for point in drawn])
+        axes.set_xlabel("\n".join(["offered load [% of injection bandwidth]", *notes]))
         axes.set_ylabel(f"mean {latency} latency [ns]")
         style.from_zero(axes)
         style.legend(figure, axes)
     return figure
 
 
-def _load_point(result: Result, traffic: str, latency: str) -> tuple[float, float, bool]:
-    """What is offered, the mean latency, and whether it is stable."""
-    classes = result.summary["classes"]
-    if traffic not in classes:
-        raise mistake(f"there is no traffic class {traffic!r}", f"one of: {', '.join(classes)}")
-    facts = classes[traffic]
-    values = facts.get(f"{latency}_latency_ns")
-    mean = values.get("mean") if isinstance(values, Mapping) else None
-    known = float("nan") if mean is None else float(mean)
-    return float(facts["offered"]), known, facts.get("stable") is not False
+def _by_seed(runs: Iterable[Result]) -> list[list[Result]]:
+    """Runs together that differ in the seed only."""
+    found: dict[str, list[Result]] = {}
+    for run in runs:
+        found.setdefault(_without_seed(run.scenario), []).append(run)
+    return list(found.values())
+
+
+def _without_seed(scenario: str) -> str:
+    """What a scenario says besides its seed, and the title, which may name it."""
+    try:
+        table = tomllib.loads(scenario)
+        run = {key: value for key, value in table.get("run", {}).items() if key != "seed"}
+    except (ValueError, AttributeError, RecursionError):
+        return scenario
+    return repr({**table, "run": run, "title": ""})
+
+
+def _load_point(runs: Sequence[Result], traffic: str, latency: str) -> Point:
+    """The mean latency of runs of one load, at what they offer."""
+    members = []
+    for run in runs:
+        classes = run.summary["classes"]
+        if traffic not in classes:
+            raise mistake(f"there is no traffic class {traffic!r}", f"one of: {', '.join(classes)}")
+        members.append(classes[traffic])
+    told = [one.get(f"{latency}_latency_ns") for one in members]
+    values = [values.get("mean") if isinstance(values, Mapping) else None for values in told]
+    return Point(
+        100 * float(np.mean([one["offered"] for one in members])),
+        mean_interval([math.nan if value is None else float(value) for value in values]),
+        all(one.get("stable") is not False for one in members),
+    )
 
 
 def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
