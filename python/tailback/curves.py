@@ -102,7 +102,7 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
             if len(members) > 1:
                 axes.set_title(style.folded(member), loc="left", fontsize="medium")
         gone = [member for member in members if member not in known]
-        notes = _notes(list(known.values()), gone, is_latency=is_latency)
+        notes = _notes(panels[0], list(known.values()), gone, is_latency=is_latency)
         if failed := lost(table):
             notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
         unit = places.unit or _SHARES.get(over.rpartition(".")[2], "")
@@ -244,6 +244,8 @@ def _draw(
     *,
     is_latency: bool,
 ) -> None:
+    if is_latency:
+        style.logarithmic(axes, "y")
     for combination, points in lines.items():
         name = style.plain(", ".join(map(told, combination)))
         if name and not any(point.is_known for point in points):
@@ -265,15 +267,14 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
     else:
         means.hold(axes, places.at.values())
     if is_latency:
-        style.logarithmic(axes, "y")
         style.not_too_close(axes)
     else:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 
 
-def _notes(known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) -> list[str]:
+def _notes(axes: Axes, known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) -> list[str]:
     points = [point for lines in known for point in _points(lines)]
-    notes = means.notes(points)
+    notes = means.notes(axes, points)
     if not all(point.is_known for point in points if point.mean.values > 0):
         notes.append(f"no point: {'saturated' if is_latency else 'a job that did not end'}, or no messages")
     if gone:

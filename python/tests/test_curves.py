@@ -88,12 +88,12 @@ def test_a_mean_is_of_the_seeds_that_gave_results():
             "traffic.a.load": [0.1, 0.1, 0.1, 0.5, 0.5, 0.5],
             "run.seed": [1, 2, 3] * 2,
             "class": ["a", "a", None] * 2,
-            "accepted": [0.1, 0.2, None, 0.3, 0.4, None],
+            "accepted": [0.1, 0.102, None, 0.3, 0.302, None],
             "failed": [None, None, "deadlock"] * 2,
         }
     )
     axes = curves.measured_over(swept, "accepted").axes[0]
-    assert axes.lines[0].get_ydata().tolist() == pytest.approx([15.0, 35.0])
+    assert axes.lines[0].get_ydata().tolist() == pytest.approx([10.1, 30.1])
     assert axes.get_xlabel().splitlines()[1:] == [
         "bars: 95 % confidence intervals over the seeds",
         "left out: 2 of 6 runs, which gave no result",
@@ -156,10 +156,34 @@ def test_figures_of_what_is_known_only(tmp_path):
     }
 
 
+def bars_of(figure):
+    """The lower and the upper end of each bar, and the notes under the axis."""
+    segments = figure.axes[0].containers[0].lines[2][0].get_segments()
+    return [list(map(float, bar[:, 1])) for bar in segments], figure.axes[0].get_xlabel().splitlines()[1:]
+
+
 def test_error_bars_are_the_interval_over_the_seeds():
-    bars = curves.measured_over(swept_loads(), "accepted").axes[0].containers[0].lines[2][0].get_segments()
-    wanted = mean_interval([0.1, 0.12]).scaled(100)
-    assert bars[0][:, 1].tolist() == pytest.approx([wanted.low, wanted.high])
+    swept = swept_loads(accepted=[0.1, 0.102, 0.4, 0.4, 0.1, 0.5])
+    bars, notes = bars_of(curves.measured_over(swept, "accepted"))
+    wanted = mean_interval([0.1, 0.102]).scaled(100)
+    assert bars[0] == pytest.approx([wanted.low, wanted.high])
+    assert notes == ["bars: 95 % confidence intervals over the seeds"]
+
+
+def test_an_interval_is_cut_where_nothing_can_be_and_the_figure_says_so():
+    values = [100.0, 1400.0, 650.0]
+    swept = table(load=[0.1] * 3, **{"run.seed": [1, 2, 3], "class": ["a"] * 3}, time_ns=values)
+    wanted = mean_interval(values)
+    assert wanted.low < 0
+    bars, notes = bars_of(curves.measured_over(swept, "time_ns"))
+    assert bars == [pytest.approx([0.0, wanted.high / 1e3])]
+    assert notes[1] == "arrows: the interval is cut at 0"
+    swept = swept.rename_columns({"time_ns": "message_latency_p99_ns"})
+    figure = curves.measured_over(swept, "message_latency_p99_ns")
+    bars, notes = bars_of(figure)
+    assert bars == [pytest.approx([wanted.mean / 10, wanted.high])]
+    assert notes[1] == "arrows: the interval is cut at a tenth of the mean"
+    assert figure.axes[0].get_ylim()[0] < wanted.mean / 10
 
 
 def test_points_of_runs_that_are_not_stable_are_hollow():

@@ -59,7 +59,7 @@ def latency_over_load(
             saturated = "" if any(point.is_known for point in points) else " (saturated)" if label else ""
             means.line(axes, points, f"{style.plain(label)}{saturated}", number)
             drawn += points
-        notes = means.notes(drawn)
+        notes = means.notes(axes, drawn)
         if not all(point.is_known for point in drawn):
             notes.append("no point: saturated, or no messages")
         means.hold(axes, [point.place for point in drawn])

@@ -30,6 +30,10 @@ class Point:
         return Point(self.place, self.mean.scaled(factor), self.is_stable)
 
 
+_LOWEST = 0.1
+"""Part of a mean down to which its bar is drawn on a logarithmic axis, which has no zero."""
+
+
 def line(
     axes: Axes,
     points: Sequence[Point],
@@ -41,27 +45,41 @@ def line(
 ) -> None:
     """A line through points, with the look of a number, and perhaps of a kind, with gaps where none is known.
 
-    Those of runs that are not stable are hollow.
+    Those of runs that are not stable are hollow. Intervals are cut where nothing can be: at zero, or on a
+    logarithmic axis, which the vertical one has to be by then, at a tenth of the mean; an arrow tells.
     """
     points = sorted(points, key=lambda point: point.place)
     looks = style.line(number, kind) | ({} if joined else {"linestyle": ""})
+    lowest = [_lowest(axes, point) for point in points]
+    down = [min(one.mean.half, one.mean.mean - low) for one, low in zip(points, lowest, strict=True)]
     axes.errorbar(
         [point.place for point in points],
         [point.mean.mean for point in points],
-        yerr=[point.mean.half for point in points] if _have_bars(points) else None,
+        yerr=[down, [point.mean.half for point in points]] if _have_bars(points) else None,
         label=label or None,
         marker=style.marker(number, kind),
         capsize=2.5,
         **looks,
     )
+    cut = [(one.place, low) for one, low in zip(points, lowest, strict=True) if one.mean.low < low]
+    for place, low in cut:
+        axes.plot(place, low, "v", color=looks["color"], markersize=5, clip_on=False)
     grown = [point for point in points if point.is_known and not point.is_stable]
     style.hollow(axes, number, [one.place for one in grown], [one.mean.mean for one in grown], kind)
 
 
-def notes(points: Iterable[Point]) -> list[str]:
-    """What has to be said of points under the figure."""
+def _lowest(axes: Axes, point: Point) -> float:
+    """Where the interval of a point is cut at the latest."""
+    return _LOWEST * point.mean.mean if axes.get_yscale() == "log" else 0.0
+
+
+def notes(axes: Axes, points: Iterable[Point]) -> list[str]:
+    """What has to be said under the figure of points that are drawn into such axes."""
     shown = list(points)
     told = ["bars: 95 % confidence intervals over the seeds"] if _have_bars(shown) else []
+    if any(point.mean.low < _lowest(axes, point) for point in shown):
+        end = "a tenth of the mean" if axes.get_yscale() == "log" else "0"
+        told.append(f"arrows: the interval is cut at {end}")
     return told + [style.UNSTABLE] * any(point.is_known and not point.is_stable for point in shown)
 
 
