@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from tailback.errors import mistake
 from tailback.figures import means, style
@@ -158,14 +160,25 @@ class _Places:
 
     @property
     def are_logarithmic(self) -> bool:
-        """Whether they grow by about a factor from one to the next, to ten times the first at least."""
+        """Whether they grow by about a factor from one to the next, rather than by about a step."""
         known = sorted(self.at.values())
-        if self.are_words or len(known) < 3 or known[0] <= 0 or known[-1] < 10 * known[0]:
+        if self.are_words or len(known) < 3 or known[0] <= 0 or known[-1] < 2 * known[0]:
             return False
-        ratios = sorted(after / before for before, after in pairwise(known))
-        even = ratios[-1] <= 1.05 * ratios[0]
+        factor, step = (_off(known, spaced(known[0], known[-1], len(known))) for spaced in _SPACED)
+        ratios = [after / before for before, after in pairwise(known)]
         # Such as 1, 2, 5, 10, …, 500: on a linear axis most of them would be one point.
-        return even or (known[-1] >= _WIDE * known[0] and ratios[len(ratios) // 2] >= _GROWS)
+        grows = known[-1] >= _WIDE * known[0] and sorted(ratios)[len(ratios) // 2] >= _GROWS
+        return grows or factor < min(step, 1)
+
+
+_SPACED = (np.geomspace, np.linspace)
+
+
+def _off(values: Sequence[float], even: NDArray[np.float64]) -> float:
+    """How far values are from evenly spaced ones at most; 1 is as far as rounding to whole numbers leads."""
+    whole = all(value == round(value) for value in values)
+    room = np.maximum(0.02 * even, 0.51 if whole else 0)
+    return float((abs(np.array(values) - even) / room).max())
 
 
 def _places(values: Iterable[Any]) -> _Places:

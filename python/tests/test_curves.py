@@ -9,6 +9,7 @@ import pytest
 from tailback import InputError, curves
 from tailback.figures import gallery
 from tailback.stats import mean_interval
+from tailback.sweeps.space import space
 
 
 def table(**columns):
@@ -243,10 +244,26 @@ def test_values_that_grow_by_about_a_factor_are_on_a_logarithmic_axis():
     for values, scale in [
         ((1, 2, 5, 10, 20, 50, 100), "log"),
         ((1, 2, 3, 4, 5, 6, 50), "linear"),
-        ((1, 2, 5), "linear"),
+        ((1, 2, 3), "linear"),
+        ((1, 4, 5), "linear"),
+        ((0.1, 0.3, 0.5, 0.9), "linear"),
+        ((4, 5, 7), "linear"),
     ]:
         swept = table(key=values, **{"class": ["a"] * len(values)}, accepted=[0.1] * len(values))
         assert curves.measured_over(swept, "accepted").axes[0].get_xscale() == scale, values
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "points"), [(1, 4, 3), (0.1, 0.8, 4), ("1 flits", "16 flits", 4), ("2 us", "5 us", 4)]
+)
+def test_a_logarithmic_range_has_a_logarithmic_axis(first, last, points):
+    scales = {}
+    for log in (True, False):
+        spread = space({"key": {"from": first, "to": last, "points": points, "log": log}}).points()
+        values = [point["key"] for point in spread]
+        swept = table(key=values, **{"class": ["a"] * points}, accepted=[0.1] * points)
+        scales[curves.measured_over(swept, "accepted").axes[0].get_xscale()] = log
+    assert scales == {"log": True, "linear": False}
 
 
 def test_latencies_that_differ_little_look_alike():
