@@ -110,8 +110,18 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         unit = places.unit or _SHARES.get(over.rpartition(".")[2], "")
         unit = f" [{unit}]" if unit else ""
         panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
-        style.legend(figure, panels, title=", ".join(others))
+        style.legend(figure, panels, title="\n".join(map(_folded, others)))
     return figure
+
+
+_KEY_WIDTH = 28
+"""Letters of a key in a line over the legend, which takes its room from the data."""
+
+
+def _folded(key: str) -> str:
+    """A key as a line of a legend's title, or as two."""
+    table, _, name = key.rpartition(".")
+    return style.plain(f"{table}.\n{name}" if table and len(key) > _KEY_WIDTH else key)
 
 
 _SHARES = {"load": "share of injection bandwidth", "load_per_destination": "share of ejection bandwidth"}

@@ -266,6 +266,19 @@ def test_a_logarithmic_range_has_a_logarithmic_axis(first, last, points):
     assert scales == {"log": True, "linear": False}
 
 
+def test_many_keys_leave_room_for_the_data():
+    keys = ["congestion_control.kind", "congestion_control.coalesce_after", "switch.input_buffer.size"]
+    values = [(kind, after, size) for kind in ("none", "lhrp") for after in (1, 3) for size in ("1 B", "2 B")]
+    columns = {key: [value[at] for value in values] * 2 for at, key in enumerate(keys)}
+    loads = [0.1] * len(values) + [0.2] * len(values)
+    swept = table(**columns, load=loads, **{"class": ["a"] * len(loads)}, accepted=loads)
+    figure = curves.measured_over(swept, "accepted", "load")
+    figure.draw_without_rendering()
+    title = figure.legends[0].get_title().get_text().splitlines()
+    assert title == [keys[0], "congestion_control.", "coalesce_after", keys[2]]
+    assert figure.axes[0].get_window_extent().width > 0.5 * figure.bbox.width
+
+
 def test_latencies_that_differ_little_look_alike():
     swept = table(key=[1, 2], **{"class": ["a"] * 2}, message_latency_mean_ns=[100.0, 101.0])
     low, high = curves.measured_over(swept, "message_latency_mean_ns").axes[0].get_ylim()
