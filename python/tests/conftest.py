@@ -21,6 +21,7 @@ from tailback.sweeps import points  # noqa: E402
 
 STOOD_IN = (
     "EngineError",
+    "channels",
     "check",
     "complete",
     "describe",

@@ -72,6 +72,13 @@ def remarks(text, overrides):
     )
 
 
+def channels(text, overrides):
+    """Two switches with an endpoint each."""
+    _demand_right(text, overrides)
+    wires = [(0, 1), (1, 0), (0, 2), (2, 0), (1, 3), (3, 1)]
+    return json.dumps({"switches": 2, "blocks": [0, 1], "channels": [[*wire, 1.0, 0] for wire in wires]})
+
+
 def load(text, overrides):
     _demand_right(text, overrides)
     row = {"traffic": "hot", "throughput_bound": 0.5, "bottleneck": "switch 1 port 2 (x) to switch 2"}

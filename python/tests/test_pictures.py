@@ -131,7 +131,66 @@ def test_the_map_has_a_column_per_run_and_says_what_a_block_is(throttled):
         title[0]: axes.get_subplotspec().colspan.start for axes in figure.axes if (title := axes.get_title())
     }
     assert left == {"a": 0, "b": 1}
-    assert figure.get_supxlabel().startswith("a block per group")
+    assert figure.get_supxlabel().startswith("a block per group, each under its number and its switches;")
+
+
+def snapshots(topology, routing, waiting, times=(1000.0,)):
+    """A result of a network, of whose ports some have flits waiting at the given times."""
+    scenario = (
+        f"topology = {topology}\nrouting = {{ kind = '{routing}' }}\n"
+        "[[traffic]]\nname = 'all'\npattern = 'uniform'\nload = 0.1\nmessage = '1 flit'\n"
+    )
+    rows = [(time, switch, port, 5) for time in times for switch, port in waiting]
+    queues = dict(zip(("time_ns", "switch", "port", "flits"), zip(*rows, strict=True), strict=True))
+    occupancy = {"time_ns": times, "switch": [0] * len(times), "flits": [5] * len(times)}
+    tables = {"queues": pa.table(queues), "occupancy": pa.table(occupancy)}
+    return tailback.Result(scenario, {"classes": {}}, tables)
+
+
+def names_of(figure):
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_blocks_of_the_map_are_those_of_the_network_and_have_their_numbers():
+    lines = pictures.occupancy_map(snapshots("{ kind = 'kns', k = 4, n = 2 }", "dor", [(0, 1)]))
+    assert names_of(lines) == [f"block {at}: switches {6 * at} to {6 * at + 5}" for at in range(4)]
+    tree = pictures.occupancy_map(snapshots("{ kind = 'k-ary-n-tree', k = 2, n = 3 }", "nca", [(0, 1)]))
+    assert names_of(tree)[0] == "block 0: switches 0, 1, 4, 5, 8, 10"
+    group = "{ kind = 'dragonfly', p = 2, a = 4, h = 2, groups = 9 }"
+    assert names_of(pictures.occupancy_map(snapshots(group, "minimal", [(9, 1)])))[2].startswith("group 2:")
+
+
+def test_the_map_has_every_port_also_where_none_but_the_first_has_flits():
+    shape = "{ kind = 'kns', k = 4, n = 2 }"
+    (image,) = pictures.occupancy_map(snapshots(shape, "dor", [(7, 0)])).axes[0].get_images()
+    cells = np.ma.filled(image.get_array(), np.nan)
+    assert (cells == 0.5).sum() + 1 == 16 * 3 + 8 * 4, "16 switches of endpoints, 8 that join them"
+    assert (cells == 5).sum() == 1
+
+
+def test_a_network_of_many_blocks_has_a_map_without_their_names():
+    shape = "{ kind = 'dragonfly', p = 1, a = 2, h = 300, groups = 601 }"
+    figure = pictures.occupancy_map(snapshots(shape, "minimal", [(0, 0)]))
+    assert names_of(figure) == []
+    assert "in the order of their numbers" in figure.get_supxlabel()
+
+
+def test_of_several_runs_the_map_has_three_times_each():
+    run = snapshots("{ kind = 'torus', dims = [4, 4] }", "dor", [(0, 0)], [1e3 * at for at in range(1, 8)])
+    figure = pictures.occupancy_map({"a": run, "b": run})
+    titles = [axes.get_title() for axes in figure.axes if axes.images]
+    assert sorted(titles) == [f"{label}, {at} us" for label in "ab" for at in (2, 4, 7)]
+    assert "not shown: 4 snapshots" in figure.get_supxlabel()
+    assert figure.get_figwidth() < 12
+    assert sum(bool(axes.images) for axes in pictures.occupancy_map(run).axes) == 6
+
+
+def test_without_snapshots_the_map_says_what_to_record(throttled):
+    tables = {name: one for name, one in throttled.tables.items() if name not in ("occupancy", "queues")}
+    with pytest.raises(tailback.InputError, match=r"\[record\] occupancy"):
+        pictures.occupancy_map(replace(throttled, tables=tables))
+    with pytest.raises(tailback.InputError, match="is damaged"):
+        pictures.occupancy_map(replace(throttled, scenario="[topology]\nkind = 'dragonfly'\n"))
 
 
 def test_a_run_has_one_colour_in_both_panels_of_allowed_rates(throttled):

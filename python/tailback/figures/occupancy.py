@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -15,9 +18,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from tailback.figures import style
-from tailback.figures.network_map import Cells, NetworkMap
+from tailback.figures.network_map import NetworkMap
 from tailback.figures.tables import Results, distinct, having, join, numbers, only, recorded, shown_times
-from tailback.words import counted
+from tailback.result import Result
+from tailback.words import counted, in_runs
 
 
 def switch_occupancy(results: Results) -> Figure:
@@ -45,69 +49,121 @@ def switch_occupancy(results: Results) -> Figure:
 def occupancy_map(results: Results) -> Figure:
     """What waits for every port of every switch at the recorded times: blocks of switches, cells are ports.
 
-    Within a block a row is a switch, a column a port. Tables `occupancy`, for the times, and `queues`, and of
-    a dragonfly `[topology] a`: its groups are the blocks. Of many times, six evenly spaced ones (`tailback
-    view` shows all). Of several runs, a column for each.
+    The blocks are those of the network, such as the groups of a dragonfly, each under its number. Within one
+    a row is a switch, in the order of their numbers, and a column a port. Tables `occupancy`, for the times,
+    and `queues`. Of many times, six evenly spaced ones, or three of several runs, which have a column each
+    (`tailback view` shows all).
     """
     labelled = [(label, result) for _, label, result in having(results, "queues")]
     known = [NetworkMap.of(result) for _, result in labelled]
     every = [distinct(recorded(result, "occupancy"), "time_ns") for _, result in labelled]
-    most = max([2.0] + [float(pc.max(recorded(r, "queues")["flits"]).as_py() or 0) for _, r in labelled])
-    shots = [
-        [
-            (
-                join(label, f"{time / 1e3:g} us"),
-                network.cells(only(recorded(result, "queues"), "time_ns", time)),
-            )
-            for time in shown_times(times)
-        ]
-        for (label, result), network, times in zip(labelled, known, every, strict=True)
+    shown = [shown_times(times, *(() if len(labelled) == 1 else (_TIMES_OF_SEVERAL,))) for times in every]
+    columns = [
+        [_Shot(join(label, f"{time / 1e3:g} us"), network, result, time) for time in times]
+        for (label, result), network, times in zip(labelled, known, shown, strict=True)
     ]
-    left_out = max(len(times) for times in every) - max(map(len, shots))
+    if len(columns) == 1:
+        columns = [columns[0][turn::2] for turn in range(min(2, len(columns[0])))]
+    most = max([2.0] + [float(pc.max(recorded(r, "queues")["flits"]).as_py() or 0) for _, r in labelled])
+    norm = LogNorm(1, most)
     with style.styled():
-        figure, panels = _grid(shots)
-        colours = colormaps["viridis_r"].with_extremes(under="#dddddd")
-        norm = LogNorm(1, most)
-        for axes, (title, cells) in panels:
-            axes.imshow(np.ma.masked_invalid(cells), norm=norm, cmap=colours, aspect="auto")
-            axes.set_title(title, fontsize=9)
-            axes.grid(visible=False)
-            axes.spines[:].set_visible(False)
-            axes.set_xticks([])
-            axes.set_yticks([])
-        told = f"{_blocks(known)}; in it a row per switch, a column per port; grey: empty"
-        told += f"\nnot shown: {counted(left_out, 'snapshot')} between these" if left_out else ""
-        figure.supxlabel(told, fontsize=9)
+        figure, panels, size = _grid(columns)
+        for axes, shot in panels:
+            _draw_map(axes, shot, norm, size)
+        left_out = max(map(len, every)) - max(map(len, shown))
+        names = _named(known[0], size)[1]
+        told = [
+            _explained(known[0], names),
+            f"not shown: {counted(left_out, 'snapshot')} between these",
+        ]
+        style.notes(figure, told if left_out else told[:1])
         bar = figure.colorbar(
-            ScalarMappable(norm, colours),
+            ScalarMappable(norm, _COLOURS),
             ax=[axes for axes, _ in panels],
             label="queued flits",
-            shrink=0.8,
+            shrink=min(1, 4 / figure.get_figheight()),
+            aspect=25,
             format=style.LogNumbers(),
         )
         bar.ax.yaxis.set_minor_formatter(style.LogNumbers())
     return figure
 
 
-_Shot = tuple[str, Cells]
+_TIMES_OF_SEVERAL = 3
+_COLOURS = colormaps["viridis_r"].with_extremes(under="#dddddd")
+_WIDTH, _LEAST = 10.5, 2.6
+"""Of all panels of a row, and of a panel at the least, in inches."""
+_LETTERS = 6.5
+"""Size of the names of blocks, in points."""
+_LETTER, _LINE = 0.52 * _LETTERS / 72, 1.5 * _LETTERS / 72
+"""How much room a letter of one and a line take, in inches."""
 
 
-def _grid(shots: Sequence[Sequence[_Shot]]) -> tuple[Figure, list[tuple[Axes, _Shot]]]:
-    """Panels for the pictures of one run in two columns, or in a column for each of several."""
-    if len(shots) == 1:
-        shots = [shots[0][turn::2] for turn in range(min(2, len(shots[0])))]
-    columns, rows = max(1, len(shots)), max([1, *map(len, shots)])
-    apart = ConstrainedLayoutEngine(wspace=0.04, hspace=0.04)
-    figure = Figure(figsize=(5.2 * columns, 4.0 * rows + 0.4), layout=apart)
-    grid = figure.subplots(rows, columns, squeeze=False)
-    panels = [(grid[row, at], shot) for at, column in enumerate(shots) for row, shot in enumerate(column)]
+class _Shot(NamedTuple):
+    """A picture at a time, with what stands over it."""
+
+    title: str
+    network: NetworkMap
+    result: Result
+    time: float
+
+
+def _grid(columns: Sequence[Sequence[_Shot]]) -> tuple[Figure, list[tuple[Axes, _Shot]], tuple[float, float]]:
+    """A figure with a panel for each picture of each column, and the size of a panel in inches."""
+    across, rows = max(1, len(columns)), max([1, *map(len, columns)])
+    width = max(_LEAST, min(5.2, _WIDTH / across))
+    size = (width, 0.77 * width)
+    apart = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1, wspace=0.02, hspace=0.02)
+    figure = Figure(figsize=(across * width + 1.0, rows * (size[1] + 0.3) + 0.6), layout=apart)
+    grid = figure.subplots(rows, across, squeeze=False)
+    panels = [(grid[row, at], shot) for at, column in enumerate(columns) for row, shot in enumerate(column)]
     for axes in set(grid.ravel()) - {axes for axes, _ in panels}:
         axes.set_axis_off()
-    return figure, panels
+    return figure, panels, size
 
 
-def _blocks(networks: Sequence[NetworkMap]) -> str:
-    """What a block is."""
-    if all(network.has_groups for network in networks):
-        return "a block per group"
-    return f"blocks of switches in the order of their numbers, {networks[0].block} each"
+def _draw_map(axes: Axes, shot: _Shot, norm: LogNorm, size: tuple[float, float]) -> None:
+    """A picture in its frame, with the names of blocks as far as there is room."""
+    network, names = _named(shot.network, size)
+    cells = network.cells(only(recorded(shot.result, "queues"), "time_ns", shot.time))
+    axes.imshow(np.ma.masked_invalid(cells), norm=norm, cmap=_COLOURS, aspect="auto")
+    for block, name in enumerate(names):
+        row, column = network.corner(block)
+        axes.text(column - 0.5, row - 0.6, name, fontsize=_LETTERS, va="bottom", ha="left", color="#444444")
+    rows, columns = cells.shape
+    beside, under = 0.02 * columns, 0.02 * rows
+    axes.set_xlim(-0.5 - beside, columns - 0.5 + beside)
+    axes.set_ylim(rows - 0.5 + under, -0.5 - network.gap)
+    axes.set_title(shot.title, fontsize="medium")
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(True)
+    axes.spines[:].set_color("#999999")
+    axes.set_xticks([])
+    axes.set_yticks([])
+
+
+def _named(network: NetworkMap, size: tuple[float, float]) -> tuple[NetworkMap, list[str]]:
+    """The picture with room over its blocks for their names, and these; none if there is no room."""
+    members = [in_runs(np.flatnonzero(network.block == at).tolist()) for at in range(network.block.max() + 1)]
+    down = -(-len(members) // network.across)
+    free = size[1] - down * _LINE
+    if free < size[1] / 3:
+        return network, []
+    gap = math.ceil(_LINE * down * network.height / free)
+    width = size[0] * network.width / (network.across * (network.width + 1) + 1)
+    kinds = [
+        [f"{network.name} {at}: switches {who}" for at, who in enumerate(members)],
+        [f"{network.name} {at}: {who}" for at, who in enumerate(members)],
+        [f"{at}: {who}" for at, who in enumerate(members)],
+        [f"{at}" for at in range(len(members))],
+    ]
+    fit = (names for names in kinds if max(map(len, names)) * _LETTER <= width)
+    return replace(network, gap=gap), next(fit, [])
+
+
+def _explained(network: NetworkMap, names: Sequence[str]) -> str:
+    """What a block is, what stands over it, and what a row and a column are."""
+    blocks = "a block per group" if network.name == "group" else "blocks of switches"
+    told = "each under its number" if names else "in the order of their numbers, row by row"
+    told += " and its switches" * any(":" in name for name in names)
+    return f"{blocks}, {told}; in it a row per switch, a column per port, the first is 0; grey: empty"

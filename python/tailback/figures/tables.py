@@ -27,6 +27,8 @@ MISSING_MAX = 0.01
 _TELLING = 100
 """Messages of which a share of 1 % can be told."""
 _TIMES_MAX = 6
+_RECORDED_BY = {"queues": "occupancy", "rates": "control", "signals": "control"}
+"""The keys of tables that have not the name of theirs."""
 
 
 def checked(results: Any) -> list[Result]:
@@ -144,7 +146,10 @@ def recorded(result: Result, name: str) -> Any:
     """A table of a result; a mistake where the scenario did not ask for it."""
     if name not in result.tables:
         remedy = "jobs of phases" if name == "phases" else "jobs" if name == "ranks" else ""
-        asked = f"only runs with {remedy} have it" if remedy else "ask for it in the scenario's [record]"
+        key = _RECORDED_BY.get(name, name)
+        asked = (
+            f"only runs with {remedy} have it" if remedy else f"ask for it in the scenario: [record] {key}"
+        )
         raise mistake(f"the result has no table {name!r}", asked)
     return result.tables[name]
 

@@ -268,7 +268,7 @@ def _names(network: NetworkMap) -> list[list[str]]:
     """What stands in every cell of the picture."""
     names: Any = np.full(network.blank().shape, "", dtype=object)
     for switch in range(network.switches):
-        for port in range(network.ports):
+        for port in range(network.ports[switch]):
             names[network.places(switch, port)] = f"switch {switch}, port {port}"
     return list(map(list, names))
 
