@@ -40,7 +40,7 @@ def test_every_figure_has_labels_and_units(result, name, runs):
     assert table in result.tables
     figure = draw(result if runs == 1 else [result] * runs)
     assert isinstance(figure, Figure)
-    (axes,) = figure.axes
+    *_, axes = figure.axes  # the last of several panels names the axis of all
     if name in BARS:
         bars = [text.get_text().split(", ")[-1] for text in axes.get_yticklabels()]
         assert set(bars) == set(result.tables[table]["link_class"].to_pylist())
@@ -91,10 +91,9 @@ def test_names_are_drawn_as_they_are(result, name, tmp_path):
     assert table in whole.tables
     figure = draw({"$\\no$": whole, "_under": whole})
     gallery.save_as(figure, tmp_path / "a.svg")  # as mathematics the first would be an error
-    for legend in figure.legends:
-        assert any("_under" in text.get_text() for text in legend.get_texts()) or name in BARS | {
-            "port_ternary"
-        }
+    told = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    told += [axes.get_title(where) for axes in figure.axes for where in ("left", "center")]
+    assert any("_under" in text for text in told) or name in BARS
 
 
 def test_a_label_may_be_a_number(result):
@@ -431,6 +430,19 @@ def test_sources_and_switches_are_sorted_and_times_evenly_chosen(result):
     lines = plot.switch_occupancy(replace(result, tables={"occupancy": occupancy})).axes[0].get_lines()
     assert [line.get_label() for line in lines] == ["1 us", "2 us", "4 us", "5 us", "6 us", "8 us"]
     assert lines[0].get_ydata().tolist() == [5, 1]
+
+
+def test_each_of_several_runs_has_a_panel_of_its_queues_and_each_time_one_look(result):
+    def at(*times):
+        queued = {"time_ns": [*times], "switch": [0] * len(times), "flits": [times[0] / 100] * len(times)}
+        return replace(result, tables={"occupancy": pa.table(queued)})
+
+    figure = plot.switch_occupancy({"a": at(1000, 3000), "b": at(2000, 3000)})
+    assert [axes.get_title("left") for axes in figure.axes] == ["a", "b"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["1 us", "3 us", "2 us"]
+    (_, of_a), (_, of_b) = (axes.get_lines() for axes in figure.axes)
+    assert of_a.get_color() == of_b.get_color()
+    assert {axes.get_ylim() for axes in figure.axes} == {(0, 21)}
 
 
 def test_bars_stand_one_behind_the_other_in_percent(result):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import NamedTuple
 
 import numpy as np
@@ -27,23 +28,32 @@ from tailback.words import counted, in_runs
 def switch_occupancy(results: Results) -> Figure:
     """Flits held by every switch, fullest first, at the recorded times, of many at six. Table `occupancy`.
 
-    Of several runs each has a colour, and each time its dashes.
+    Of several runs a panel for each, in which a time has the same look.
     """
+    runs = having(results, "occupancy")
+    shown = [shown_times(distinct(recorded(result, "occupancy"), "time_ns")) for _, _, result in runs]
+    looks = {time: number for number, time in enumerate(sorted({time for times in shown for time in times}))}
     with style.styled():
-        figure, (axes,) = style.figure()
-        runs = having(results, "occupancy")
-        for number, label, result in runs:
+        figure, panels = style.figure(len(runs), height=3.6 if len(runs) == 1 else 2.4)
+        for axes, (_, label, result), times in zip(panels, runs, shown, strict=True):
             table = recorded(result, "occupancy")
-            for turn, time in enumerate(shown_times(distinct(table, "time_ns"))):
+            for time in times:
                 flits = np.sort(numbers(only(table, "time_ns", time), "flits"))[::-1]
-                look = (number, len(flits), turn) if len(runs) > 1 else (turn, len(flits))
-                axes.plot(flits, label=join(label, f"{time / 1e3:g} us"), **style.marked_line(*look))
-        axes.set_xlabel("switch, fullest first")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_ylabel("queued flits")
-        style.from_zero(axes)
-        style.legend(figure, axes)
+                look = style.marked_line(looks[time], len(flits))
+                axes.plot(flits, label=f"{time / 1e3:g} us", **look)
+            axes.set_title("\n".join(wrap(label, _TITLE_WIDTH)), loc="left", fontsize="medium")
+            axes.set_ylabel("queued flits")
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+        for axes in panels:  # of one height, so that they can be compared
+            axes.set_ylim(0, 1.05 * max(1, *(one.dataLim.ymax for one in panels)))
+        panels[-1].set_xlabel("switch, fullest first")
+        panels[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+        style.legend(figure, panels)
     return figure
+
+
+_TITLE_WIDTH = 70
+"""Letters of a line over a panel."""
 
 
 def occupancy_map(results: Results) -> Figure:
