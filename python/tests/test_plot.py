@@ -240,6 +240,17 @@ def test_a_histogram_adds_up(result):
 
 
 @pytest.mark.parametrize("draw", [plot.latency_histogram, pictures.latency_distribution])
+def test_of_several_runs_each_class_has_a_panel_of_its_latencies(result, draw):
+    result = with_column(result, "histograms", "class", ["hot"] * 3 + ["victim"] * 3)
+    figure = draw({"a": result, "b": result}, traffic=None, latency="message")
+    assert [axes.get_title("left") for axes in figure.axes] == ["hot", "victim"]
+    assert [len(axes.patches) for axes in figure.axes] == [2, 2]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]
+    assert len(draw(result, traffic=None, latency="message").axes) == 1
+    assert len(draw({"a": result, "b": result}, traffic="hot", latency="message").axes) == 1
+
+
+@pytest.mark.parametrize("draw", [plot.latency_histogram, pictures.latency_distribution])
 def test_latencies_of_any_size_are_in_a_histogram(result, draw):
     """As on channels of 1 ns, and behind a hot spot of seconds."""
     low = [0.0, 3.0, 10.0, 1e3, 5e9]

@@ -23,9 +23,12 @@ from tailback.figures.tables import (
     by_label,
     checked,
     chosen,
+    distinct,
+    having,
     join,
     name_class,
     numbers,
+    recorded,
 )
 from tailback.result import Result
 from tailback.stats import mean_interval
@@ -106,43 +109,51 @@ def _load_point(runs: Sequence[Result], traffic: str, latency: str) -> Point:
 
 
 def latency_histogram(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
-    """How latencies are distributed, in bins of equal width on a logarithmic axis. Table `histograms`."""
-    check_latency(latency)
-    with style.styled():
-        figure, (axes,) = style.figure()
-        for line in by_class(results, "histograms", traffic, latency=latency):
-            edges, counts = log_bins(line.table)
-            shares = 100 * counts / max(counts.sum(), 1)
-            axes.stairs(shares, edges, label=line.label, **style.outline(line.number, line.kind))
-        style.logarithmic(axes, "x")
-        finish_latency(figure, axes, results, traffic, latency)
-        name_class(axes, traffic)
-        axes.set_ylabel(f"share of {'messages' if latency == 'message' else 'packets'} [%]")
-        style.legend(figure, axes)
-    return figure
+    """How latencies are distributed, in bins of equal width on a logarithmic axis. Table `histograms`.
+
+    A line per run and class; of several runs and several classes, a panel per class.
+    """
+    return _distribution(results, traffic, latency, are_shares=True)
 
 
 def latency_distribution(results: Results, *, traffic: Traffic = ALL, latency: str = "network") -> Figure:
-    """How many packets had which latency, both axes logarithmic, a line per run and class of `traffic`.
+    """How many packets had which latency, both axes logarithmic, of the classes `traffic`.
 
-    Without `traffic`, of all classes together. Table `histograms`.
+    Drawn as `latency_histogram`; without `traffic`, of all classes together. Table `histograms`.
     """
+    return _distribution(results, traffic, latency, are_shares=False)
+
+
+def _distribution(results: Results, traffic: Traffic, latency: str, *, are_shares: bool) -> Figure:
     check_latency(latency)
+    members = _members(results, traffic, latency)
     with style.styled():
-        figure, (axes,) = style.figure()
-        some = False
-        for line in by_class(results, "histograms", traffic, latency=latency):
-            edges, counts = log_bins(line.table)
-            some = some or bool(counts.any())
-            axes.stairs(counts, edges, label=line.label, **style.outline(line.number, line.kind))
-        style.logarithmic(axes, "x")
-        if some:  # nothing can be shown on a logarithmic axis if no packet came
-            style.logarithmic(axes, "y")
-        finish_latency(figure, axes, results, traffic, latency)
-        name_class(axes, traffic)
-        axes.set_ylabel("messages" if latency == "message" else "packets")
-        style.legend(figure, axes)
+        figure, panels = style.figure(len(members), height=3.6 if len(members) == 1 else 2.2)
+        for axes, member in zip(panels, members, strict=True):
+            some = False
+            for line in by_class(results, "histograms", member, latency=latency):
+                edges, counts = log_bins(line.table)
+                some = some or bool(counts.any())
+                values = 100 * counts / max(counts.sum(), 1) if are_shares else counts
+                axes.stairs(values, edges, label=line.label, **style.outline(line.number, line.kind))
+            if some and not are_shares:  # a logarithmic axis cannot show that nothing came
+                style.logarithmic(axes, "y")
+            parts = "messages" if latency == "message" else "packets"
+            axes.set_ylabel(f"share of {parts} [%]" if are_shares else parts)
+            name_class(axes, member)
+        style.logarithmic(panels[-1], "x")
+        finish_latency(figure, panels[-1], results, traffic, latency)
+        style.legend(figure, panels)
     return figure
+
+
+def _members(results: Results, traffic: Traffic, latency: str) -> list[Traffic]:
+    """What each panel is of: of several runs of several classes one class, whose lines would hide others."""
+    lines = by_class(results, "histograms", traffic, latency=latency)
+    if all(line.kind is None for line in lines):
+        return [traffic]
+    tables = [recorded(result, "histograms") for _, _, result in having(results, "histograms")]
+    return list(dict.fromkeys(name for one in tables for name in chosen(distinct(one, "class"), traffic)))
 
 
 def finish_latency(figure: Figure, axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:
