@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tailback.errors import mistake
 from tailback.figures import means, style
 from tailback.figures.means import Point
+from tailback.figures.tables import time_unit
 from tailback.stats import mean_interval
 from tailback.sweeps.merged import CLASS, FAILED, count, lost
 from tailback.sweeps.space import SEED, quantity, told
@@ -44,14 +45,17 @@ ALL, STABLE = "all", "stable"
 QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "accepted": ("accepted throughput\n[% of injection bandwidth]", 100.0, False),
     "accepted_per_destination": ("accepted throughput\n[% of ejection bandwidth]", 100.0, False),
-    "message_latency_mean_ns": ("mean message latency [ns]", 1.0, True),
-    "message_latency_p99_ns": ("99th percentile of\nmessage latency [ns]", 1.0, True),
+    "message_latency_mean_ns": ("mean message latency [{unit}]", 1.0, True),
+    "message_latency_p99_ns": ("99th percentile of\nmessage latency [{unit}]", 1.0, True),
     "time_ns": ("time of the job [us]", 1e-3, False),
     "communication_max_ns": ("largest communication\ntime of a rank [us]", 1e-3, False),
     "phase_time_mean_ns": ("mean time of a phase [us]", 1e-3, False),
     "time_over_bound_mean": ("time of a phase over\nload of its busiest link", 1.0, False),
 }
-"""What `tailback plot` draws of a sweep: the axis' name, a factor, whether it is a latency (logarithmic)."""
+"""What `tailback plot` draws of a sweep: the axis' name, a factor, whether it is a latency (logarithmic).
+
+A latency has the unit that suits what is drawn.
+"""
 
 
 def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None) -> Figure:
@@ -94,6 +98,9 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     if not known:
         longer = "run.drain lets more messages arrive" if is_latency else "run.duration lets jobs end"
         raise mistake(f"{column} is known of no point", f"a longer {longer}")
+    if is_latency:
+        unit, size = time_unit(point.mean.mean for lines in known.values() for point in _points(lines))
+        name, factor = name.format(unit=unit), 1 / size
     with style.styled():
         figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
         # A line looks alike in all panels, also where one has no rows.

@@ -279,6 +279,13 @@ def test_many_keys_leave_room_for_the_data():
     assert figure.axes[0].get_window_extent().width > 0.5 * figure.bbox.width
 
 
+def test_large_latencies_are_drawn_in_us():
+    swept = table(k=[1, 2], **{"class": ["a"] * 2}, message_latency_mean_ns=[2e3, 3e4])
+    axes = curves.measured_over(swept, "message_latency_mean_ns").axes[0]
+    assert axes.lines[0].get_ydata().tolist() == pytest.approx([2.0, 30.0])
+    assert axes.get_ylabel() == "mean message latency [us]"
+
+
 def test_latencies_that_differ_little_look_alike():
     swept = table(key=[1, 2], **{"class": ["a"] * 2}, message_latency_mean_ns=[100.0, 101.0])
     low, high = curves.measured_over(swept, "message_latency_mean_ns").axes[0].get_ylim()

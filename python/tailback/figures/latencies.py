@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tailback.errors import mistake
@@ -29,6 +28,7 @@ from tailback.figures.tables import (
     name_class,
     numbers,
     recorded,
+    time_unit,
 )
 from tailback.result import Result
 from tailback.stats import mean_interval
@@ -56,18 +56,22 @@ def latency_over_load(
     lines = {label: checked(runs) for label, runs in given.items()} or {"": checked(())}
     with style.styled():
         figure, (axes,) = style.figure()
-        drawn: list[Point] = []
-        for number, (label, runs) in enumerate(lines.items()):
-            points = [_load_point(alike, traffic, latency) for alike in _by_seed(runs)]
+        points_of = {
+            label: [_load_point(alike, traffic, latency) for alike in _by_seed(runs)]
+            for label, runs in lines.items()
+        }
+        drawn = [point for points in points_of.values() for point in points]
+        unit, size = time_unit(point.mean.mean for point in drawn)
+        for number, (label, points) in enumerate(points_of.items()):
             saturated = "" if any(point.is_known for point in points) else " (saturated)" if label else ""
-            means.line(axes, points, f"{style.plain(label)}{saturated}", number)
-            drawn += points
+            shown = [point.scaled(1 / size) for point in points]
+            means.line(axes, shown, f"{style.plain(label)}{saturated}", number)
         notes = means.notes(axes, drawn)
         if not all(point.is_known for point in drawn):
             notes.append("no point: saturated, or no messages")
         means.hold(axes, [point.place for point in drawn])
         axes.set_xlabel("\n".join(["offered load [% of injection bandwidth]", *notes]))
-        axes.set_ylabel(f"mean {latency} latency [ns]")
+        axes.set_ylabel(f"mean {latency} latency [{unit}]")
         style.from_zero(axes)
         style.legend(figure, axes)
     return figure
@@ -129,20 +133,28 @@ def _distribution(results: Results, traffic: Traffic, latency: str, *, are_share
     members = _members(results, traffic, latency)
     with style.styled():
         figure, panels = style.figure(len(members), height=3.6 if len(members) == 1 else 2.2)
-        for axes, member in zip(panels, members, strict=True):
+        bins = [
+            [
+                (line, *log_bins(line.table))
+                for line in by_class(results, "histograms", member, latency=latency)
+            ]
+            for member in members
+        ]
+        unit, size = time_unit(edges[-1] for lines in bins for _, edges, _ in lines)
+        for axes, member, lines in zip(panels, members, bins, strict=True):
             some = False
-            for line in by_class(results, "histograms", member, latency=latency):
-                edges, counts = log_bins(line.table)
+            for line, edges, counts in lines:
                 some = some or bool(counts.any())
                 values = 100 * counts / max(counts.sum(), 1) if are_shares else counts
-                axes.stairs(values, edges, label=line.label, **style.outline(line.number, line.kind))
+                axes.stairs(values, edges / size, label=line.label, **style.outline(line.number, line.kind))
             if some and not are_shares:  # a logarithmic axis cannot show that nothing came
                 style.logarithmic(axes, "y")
             parts = "messages" if latency == "message" else "packets"
             axes.set_ylabel(f"share of {parts} [%]" if are_shares else parts)
             name_class(axes, member)
         style.logarithmic(panels[-1], "x")
-        finish_latency(figure, panels[-1], results, traffic, latency)
+        panels[-1].set_xlabel(f"{latency} latency [{unit}]")
+        _tell_saturated(figure, results, traffic, latency)
         style.legend(figure, panels)
     return figure
 
@@ -156,15 +168,14 @@ def _members(results: Results, traffic: Traffic, latency: str) -> list[Traffic]:
     return list(dict.fromkeys(name for one in tables for name in chosen(distinct(one, "class"), traffic)))
 
 
-def finish_latency(figure: Figure, axes: Axes, results: Results, traffic: Traffic, latency: str) -> None:
-    """Names the axis of latencies, and below the drawn classes of which too much has not arrived."""
+def _tell_saturated(figure: Figure, results: Results, traffic: Traffic, latency: str) -> None:
+    """Names below the figure the drawn classes of which too much has not arrived."""
     saturated = [
         join(label, style.plain(name))
         for label, result in by_label(results).items()
         for name in chosen(result.summary.get("classes", {}), traffic)
         if (result.summary["classes"][name].get(f"{latency}_latency_ns") or {}).get("saturated")
     ]
-    axes.set_xlabel(f"{latency} latency [ns]")
     if saturated:
         parts = "messages" if latency == "message" else "packets"
         note = f"saturated ({'; '.join(saturated)}): {parts} that did not arrive are missing"

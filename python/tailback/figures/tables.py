@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ MISSING_MAX = 0.01
 _TELLING = 100
 """Messages of which a share of 1 % can be told."""
 _TIMES_MAX = 6
+_LARGE_NS = 10_000
+"""From here on a time is told in us."""
 _RECORDED_BY = {"queues": "occupancy", "rates": "control", "signals": "control"}
 """The keys of tables that have not the name of theirs."""
 
@@ -183,6 +186,13 @@ def numbers(table: Any, column: str) -> Numbers:
 def middles(starts: Numbers) -> Numbers:
     """The middles of bins of equal width that begin there; of a single one its beginning."""
     return starts + (starts[1] - starts[0]) / 2 if len(starts) > 1 else starts
+
+
+def time_unit(values: Iterable[float]) -> tuple[str, float]:
+    """In what to draw times in ns, and how many ns that is: in us if one of them is large."""
+    return (
+        ("us", 1e3) if max((v for v in values if math.isfinite(v)), default=0.0) >= _LARGE_NS else ("ns", 1.0)
+    )
 
 
 def join(label: str, name: str) -> str:
