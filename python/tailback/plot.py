@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from tailback.figures import style
+from tailback.figures import arrivals, style
 from tailback.figures.latencies import check_latency, latency_histogram, latency_over_load
 from tailback.figures.occupancy import switch_occupancy
 from tailback.figures.spans import window as measured_window
@@ -32,6 +32,7 @@ from tailback.figures.tables import (
     numbers,
     only,
     recorded,
+    time_unit,
     unknown,
 )
 
@@ -60,24 +61,40 @@ _NAME_WIDTH = 28
 def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
     """Mean latency over simulated time, a line per run and traffic class (or only of the classes `traffic`).
 
-    `latency` is "message", "packet" or "network". Table `series`.
+    `latency` is "message", "packet" or "network". Where over 1 % of the messages created then had not arrived
+    at the end, a message latency is at least what is dotted: these count with their age. Table `series`.
     """
     check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
-        cut = False
+        dotted = cut = False
+        lines = []
         for line in by_class(results, "series", traffic):
-            late, times = unknown(line.table), middles(numbers(line.table, "time_ns")) / 1e3
+            late = unknown(line.table)
             values = np.where(late, np.nan, numbers(line.table, f"{latency}_latency_ns"))
-            _draw_line(axes, line, times, values)
+            # Packets of a message that has not arrived may have.
+            least = arrivals.least(line.table, late) if latency == "message" else np.full(len(late), np.nan)
+            lines.append((line, values, least))
+            dotted = dotted or bool(np.isfinite(least).any())
+            cut = cut or bool((late & np.isnan(least)).any())
+        unit, size = time_unit(np.concatenate([part for _, *parts in lines for part in parts]))
+        for line, values, least in lines:
+            times = middles(numbers(line.table, "time_ns")) / 1e3
+            _draw_line(axes, line, times, values / size)
+            if np.isfinite(least).any():
+                look = style.line(line.number, line.kind) | {"linestyle": arrivals.AT_LEAST}
+                axes.plot(times, least / size, drawstyle="steps-mid", **look)
             axes.update_datalim([(times.max(), np.nan)], updatey=False)  # gaps at the end show as such
-            cut = cut or bool(late.any())
         style.logarithmic(axes, "y")
-        axes.set_ylabel(f"mean {latency} latency [ns]")
+        axes.set_ylabel(f"mean {latency} latency [{unit}]")
         if axes.dataLim.height > 0 or np.isfinite(axes.dataLim.ymax):
             style.not_too_close(axes)
-        cut_off = "not drawn: when messages were created of which over 1 % had not arrived at the end"
-        _finish_time(figure, axes, results, traffic, [cut_off] if cut else [])
+        few = "too few" if latency == "message" else "under 99 %"
+        notes = [
+            "dotted: at least; over 1 % of the messages created then had not arrived at the end"
+        ] * dotted
+        notes += [f"not drawn: when messages were created of which {few} had arrived at the end"] * cut
+        _finish_time(figure, axes, results, traffic, notes)
     return figure
 
 

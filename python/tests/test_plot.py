@@ -434,6 +434,21 @@ def test_a_latency_that_is_not_known_yet_is_a_gap_and_told(result):
     assert "not drawn" not in plot.latency_over_time(result).get_supxlabel()
 
 
+def test_a_message_latency_that_is_not_known_yet_is_dotted_where_most_have_arrived(result):
+    late = with_column(result, "series", "messages", ([100] * 60 + [80] * 30 + [20] * 30) * 2)
+    late = with_column(late, "series", "created", [100] * 240)
+    figure = plot.latency_over_time(late, traffic="hot")
+    line, least = (line.get_ydata() for line in figure.axes[0].get_lines())
+    assert np.isnan(line[60:]).all()
+    assert np.flatnonzero(np.isfinite(least)).tolist() == list(range(59, 91))
+    age = 120_000 - 70_500
+    assert least[70] == pytest.approx((0.8 * (900 + 70) + 0.2 * age) / 1e3)
+    assert figure.axes[0].get_ylabel() == "mean message latency [us]"
+    assert "dotted: at least" in figure.get_supxlabel()
+    assert "not drawn" in figure.get_supxlabel()
+    assert "dotted" not in plot.latency_over_time(late, traffic="hot", latency="packet").get_supxlabel()
+
+
 def test_throughput_is_in_percent_and_by_destination_if_asked(result):
     for per, base in ((False, 10.0), (True, 20.0)):
         (line,) = plot.throughput_over_time(result, traffic="hot", per_destination=per).axes[0].get_lines()

@@ -17,7 +17,10 @@ from tailback.result import Result
 
 UNRIPE_US = 5.0
 """What is created so short before the end of a run may not have arrived for no fault."""
-_AT_LEAST: Any = (0, (1, 1.5))
+AT_LEAST: Any = (0, (1, 1.5))
+"""Dashes of what is only known to be at least so much."""
+_UNRIPE = 0.1
+"""Of a short run the part that is as long."""
 _COMPLETE = 1 - MISSING_MAX
 """Share of the messages that must have arrived for their mean latency to be known."""
 _MOST = 0.5
@@ -52,15 +55,39 @@ def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
 def _of_one(result: Result, traffic: str) -> tuple[Numbers, Numbers, Numbers]:
     """Times, latencies and shares that have arrived."""
     table = only(recorded(result, "series"), "class", traffic)
-    times = numbers(table, "time_ns") / 1e3
+    bound, arrived = _bound(table)
+    latency = np.where(arrived >= _COMPLETE, numbers(table, "message_latency_ns"), bound)
+    return middles(numbers(table, "time_ns") / 1e3), latency, arrived
+
+
+def _bound(table: Any) -> tuple[Numbers, Numbers]:
+    """What the mean latency of the messages of each bin is at least, in ns, and the share that arrived."""
+    times = numbers(table, "time_ns")
     latency, created, messages = (
         numbers(table, name) for name in ("message_latency_ns", "created", "messages")
     )
-    end, step = times.max(initial=0), np.diff(times).mean() if len(times) > 1 else 1.0
-    age = (end + step / 2 - times) * 1e3
+    end, step = times.max(initial=0), np.diff(times).mean() if len(times) > 1 else 1e3
     arrived = np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
-    bound = arrived * np.nan_to_num(latency) + (1 - arrived) * age
-    return middles(times), np.where(arrived >= _COMPLETE, latency, bound), arrived
+    return arrived * np.nan_to_num(latency) + (1 - arrived) * (end + step / 2 - times), arrived
+
+
+def least(table: Any, late: NDArray[np.bool_]) -> Numbers:
+    """What the latency of messages, in ns, is at least in the late bins of a time series, as far as it tells.
+
+    It begins at the last point before these and ends at the first after them; NaN elsewhere.
+    """
+    if not late.any():
+        return np.full(len(late), np.nan)
+    (bound, arrived), times = _bound(table), numbers(table, "time_ns")
+    unripe = min(1e3 * UNRIPE_US, _UNRIPE * times.max())
+    shown = late & (arrived >= _MOST) & (times <= times.max() - unripe)
+    return np.where(_joined(shown), np.where(late, bound, numbers(table, "message_latency_ns")), np.nan)
+
+
+def _joined(least: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """From the last point of the line to the first where it goes on."""
+    joined: NDArray[np.bool_] = least | np.append(least[1:], False) | np.append(False, least[:-1])
+    return joined
 
 
 def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
@@ -70,10 +97,8 @@ def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
     late = ~spans.complete & (spans.times <= spans.times.max(initial=0) - UNRIPE_US)
     least = late & (spans.arrived >= _MOST)
     if least.any():
-        # From the last point of the line to the first where it goes on.
-        joined = least | np.append(least[1:], False) | np.append(False, least[:-1])
-        faint = {**style.line(number), "linestyle": _AT_LEAST}
-        axes.plot(spans.times, np.where(joined, spans.latency, np.nan) / 1e3, **faint)
+        faint = {**style.line(number), "linestyle": AT_LEAST}
+        axes.plot(spans.times, np.where(_joined(least), spans.latency, np.nan) / 1e3, **faint)
     if (late & ~least).any():
         last = np.flatnonzero(spans.complete | least)[-1]
         span = spans.times.max(initial=0)
@@ -96,4 +121,4 @@ def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
 
 def explain(axes: Axes) -> None:
     """Puts the dots into the legend."""
-    axes.plot([], [], color="#555555", linestyle=_AT_LEAST, label="at least\n(some have\nnot arrived)")
+    axes.plot([], [], color="#555555", linestyle=AT_LEAST, label="at least\n(some have\nnot arrived)")
