@@ -52,6 +52,8 @@ def __dir__() -> list[str]:
 _Facts = Mapping[str, Any]
 
 _ROOT3 = math.sqrt(3)
+_MARKS = (5.5, 2.5)
+"""Sizes of the markers of the first class of links, and of the last, in points."""
 _RATES_MAX = 6
 _JOB_WIDTH = 20
 """Characters of a line of the name of a job."""
@@ -62,7 +64,8 @@ _PHASE_HALF = 0.4
 def port_ternary(results: Results) -> Figure:
     """Every port between switches as a point in the triangle of idle, active and stalled time. Table `ports`.
 
-    The corners are ports that are always idle (left), always active (right), always stalled (top).
+    The corners are ports that are always idle (left), always active (right), always stalled (top). Those to
+    endpoints are left out. Points are hollow, those of later classes smaller, so that none hides another.
     """
     labelled = {label: result for _, label, result in having(results, "ports")}
     with style.styled():
@@ -74,6 +77,7 @@ def port_ternary(results: Results) -> Figure:
             inner = [name for name in distinct(table, "link_class") if name != "host"]
             for number, name in enumerate(inner):
                 _ternary_points(axes, only(table, "link_class", name), name, number)
+        style.notes(figure, ["ports between switches; those to endpoints are not shown"])
         style.legend(figure, panels[0])
     return figure
 
@@ -105,8 +109,9 @@ def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
         y,
         linestyle="none",
         marker=style.marker(number),
-        markersize=2.5,
-        alpha=0.5,
+        markersize=max(_MARKS[1], _MARKS[0] - 1.5 * number),
+        markerfacecolor="none",
+        markeredgewidth=0.7,
         color=colour,
         label=name,
     )

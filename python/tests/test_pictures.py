@@ -26,6 +26,14 @@ def test_every_port_between_switches_is_a_point_of_the_triangle(throttled):
     assert all((line.get_ydata() >= 0).all() and (line.get_ydata() < 0.87).all() for line in points)
 
 
+def test_points_of_one_class_of_links_hide_none_of_another(throttled):
+    figure = pictures.port_ternary(throttled)
+    local, above = (line for line in figure.axes[0].get_lines() if line.get_label() in ("local", "global"))
+    assert local.get_markerfacecolor() == above.get_markerfacecolor() == "none"
+    assert local.get_markersize() > above.get_markersize()
+    assert "those to endpoints are not shown" in figure.get_supxlabel()
+
+
 def test_any_number_of_link_classes_has_markers(throttled):
     classes = [f"links of {number} ns" for number in range(30)]
     times = {f"{state}_ns": [1.0] * len(classes) for state in ("idle", "active", "stalled")}
