@@ -9,7 +9,7 @@ import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgba
 
-from tailback.experiments import draw, saa_injection, srp_fig7, srp_fig14, srp_scale
+from tailback.experiments import draw, saa_cca, saa_injection, srp_fig7, srp_fig14, srp_scale
 from tailback.experiments.measure import interval_series, mean_series
 from tailback.experiments.model import Data
 from tailback.figures import style
@@ -174,3 +174,18 @@ def test_error_bars_are_explained_and_what_is_shown_is_described():
         "error bars: 95 % confidence intervals",
     ]
     assert draw.described(figure) == "latency [us] over load [%]; of one, two"
+
+
+def test_the_legend_of_saa_cca_shows_the_fills_that_are_drawn(monkeypatch):
+    def legend(**points):
+        monkeypatch.setattr(saa_cca, "measured", lambda _, name: points[name])
+        figure = saa_cca.draw(SimpleNamespace(values=lambda _: list(points)))
+        (axes,) = figure.axes
+        handles, labels = axes.get_legend_handles_labels()
+        return {label: handle.get_markerfacecolor() for handle, label in zip(handles, labels, strict=True)}
+
+    hollow, full = (1.0, 3.0, 2.0), (1.0, 2.0, 3.0)
+    assert legend(SAA=hollow) == {"SAA": "white", "hollow: its victims": "white"}
+    both = legend(SAA=hollow, all=full)
+    assert list(both) == ["SAA", "marks all", "full: all-to-one", "hollow: its victims"]
+    assert [both["SAA"], both["marks all"]] == ["white", style.COLOURS[1]]

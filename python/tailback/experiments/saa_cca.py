@@ -135,8 +135,11 @@ def draw(data: Data) -> Figure:
         for number, (label, points) in enumerate(groups.items()):
             # The first, what all are compared with, on top.
             _points(axes, points, label, number, zorder=10 - number)
-        for fill, label in (("#555555", "full: all-to-one"), ("white", "hollow: its victims")):
-            axes.plot([], [], "o", color="#555555", markerfacecolor=fill, label=label)
+        fills = {_is_full(point) for points in groups.values() for point in points}
+        for is_full, label in ((True, "full: all-to-one"), (False, "hollow: its victims")):
+            if is_full in fills:
+                fill = "#555555" if is_full else "white"
+                axes.plot([], [], "o", color="#555555", markerfacecolor=fill, label=label)
         style.logarithmic(axes, "x")
         style.logarithmic(axes, "y")
         plain_ticks(axes, (1, 2, 5, 10))
@@ -154,10 +157,17 @@ def _points(
     """Points of settings, full where the all-to-one is slower than its victims, else hollow."""
     colour, marker = style.line(number)["color"], style.marker(number)
     shown: dict[str, Any] = {"marker": marker, "color": colour, "linestyle": "none"}
-    axes.plot([], [], label=label, **shown)
-    for own, beside, hot in points:
-        fill = colour if hot >= beside else "white"
+    fills = [colour if _is_full(point) else "white" for point in points]
+    # The legend shows what is drawn.
+    axes.plot([], [], label=label, markerfacecolor=max(fills, key=fills.count), **shown)
+    for (own, beside, hot), fill in zip(points, fills, strict=True):
         axes.plot(own, max(beside, hot), markerfacecolor=fill, zorder=zorder, **shown)
+
+
+def _is_full(point: tuple[float, float, float]) -> bool:
+    """Whether the all-to-one is slower than its victims."""
+    _, beside, hot = point
+    return hot >= beside
 
 
 def claims(data: Data) -> list[Claim]:
