@@ -24,7 +24,8 @@ use std::sync::Arc;
 ///
 /// Every packet is first sent in a class of low priority that may be dropped at the switch of its destination while
 /// more than `threshold` flits wait there for the endpoint. The refusal carries a time from the endpoint's scheduler;
-/// at that time the packet is sent again in the data class, which is never dropped.
+/// at that time the packet is sent again in the data class, which is never dropped. A packet that may be dropped is always
+/// acknowledged, whatever `endpoint.acknowledge` says: its source keeps it until then.
 ///
 /// # Where it acts
 ///
