@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from tailback.page import view as view
     from tailback.result import Result
     from tailback.scenario import Progress, Scenario
+    from tailback.sweeps.model import Sweep
     from tailback.sweeps.saturation import Saturation, saturation
-    from tailback.sweeps.sweep import Sweep, sweep
+    from tailback.sweeps.sweep import sweep
 
     __version__: str
 
@@ -67,8 +68,9 @@ _MODULES = {
     ),
     "result": ("Result",),
     "scenario": ("Progress", "Scenario"),
+    "sweeps.model": ("Sweep",),
     "sweeps.saturation": ("Saturation", "saturation"),
-    "sweeps.sweep": ("Sweep", "sweep"),
+    "sweeps.sweep": ("sweep",),
 }
 """Where the names are: each is loaded when it is first asked for, so that the command begins at once."""
 

@@ -30,7 +30,7 @@ from tailback.units import family as family_of
 from tailback.words import named
 
 if TYPE_CHECKING:
-    from tailback.sweeps.sweep import Sweep
+    from tailback.sweeps.model import Sweep
 
 __all__ = ["QUANTITIES", "axis", "keys", "measured_over"]
 

@@ -14,7 +14,7 @@ from tailback import _engine
 
 if TYPE_CHECKING:
     from tailback.result import Result
-    from tailback.sweeps.sweep import Sweep
+    from tailback.sweeps.model import Sweep
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 """What a disk can do to anybody."""

@@ -6,7 +6,7 @@ import sys
 import pytest
 from sweeping import TEXT, TRAFFIC
 
-from tailback.sweeps import sweep
+from tailback.sweeps import store
 
 NAMED = f"""
 title = "of a file"
@@ -96,4 +96,4 @@ def test_a_job_array_gives_the_table_of_a_sweep(tmp_path, monkeypatch):
         assert "--resume without --part writes the merged table" in done.stdout
     file = str(tmp_path / "two" / "scenario.toml")
     subprocess.run([*call, file, "-o", str(tmp_path / "two"), "--resume"], check=True)
-    assert (tmp_path / "one" / sweep.TABLE).read_bytes() == (tmp_path / "two" / sweep.TABLE).read_bytes()
+    assert (tmp_path / "one" / store.TABLE).read_bytes() == (tmp_path / "two" / store.TABLE).read_bytes()

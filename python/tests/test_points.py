@@ -20,7 +20,7 @@ from sweeping import SMALL, TEXT, Inline, run
 import tailback
 from tailback.cli import sweep as sweep_command
 from tailback.result import POINTS
-from tailback.sweeps import points, sweep
+from tailback.sweeps import points, store
 
 NAMING = "# network net.txt\n" + TEXT
 
@@ -221,9 +221,9 @@ def test_a_point_that_failed_has_a_row_and_the_table_is_the_same_whoever_wrote_i
             del failing["2"]
         with pytest.raises(tailback.PointsFailed):
             run(tmp_path / folder)
-        tables.append((tmp_path / folder / sweep.TABLE).read_bytes())
+        tables.append((tmp_path / folder / store.TABLE).read_bytes())
     assert tables[0] == tables[1] == tables[2]
-    rows = sweep.table_of([tmp_path / "at once"]).to_pylist()
+    rows = store.table_of([tmp_path / "at once"]).to_pylist()
     assert [(r["traffic.hot.load"], r["run.seed"], r["class"], r["failed"]) for r in rows[:3]] == [
         (0.1, 1, None, DEADLOCK),
         (0.1, 2, "hot", None),
@@ -294,7 +294,7 @@ def test_the_command_runs_jobs_alone_in_a_job_array_too(command, scenario_file, 
     status, out, err = command("sweep", scenario_file(JOBS), "-o", "done", "--alone")
     assert (status, err, "12 points" in out) == (0, "", True)
     assert command("sweep", scenario_file(JOBS), "-o", "done", "--alone", "--resume", "--part", "0:1")[0] == 0
-    assert "slowdown" in sweep.table_of([tmp_path / "done"]).column_names
+    assert "slowdown" in store.table_of([tmp_path / "done"]).column_names
     assert command("sweep", scenario_file(JOBS), "-o", "array", "--alone", "--slurm", "2")[0] == 0
     assert "--yes --alone" in (tmp_path / "array" / "sweep.sh").read_text()
     assert command("sweep", scenario_file(TEXT), "-o", "none", "--alone")[0] == 2
@@ -340,10 +340,10 @@ def test_a_table_that_cannot_be_written_leaves_nothing_of_it(tmp_path, monkeypat
         file.write_bytes(b"a part")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(sweep, "write_parquet", full)
+    monkeypatch.setattr(store, "write_parquet", full)
     with pytest.raises(tailback.NotKept, match=r"output folder .* cannot be written: No space left"):
         run(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {POINTS, sweep.MANIFEST}
+    assert {path.name for path in tmp_path.iterdir()} == {POINTS, store.MANIFEST}
 
 
 def test_a_point_that_another_process_puts_in_its_place_meanwhile_stays(tmp_path, monkeypatch):
@@ -402,7 +402,7 @@ def test_a_sweep_of_forty_points_killed_three_times_gives_the_same_bytes(tmp_pat
         [*call, str(tmp_path / "killed"), "--resume"], check=True, capture_output=True, text=True
     )
     assert f"{40 - len(before)} run" in done.stdout
-    assert (tmp_path / "whole" / sweep.TABLE).read_bytes() == (tmp_path / "killed" / sweep.TABLE).read_bytes()
+    assert (tmp_path / "whole" / store.TABLE).read_bytes() == (tmp_path / "killed" / store.TABLE).read_bytes()
     assert all(json.loads((folder / name / points.CHECKSUMS).read_text()) for name in _kept(folder))
 
 
@@ -412,9 +412,9 @@ def _kept(folder):
 
 def test_a_sweep_is_not_finished_without_its_runs_alone(tmp_path):
     done, _ = run(tmp_path, JOBS, alone=True)
-    assert sweep.is_finished(tmp_path, iter(done.points))
+    assert store.is_finished(tmp_path, iter(done.points))
     shutil.rmtree(done.points[0].alone["a"].directory)
-    assert not sweep.is_finished(tmp_path, iter(done.points))
+    assert not store.is_finished(tmp_path, iter(done.points))
 
 
 def test_what_no_error_of_ours_is_costs_its_point_alone(tmp_path, monkeypatch):

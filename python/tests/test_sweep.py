@@ -16,7 +16,7 @@ import tailback
 from tailback.cli import sweep as sweep_command
 from tailback.figures import gallery
 from tailback.result import POINTS
-from tailback.sweeps import points, saturation, sweep
+from tailback.sweeps import points, saturation, store, sweep
 
 TRAFFIC_LOAD = "[[traffic]]\nload = 0.1"
 
@@ -118,7 +118,7 @@ def test_a_million_points_are_refused_without_yes(command, scenario_file):
 def test_a_folder_is_not_taken_by_a_second_sweep_before_the_first_point_is_complete(
     command, scenario_file, tmp_path
 ):
-    sweep.write_manifest(tmp_path / "there")
+    store.write_manifest(tmp_path / "there")
     status, _, err = command("sweep", scenario_file(TEXT), "-o", "there")
     assert (status, "there holds an earlier sweep, or one that is under way" in err) == (2, True)
 
@@ -138,9 +138,9 @@ def test_a_file_without_a_sweep_is_not_swept_and_its_own_mistakes_come_first(com
 
 def test_the_table_of_earlier_points_is_gone_before_others_run(tmp_path):
     run(tmp_path)
-    assert (tmp_path / sweep.TABLE).exists()
-    sweep.write_manifest(tmp_path)
-    assert not (tmp_path / sweep.TABLE).exists()
+    assert (tmp_path / store.TABLE).exists()
+    store.write_manifest(tmp_path)
+    assert not (tmp_path / store.TABLE).exists()
 
 
 def test_check_judges_the_sweep_too(command, scenario_file):
@@ -171,9 +171,9 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
     ):
         status, _, err = command("plot", *arguments)
         assert (status, told in err) == (2, True), err
-    (tmp_path / "done" / sweep.TABLE).write_bytes(b"damaged")
+    (tmp_path / "done" / store.TABLE).write_bytes(b"damaged")
     assert "cannot be read" in command("plot", "done")[2]
-    (tmp_path / "done" / sweep.TABLE).unlink()
+    (tmp_path / "done" / store.TABLE).unlink()
     assert "not complete" in command("plot", "done")[2]
 
 
@@ -193,7 +193,7 @@ def test_a_finished_sweep_is_drawn_by_itself_and_an_unfinished_one_is_not(comman
 )
 def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, kept):
     run(tmp_path, over={"a": values}, seeds=[2**63 + 5])
-    written = sweep.table_of([tmp_path])
+    written = store.table_of([tmp_path])
     assert str(written.schema.field("a").type) == kind
     assert list(dict.fromkeys(written["a"].to_pylist())) == kept
     assert set(written["run.seed"].to_pylist()) == {2**63 + 5}
@@ -202,7 +202,7 @@ def test_swept_values_are_in_the_table_as_what_they_are(tmp_path, values, kind, 
 def test_what_is_inside_of_swept_tables_has_columns_too(tmp_path):
     values = [{"kind": "x", "deep": {"a": 1}}, {"kind": "y", "threshold": "4 flits"}, "z", '{"no json']
     run(tmp_path, over={"c": values, "n": [{"k": 1}, {"k": "20 %"}]}, seeds=1)
-    written = sweep.table_of([tmp_path])
+    written = store.table_of([tmp_path])
     rows = [row for row in written.to_pylist() if row["class"] == "hot"][::2]
     assert written.column_names[:3] == ["c", "n", "run.seed"]
     assert written.column_names[-4:] == ["c.kind", "c.deep.a", "c.threshold", "n.k"]
@@ -229,18 +229,18 @@ def test_a_damaged_sweep_is_told_with_the_remedy(command, tmp_path):
     )
     status, _, err = command("plot", "done")
     assert (status, "its column 'accepted' holds no numbers" in err) == (2, True), err
-    (tmp_path / "done" / sweep.MANIFEST).write_text("[" * 100_000)
+    (tmp_path / "done" / store.MANIFEST).write_text("[" * 100_000)
     (done.points[0].directory / points.CHECKSUMS).write_text("[" * 100_000)
     with pytest.raises(tailback.InputError, match=r"sweep.json is damaged"):
         run(tmp_path / "done")
-    (tmp_path / "done" / sweep.MANIFEST).unlink()
+    (tmp_path / "done" / store.MANIFEST).unlink()
     assert run(tmp_path / "done")[1] == 1
 
 
 def test_a_part_of_a_finished_sweep_leaves_its_table_whole(command, scenario_file, tmp_path):
     file = scenario_file(TEXT)
     run(tmp_path / "done")
-    table = tmp_path / "done" / sweep.TABLE
+    table = tmp_path / "done" / store.TABLE
     before = table.read_bytes()
     part = ("-o", "done", "--resume", "--part", "0:2")
     assert command("sweep", file, *part)[0] == 0
@@ -427,7 +427,7 @@ def test_a_sweep_of_jobs_tells_their_times_packets_or_not(tmp_path, monkeypatch)
     for row in own.values():
         assert row["time_ns"] > row["phase_time_mean_ns"] > 0
         assert row["time_over_bound_mean"] >= 1
-    files = gallery.draw_sweep(sweep.table_of(["results/sweep"]), tmp_path / "plots")
+    files = gallery.draw_sweep(store.table_of(["results/sweep"]), tmp_path / "plots")
     assert {"time.png", "phase_time_mean.png"} <= {file.name for file in files}
 
 

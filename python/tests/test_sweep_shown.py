@@ -6,14 +6,14 @@ import pyarrow.parquet as pq
 import pytest
 from sweeping import run
 
-from tailback.sweeps import sweep
+from tailback.sweeps import store
 
 
 @pytest.fixture
 def swept(tmp_path):
     values = [{"kind": "ecn", "threshold": "4 flits"}, "none"]
     run(tmp_path / "done", over={"a": values}, seeds=2)
-    return tmp_path / "done" / sweep.TABLE
+    return tmp_path / "done" / store.TABLE
 
 
 def test_a_sweep_is_shown_with_a_row_per_point_and_the_mean_over_its_seeds(command, swept):
@@ -29,7 +29,7 @@ def test_a_sweep_is_shown_with_a_row_per_point_and_the_mean_over_its_seeds(comma
 
 def test_a_run_that_is_two_points_counts_once(command, tmp_path):
     run(tmp_path / "alike", over={"a": [1, "1", 2]}, seeds=[1])
-    assert pq.read_table(tmp_path / "alike" / sweep.TABLE)["a"].to_pylist() == [1.0, 1.0, 2.0, 2.0]
+    assert pq.read_table(tmp_path / "alike" / store.TABLE)["a"].to_pylist() == [1.0, 1.0, 2.0, 2.0]
     status, out, _ = command("show", "alike")
     assert (status, "±" in out) == (0, False)
 

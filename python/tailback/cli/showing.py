@@ -16,7 +16,7 @@ from tailback.errors import mistake
 from tailback.files import refuse_other, replace_text
 from tailback.result import PLOTS, VIEW
 from tailback.scenario import Scenario
-from tailback.sweeps import merged, sweep
+from tailback.sweeps import merged, store
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ def show(
     by the names of the results.
     """
     with reporting():
-        table = sweep.table_of(list(dict.fromkeys(directories)))
+        table = store.table_of(list(dict.fromkeys(directories)))
         if table is not None:
             _show_sweep(table, as_json)
             return
@@ -107,7 +107,7 @@ def plot(
     with reporting(), style.width(width):
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
         target = Path(folder) if folder else default
-        table = sweep.table_of(directories)
+        table = store.table_of(directories)
         if table is not None and traffic:
             raise mistake("--traffic is for results", "a sweep is drawn without it, a panel for each class")
         if table is not None:

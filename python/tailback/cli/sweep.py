@@ -18,8 +18,9 @@ from tailback.errors import InputError, Problem, mistake, unwritable
 from tailback.files import refuse_other, replace_text, replacing
 from tailback.result import POINTS
 from tailback.scenario import Scenario
-from tailback.sweeps import points, sweep
+from tailback.sweeps import points, store, sweep
 from tailback.sweeps.merged import described
+from tailback.sweeps.model import Point, Sweep, Tally, prepare
 from tailback.sweeps.space import SEED, Space, from_text
 from tailback.sweeps.workers import cores, pool
 from tailback.words import are, counted, were
@@ -48,9 +49,9 @@ def begin(
     if alone:
         demand_jobs(scenario.replace(next(space.points())))
     sweep.refuse(folder)
-    if folder.name == POINTS and (folder.parent / sweep.MANIFEST).exists():
+    if folder.name == POINTS and (folder.parent / store.MANIFEST).exists():
         raise mistake(f"{folder} holds the points of another sweep", "choose another folder with -o")
-    if not resume and any((folder / name).exists() for name in (POINTS, sweep.MANIFEST)):
+    if not resume and any((folder / name).exists() for name in (POINTS, store.MANIFEST)):
         raise mistake(
             f"{folder} holds an earlier sweep, or one that is under way",
             "--resume goes on with it; or choose another folder with -o",
@@ -73,16 +74,16 @@ def _part(part: str | None, points_all: int) -> range:
 
 def run(
     scenario: Scenario, space: Space, wanted: range, folder: Path, *, workers: int | None, alone: bool
-) -> sweep.Sweep:
+) -> Sweep:
     """Runs the points, with a bar on a terminal, and writes the merged table if all of them were run."""
 
-    def prepared_of(numbers: range) -> Iterator[sweep.Point]:
-        return sweep.prepare(scenario, space.points(numbers.start, numbers.stop), folder, alone=alone)
+    def prepared_of(numbers: range) -> Iterator[Point]:
+        return prepare(scenario, space.points(numbers.start, numbers.stop), folder, alone=alone)
 
     whole = len(wanted) == len(space)
-    finished = not whole and sweep.is_finished(folder, prepared_of(range(len(space))))
+    finished = not whole and store.is_finished(folder, prepared_of(range(len(space))))
     prepared = list(prepared_of(range(len(space)) if finished else wanted))
-    sweep.write_manifest(folder, keep_table=finished)
+    store.write_manifest(folder, keep_table=finished)
     if whole:
         points.clean(folder / POINTS)
     with PointsBar() as bar, pool(max(1, workers or cores())) as executor:
@@ -95,12 +96,12 @@ def run(
             console.errors().print(told, soft_wrap=True)
             raise
     if whole or finished:
-        sweep.write_table(done)
+        store.write_table(done)
         _tell_others(done)
     return done
 
 
-def _tell_others(done: sweep.Sweep) -> None:
+def _tell_others(done: Sweep) -> None:
     """Tells of results of points that are not of the sweep, and how to remove them; lists them in a file."""
     ours = {run.name for point in done.points for run in point.runs}
     there = (path.name for path in (done.directory / POINTS).iterdir())
@@ -120,7 +121,7 @@ def _tell_others(done: sweep.Sweep) -> None:
     console.errors().print(console.printable(told))
 
 
-def remarks(done: sweep.Sweep) -> list[str]:
+def remarks(done: Sweep) -> list[str]:
     """What is printed at the end."""
     tally = done.tally
     ran = tally.points - tally.reused
@@ -136,7 +137,7 @@ def remarks(done: sweep.Sweep) -> list[str]:
     lines += _warnings(done)
     if tally.damaged:
         lines.append(f"{counted(tally.damaged, 'damaged result')} {were(tally.damaged)} run again")
-    table = done.directory / sweep.TABLE
+    table = done.directory / store.TABLE
     if not table.exists():
         lines.append(
             "a part of the sweep: when all are complete, --resume without --part writes the merged table"
@@ -148,7 +149,7 @@ def remarks(done: sweep.Sweep) -> list[str]:
     return lines
 
 
-def _warnings(done: sweep.Sweep) -> list[str]:
+def _warnings(done: Sweep) -> list[str]:
     """What runs warned of, each thing once, in the words of the first, with the number of points."""
     ran = [point for point in done.points if point.name not in done.failed]
     told: dict[str, list[str]] = {}
@@ -160,9 +161,9 @@ def _warnings(done: sweep.Sweep) -> list[str]:
     return [f"warning ({len(all_)} of {counted(len(ran), 'point')}): {all_[0]}" for all_ in told.values()]
 
 
-def _alike(wanted: Sequence[sweep.Point]) -> list[str]:
+def _alike(wanted: Sequence[Point]) -> list[str]:
     """Tells of points that are one scenario, though what they change is written otherwise."""
-    first: dict[str, sweep.Point] = {}
+    first: dict[str, Point] = {}
     pairs = [(first.setdefault(point.name, point), point) for point in wanted]
     again = [(one, other) for one, other in pairs if one is not other]
     if not again:
@@ -198,7 +199,7 @@ class PointsBar:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def show(self, tally: sweep.Tally) -> None:
+    def show(self, tally: Tally) -> None:
         """Moves the bar, or writes a line if it is time."""
         elapsed = self._progress.tasks[0].elapsed or 0.0
         told = [f"{console.minutes(elapsed * tally.to_run / tally.ran)} left"] if tally.ran else []
@@ -278,7 +279,7 @@ def _named(scenario: Scenario, space: Space) -> list[Path]:
     return paths
 
 
-_TAKEN = (SCRIPT, COPY, OTHERS, POINTS, sweep.MANIFEST, sweep.TABLE)
+_TAKEN = (SCRIPT, COPY, OTHERS, POINTS, store.MANIFEST, store.TABLE)
 
 
 def _keep(target: Path, content: bytes) -> None:

@@ -14,7 +14,7 @@ from tailback.sweeps.space import Changes, quantity, told
 from tailback.units import family
 
 if TYPE_CHECKING:
-    from tailback.sweeps.sweep import Point
+    from tailback.sweeps.model import Point
 
 CLASS, WARNINGS, FAILED = "class", "warnings", "failed"
 """Columns: whose numbers a row has; what runs warned of, if any did; if points gave no result, why, in a row

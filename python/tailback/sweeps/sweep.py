@@ -12,116 +12,27 @@ The function is `tailback.sweep`; so no module of that name lies in `tailback` i
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from tailback import alone as alone_runs
-from tailback.errors import InputError, PointsFailed, Problem, RunFailed, mistake, unwritable
-from tailback.files import replacing
-from tailback.result import POINTS, Result, refuse_result, write_parquet
+from tailback.errors import InputError, Problem, RunFailed, mistake
+from tailback.result import POINTS, refuse_result
 from tailback.scenario import Scenario, demand_scenario
 from tailback.sweeps import places, points
-from tailback.sweeps.inner_columns import with_inner
-from tailback.sweeps.merged import described, merged, told_lost
+from tailback.sweeps.model import Point, Sweep, Tally, of_point, prepare
 from tailback.sweeps.space import Changes, Space, from_text, placed, space, without_sweep
+from tailback.sweeps.store import write_manifest, write_table
 from tailback.sweeps.workers import cores, pool, refuse_unreadable_script, work
-from tailback.words import counted, named
+from tailback.words import named
 
-MANIFEST = "sweep.json"
-TABLE = "sweep.parquet"
 POINTS_MAX = 10_000
 """Points that are run without being asked for by `--yes`."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point: what it changes, the scenario, and the directory of its result."""
-
-    changes: Changes
-    scenario: Scenario
-    directory: Path
-    alone: Mapping[str, Point] = field(default_factory=dict)
-    """By job: the point of the job alone, if it is asked for."""
-
-    @property
-    def name(self) -> str:
-        """The name of its directory: what it holds, as a digest."""
-        return self.directory.name
-
-    @property
-    def runs(self) -> list[Point]:
-        """The point, and those of its jobs alone."""
-        return [self, *self.alone.values()]
-
-    def result(self, failed: Collection[str] = (), tables: Collection[str] | None = None) -> Result:
-        """Its result, with how much slower its jobs are than alone, where those alone gave a result."""
-        result = points.load(self.directory, tables)
-        for job, only in self.alone.items():
-            if only.name not in failed:
-                result = alone_runs.beside(result, points.load(only.directory, ()), job)
-        return result
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How far a sweep is."""
-
-    points: int
-    done: int = 0
-    reused: int = 0
-    damaged: int = 0
-    failed: int = 0
-    cpu_seconds: float = 0.0
-    ran: float = 0.0
-    """What ran, by what each run is expected to take: a point counts 1 where nothing is known of it."""
-    to_run: float = 0.0
-    """What has to run yet, alike."""
-
-
-@dataclass(frozen=True, repr=False)
-class Sweep:
-    """A finished sweep: its points in order, what it took, and why points failed, by their names."""
-
-    points: Sequence[Point]
-    tally: Tally
-    directory: Path
-    failed: Mapping[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        """How many points, and where: a notebook shows it."""
-        return f"Sweep({counted(len(self.points), 'point')} in {self.directory})"
-
-    @property
-    def table(self) -> pa.Table:
-        """A row per point and class or job: the changed keys, what was measured, the result's directory.
-
-        Of keys whose values are tables, which it has as JSON, there is a column of each key inside too.
-        A point that gave no result has one row, and the column `failed` tells why. Points that are one run,
-        as under 0.1 and "10 %", have the rows of the first.
-        """
-        return with_inner(merged(self.points, self.failed))
-
-    def results(self) -> Iterator[Result]:
-        """The results of the points, in order, without those that gave none."""
-        return (point.result(self.failed) for point in self.points if point.name not in self.failed)
-
-    def demand_all(self) -> Sweep:
-        """The sweep itself; raises `PointsFailed` if points gave no result."""
-        runs = [run for point in self.points for run in point.runs]
-        lost = [(run.changes, self.failed[run.name]) for run in runs if run.name in self.failed]
-        if lost:
-            raise PointsFailed(told_lost(lost, len(runs)), self)
-        return self
-
 
 Report = Callable[[Tally], None]
 
@@ -264,7 +175,7 @@ def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]
     first = samples[0]
     others = [changes for at, changes in enumerate(samples) if (at in makers) != (0 in makers)]
     keys = dict.fromkeys(key for changes in others for key in first if changes[key] != first[key])
-    return _of_point(problem, {key: samples[makers[0]][key] for key in keys})
+    return of_point(problem, {key: samples[makers[0]][key] for key in keys})
 
 
 def _made_together(scenario: Scenario, whole: Space) -> list[Problem]:
@@ -279,7 +190,7 @@ def _made_together(scenario: Scenario, whole: Space) -> list[Problem]:
         if time.monotonic() > begun + _TOGETHER_SECONDS:
             break
         for problem in scenario.replace(changes).check():
-            found.setdefault(problem, _of_point(problem, {key: changes[key] for key in varied}))
+            found.setdefault(problem, of_point(problem, {key: changes[key] for key in varied}))
         if len(found) >= _TOGETHER_MAX:
             break
     return list(found.values())
@@ -290,10 +201,6 @@ _TOGETHER_SECONDS = 10.0
 
 _TOGETHER_MAX = 10
 """Mistakes of combinations after which no more are looked for: the same mistake may differ in its numbers."""
-
-
-def _of_point(problem: Problem, changes: Changes) -> Problem:
-    return replace(problem, message=f"{problem.message}, in the sweep's {described(changes)}")
 
 
 def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
@@ -311,30 +218,6 @@ def examine(scenario: Scenario) -> tuple[list[Problem], int | None]:
         ], None
     # As the sweep does: what the file lacks may be what the sweep gives.
     return _mistakes(scenario, whole, text), len(whole)
-
-
-def prepare(
-    scenario: Scenario, changes: Iterator[Changes], directory: Path, *, alone: bool = False
-) -> Iterator[Point]:
-    """The points with the directories of their results; raises `InputError` at one that has mistakes."""
-    folder = directory / POINTS
-    for change in changes:
-        changed = scenario.replace(change)
-        try:
-            point = Point(change, changed, folder / points.identity(changed))
-            yield replace(point, alone=_alone(point)) if alone else point
-        except InputError as error:
-            raise InputError(_of_point(problem, change) for problem in error.problems) from None
-
-
-def _alone(point: Point) -> dict[str, Point]:
-    """Its jobs, each as a point of its own."""
-    found = {}
-    for job in alone_runs.jobs(point.scenario):
-        only = alone_runs.only(point.scenario, job)
-        changes = point.changes | {alone_runs.ONLY: [job]}
-        found[job] = Point(changes, only, point.directory.with_name(points.identity(only)))
-    return found
 
 
 def run_points(
@@ -417,74 +300,3 @@ _BROKEN = (
     'workers need less), or a script starts runs outside of `if __name__ == "__main__":`. '
     "Complete points are kept, and it can go on from there"
 )
-
-
-def write_table(done: Sweep) -> None:
-    """Writes the merged table, all or nothing: tasks of a job array may do so at the same time."""
-    try:
-        with replacing(done.directory / TABLE) as fresh:
-            write_parquet(done.table, fresh)
-    except OSError as error:
-        raise unwritable(done.directory, error) from None
-
-
-def is_finished(directory: Path, wanted: Iterator[Point]) -> bool:
-    """Whether there is a merged table in the folder, and all these points are complete."""
-    return (directory / TABLE).exists() and all(
-        points.is_complete(run.directory) for point in wanted for run in point.runs
-    )
-
-
-def table_of(directories: Sequence[str]) -> pa.Table | None:
-    """The merged table of a sweep's folder; None if the folders are no sweeps.
-
-    Raises `InputError` if there are others beside it, or if the sweep is not complete or its table damaged.
-    """
-    sweeps = [directory for directory in map(Path, directories) if (directory / MANIFEST).exists()]
-    if not sweeps:
-        return None
-    if len(directories) > 1:
-        raise mistake(
-            f"{sweeps[0]} is a sweep, and is shown or drawn by itself", "name one sweep, or results only"
-        )
-    file = sweeps[0] / TABLE
-    if not file.exists():
-        raise mistake(
-            f"the sweep in {sweeps[0]} is not complete", "tailback sweep … --resume goes on with it"
-        )
-    try:
-        return pq.read_table(file)
-    except (OSError, pa.ArrowException) as error:
-        reason = str(error).splitlines()[0]
-        raise mistake(f"{file} cannot be read: {reason}", "tailback sweep --resume writes it again") from None
-
-
-def write_manifest(directory: Path, *, keep_table: bool = False) -> None:
-    """Notes which engine made the results; a folder of another engine's is refused.
-
-    The merged table is of the points there were: it is removed, unless no more are to come.
-    """
-    file = directory / MANIFEST
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        if file.exists():
-            _refuse_other_engine(file)
-            if not keep_table:
-                (directory / TABLE).unlink(missing_ok=True)
-            return
-        with replacing(file) as fresh:
-            fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")
-    except OSError as error:
-        raise unwritable(directory, error) from None
-
-
-def _refuse_other_engine(file: Path) -> None:
-    try:
-        made_by = json.loads(file.read_text("utf-8"))["engine"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise mistake(f"{file} is damaged", "delete it; complete points are kept") from None
-    if made_by != points.engine():
-        raise mistake(
-            f"the results in {file.parent} are from engine {made_by}, this is {points.engine()}",
-            "choose another folder with -o: results of two engines are not mixed",
-        )
