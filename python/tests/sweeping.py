@@ -5,6 +5,7 @@ from concurrent.futures import Executor, Future
 import tailback
 
 TEXT = 'title = "net"\n[sweep]\n"traffic.hot.load" = [0.1, 0.2]\nseeds = 2\n'
+JOBS = f'[[job]]\nname = "a"\n[[job]]\nname = "b"\n{TEXT.split(chr(10), 1)[1]}'
 
 
 TRAFFIC = """

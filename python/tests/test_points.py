@@ -15,7 +15,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
 
 import pytest
-from sweeping import SMALL, TEXT, Inline, run
+from sweeping import JOBS, SMALL, TEXT, Inline, run
 
 import tailback
 from tailback.cli import sweep as sweep_command
@@ -223,7 +223,7 @@ def test_a_point_that_failed_has_a_row_and_the_table_is_the_same_whoever_wrote_i
             run(tmp_path / folder)
         tables.append((tmp_path / folder / store.TABLE).read_bytes())
     assert tables[0] == tables[1] == tables[2]
-    rows = store.table_of([tmp_path / "at once"]).to_pylist()
+    rows = store.read(tmp_path / "at once").table.to_pylist()
     assert [(r["traffic.hot.load"], r["run.seed"], r["class"], r["failed"]) for r in rows[:3]] == [
         (0.1, 1, None, DEADLOCK),
         (0.1, 2, "hot", None),
@@ -253,9 +253,6 @@ def test_what_is_complete_of_a_sweep_is_drawn_and_what_is_missing_told(
     assert (status, "draws it" in out) == (1, False)
     status, _, err = command("plot", "none")
     assert (status, "6 of 6 points gave no result" in err, "nothing was measured" in err) == (2, True, True)
-
-
-JOBS = f'[[job]]\nname = "a"\n[[job]]\nname = "b"\n{TEXT.split(chr(10), 1)[1]}'
 
 
 def slowdowns(table):
@@ -294,7 +291,7 @@ def test_the_command_runs_jobs_alone_in_a_job_array_too(command, scenario_file, 
     status, out, err = command("sweep", scenario_file(JOBS), "-o", "done", "--alone")
     assert (status, err, "12 points" in out) == (0, "", True)
     assert command("sweep", scenario_file(JOBS), "-o", "done", "--alone", "--resume", "--part", "0:1")[0] == 0
-    assert "slowdown" in store.table_of([tmp_path / "done"]).column_names
+    assert "slowdown" in store.read(tmp_path / "done").table.column_names
     assert command("sweep", scenario_file(JOBS), "-o", "array", "--alone", "--slurm", "2")[0] == 0
     assert "--yes --alone" in (tmp_path / "array" / "sweep.sh").read_text()
     assert command("sweep", scenario_file(TEXT), "-o", "none", "--alone")[0] == 2

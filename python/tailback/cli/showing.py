@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import pyarrow as pa
 import typer
 
 from tailback import console
@@ -17,6 +16,8 @@ from tailback.files import refuse_other, replace_text
 from tailback.result import PLOTS, VIEW
 from tailback.scenario import Scenario
 from tailback.sweeps import merged, store
+from tailback.sweeps.store import Stored
+from tailback.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,9 +33,9 @@ def show(
     by the names of the results.
     """
     with reporting():
-        table = store.table_of(list(dict.fromkeys(directories)))
-        if table is not None:
-            _show_sweep(table, as_json)
+        folder = store.sweep_of(list(dict.fromkeys(directories)))
+        if folder is not None:
+            _show_sweep(store.read(folder), as_json)
             return
         results = inputs.results(list(dict.fromkeys(directories)), tables=())
     summaries = {label: result.summary for label, result in results.items()}
@@ -44,21 +45,27 @@ def show(
         console.print_whole(result_tables.shown(summaries))
 
 
-def _show_sweep(table: pa.Table, as_json: bool) -> None:
+def _show_sweep(stored: Stored, as_json: bool) -> None:
     from tailback.cli import sweep_shown  # late: it loads SciPy
 
-    _tell_lost(table)
+    _tell_lost(stored)
     if as_json:
-        console.print_json({"rows": sweep_shown.facts(table)})
+        rows = sweep_shown.facts(stored.table)
+        console.print_json({"points": stored.points, "missing": stored.missing, "rows": rows})
     else:
-        console.print_whole(sweep_shown.shown(table))
+        console.print_whole(sweep_shown.shown(stored.table, whole=not stored.missing))
 
 
-def _tell_lost(table: pa.Table) -> None:
-    """Tells of points of a sweep that gave no result."""
-    failed = merged.lost(table)
+def _tell_lost(stored: Stored) -> None:
+    """Tells of points of a sweep that have no result yet, or gave none."""
+    if stored.missing:
+        told = (
+            f"{stored.missing:,} of {counted(stored.points, 'point')} are missing: the sweep is not complete"
+        )
+        console.errors().print(f"{told}, and tailback sweep … --resume goes on with it")
+    failed = merged.lost(stored.table)
     if failed:
-        console.errors().print(console.printable_lines(merged.told_lost(failed, merged.count(table))))
+        console.errors().print(console.printable_lines(merged.told_lost(failed, stored.points)))
 
 
 def plot(
@@ -107,12 +114,13 @@ def plot(
     with reporting(), style.width(width):
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
         target = Path(folder) if folder else default
-        table = store.table_of(directories)
-        if table is not None and traffic:
+        swept = store.sweep_of(directories)
+        if swept is not None and traffic:
             raise mistake("--traffic is for results", "a sweep is drawn without it, a panel for each class")
-        if table is not None:
-            _tell_lost(table)
-            files = gallery.draw_sweep(table, target, over)
+        if swept is not None:
+            stored = store.read(swept)
+            _tell_lost(stored)
+            files = gallery.draw_sweep(stored.table, target, over)
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
         else:

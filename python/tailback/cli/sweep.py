@@ -83,7 +83,7 @@ def run(
     whole = len(wanted) == len(space)
     finished = not whole and store.is_finished(folder, prepared_of(range(len(space))))
     prepared = list(prepared_of(range(len(space)) if finished else wanted))
-    store.write_manifest(folder, keep_table=finished)
+    store.write_manifest(folder, scenario, space, alone=alone, keep_table=finished)
     if whole:
         points.clean(folder / POINTS)
     with PointsBar() as bar, pool(max(1, workers or cores())) as executor:
@@ -92,7 +92,8 @@ def run(
         except KeyboardInterrupt:
             runs = [run for point in prepared for run in point.runs]
             complete = sum(points.is_complete(run.directory) for run in runs)
-            told = f"{complete:,} of {len(runs):,} points are complete; --resume goes on"
+            shown = f", tailback show {folder} prints them" if complete else ""
+            told = f"{complete:,} of {len(runs):,} points are complete; --resume goes on{shown}"
             console.errors().print(told, soft_wrap=True)
             raise
     if whole or finished:
@@ -140,7 +141,8 @@ def remarks(done: Sweep) -> list[str]:
     table = done.directory / store.TABLE
     if not table.exists():
         lines.append(
-            "a part of the sweep: when all are complete, --resume without --part writes the merged table"
+            "a part of the sweep: when all are complete, --resume without --part writes the merged table; "
+            f"tailback show {done.directory} prints what there is"
         )
     else:
         lines.append(f"table: {table}")

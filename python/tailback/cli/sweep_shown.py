@@ -29,8 +29,8 @@ _COLUMNS: Sequence[tuple[str, str, float]] = (
 _Row = Mapping[str, Any]
 
 
-def shown(table: pa.Table) -> Iterator[Table | str]:
-    """The tables of a sweep's table, and what must be said beside them."""
+def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
+    """The tables of a sweep's table, which is a file if it is `whole`, and what must be said beside them."""
     keys = [key for key in swept(table) if key != SEED]
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
     names = list(dict.fromkeys(row[CLASS] for row in rows))
@@ -48,7 +48,7 @@ def shown(table: pa.Table) -> Iterator[Table | str]:
         )
     if lacking:
         yield "not known: over 1 % of the messages had not arrived, there were none, or a job did not end"
-    if rows:
+    if rows and whole:
         yield "sweep.parquet has more; its column directory names the folder of a point's result"
 
 

@@ -66,16 +66,32 @@ class Tally:
 
 @dataclass(frozen=True, repr=False)
 class Sweep:
-    """A finished sweep: its points in order, what it took, and why points failed, by their names."""
+    """A sweep: its points in order, what it took, and why points failed, by their names."""
 
     points: Sequence[Point]
     tally: Tally
     directory: Path
     failed: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def load(cls, directory: str | Path) -> Sweep:
+        """The sweep of a folder with the points that are complete, also of one that runs or was stopped.
+
+        `missing` tells how many more it has; of those that gave no result, its merged table tells why.
+        """
+        from tailback.sweeps import store  # late: it makes sweeps
+
+        return store.load(Path(directory))
+
     def __repr__(self) -> str:
         """How many points, and where: a notebook shows it."""
-        return f"Sweep({counted(len(self.points), 'point')} in {self.directory})"
+        missing = f", {self.missing:,} missing" if self.missing else ""
+        return f"Sweep({counted(len(self.points), 'point')}{missing} in {self.directory})"
+
+    @property
+    def missing(self) -> int:
+        """How many points have no result, of a sweep that was read from its folder."""
+        return self.tally.points - self.tally.done
 
     @property
     def table(self) -> pa.Table:

@@ -1,10 +1,12 @@
-"""What a sweep keeps in its folder beside its points: which engine made them, and their merged table."""
+"""What a sweep keeps in its folder beside its points: what it is of, and their merged table."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,42 +14,75 @@ import pyarrow.parquet as pq
 from tailback.errors import mistake, unwritable
 from tailback.files import replacing
 from tailback.result import write_parquet
-from tailback.sweeps import points
-from tailback.sweeps.model import Point, Sweep
+from tailback.scenario import Scenario
+from tailback.sweeps import merged, points
+from tailback.sweeps.model import Point, Sweep, Tally, prepare
+from tailback.sweeps.space import Axis, Space
 
 MANIFEST = "sweep.json"
 TABLE = "sweep.parquet"
 
 
-def write_manifest(directory: Path, *, keep_table: bool = False) -> None:
-    """Notes which engine made the results; a folder of another engine's is refused.
+def write_manifest(
+    directory: Path, scenario: Scenario, whole: Space, *, alone: bool = False, keep_table: bool = False
+) -> None:
+    """Notes what the sweep is of, and which engine makes its results.
 
+    A folder of another engine's is refused.
     The merged table is of the points there were: it is removed, unless no more are to come.
     """
     file = directory / MANIFEST
+    facts = {
+        "engine": points.engine(),
+        "scenario": scenario.text,
+        "source": str(Path(scenario.source).absolute()),
+        "set": scenario.overrides,
+        "axes": [(axis.keys, axis.steps) for axis in whole.axes],
+        "alone": alone,
+    }
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if file.exists():
-            _refuse_other_engine(file)
+            _read_manifest(file, "choose another folder with -o: results of two engines are not mixed")
             if not keep_table:
                 (directory / TABLE).unlink(missing_ok=True)
-            return
         with replacing(file) as fresh:
-            fresh.write_text(json.dumps({"engine": points.engine()}) + "\n", "utf-8")
+            fresh.write_text(json.dumps(facts, default=str) + "\n", "utf-8")
     except OSError as error:
         raise unwritable(directory, error) from None
 
 
-def _refuse_other_engine(file: Path) -> None:
+def _read_manifest(file: Path, remedy: str) -> dict[str, Any]:
+    """What it says; raises `InputError` with the remedy if the results are from another engine."""
     try:
-        made_by = json.loads(file.read_text("utf-8"))["engine"]
+        facts: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        made_by = facts["engine"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise mistake(f"{file} is damaged", "delete it; complete points are kept") from None
     if made_by != points.engine():
         raise mistake(
-            f"the results in {file.parent} are from engine {made_by}, this is {points.engine()}",
-            "choose another folder with -o: results of two engines are not mixed",
+            f"the results in {file.parent} are from engine {made_by}, this is {points.engine()}", remedy
         )
+    return facts
+
+
+def load(directory: Path) -> Sweep:
+    """The sweep of a folder with those of its points that are complete."""
+    if not (directory / MANIFEST).exists():
+        raise mistake(f"{directory} holds no sweep: {MANIFEST} is missing", "name the folder of a sweep")
+    facts = _read_manifest(directory / MANIFEST, "that engine shows what there is of it")
+    try:
+        changes = tuple((key, value) for key, value in facts["set"])
+        scenario = Scenario(facts["scenario"], changes, facts["source"])
+        whole = Space(tuple(Axis(tuple(keys), tuple(map(tuple, steps))) for keys, steps in facts["axes"]))
+    except (KeyError, TypeError, ValueError):
+        raise mistake(
+            f"{directory / MANIFEST} does not tell what the sweep is of", "tailback sweep … --resume does"
+        ) from None
+    wanted = list(prepare(scenario, whole.points(), directory, alone=bool(facts.get("alone"))))
+    there = [_with_complete(point) for point in wanted if points.is_complete(point.directory)]
+    whole_count, found = (len({point.name for point in some}) for some in (wanted, there))
+    return Sweep(there, Tally(whole_count, done=found, reused=found), directory)
 
 
 def write_table(done: Sweep) -> None:
@@ -66,25 +101,51 @@ def is_finished(directory: Path, wanted: Iterator[Point]) -> bool:
     )
 
 
-def table_of(directories: Sequence[str]) -> pa.Table | None:
-    """The merged table of a sweep's folder; None if the folders are no sweeps.
+def _with_complete(point: Point) -> Point:
+    """A point with those of its jobs alone that are complete."""
+    alone = {job: only for job, only in point.alone.items() if points.is_complete(only.directory)}
+    return replace(point, alone=alone)
 
-    Raises `InputError` if there are others beside it, or if the sweep is not complete or its table damaged.
+
+@dataclass(frozen=True)
+class Stored:
+    """The merged table of what there is of a sweep: how many points that has, and how many are missing."""
+
+    table: pa.Table
+    points: int
+    missing: int = 0
+
+
+def sweep_of(directories: Sequence[str]) -> Path | None:
+    """The folder of a sweep; None if the folders are no sweeps.
+
+    Raises `InputError` if there are others beside it.
     """
     sweeps = [directory for directory in map(Path, directories) if (directory / MANIFEST).exists()]
-    if not sweeps:
-        return None
-    if len(directories) > 1:
+    if sweeps and len(directories) > 1:
         raise mistake(
             f"{sweeps[0]} is a sweep, and is shown or drawn by itself", "name one sweep, or results only"
         )
-    file = sweeps[0] / TABLE
+    return sweeps[0] if sweeps else None
+
+
+def read(directory: Path) -> Stored:
+    """The merged table of a sweep, or one of the points that are complete so far.
+
+    Raises `InputError` if none is, or if the table is damaged.
+    """
+    file = directory / TABLE
     if not file.exists():
-        raise mistake(
-            f"the sweep in {sweeps[0]} is not complete", "tailback sweep … --resume goes on with it"
-        )
+        done = load(directory)
+        if not done.points:
+            raise mistake(
+                f"no point of the sweep in {directory} is complete",
+                "tailback sweep … --resume goes on with it",
+            )
+        return Stored(done.table, done.tally.points, done.missing)
     try:
-        return pq.read_table(file)
+        table = pq.read_table(file)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise mistake(f"{file} cannot be read: {reason}", "tailback sweep --resume writes it again") from None
+    return Stored(table, merged.count(table))

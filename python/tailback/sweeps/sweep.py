@@ -63,7 +63,7 @@ def sweep(
     if alone:
         alone_runs.demand_jobs(scenario.replace(next(whole.points())))
     prepared = list(prepare(scenario, whole.points(), Path(directory), alone=alone))
-    write_manifest(Path(directory))
+    write_manifest(Path(directory), scenario, whole, alone=alone)
     if executor is not None:
         done = run_points(prepared, executor, Path(directory), progress=progress)
     else:
