@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 def counted(number: int, noun: str) -> str:
@@ -31,6 +32,25 @@ def are(number: int) -> str:
 def were(number: int) -> str:
     """The verb in the past."""
     return "was" if number == 1 else "were"
+
+
+SATURATED, NOT_KNOWN = "saturated", "not known"
+_ENOUGH = 0.97
+"""Of what is offered, as a search for the saturation has it."""
+
+
+def withheld(facts: Mapping[str, Any], latency: str) -> str:
+    """What the latency of a class is called that has no numbers, as over 1 % of its messages had not arrived.
+
+    They were refused by a network that is saturated, or were only under way when the run ended.
+    """
+    values = facts.get(f"{latency}_latency_ns")
+    if not (isinstance(values, Mapping) and values.get("saturated")):
+        return ""
+    offered, accepted = (facts.get(key) for key in ("offered", "accepted"))
+    if isinstance(offered, int | float) and isinstance(accepted, int | float):
+        return SATURATED if accepted < _ENOUGH * offered else NOT_KNOWN
+    return NOT_KNOWN
 
 
 def named(value: object) -> str:

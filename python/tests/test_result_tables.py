@@ -71,6 +71,22 @@ def test_side_by_side_every_class_has_a_row_for_each_run_that_has_it():
     assert "not stable" in remarks[0]
 
 
+@pytest.mark.parametrize(
+    ("accepted", "word"), [(0.4, "saturated"), (0.48, "saturated"), (0.49, "not known"), (None, "not known")]
+)
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_latency_without_numbers_is_of_a_network_that_is_saturated_or_only_not_known_yet(
+    accepted, word, interrupted
+):
+    lacking = {"mean": None, "saturated": True}
+    facts = {"offered": 0.5, "accepted": accepted, "packet_latency_ns": lacking}
+    summary = {"classes": {"u": facts}, "interrupted": interrupted}
+    _, latencies, *remarks = result_tables.shown({"run": summary})
+    assert list(latencies.columns[2].cells) == ["-", word, "-"]
+    assert [told for told in remarks if told.startswith(f"{word}: ")]
+    assert not [told for told in remarks if word == "not known" and told.startswith("saturated")]
+
+
 def test_results_are_shown_alone_as_after_their_run_and_side_by_side(command, scenario_file):
     file = scenario_file("title = 'x'\n")
     _, after_run, _ = command("run", file, "-o", "a")

@@ -10,11 +10,13 @@ from typing import Any
 from rich.table import Table
 
 from tailback.console import duration, number, printable, share
+from tailback.words import NOT_KNOWN, SATURATED, withheld
 
 Summary = Mapping[str, Any]
 
 _Number = int | float
 _LATENCIES = ("network", "packet", "message")
+_QUANTITIES = {"mean": "mean", "p50": "p50", "p99": "p99", "max": "max"}
 _TOTAL = "all"
 """The classes together."""
 _WORDS = ("class", "job", "result", "workload", "latency")
@@ -75,12 +77,12 @@ def _table(*columns: str) -> Table:
 
 
 def _latency_table(classes: Sequence[_Row], several: tuple[str, ...]) -> Table:
-    table = _table("class", "latency", *several, "mean", "p50", "p99", "max")
+    table = _table("class", "latency", *several, *_QUANTITIES.values())
     for name, group in groupby(classes, lambda row: row.name):
         rows = list(group)
         for kind in _LATENCIES:
             for row in rows:
-                table.add_row(name, kind, *row.label, *_latency_cells(row.facts.get(f"{kind}_latency_ns")))
+                table.add_row(name, kind, *row.label, *_latency_cells(row.facts, kind))
             if several or kind == _LATENCIES[-1]:
                 table.add_section()
     return table
@@ -139,12 +141,12 @@ def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
     return [*shares, number(facts.get("hops_mean"), ".2f"), *counts]
 
 
-def _latency_cells(values: Any) -> list[str]:
-    if not isinstance(values, Mapping):
-        return ["-" if values is None else str(values)] + ["-"] * 3
-    if values.get("saturated"):
-        return ["saturated"] + ["-"] * 3
-    return [duration(values.get(key), "#.4g") for key in ("mean", "p50", "p99", "max")]
+def _latency_cells(facts: Summary, kind: str) -> list[str]:
+    values = facts.get(f"{kind}_latency_ns")
+    if isinstance(values, Mapping) and not (why := withheld(facts, kind)):
+        return [duration(values.get(key), "#.4g") for key in _QUANTITIES]
+    told = why if isinstance(values, Mapping) else "-" if values is None else str(values)
+    return [told] + ["-"] * (len(_QUANTITIES) - 1)
 
 
 def run_remarks(summary: Mapping[str, Any]) -> list[str]:
@@ -159,20 +161,19 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
         remarks.append(
             "not stable: the network does not accept what is offered, and latencies grow with the window"
         )
-    if _any_saturated(summary) and not interrupted:
-        remarks.append(
-            "saturated: over 1 % of these had not arrived when the drain ended, so their latency is not known"
-        )
+    classes = summary.get("classes", {}).values()
+    told = {withheld(facts, kind) for facts in classes for kind in _LATENCIES}
+    remarks += [why for word, why in _WITHHELD.items() if word in told]
     if interrupted:
         remarks.append("interrupted: the numbers are those of the part that was simulated")
     warnings = summary.get("warnings")
     return remarks + [str(warning) for warning in warnings] if isinstance(warnings, list) else remarks
 
 
-def _any_saturated(summary: Mapping[str, Any]) -> bool:
-    latencies = [
-        facts.get(f"{kind}_latency_ns")
-        for facts in summary.get("classes", {}).values()
-        for kind in _LATENCIES
-    ]
-    return any(isinstance(values, Mapping) and values.get("saturated") for values in latencies)
+_WITHHELD = {
+    SATURATED: "saturated: the network accepts less than 97 % of what is offered, and over 1 % of these had "
+    "not arrived at the end, so their latency is not known",
+    NOT_KNOWN: "not known: over 1 % of these were under way when the run ended, and would be missing in "
+    "their latency (a longer run.drain lets them arrive)",
+}
+"""What is called so, and why."""

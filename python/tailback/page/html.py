@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from tailback import console
 from tailback.result import Result
+from tailback.words import withheld
 
 BEGINNING = "<!doctype html>"
 """How every page begins."""
@@ -52,7 +53,8 @@ def _lines(results: Mapping[str, Result]) -> Iterator[str]:
         for name, facts in result.summary.get("classes", {}).items():
             latency = facts.get("message_latency_ns") or {}
             parts = (console.share(facts.get(key)) for key in _SHARES)
-            yield _line("td", (label, name, *parts, *(_time(latency, key) for key in ("mean", "p99"))))
+            times = (withheld(facts, "message") or _time(latency, key) for key in ("mean", "p99"))
+            yield _line("td", (label, name, *parts, *times))
 
 
 def _line(tag: str, cells: Iterable[str]) -> str:
@@ -60,8 +62,6 @@ def _line(tag: str, cells: Iterable[str]) -> str:
 
 
 def _time(latency: Mapping[str, Any], key: str) -> str:
-    if latency.get("saturated"):
-        return "saturated"
     mean = latency.get(key)
     return f"{mean:,.0f} ns" if isinstance(mean, int | float) else ""
 
