@@ -87,6 +87,14 @@ def test_a_latency_without_numbers_is_of_a_network_that_is_saturated_or_only_not
     assert not [told for told in remarks if word == "not known" and told.startswith("saturated")]
 
 
+def test_the_tail_of_a_latency_is_shown_as_far_as_it_is_known():
+    times = {"mean": 1.0, "p50": 2.0, "p95": 3.0, "p99": 4.0, "p999": 5.0, "max": 6.0}
+    _, latencies, *_ = result_tables.shown({"run": {"classes": {"u": {"message_latency_ns": times}}}})
+    assert [str(column.header) for column in latencies.columns[2:]] == ["mean", "p50", "p99", "p99.9", "max"]
+    cells = [list(column.cells)[2] for column in latencies.columns[2:]]
+    assert cells == ["1.000 ns", "2.000 ns", "4.000 ns", "5.000 ns", "6.000 ns"]
+
+
 def test_results_are_shown_alone_as_after_their_run_and_side_by_side(command, scenario_file):
     file = scenario_file("title = 'x'\n")
     _, after_run, _ = command("run", file, "-o", "a")

@@ -16,7 +16,7 @@ Summary = Mapping[str, Any]
 
 _Number = int | float
 _LATENCIES = ("network", "packet", "message")
-_QUANTITIES = {"mean": "mean", "p50": "p50", "p99": "p99", "max": "max"}
+_QUANTITIES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}
 _TOTAL = "all"
 """The classes together."""
 _WORDS = ("class", "job", "result", "workload", "latency")
