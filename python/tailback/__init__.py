@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from tailback.page import view as view
     from tailback.result import Result
     from tailback.scenario import Progress, Scenario
+    from tailback.sweeps.found import Saturation
     from tailback.sweeps.model import Sweep
-    from tailback.sweeps.saturation import Saturation, saturation
+    from tailback.sweeps.saturation import saturation
     from tailback.sweeps.sweep import sweep
 
     __version__: str
@@ -69,7 +70,8 @@ _MODULES = {
     "result": ("Result",),
     "scenario": ("Progress", "Scenario"),
     "sweeps.model": ("Sweep",),
-    "sweeps.saturation": ("Saturation", "saturation"),
+    "sweeps.found": ("Saturation",),
+    "sweeps.saturation": ("saturation",),
     "sweeps.sweep": ("sweep",),
 }
 """Where the names are: each is loaded when it is first asked for, so that the command begins at once."""

@@ -6,7 +6,7 @@ import pytest
 from tailback.experiments import bracket, lhrp_fig2, lhrp_fig7, lhrp_fig10
 from tailback.experiments.model import Data, hard
 from tailback.stats import mean_interval
-from tailback.sweeps.saturation import Saturation, Tried
+from tailback.sweeps.found import Saturation, Tried
 
 
 def between(accepted, refused):

@@ -15,7 +15,7 @@ from tailback.experiments.model import Data
 from tailback.figures import style
 from tailback.reproduction import reproduce
 from tailback.stats import mean_interval
-from tailback.sweeps.saturation import Saturation
+from tailback.sweeps.found import Saturation
 
 WHOLE = {"saa-fig1", "saa-converge"}
 """Experiments of seconds, which need flows that have arrived."""

@@ -10,6 +10,7 @@ import pytest
 import tailback
 from tailback.stats import mean_interval
 from tailback.sweeps import saturation
+from tailback.sweeps.found import Saturation, Tried
 
 TWO_TO_ONE = """
 [topology]
@@ -69,9 +70,9 @@ def test_bisection_brackets_the_largest_load_accepted_within_three_percent(netwo
 
 
 def test_what_is_surely_accepted_and_refused_is_told_where_verdicts_are_unsure():
-    none = saturation.mean_interval([])
+    none = mean_interval([])
     tried = [(0.4, True, True), (0.8, False, True), (0.6, True, False), (0.7, False, False)]
-    found = saturation.Saturation(
+    found = Saturation(
         0.6,
         0.7,
         none,
@@ -79,7 +80,7 @@ def test_what_is_surely_accepted_and_refused_is_told_where_verdicts_are_unsure()
         sure=False,
         runs=8,
         cpu_seconds=1.0,
-        tried=tuple(saturation.Tried(load, none, accepted, sure) for load, accepted, sure in tried),
+        tried=tuple(Tried(load, none, accepted, sure) for load, accepted, sure in tried),
     )
     assert found.sure_between == (0.4, 0.8)
     assert (
@@ -165,6 +166,7 @@ def test_the_command_finds_what_two_senders_to_one_may_offer_in_closed_form(comm
     assert [tried["load"] for tried in found["tried"]] == [0.53, 0.51]
     assert "searching traffic.pair.load for the load of which 'pair' is accepted" in err
     assert "load 0.53: refused, 94." in err
+    assert " % of what is offered arrives (2 seeds)" in err
     assert "load 0.51: accepted, 9" in err
     status, out, _ = command("saturation", file, *SEARCH)
     assert (status, "accepts at least 97 % of what is offered up to a load between 0.5" in out) == (0, True)
@@ -190,7 +192,8 @@ def test_full_load_is_the_largest_of_the_search_where_the_traffic_cannot_offer_o
     limits = {"high": 0.7, "tolerance": 0.2, "seeds": 2, "directory": tmp_path}
     found = saturation.saturation(scenario, "traffic.pair.load", **limits)
     assert (found.full_load, found.at_full_load.mean) == (0.7, pytest.approx(0.5, abs=0.01))
-    assert str(found).endswith("at a load of 0.7")
+    assert "; at a load of 0.7, " in str(found)
+    assert str(found).endswith(" % of the injection bandwidth arrives")
     with pytest.raises(tailback.InputError, match=r"at most 0\.7"):
         saturation.saturation(scenario, "traffic.pair.load", directory=tmp_path)
 
@@ -298,7 +301,7 @@ def test_what_full_load_accepts_is_told_with_the_confidence_asked_for(network):
 
 
 def test_half_of_a_narrow_bracket_is_told_with_enough_digits():
-    found = saturation.Saturation(0.5, 0.5001, mean_interval([]), 0.95, sure=True, runs=2, cpu_seconds=0)
+    found = Saturation(0.5, 0.5001, mean_interval([]), 0.95, sure=True, runs=2, cpu_seconds=0)
     assert found.half == pytest.approx(0.00005)
     assert "between 0.500000 and 0.500100" in str(found)
 
@@ -329,10 +332,10 @@ def test_traffic_that_offers_nothing_has_no_saturation(network, monkeypatch):
 def test_what_is_surely_accepted_and_refused_is_the_nearest_of_each():
     none = mean_interval([])
     tried = [
-        saturation.Tried(load, none, accepted, True)
+        Tried(load, none, accepted, True)
         for load, accepted in ((0.4, True), (0.3, True), (0.7, False), (0.9, False))
     ]
-    found = saturation.Saturation(0.4, 0.7, none, 0.95, True, 8, 1.0, tuple(tried))
+    found = Saturation(0.4, 0.7, none, 0.95, True, 8, 1.0, tuple(tried))
     assert found.sure_between == (0.4, 0.7)
 
 
@@ -365,3 +368,13 @@ def test_a_run_that_fails_refuses_a_load_only_for_what_loads_do(monkeypatch, why
 def test_what_the_search_sets_itself_may_not_be_changed(network, key):
     with pytest.raises(tailback.InputError, match="the search sets it itself"):
         saturation.saturation(network.replace({key: 1}), "traffic.u.load", executor=object())
+
+
+def test_loads_are_told_as_a_scenario_has_them_and_what_arrives_in_percent():
+    found = Saturation(0.7, 0.8, mean_interval([0.796, 0.798]), 0.95, sure=True, runs=2, cpu_seconds=0)
+    assert str(found) == (
+        "accepts at least 97 % of what is offered up to a load between 0.700 and 0.800 (each verdict at 95 % "
+        "confidence); at a load of 1, 79.7 ± 1.3 % of the injection bandwidth arrives"
+    )
+    unknown = Saturation(0.7, 0.8, mean_interval([]), 0.95, sure=True, runs=2, cpu_seconds=0)
+    assert str(unknown).endswith("; what arrives at a load of 1 is not known")

@@ -15,7 +15,8 @@ from tailback.errors import mistake, unwritable
 from tailback.scenario import Scenario
 from tailback.stats import Interval
 from tailback.sweeps import sweep
-from tailback.sweeps.saturation import Saturation, Tried, class_of, saturation
+from tailback.sweeps.found import Saturation, Tried
+from tailback.sweeps.saturation import class_of, saturation
 
 
 def search(
@@ -78,7 +79,9 @@ def _show(tried: Tried) -> None:
         return
     verdict = ("accepted" if tried.accepted else "refused") + ("" if tried.sure else " (not sure)")
     seeds = f"{tried.ratio.values} seed{'s' if tried.ratio.values > 1 else ''}"
-    _tell(f"load {tried.load:.4g}: {verdict}, {tried.ratio.scaled(100)} % arrive ({seeds})")
+    _tell(
+        f"load {tried.load:.4g}: {verdict}, {tried.ratio.scaled(100)} % of what is offered arrives ({seeds})"
+    )
 
 
 def told(found: Saturation) -> list[str]:

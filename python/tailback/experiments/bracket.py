@@ -6,7 +6,7 @@ import math
 
 from tailback.experiments.model import Claim, unjudged
 from tailback.stats import Interval
-from tailback.sweeps.saturation import Saturation
+from tailback.sweeps.found import Saturation
 
 _ROUNDING = 1e-9
 

@@ -24,7 +24,7 @@ from tailback.experiments.lhrp_paper import (
 from tailback.experiments.measure import accepted, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, Times, hard, value
 from tailback.figures import style
-from tailback.sweeps.saturation import Saturation
+from tailback.sweeps.found import Saturation
 
 _SIZES = (192, 512)
 _LOADS = (0.3, 0.6)

@@ -10,7 +10,7 @@ from tailback.experiments.lhrp_paper import PAPER, PROTOCOLS, SPANS
 from tailback.experiments.measure import accepted, per_packet
 from tailback.experiments.model import Case, Claim, Data, Experiment, Search, hard, value
 from tailback.figures import style
-from tailback.sweeps.saturation import Saturation
+from tailback.sweeps.found import Saturation
 
 
 def searches(full: bool) -> list[Search]:

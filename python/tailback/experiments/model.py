@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tailback.result import Result
 from tailback.scenario import Scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
-from tailback.sweeps.saturation import Saturation
+from tailback.sweeps.found import Saturation
 
 Kind = Literal["hard", "value", ""]
 """Empty: not known, since what tells it cannot be judged."""

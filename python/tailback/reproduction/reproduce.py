@@ -19,8 +19,9 @@ from tailback.figures import gallery, style
 from tailback.reproduction import report
 from tailback.result import POINTS, Result, prepare
 from tailback.sweeps import points, sweep
+from tailback.sweeps.found import Saturation
 from tailback.sweeps.model import Point, Sweep, Tally
-from tailback.sweeps.saturation import Saturation, saturation
+from tailback.sweeps.saturation import saturation
 from tailback.sweeps.workers import cores, pool
 
 FIGURES = "figures"
