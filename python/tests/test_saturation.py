@@ -240,6 +240,22 @@ def test_a_load_at_which_runs_give_no_result_is_refused(command, scenario_file, 
 
 SECOND = TWO_TO_ONE[TWO_TO_ONE.index("[[traffic]]") : TWO_TO_ONE.index("[run]")].replace("pair", "a b")
 PER_DESTINATION = TWO_TO_ONE.replace("load = 0.5", "load_per_destination = 0.5")
+ONCE = TWO_TO_ONE.replace("load = 0.5", 'process = "one-shot"')
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("traffic", ["pair", "all"])
+def test_a_hot_spot_is_searched_over_what_its_destinations_are_offered(scenario_file, tmp_path, traffic):
+    """Two senders fill the channel of their destination with half of their own."""
+    scenario = tailback.Scenario.load(scenario_file(PER_DESTINATION))
+    limits = {"high": 1.5, "tolerance": 0.1, "seeds": 2, "directory": tmp_path, "traffic": traffic}
+    found = saturation.saturation(scenario, "traffic.pair.load_per_destination", **limits)
+    assert found.accepted_load < 1 / 0.97 < found.refused_load
+    assert found.per_destination == (traffic == "pair")
+    assert found.at_full_load.mean == pytest.approx(1.0 if found.per_destination else 0.5, rel=0.02)
+    if found.per_destination:
+        assert "up to a load per destination between 1.0" in str(found)
+        assert str(found).endswith(" % of the ejection bandwidth of its destinations arrives")
 
 
 @pytest.mark.engine
@@ -247,9 +263,9 @@ PER_DESTINATION = TWO_TO_ONE.replace("load = 0.5", "load_per_destination = 0.5")
     ("text", "words", "told"),
     [
         (TWO_TO_ONE + SECOND, [], 'name it with --key; there are traffic.pair.load, traffic."a b".load'),
-        (PER_DESTINATION, [], "no class of traffic has a load that could be searched"),
-        (TWO_TO_ONE, ["--key", "traffic.other.load"], "there are pair"),
-        (PER_DESTINATION, ["--key", "traffic.pair.load_per_destination"], "is not the load of a class"),
+        (ONCE, [], "no class of traffic has a load that could be searched"),
+        (TWO_TO_ONE, ["--key", "traffic.other.load"], "such as --key traffic.pair.load"),
+        (PER_DESTINATION, ["--key", "traffic.pair.load"], "both load and load_per_destination are given"),
         (TWO_TO_ONE, ["--key", "run.seed"], "this is not the load of a class of traffic"),
         (TWO_TO_ONE, ["--low", "0.9", "--high", "0.1"], "a saturation cannot lie between 0.9 and 0.1"),
         (TWO_TO_ONE, ["--high", "1.5"], "0 to 1"),

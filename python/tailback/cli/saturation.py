@@ -16,7 +16,7 @@ from tailback.scenario import Scenario
 from tailback.stats import Interval
 from tailback.sweeps import sweep
 from tailback.sweeps.found import Saturation, Tried
-from tailback.sweeps.saturation import class_of, saturation
+from tailback.sweeps.saturation import LOADS, class_of, saturation
 
 
 def search(
@@ -38,13 +38,22 @@ def search(
 
 
 def _only_load(classes: list[dict[str, Any]]) -> str:
-    names = [traffic["name"] for traffic in classes if "load" in traffic]
-    keys = [f"traffic.{_quoted(name)}.load" for name in names]
+    keys = _loads(classes)
     if not keys:
         raise mistake("no class of traffic has a load that could be searched", "give one of them load = …")
     if len(keys) > 1:
         raise mistake("which load is to be searched?", f"name it with --key; there are {', '.join(keys)}")
     return keys[0]
+
+
+def _loads(classes: list[dict[str, Any]]) -> list[str]:
+    """The keys that can be searched."""
+    return [
+        f"traffic.{_quoted(traffic['name'])}.{load}"
+        for traffic in classes
+        for load in LOADS
+        if load in traffic
+    ]
 
 
 def _quoted(name: str) -> str:
@@ -55,8 +64,8 @@ def _quoted(name: str) -> str:
 def _class_of(scenario: Scenario, key: str, classes: list[dict[str, Any]]) -> str:
     name = class_of(scenario, key)
     if name is None:
-        names = ", ".join(traffic["name"] for traffic in classes)
-        help_text = f"--key traffic.NAME.load; there are {names}" if names else "there is no [[traffic]]"
+        loads = ", ".join(_loads(classes))
+        help_text = f"such as --key {loads}" if loads else "no class of traffic has one"
         raise mistake(f"--key {key}: this is not the load of a class of traffic", help_text)
     return name
 
@@ -104,6 +113,7 @@ def facts(found: Saturation) -> dict[str, Any]:
         "refused_load": found.refused_load if math.isfinite(found.refused_load) else None,
         "at_full_load": _interval(found.at_full_load),
         "full_load": found.full_load,
+        "per_destination": found.per_destination,
         "confidence": found.confidence,
         "sure": found.sure,
         "surely_accepted_load": found.sure_between[0] or None,

@@ -37,7 +37,9 @@ class Saturation:
     which was not: 0 and infinity where no load that was tried was. Each verdict rests on as many seeds as the
     confidence needed, up to the limit (`sure` tells whether all did, `sure_between` what the sure ones tell).
     `at_full_load` is what is accepted at a load of 1, wherever the search ended, over all seeds that ran
-    there; where the traffic cannot offer as much, at the largest load of the search (`full_load`). `runs` and
+    there; where the traffic cannot offer as much, at the largest load of the search (`full_load`). It is a
+    share of the injection bandwidth, as loads are; where the search went over a load `per_destination`, both
+    are shares of the ejection bandwidth of the destinations. `runs` and
     `cpu_seconds` are of all runs that it rests on, whether or not they were there before.
     `tried` are the loads of the search, in its order, and `warnings` what the runs at the two ends of the
     bracket warned of.
@@ -53,6 +55,7 @@ class Saturation:
     tried: tuple[Tried, ...] = ()
     warnings: tuple[str, ...] = ()
     full_load: float = FULL_LOAD
+    per_destination: bool = False
 
     @property
     def is_bracketed(self) -> bool:
@@ -79,22 +82,28 @@ class Saturation:
 
     def __str__(self) -> str:
         """Both definitions in words: loads as a scenario has them, and all that arrives in percent."""
-        at_full = f"at a load of {self.full_load:g}"
+        load = "load per destination" if self.per_destination else "load"
+        of = (
+            "the ejection bandwidth of its destinations"
+            if self.per_destination
+            else "the injection bandwidth"
+        )
+        at_full = f"at a {load} of {self.full_load:g}"
         if math.isnan(self.at_full_load.mean):
             arrives = f"what arrives {at_full} is not known"
         else:
-            arrives = f"{at_full}, {self.at_full_load.scaled(100)} % of the injection bandwidth arrives"
+            arrives = f"{at_full}, {self.at_full_load.scaled(100)} % of {of} arrives"
         enough = f"accepts at least {100 * (1 - LOSS_MAX):.0f} % of what is offered"
-        return f"{enough} {self._where()} ({self._how_sure()}); {arrives}"
+        return f"{enough} {self._where(load)} ({self._how_sure()}); {arrives}"
 
-    def _where(self) -> str:
+    def _where(self, load: str) -> str:
         digits = max(3, 1 - math.floor(math.log10(self.half))) if self.half > 0 else 3
         if math.isinf(self.refused_load):
-            return f"up to the largest load that was tried, {self.accepted_load:.3f}"
+            return f"up to the largest {load} that was tried, {self.accepted_load:.3f}"
         if self.accepted_load == 0.0:
-            return f"at no load that was tried, not even at {self.refused_load:.3f}"
+            return f"at no {load} that was tried, not even at {self.refused_load:.3f}"
         low, high = (f"{end:.{digits}f}" for end in (self.accepted_load, self.refused_load))
-        return f"up to a load between {low} and {high}"
+        return f"up to a {load} between {low} and {high}"
 
     def _how_sure(self) -> str:
         confidence = f"{100 * self.confidence:.6g} % confidence"

@@ -28,6 +28,8 @@ from tailback.sweeps.sweep import measured
 from tailback.sweeps.workers import cores, pool
 from tailback.words import named
 
+LOADS = ("load", "load_per_destination")
+"""Keys of a class of traffic that may be searched."""
 TOLERANCE_MIN = 1e-6
 
 
@@ -47,6 +49,7 @@ def saturation(
 ) -> Saturation:
     """Finds the saturation throughput of a scenario over the load at `key`, such as "traffic.uniform.load".
 
+    Of a hot spot the key may be its `load_per_destination`, which is full where its destinations are.
     What must be accepted is the class `traffic`, or "all"; by default the class of that load. Goes on until
     the bracket is no wider than `tolerance`, by what refused loads tell and by bisection (`Bracket`). At each
     load two seeds are run, then one more at a time until the confidence interval of accepted / offered lies
@@ -80,9 +83,11 @@ def saturation(
         if problems:
             raise InputError(problems)
     full_load = high if scenario.replace({key: FULL_LOAD}).check() else FULL_LOAD
-    traffic = _demand_class(scenario.replace({key: low}), traffic or class_of(scenario, key) or "all")
+    of_load = class_of(scenario.replace({key: low}), key)
+    traffic = _demand_class(scenario.replace({key: low}), traffic or of_load or "all")
     with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
         judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
+        judge.per_destination = traffic == of_load and key.endswith(LOADS[1])
         return _search(judge, Bracket(low, high, tolerance), full_load)
 
 
@@ -93,7 +98,7 @@ def _is_number(value: object) -> bool:
 def class_of(scenario: Scenario, key: str) -> str | None:
     """The class of traffic whose load a key is; none if it is something else."""
     ((*parts,),) = scenario.places([key])
-    if len(parts) != 3 or parts[0] != "traffic" or parts[2] != "load" or not parts[1].isdecimal():
+    if len(parts) != 3 or parts[0] != "traffic" or parts[2] not in LOADS or not parts[1].isdecimal():
         return None
     name: str = tomllib.loads(scenario.complete())["traffic"][int(parts[1])]["name"]
     return name
@@ -132,6 +137,7 @@ def _search(judge: _Judge, bracket: Bracket, full_load: float) -> Saturation:
         tuple(judge.tried),
         tuple(judge.warnings(low) + judge.warnings(high)),
         full_load,
+        judge.per_destination,
     )
 
 
@@ -159,6 +165,8 @@ class _Judge:
     progress: Callable[[Tried], object] | None
     low: float = 0.0
     """The least load, which must give results."""
+    per_destination: bool = False
+    """Whether what arrives at full load is told as a share of the bandwidth of the destinations."""
     tried: list[Tried] = field(default_factory=list)
     summaries: dict[tuple[float, int], dict[str, Any]] = field(default_factory=dict)
     """Of the runs, by load and seed."""
@@ -186,7 +194,8 @@ class _Judge:
     def throughput(self, load: float) -> Interval:
         """What was accepted at a load, over all seeds that ran there."""
         ran = [summary for (at, _), summary in self.summaries.items() if at == load]
-        accepted = [float(summary["classes"][self.traffic]["accepted"]) for summary in ran]
+        of = "accepted_per_destination" if self.per_destination else "accepted"
+        accepted = [float(summary["classes"][self.traffic][of]) for summary in ran]
         return mean_interval(accepted or [math.nan], self.confidence)
 
     def enough_for(self, load: float) -> float:
