@@ -26,12 +26,19 @@ def search(
     complete = tomllib.loads(scenario.complete())
     classes = complete.get("traffic", [])
     key = key or _only_load(classes)
-    judged = traffic or _class_of(scenario, key, classes)
-    _refuse_folder(folder)
-    inputs.tell_unused_sweep(scenario)
-    _tell(f"searching {key} for the load of which {judged!r} is accepted; first what arrives at full load")
+    traffic = traffic or _class_of(scenario, key, classes)
+
+    def begun(judged: str) -> None:
+        _refuse_folder(folder)
+        inputs.tell_unused_sweep(scenario)
+        _tell(
+            f"searching {key} for the load of which {judged!r} is accepted; first what arrives at full load"
+        )
+
     try:
-        return saturation(scenario, key, traffic=judged, directory=folder, progress=_show, **bounds)
+        return saturation(
+            scenario, key, traffic=traffic, directory=folder, begun=begun, progress=_show, **bounds
+        )
     except KeyboardInterrupt:
         _tell(f"results are kept in {folder}; the same command goes on from there")
         raise

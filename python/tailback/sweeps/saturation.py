@@ -45,6 +45,7 @@ def saturation(
     traffic: str | None = None,
     executor: Executor | None = None,
     directory: str | Path = "results/saturation",
+    begun: Callable[[str], object] | None = None,
     progress: Callable[[Tried], object] | None = None,
 ) -> Saturation:
     """Finds the saturation throughput of a scenario over the load at `key`, such as "traffic.uniform.load".
@@ -56,12 +57,33 @@ def saturation(
     on one side of 0.97, or `seeds` are used up.
     `confidence` is that of the verdict at a load, however often it was looked at: each look has its part of
     the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
-    in the bracket, and at `high` if the traffic cannot offer 1. `progress` is told of each load when its
-    verdict is there. Raises `InputError` with what
-    is wrong with the scenario or the limits, and `PointsFailed` where a run failed for another reason than
-    its load, and at `low` for any.
+    in the bracket, and at `high` if the traffic cannot offer 1. `begun` is told the class that is judged when
+    nothing is wrong, before anything runs; `progress` of each load when its verdict is there.
+    Raises `InputError` with what is wrong with the scenario or the limits, and `PointsFailed` where a run
+    failed for another reason than its load, and at `low` for any.
     """
     demand_scenario(scenario)
+    _refuse_limits(low, high, tolerance, confidence, seeds)
+    if lost := replaced(scenario, [key, SEED]):
+        raise InputError(
+            Problem("the search sets it itself", path=name, help="leave it out") for name in lost
+        )
+    for load in (low, high):
+        problems = scenario.replace({key: load}).check()
+        if problems:
+            raise InputError(problems)
+    full_load = high if scenario.replace({key: FULL_LOAD}).check() else FULL_LOAD
+    of_load = class_of(scenario.replace({key: low}), key)
+    traffic = _demand_class(scenario.replace({key: low}), traffic or of_load or "all")
+    if begun is not None:
+        begun(traffic)
+    with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
+        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
+        judge.per_destination = traffic == of_load and key.endswith(LOADS[1])
+        return _search(judge, Bracket(low, high, tolerance), full_load)
+
+
+def _refuse_limits(low: float, high: float, tolerance: float, confidence: float, seeds: int) -> None:
     if not all(_is_number(value) for value in (low, high, tolerance, confidence)):
         raise mistake("low, high, tolerance and confidence are numbers", "such as tolerance=0.01")
     if not isinstance(seeds, int) or isinstance(seeds, bool):
@@ -74,21 +96,6 @@ def saturation(
         raise mistake(f"a confidence of {confidence} is none", "it lies between 0 and 1, such as 0.95")
     if not TOLERANCE_MIN <= tolerance < math.inf:
         raise mistake(f"a tolerance of {tolerance} cannot be reached", f"it is at least {TOLERANCE_MIN:g}")
-    if lost := replaced(scenario, [key, SEED]):
-        raise InputError(
-            Problem("the search sets it itself", path=name, help="leave it out") for name in lost
-        )
-    for load in (low, high):
-        problems = scenario.replace({key: load}).check()
-        if problems:
-            raise InputError(problems)
-    full_load = high if scenario.replace({key: FULL_LOAD}).check() else FULL_LOAD
-    of_load = class_of(scenario.replace({key: low}), key)
-    traffic = _demand_class(scenario.replace({key: low}), traffic or of_load or "all")
-    with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
-        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
-        judge.per_destination = traffic == of_load and key.endswith(LOADS[1])
-        return _search(judge, Bracket(low, high, tolerance), full_load)
 
 
 def _is_number(value: object) -> bool:
