@@ -22,6 +22,46 @@ def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
     assert out.splitlines()[1:5] == ["Groups of switches.", "", "Paper", "More."]
 
 
+def test_a_kind_is_listed_by_itself_and_what_is_like_it_suggested(command):
+    _, out, _ = command("list", "dragonfly")
+    assert out.splitlines()[0].strip() == "dragonfly"
+    status, out, err = command("list", "topologie")
+    assert (status, out, "did you mean topologies?" in err) == (2, "", True)
+    assert "did you mean dragonfly?" in command("list", "dragonflies")[2]
+    assert "one of topologies, routings, or the name of a kind" in command("list", "zzzz")[2]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("lhrp", "lhrp (congestion_controls)"),
+        ("lhrp+srp", "lhrp+srp (congestion_controls)"),
+        ("halo3d26", "cells"),
+        ("osha", "osha (presets)"),
+        ("presets", "Source-adaptive: as `osha`"),
+        ("nca", "least-loaded: The port of least occupancy"),
+        ("tables", "steps round a ring, a part of the vector each."),
+        ("tables", "random-nodes: Free endpoints in random order."),
+        ("tables", 'a table: `{ path = "allocation.txt", line = 2 }`: a line of a file.'),
+        ("tables", 'a rate such as "100 Gb/s"; may be left out'),
+        ("topologies", "palm-tree: Port i of group g leads to group g "),
+    ],
+)
+def test_values_that_have_names_are_listed_with_what_they_mean(command, name, told):
+    status, out, _ = command("list", name)
+    assert (status, told in out) == (0, True), out
+    assert " -, " not in out
+
+
+@pytest.mark.engine
+def test_a_near_miss_of_a_list_is_told(command):
+    assert "did you mean traffic_patterns?" in command("list", "patterns")[2]
+    assert "did you mean job.mpi?" in command("list", "mpi")[2]
+    found = json.loads(command("list", "lhrp", "--json")[1])
+    assert [member["name"] for member in found["congestion_controls"]] == ["lhrp"]
+
+
 def test_describe_shows_channel_loads_and_bounds(command, scenario_file):
     status, out, _ = command("describe", scenario_file(GOOD), "--traffic")
     assert status == 0

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from tailback import _engine, console
-from tailback.cli import catalogue, inputs
+from tailback.cli import catalogue, choices, inputs
 from tailback.cli.app import WRONG, AsJson, Changes, ScenarioFile, reporting
 from tailback.cli.showing import draw_scenario
-from tailback.errors import InputError, engine_errors, mistake
+from tailback.errors import InputError, engine_errors
 from tailback.files import refuse_other, replace_text
 from tailback.sweeps import sweep
 from tailback.words import counted
@@ -105,27 +105,28 @@ def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False
 
 
 def list_kinds(
-    seam: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="topologies, routings, …", show_default=False)
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="topologies, routings, …, or a kind.", show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Lists what there is to choose from.
 
-    With a name from the list, such as topologies, the parameters of each kind too.
+    With a name from the list, such as topologies, the parameters of each kind too; with that of a kind, such
+    as lhrp, its own.
     """
     with reporting():
-        with engine_errors():
-            kinds = json.loads(_engine.kinds())
-        seam = seam and seam.replace("-", "_")
-        if seam is not None and seam not in kinds:
-            raise mistake(f"there is no list of {seam!r}", f"one of {', '.join(kinds)}")
+        kinds = choices.kinds()
+        found = kinds if name is None else choices.named(kinds, name)
     if as_json:
-        console.print_json(kinds if seam is None else {seam: kinds[seam]})
-    elif seam is None:
-        console.print_whole([catalogue.overview(kinds)])
+        console.print_json(found)
+    elif name is None:
+        console.print_whole([catalogue.overview(found)])
     else:
-        console.print_whole(catalogue.details(kinds[seam]))
+        for seam, members in found.items():
+            is_whole = len(members) == len(kinds[seam])
+            console.print_whole(catalogue.details(members, "" if is_whole else seam))
 
 
 def schema() -> None:

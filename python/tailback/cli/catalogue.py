@@ -45,10 +45,11 @@ def overview(kinds: Kinds) -> Table:
     return table
 
 
-def details(members: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
-    """Each kind of a seam with its documentation and parameters."""
+def details(members: Sequence[Mapping[str, Any]], of: str = "") -> Iterator[RenderableType]:
+    """Each kind of a seam, which is named if asked for, with its documentation and parameters."""
     for member in members:
-        yield Text(str(member["name"]), style="bold")
+        heading = Text(str(member["name"]), style="bold")
+        yield heading.append(f" ({of})", style="not bold") if of else heading
         yield from _paragraphs(str(member.get("doc") or "").strip())
         parameters = member.get("parameters") or ()
         if parameters:
@@ -71,13 +72,26 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> Table:
     for parameter in parameters:
         default = parameter.get("default")
         if default is None:
-            told = "required" if parameter.get("required") else "no default"
+            told = "required" if parameter.get("required") else "may be left out"
         else:
-            told = f"default {_plain(default) or 'empty'}"
+            told = f"default {_plain(_filled(default)) or 'empty'}"
         facts = Text(f"{parameter.get('type') or ''}; {told}", style="italic")
-        facts.append(f"\n{' '.join(str(parameter.get('doc') or '').split())}", style="not italic")
+        facts.append(f"\n{_on_one_line(parameter.get('doc'))}", style="not italic")
+        for value in parameter.get("values") or ():
+            facts.append(f"\n  {value['name']}: {_on_one_line(value.get('doc'))}", style="not italic")
         table.add_row(Text(f"  {parameter['name']}"), facts)
     return table
+
+
+def _filled(default: Any) -> Any:
+    """A default without what a table leaves out."""
+    if isinstance(default, Mapping):
+        return {key: value for key, value in default.items() if value is not None}
+    return default
+
+
+def _on_one_line(doc: object) -> str:
+    return " ".join(str(doc or "").split())
 
 
 def description(facts: Mapping[str, Any]) -> Iterator[RenderableType]:
