@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -126,14 +127,14 @@ def _spaced(source: str) -> str:
     return printable(source.rstrip("\r")).replace("\t", "    ")
 
 
-def duration(value: Any, digits: str = ".4g") -> str:
-    """A time in nanoseconds as people read it; words and missing values as they are."""
+def duration(value: Any, digits: str = ".4g", half: Any = None) -> str:
+    """A time in nanoseconds as people read it, ± half of its interval; other values as they are."""
     if not isinstance(value, int | float):
         return "-" if value is None else str(value)
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if abs(value) >= size:
-            return f"{value / size:{digits}} {unit}"
-    return f"{value:{digits}} ns"
+    units = {"s": 1e9, "ms": 1e6, "us": 1e3}
+    unit = next((unit for unit, size in units.items() if abs(value) >= size), "ns")
+    size = units.get(unit, 1.0)
+    return f"{_measured(value / size, digits, half and half / size)} {unit}"
 
 
 def minutes(seconds: float) -> str:
@@ -143,9 +144,19 @@ def minutes(seconds: float) -> str:
     return f"{hours}{whole // 60 % 60:0{2 if hours else 1}}:{whole % 60:02}"
 
 
-def share(value: Any) -> str:
-    """A fraction as a percentage."""
-    return f"{100 * value:.1f} %" if isinstance(value, int | float) else "-"
+def share(value: Any, half: Any = None) -> str:
+    """A fraction as a percentage, ± half of its interval."""
+    return (
+        f"{_measured(100 * value, '.1f', half and 100 * half)} %" if isinstance(value, int | float) else "-"
+    )
+
+
+def _measured(value: float, digits: str, half: float | None) -> str:
+    """A number ± half of its interval, both to two digits of that; alone if there is none."""
+    if not half:
+        return f"{value:{digits}}"
+    places = min(6, max(0, 1 - math.floor(math.log10(half))))
+    return f"{value:.{places}f} ± {half:.{places}f}"
 
 
 def number(value: Any, digits: str = ",.0f") -> str:

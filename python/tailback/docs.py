@@ -22,7 +22,7 @@ HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences
 _SCENARIO = "scenarios/trace.toml"
 _ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"}
 _CHANGES: Mapping[str, Mapping[str, Any]] = {
-    "ecn": {"traffic.data.stop": "260 ns"},
+    **dict.fromkeys(("ecn", "dcqcn", "swift", "hpcc"), {"traffic.data.stop": "260 ns"}),
     "srp": _ONE_MESSAGE,
     "saa": _ONE_MESSAGE,
     "max-min": _ONE_MESSAGE,
@@ -40,11 +40,11 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "lhrp": ("", {"threshold": "30 flits"}),
     "lhrp+srp": ("", {"threshold_message": "48 flits", "threshold": "30 flits", "time_to_wait": "50 ns"}),
     "dcqcn": (
-        "Here there are ten packets of one message, and all packets that leave behind 30 flits are marked.",
+        "Here there are eleven packets, and all that leave more than 30 flits behind them are marked.",
         {"mark_from": "30 flits", "mark_all": "30 flits", "cnp_interval": "100 ns"},
     ),
-    "swift": ("", {"base_target": "170 ns"}),
-    "hpcc": ("", {"base_rtt": "150 ns", "max_stage": 0}),
+    "swift": ("Here there are eleven packets.", {"base_target": "100 ns", "fs_range": "50 ns"}),
+    "hpcc": ("Here there are eleven packets.", {"base_rtt": "100 ns", "max_stage": 0}),
     "codes-cc": ("", {"buffer": "100 flits", "signals": "in band", "period": "60 ns", "windows": 2}),
     "sst-cm": (
         "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -14,6 +14,8 @@ from tailback.console import duration
 
 _COLUMNS_MAX = 7
 """Columns of a table that stand side by side in a terminal; one of more, and of fewer rows, is turned."""
+_CELL_WIDTH = 40
+"""Characters of a cell beyond which it is a list, which is folded."""
 _HEADING_WIDTH = 10
 """Characters of a line of the heading of a column, whose numbers are short."""
 
@@ -137,25 +139,29 @@ def _rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _lined(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[str]) -> Table:
     """A table with lines; columns of words are on the left."""
-    table = Table()
-    for heading in headings:
+    table, cells = Table(), list(rows)
+    for at, heading in enumerate(headings):
         folded = "\n".join(wrap(heading, _HEADING_WIDTH, break_long_words=False))
-        table.add_column(Text(folded), justify="left" if heading in words else "right", no_wrap=True)
-    for row in rows:
+        is_list = any(len(row[at]) > _CELL_WIDTH for row in cells)
+        side: Literal["left", "right"] = "left" if heading in words or is_list else "right"
+        table.add_column(Text(folded), justify=side, no_wrap=not is_list, overflow="fold")
+    for row in cells:
         table.add_row(*map(Text, row))
     return table
 
 
 def _words(key: str) -> str:
     """A key as words, without the unit that its value is shown with."""
-    return key.removesuffix("_ns").removesuffix("_bytes").replace("_", " ")
+    for unit in ("ns", "ps", "bytes"):
+        key = key.removesuffix(f"_{unit}")
+    return key.replace("_", " ")
 
 
 def _heading(key: str) -> str:
     """A key as words, with its unit in brackets."""
-    for unit in ("ns", "ps"):
-        if key.endswith(f"_{unit}"):
-            return f"{key.removesuffix(f'_{unit}').replace('_', ' ')} [{unit}]"
+    for end, unit in {"ns": "ns", "ps": "ps", "mm2": "mm²", "nj_per_packet": "nJ per packet"}.items():
+        if key.endswith(f"_{end}"):
+            return f"{key.removesuffix(f'_{end}').replace('_', ' ')} [{unit}]"
     return key.replace("gbit_per_s", "rate [Gb/s]").replace("_", " ")
 
 
@@ -164,6 +170,8 @@ def _quantity(key: str, value: Any) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key.endswith("_ns"):
             return duration(value)
+        if key.endswith("_ps"):
+            return f"{value:,} ps"
         if key.endswith("_bytes"):
             return f"{value / 1e6:,.1f} MB"
     return _plain(value)
@@ -179,5 +187,18 @@ def _plain(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{_words(str(key))} {_plain(item)}" for key, item in value.items())
     if isinstance(value, list):
-        return ", ".join(_plain(item) for item in value)
+        return ", ".join(_runs(value) if all(type(item) is int for item in value) else map(_plain, value))
     return "-" if value is None else str(value)
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """Numbers in their order, those that follow one another as a range."""
+    start = 0
+    for end in range(1, len(numbers) + 1):
+        if end == len(numbers) or numbers[end] != numbers[end - 1] + 1:
+            first, last = numbers[start], numbers[end - 1]
+            if last - first > 1:
+                yield f"{first}-{last}"
+            else:
+                yield from map(str, numbers[start:end])
+            start = end

@@ -136,7 +136,8 @@ def _phase_cells(phases: Mapping[str, Any], optimum: Sequence[str]) -> list[str]
 
 
 def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
-    shares = [share(facts.get(key)) for key in ("offered", "accepted", "accepted_per_destination")]
+    shares = [share(facts.get("offered")), share(facts.get("accepted"), facts.get("accepted_ci95"))]
+    shares.append(share(facts.get("accepted_per_destination")))
     counts = [number(facts.get(key)) for key in ("dropped_packets", "resent_packets", "unfinished")]
     return [*shares, number(facts.get("hops_mean"), ".2f"), *counts]
 
@@ -144,7 +145,8 @@ def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
 def _latency_cells(facts: Summary, kind: str) -> list[str]:
     values = facts.get(f"{kind}_latency_ns")
     if isinstance(values, Mapping) and not (why := withheld(facts, kind)):
-        return [duration(values.get(key), "#.4g") for key in _QUANTITIES]
+        halves = {"mean": values.get("mean_ci95")}
+        return [duration(values.get(key), "#.4g", halves.get(key)) for key in _QUANTITIES]
     told = why if isinstance(values, Mapping) else "-" if values is None else str(values)
     return [told] + ["-"] * (len(_QUANTITIES) - 1)
 
@@ -163,6 +165,8 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
         )
     classes = summary.get("classes", {}).values()
     told = {withheld(facts, kind) for facts in classes for kind in _LATENCIES}
+    if any(facts.get("accepted_ci95") for facts in classes):
+        remarks.append("±: 95 % confidence of a mean, by the means of ten parts of the window")
     remarks += [why for word, why in _WITHHELD.items() if word in told]
     if interrupted:
         remarks.append("interrupted: the numbers are those of the part that was simulated")

@@ -175,7 +175,7 @@ def _label(row: _Row, names: dict[tuple[int, int], str]) -> str:
     if kind == "data":
         return packet.strip()
     time = "" if row["granted_ns"] != row["granted_ns"] else f" {row['granted_ns']:.0f} ns"
-    marked = " marked" if kind == "ack" and row["word0"] else ""
+    marked = " marked" if kind == "ack" and row["word0"] == 1 else ""
     return _SHORT[kind] + (packet.rstrip() if kind in ("ack", "nack") else "") + time + marked
 
 
