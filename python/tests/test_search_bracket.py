@@ -16,6 +16,7 @@ def search(bracket, accepted_of):
     tried = []
     while (load := bracket.next()) is not None:
         assert 0 < load < math.inf
+        assert len(tried) < 100, "it does not come to an end"
         tried.append(load)
         accepted = accepted_of(load)
         if accepted >= LIMIT * load:

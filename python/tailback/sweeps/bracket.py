@@ -50,7 +50,8 @@ class Bracket:
         step = self.tolerance / 2
         above = (round(self.guess / step) + 1) * step
         load = above if above < self.high - _ROUNDING else self.high - self.tolerance
-        return load if self.low < load < self.high else None
+        # Rounded, it still lies inside.
+        return load if self.low + _ROUNDING < load < self.high - _ROUNDING else None
 
     def accept(self, load: float) -> None:
         """Takes in that a load was accepted."""
