@@ -22,7 +22,7 @@ HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences
 _SCENARIO = "scenarios/trace.toml"
 _ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"}
 _CHANGES: Mapping[str, Mapping[str, Any]] = {
-    **dict.fromkeys(("ecn", "dcqcn", "swift", "hpcc"), {"traffic.data.stop": "260 ns"}),
+    **{kind: {"traffic.data.stop": "260 ns"} for kind in ("ecn", "dcqcn", "swift", "hpcc")},
     "srp": _ONE_MESSAGE,
     "saa": _ONE_MESSAGE,
     "max-min": _ONE_MESSAGE,

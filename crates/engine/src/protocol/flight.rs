@@ -16,11 +16,10 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// The pull of a queue that may have so many flits under way, or one packet, and is forgotten after `restart` of silence.
-    pub fn pull<Q>(&self, queue: &SendQueue<Q>, window: f64, class: u8, restart: Tick, now: Tick) -> Pull {
+    /// The pull of a queue that may have so many flits under way, or one packet, and is forgotten at `end` if it is silent until then.
+    pub fn pull<Q>(&self, queue: &SendQueue<Q>, window: f64, class: u8, end: Tick, now: Tick) -> Pull {
         if !queue.has_message() {
-            let silent = self.active.saturating_add(restart);
-            return if self.under_way > 0 || silent <= now { Pull::Wait } else { Pull::At(silent) };
+            return if self.under_way > 0 || end <= now { Pull::Wait } else { Pull::At(end) };
         }
         if self.under_way > 0 && self.under_way as f64 >= window {
             Pull::Wait
@@ -31,9 +30,15 @@ impl Flight {
         }
     }
 
-    /// Whether nothing has been under way for so long.
-    pub fn is_over(&self, restart: Tick, now: Tick) -> bool {
-        self.under_way == 0 && (self.active == 0 || self.active.saturating_add(restart) <= now)
+    /// When a queue with nothing more to send begins anew: after `restart` of silence, or at once if its window `is_full`, as that of a
+    /// new one.
+    pub fn end(&self, is_full: bool, restart: Tick) -> Tick {
+        self.next.max(if is_full { 0 } else { self.active.saturating_add(restart) })
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.under_way == 0
     }
 
     /// A packet was sent.
@@ -81,8 +86,8 @@ mod tests {
         flight.next = 60;
         assert_eq!(flight.pull(&queue, 24.0, 1, 50, 40), Pull::At(60));
         let idle = SendQueue::<()>::default();
-        assert_eq!((flight.pull(&idle, 24.0, 1, 50, 89), flight.is_over(50, 89)), (Pull::At(90), false));
-        assert_eq!((flight.pull(&idle, 24.0, 1, 50, 90), flight.is_over(50, 90)), (Pull::Wait, true));
+        assert_eq!((flight.end(false, 50), flight.end(true, 50), flight.is_empty()), (90, 60, true));
+        assert_eq!([89, 90].map(|now| flight.pull(&idle, 24.0, 1, 90, now)), [Pull::At(90), Pull::Wait]);
     }
 
     #[test]

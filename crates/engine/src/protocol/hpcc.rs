@@ -103,6 +103,11 @@ impl Windows {
         state.windows.map_or(self.full, |[window, _]| window)
     }
 
+    /// When a queue with nothing more to send is as a new one, but for its stage.
+    fn end(&self, state: &Window) -> Tick {
+        state.flight.end(state.windows.is_none_or(|[now, from]| now.min(from) >= self.full), self.restart)
+    }
+
     /// The busiest link of a packet told of itself; `number` is what was sent before that packet and with it.
     fn adapt(&self, state: &mut Window, busy: f64, number: u64) {
         let [_, from] = state.windows.unwrap_or([self.full; 2]);
@@ -125,7 +130,7 @@ impl Source for Windows {
 
     fn pull(&self, queue: &SendQueue<Window>, now: Tick) -> Pull {
         let window = self.window(&queue.state);
-        queue.state.flight.pull(queue, window, self.data, self.restart, now)
+        queue.state.flight.pull(queue, window, self.data, self.end(&queue.state), now)
     }
 
     fn stamp(&self, queue: &SendQueue<Window>, _: Pull, packet: &mut Packet) {
@@ -153,7 +158,7 @@ impl Source for Windows {
     }
 
     fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
-        queue.state.flight.is_over(self.restart, now)
+        queue.state.flight.is_empty() && self.end(&queue.state) <= now
     }
 
     fn reply(&self, _: &mut (), received: &Received, replies: &mut Vec<Reply>) {

@@ -137,6 +137,11 @@ impl Delays {
         state.cwnd.unwrap_or(self.max_cwnd)
     }
 
+    /// When a queue with nothing more to send is as a new one.
+    fn end(&self, state: &Window) -> Tick {
+        state.flight.end(self.cwnd(state) >= self.max_cwnd, self.restart)
+    }
+
     /// The target at a window, for a packet that has passed so many switches.
     fn target(&self, cwnd: f64, hops: u64) -> f64 {
         let scaled = (self.slope / cwnd.sqrt() + self.offset).clamp(0.0, self.fs_range);
@@ -166,7 +171,7 @@ impl Source for Delays {
 
     fn pull(&self, queue: &SendQueue<Window>, now: Tick) -> Pull {
         let window = self.cwnd(&queue.state) * self.packet_flits;
-        queue.state.flight.pull(queue, window, self.data, self.restart, now)
+        queue.state.flight.pull(queue, window, self.data, self.end(&queue.state), now)
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Window>, sent: &Sent) {
@@ -190,7 +195,7 @@ impl Source for Delays {
     }
 
     fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
-        queue.state.flight.is_over(self.restart, now)
+        queue.state.flight.is_empty() && self.end(&queue.state) <= now
     }
 
     fn reply(&self, _: &mut (), received: &Received, replies: &mut Vec<Reply>) {
