@@ -242,10 +242,9 @@ def test_a_sweep_that_is_stopped_with_its_processes_keeps_what_is_complete(
         assert _ends(process.pid)
     finally:
         process.kill()
-    assert (process.returncode, err) == (
-        1,
-        b"2 of 4 points are complete; --resume goes on\ninterrupted\n",
-    )
+    told = f"2 of 4 points are complete; --resume goes on, tailback show {tmp_path}/here prints them"
+    assert (process.returncode, err.decode()) == (1, f"{told}\ninterrupted\n")
+    assert tailback.Sweep.load(tmp_path / "here").missing == 2
 
 
 def _ends(group):
