@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from tailback import _engine
+from tailback import _engine, removal
 from tailback.errors import InputError, Interrupted, Problem, engine_errors, mistake, problems_from_json
 from tailback.result import Result
 from tailback.usage import Meter
@@ -85,11 +85,40 @@ class Scenario:
             return ""
 
     def replace(self, changes: Mapping[str, Any]) -> Scenario:
-        """The scenario with other values, by dotted key: `{"traffic.hot.load": 0.7, "run.seed": 2}`."""
+        """The scenario with other values, by dotted key: `{"traffic.hot.load": 0.7, "run.seed": 2}`.
+
+        None takes a key out, such as one that another kind does not know: `InputError` if it is not there.
+        """
         if not isinstance(changes, Mapping) or not all(isinstance(key, str) for key in changes):
             raise mistake("changes are not by dotted key", 'such as {"run.seed": 2}')
-        added = tuple((key, _as_toml(value)) for key, value in changes.items())
-        return replace(self, overrides=self.overrides + added)
+        changed = self
+        for key, value in changes.items():
+            if value is None:
+                changed = changed._without(key)
+            else:
+                changed = replace(changed, overrides=(*changed.overrides, (key, _as_toml(value))))
+        return changed
+
+    def _without(self, key: str) -> Scenario:
+        """The scenario without a key of its file and without changes of it."""
+        if not removal.is_toml(self.text):
+            raise InputError(self.check() or mistake(f"{key} cannot be taken out of the text").problems)
+        keys = [changed for changed, _ in self.overrides]
+        place, *places = self.places([key, *keys])
+        kept = tuple(
+            change for change, own in zip(self.overrides, places, strict=True) if own[: len(place)] != place
+        )
+        if not removal.has(self.text, place):
+            if len(kept) == len(self.overrides):
+                raise InputError([Problem("the scenario does not set it", path=key, help=_REMOVED_HELP)])
+            return replace(self, overrides=kept)
+        text = removal.blanked(self.text, place)
+        if text is not None:
+            return replace(self, text=text, overrides=kept)
+        if len(place) == 1:
+            raise mistake(f"{key} does not stand in one piece in the file", "take out what is in it")
+        table = (".".join(place[:-1]), _inline(removal.rest(self.text, place)))
+        return replace(self, overrides=(table, *kept))
 
     def check(self) -> list[Problem]:
         """Every mistake, each with its place; empty if the scenario can run."""
@@ -212,6 +241,9 @@ class Scenario:
         if unread:
             raise InputError(problems_from_json(_engine.check(text, overrides, unread)))
         return text, overrides
+
+
+_REMOVED_HELP = "only what the file sets, or a change before, can be taken out"
 
 
 def _refuse_undecoded(key: str, value: str) -> None:

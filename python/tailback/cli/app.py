@@ -42,7 +42,9 @@ ScenarioFile = Annotated[str, typer.Argument(metavar="FILE", help="A scenario (T
 Changes = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Changes a value, such as traffic.hot.load=0.7; repeatable."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Changes a value, such as traffic.hot.load=0.7; without VALUE takes it out; repeatable.",
     ),
 ]
 Results = Annotated[

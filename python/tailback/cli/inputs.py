@@ -16,11 +16,11 @@ from tailback.scenario import Scenario
 def load(file: str, changes: Sequence[str] | None) -> Scenario:
     """A scenario with the changes of `--set`; all mistakes of both at once."""
     problems: list[Problem] = []
-    pairs = {}
+    pairs: dict[str, str | None] = {}
     for change in changes or ():
         key, equals, value = change.partition("=")
         if equals and key.strip():
-            pairs[key.strip()] = value.strip()
+            pairs[key.strip()] = value.strip() or None
         else:
             problems += mistake(
                 f"--set {change}: a change has the form key=value", "as in --set run.seed=2"
