@@ -9,6 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -18,9 +19,10 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from tailback.errors import Problem
+from tailback.errors import Problem, TailbackError
 from tailback.scenario import Progress as RunProgress
 from tailback.scenario import Scenario
+from tailback.sweeps.places import is_within
 from tailback.words import counted
 
 _FILE_WIDTH = 200
@@ -92,9 +94,10 @@ def print_problems(problems: Iterable[Problem], scenario: Scenario | None = None
 
 
 def _problem_lines(problem: Problem, scenario: Scenario | None) -> list[Text]:
-    heading = Text(_place(problem, scenario), style="bold")
+    place, path = _place(problem, scenario)
+    heading = Text(place, style="bold")
     heading.append("error: ", style="bold red")
-    heading.append(printable(f"{problem.path}: {problem.message}" if problem.path else problem.message))
+    heading.append(printable(f"{path}: {problem.message}" if path else problem.message))
     lines = [heading]
     source = scenario.text.split("\n") if scenario else []
     if problem.line and problem.line <= len(source):
@@ -104,14 +107,32 @@ def _problem_lines(problem: Problem, scenario: Scenario | None) -> list[Text]:
     return lines
 
 
-def _place(problem: Problem, scenario: Scenario | None) -> str:
+def _place(problem: Problem, scenario: Scenario | None) -> tuple[str, str]:
+    """Where a problem is, and the key that it is about: as a change has it, if one made it."""
     if scenario is None:
-        return ""
+        return "", problem.path
     if problem.line:
         column = f":{problem.column}" if problem.column else ""
-        return printable(f"{scenario.source}:{problem.line}{column}: ")
-    keys = [key for key, _ in scenario.overrides if f"{problem.path}.".startswith(f"{key}.")]
-    return printable(f"--set {keys[-1]}: " if keys else f"{scenario.source}: ")
+        return printable(f"{scenario.source}:{problem.line}{column}: "), problem.path
+    keys = [key for key, _ in scenario.overrides]
+    about = _parts(scenario, problem.path)
+    places = [
+        _parts(replace(scenario, overrides=scenario.overrides[:at]), key) for at, key in enumerate(keys)
+    ]
+    for key, place in reversed(list(zip(keys, places, strict=True))):
+        if problem.path and is_within(about, place):
+            return printable(f"--set {key}: "), ".".join([key, *about[len(place) :]])
+    # What a change brings in may be wrong as a whole, as a table that nothing knows.
+    made = [key for key, place in zip(keys, places, strict=True) if problem.path and is_within(place, about)]
+    return printable(f"--set {made[-1]}: " if made else f"{scenario.source}: "), problem.path
+
+
+def _parts(scenario: Scenario, key: str) -> tuple[str, ...]:
+    """Where a key is, or what it looks like in a text that cannot be read."""
+    try:
+        return scenario.places([key])[0]
+    except TailbackError:
+        return tuple(key.split("."))
 
 
 def _excerpt(source: str, number: int, column: int | None) -> list[Text]:

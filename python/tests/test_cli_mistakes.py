@@ -38,13 +38,30 @@ def test_mistakes_are_shown_all_at_once_with_line_mark_and_remedy(command, scena
         ("run.see", "--set run.see: "),
         ("run.s", "--set run.s: "),
         ("run.s.1", "--set run.s: "),
+        ("foo", "--set foo.bar: "),
         ("run.seed", "net: "),
         ("", "net: "),
     ],
 )
 def test_a_mistake_is_blamed_on_the_change_of_that_key(path, place):
-    scenario = tailback.Scenario("", (("run.see", "1"), ("run.s", "3")), "net")
-    assert console._place(tailback.Problem("wrong", path), scenario) == place
+    scenario = tailback.Scenario("", (("run.see", "1"), ("run.s", "3"), ("foo.bar", "1")), "net")
+    assert console._place(tailback.Problem("wrong", path), scenario) == (place, path)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("foo.bar=1", "--set foo.bar: error: foo: unknown key"),
+        ("link.bandwith.host=1", "--set link.bandwith.host: error: link.bandwith: unknown key"),
+        ("traffic.uniform=3", "--set traffic.uniform: error: traffic.uniform: expected a table"),
+        ("traffic.0.lod=3", "--set traffic.0.lod: error: traffic.0.lod: unknown key"),
+    ],
+)
+def test_what_a_change_brings_in_is_blamed_on_it_and_called_as_it_calls_it(command, change, told):
+    file = str(Path(__file__).parents[2] / "scenarios" / "uniform.toml")
+    status, _, err = command("check", file, "--set", change)
+    assert (status, err.startswith(told)) == (2, True), err
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal(command, scenario_file):

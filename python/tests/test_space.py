@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from sweeping import SMALL
 
@@ -194,6 +196,55 @@ def test_lines_of_values_that_look_like_headers_are_none():
     assert without_sweep(f"[sweep]\n{values}[run]\nseed = 1\n") == "\n" * 8 + "[run]\nseed = 1\n"
     before = 'x = """\n[sweep]\n"""\n'
     assert without_sweep(f"{before}['sweep']\r\n[run]\r\n") == f"{before}\n[run]\r\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("[sweep]\nzip = {{ {a}, {b} }}", 2),
+        ("[sweep.zip]\n{a}\n{b}", 1),
+        ("[[sweep.zip]]\n{a}\n{b}", 1),
+        ("[sweep]\n\nzip.{a}\nzip.{b}", 3),
+    ],
+)
+def test_lists_of_different_lengths_are_told_with_their_line_and_the_remedy(table, line):
+    text = table.format(a='"a.b" = [1, 2]', b='"run.seed" = [1]')
+    with pytest.raises(tailback.InputError) as raised:
+        from_text(text)
+    (problem,) = raised.value.problems
+    assert (problem.line, "need one length" in problem.message, "such as zip" in problem.help) == (
+        line,
+        True,
+        True,
+    )
+
+
+def test_a_mistake_has_the_line_of_the_nearest_key():
+    for text, line in (("[sweep.run]\nseed = [1, 1]", 2), ("[sweep]\nrun.seed = [1, 1]", 2)):
+        with pytest.raises(tailback.InputError) as raised:
+            from_text(text)
+        assert [problem.line for problem in raised.value.problems] == [line]
+
+
+def test_a_key_that_is_given_twice_is_told_with_the_remedy():
+    for table, remedy in (
+        ({"run.seed": [1], "seeds": 2}, "seeds = "),
+        ({"a": [1], "zip": {"a": [1]}}, "leave"),
+    ):
+        with pytest.raises(tailback.InputError) as raised:
+            space(table)
+        assert remedy in raised.value.problems[0].help
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ["", 'name = "u"\n'])
+def test_a_wrong_value_for_a_class_has_the_line_and_the_name_of_its_key(command, scenario_file, name):
+    text = SMALL.replace('name = "u"\n', name).split("[sweep]")[0]
+    text = text.replace("[[traffic]]", "[[traffic]]\nload = 0.1")
+    file = scenario_file(f'{text}[sweep]\n"traffic.0.load" = [0.1, 3]\n')
+    line = len(Path(file).read_text().splitlines())
+    status, _, err = command("check", file)
+    assert (status, f":{line}: error: traffic.0.load: expected a number" in err) == (2, True), err
 
 
 def test_a_sweep_that_is_no_table_of_its_own_is_refused():

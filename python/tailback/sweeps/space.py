@@ -26,6 +26,7 @@ Changes = dict[str, Any]
 """A point: the value of every key that the sweep changes."""
 
 SEED = "run.seed"
+_ZIP = "zip"
 _LEVELS_MAX = 1_000_000  # values of one key
 _DIGITS = 60  # a bit in TiB is exact
 _RANGE_KEYS = {"from", "to", "step", "points", "log"}
@@ -131,12 +132,46 @@ def placed(problem: Problem, text: str) -> Problem:
     """The problem with the line of its key, if the key stands in the table under its own name."""
     if problem.line is not None:
         return problem
-    key = re.escape(problem.path.removeprefix("sweep."))
-    found = re.compile(rf"\s*[\"']?{key}[\"']?\s*=").match
+    wanted = problem.path.removeprefix("sweep.")
+    # What is wrong may lie in a value, or between the keys of a zip.
+    near = [
+        (key, number)
+        for number, key in _keys(text)
+        if f"{wanted}.".startswith(f"{key}.") or (wanted == _ZIP and key.startswith(f"{_ZIP}."))
+    ]
+    if not near:
+        return problem
+    _, line = max(near, key=lambda found: len(found[0]) if wanted != _ZIP else -found[1])
+    return replace(problem, line=line)
+
+
+def _keys(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of `[sweep]` tables that have a key or a header, with the key."""
+    header: list[str] = []
     for number, (line, of_sweep) in enumerate(_lines(text), 1):
-        if of_sweep and found(line):
-            return replace(problem, line=number)
-    return problem
+        if not of_sweep:
+            continue
+        inner: list[str] = []
+        if line.lstrip().startswith("[") and "sweep" in (_parsed(line) or {}):
+            header = _parts(_parsed(line))[1:]
+        else:
+            inner = _parts(_parsed(f"{line.partition('=')[0]}= 0"))
+            if not inner:
+                continue
+        if key := ".".join([*header, *inner]):
+            yield number, key
+
+
+def _parts(table: Any) -> list[str]:
+    """The parts of the only key of a table of tables."""
+    parts = []
+    while table and isinstance(table, dict | list):
+        (part,) = table
+        if isinstance(table, dict):
+            parts.append(part)
+            part = table[part]
+        table = part
+    return parts
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
@@ -254,7 +289,7 @@ def _zipped(value: Any, problems: list[Problem]) -> list[Axis]:
             continue
         if len(set(lengths.values())) > 1:
             told = ", ".join(f"{key} has {count}" for key, count in lengths.items())
-            problems.append(_problem("zip", f"lists that go together need one length: {told}"))
+            problems.append(_problem("zip", f"lists that go together need one length: {told}", _ZIP_HELP))
             continue
         axes.append(Axis(tuple(columns), tuple(zip(*columns.values(), strict=True))))
         if _names_twice(axes[-1].steps):
@@ -305,7 +340,10 @@ def _seeds(value: Any, problems: list[Problem]) -> Sequence[int]:
 def _repeated(axes: Sequence[Axis]) -> list[Problem]:
     keys = [key for axis in axes for key in axis.keys]
     twice = dict.fromkeys(key for key in keys if keys.count(key) > 1)
-    return [_problem(key, "the key is given twice") for key in twice]
+    return [_problem(key, "the key is given twice", _ONCE[key == SEED]) for key in twice]
+
+
+_ONCE = ("leave out one", "leave out one: seeds = … changes run.seed too")
 
 
 def _range(key: str, table: Mapping[str, Any], problems: list[Problem]) -> Sequence[Any]:

@@ -164,8 +164,21 @@ def _mistakes(scenario: Scenario, whole: Space, text: str) -> list[Problem]:
         for problem in scenario.replace(changes).check():
             found.setdefault(problem, []).append(number)
     if not found:
-        return [placed(problem, text) for problem in _made_together(scenario, whole)]
-    return [placed(_blaming(problem, samples, makers), text) for problem, makers in found.items()]
+        mistakes = _made_together(scenario, whole)
+    else:
+        mistakes = [_blaming(problem, samples, makers) for problem, makers in found.items()]
+    return [placed(_as_swept(problem, scenario, whole), text) for problem in mistakes]
+
+
+def _as_swept(problem: Problem, scenario: Scenario, whole: Space) -> Problem:
+    """The mistake with its key as the sweep has it: of a class, by name or by number."""
+    if problem.line is not None:
+        return problem
+    place, *outer = scenario.places([problem.path, *whole.keys])
+    for key, own in zip(whole.keys, outer, strict=True):
+        if places.is_within(place, own):
+            return replace(problem, path=".".join([key, *place[len(own) :]]))
+    return problem
 
 
 def _blaming(problem: Problem, samples: Sequence[Changes], makers: Sequence[int]) -> Problem:
