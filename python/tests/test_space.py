@@ -5,7 +5,8 @@ from sweeping import SMALL
 
 import tailback
 from tailback.sweeps import sweep
-from tailback.sweeps.space import from_text, space, without_sweep
+from tailback.sweeps.space import space
+from tailback.sweeps.text import from_text, without_sweep
 
 
 def levels(table, key):

@@ -21,7 +21,8 @@ from tailback.scenario import Scenario
 from tailback.sweeps import points, store, sweep
 from tailback.sweeps.merged import described
 from tailback.sweeps.model import Point, Sweep, Tally, prepare
-from tailback.sweeps.space import SEED, Space, from_text
+from tailback.sweeps.space import SEED, Space
+from tailback.sweeps.text import from_text
 from tailback.sweeps.workers import cores, pool
 from tailback.words import are, counted, were
 

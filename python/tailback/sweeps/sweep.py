@@ -26,8 +26,9 @@ from tailback.result import POINTS, refuse_result
 from tailback.scenario import Scenario, demand_scenario
 from tailback.sweeps import places, points
 from tailback.sweeps.model import Point, Sweep, Tally, of_point, prepare
-from tailback.sweeps.space import Changes, Space, from_text, placed, space, without_sweep
+from tailback.sweeps.space import Changes, Space, space
 from tailback.sweeps.store import write_manifest, write_table
+from tailback.sweeps.text import from_text, placed, without_sweep
 from tailback.sweeps.workers import cores, pool, refuse_unreadable_script, work
 from tailback.words import named
 
