@@ -28,6 +28,19 @@ def test_without_o_results_are_numbered_and_none_is_replaced(command, scenario_f
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["net", "net-2", "net-3"]
 
 
+def test_a_result_of_another_scenario_is_replaced_with_a_word(command, scenario_file):
+    file = scenario_file(GOOD)
+    assert command("run", file, "-o", "here")[2] == ""
+    assert command("run", file, "-o", "here")[2] == ""
+    told = "here holds the result of another scenario, 'fake': this one takes its place\n"
+    assert command("run", file, "--set", "run.seed=2", "-o", "here")[2] == told
+    assert "run.seed = 2" in Path("here/scenario.toml").read_text()
+    Path("here/summary.json").write_text("damaged")
+    assert command("run", file, "-o", "here")[2] == ""
+    command("run", scenario_file("stop"), "-o", "part")
+    assert "another scenario" not in command("run", file, "-o", "part")[2], "it was not whole"
+
+
 def test_runs_at_once_without_o_keep_a_result_each(command, scenario_file, tmp_path, monkeypatch):
     real = Path.rename
 

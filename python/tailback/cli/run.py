@@ -41,6 +41,19 @@ class Place:
         """Raises `InputError` if nothing can be kept there."""
         prepare(next(unused(self._folder)) if self._new else self._folder)
 
+    def replaced(self, scenario: Scenario) -> str:
+        """What is to be said of a whole result there that is of another scenario; empty if there is none."""
+        if self._new or not (self._folder / SUMMARY).exists():
+            return ""
+        try:
+            earlier = Result.load(self._folder, ())
+        except InputError:
+            return ""
+        if earlier.interrupted or earlier.scenario == scenario.complete():
+            return ""
+        title = f", {earlier.title!r}" if earlier.title else ""
+        return f"{self._folder} holds the result of another scenario{title}: this one takes its place"
+
     def keep(self, result: Result) -> Path:
         """Keeps a result, in place of one that it has kept before; returns the folder.
 
@@ -64,6 +77,8 @@ def run(scenario: Scenario, name: str, place: Place | None, *, alone: bool, with
     _check(scenario, place)
     if alone:
         alone_runs.demand_jobs(scenario)
+    if place is not None and (told := place.replaced(scenario)):
+        console.errors().print(console.printable(told), soft_wrap=True)
     extras: list[_Extra] = []
     if with_optimum:
         from tailback import optimum  # late: it loads SciPy
