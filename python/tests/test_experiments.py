@@ -1,3 +1,4 @@
+import csv
 import math
 import re
 import threading
@@ -166,6 +167,20 @@ def test_a_report_shows_verdicts_causes_and_figures_and_needs_nothing_else(tmp_p
     assert (tmp_path / "figures" / "x-fig1.png").exists()
 
 
+def test_a_report_tells_which_folder_holds_which_run(tmp_path, inline):
+    reproduce.reproduce([searching()], tmp_path)
+    with (tmp_path / "runs.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["experiment"] for row in rows} == {searching().id}
+    for row in rows:
+        assert (tmp_path / row["folder"] / "scenario.toml").is_file(), row
+    folders = {path.name for path in (tmp_path / "points").iterdir() if not path.name.startswith(".")}
+    assert {row["folder"].removeprefix("points/") for row in rows} == folders
+    assert rows[0]["run"].startswith("load=0.1")
+    assert any("traffic.hot.load=0.9 run.seed=1" in row["run"] for row in rows)
+    assert "runs.csv" in (tmp_path / "report.md").read_text()
+
+
 def test_a_report_that_replaces_one_of_more_says_so_and_leaves_no_figure_of_those(
     tmp_path, inline, command, monkeypatch
 ):
@@ -180,7 +195,7 @@ def test_a_report_that_replaces_one_of_more_says_so_and_leaves_no_figure_of_thos
     assert "It replaces" not in command("reproduce", "x-2", "-o", str(tmp_path))[1]
 
 
-@pytest.mark.parametrize("name", ["report.md", "report.html"])
+@pytest.mark.parametrize("name", ["report.md", "report.html", "runs.csv"])
 def test_a_file_of_a_report_s_name_that_is_none_is_refused_before_anything_runs(tmp_path, inline, name):
     mine = "# My report\n\n## saa-fig1: what I think of it\n"
     (tmp_path / name).write_text(mine)

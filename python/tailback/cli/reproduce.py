@@ -63,7 +63,7 @@ def _lines(done: Sequence[work.Reproduced], folder: Path) -> Iterator[str]:
             limits = f" ({claim.tolerance})" if claim.tolerance else ""
             told = claim.note if claim.verdict == "not judged" else f"{claim.measured}{limits}"
             yield f"  {claim.verdict:10} {claim.kind:5} {claim.text}{f': {told}' if told else ''}"
-    yield f"report: {folder / 'report.html'} (and .md)"
+    yield f"report: {folder / 'report.html'} (and .md; runs.csv names the folder of each run)"
 
 
 def _replaced(gone: Sequence[str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from tailback import __version__, experiments
 from tailback.console import minutes
 from tailback.experiments.model import Claim
 from tailback.files import refuse_other, replace_text
+from tailback.reproduction import runs
 from tailback.words import counted, in_runs
 
 if TYPE_CHECKING:
@@ -23,10 +24,11 @@ _HEADINGS = ("verdict", "kind", "claim", "published", "measured", "tolerance")
 
 
 def write(done: Sequence[Reproduced], folder: Path, *, full: bool) -> list[Path]:
-    """Writes `report.html` and `report.md`; returns both."""
+    """Writes `report.html` and `report.md`, and `runs.csv` beside them; returns all."""
     refuse_foreign(folder)
     files = [folder / name for name in _BEGINNINGS]
-    for file, text in zip(files, (_html(done, full), _markdown(done, full)), strict=True):
+    named = runs.written((one.experiment.id, one.ran) for one in done)
+    for file, text in zip(files, (_html(done, full), _markdown(done, full), named), strict=True):
         replace_text(file, text)
     return files
 
@@ -51,7 +53,7 @@ _NAME = "Published experiments, "
 _HTML = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>"""
-_BEGINNINGS = {"report.html": f"{_HTML}{_NAME}", "report.md": f"# {_NAME}"}
+_BEGINNINGS = {"report.html": f"{_HTML}{_NAME}", "report.md": f"# {_NAME}", "runs.csv": runs.HEADING}
 """The files of a report, and how each begins: by this one is known, so that no other file is replaced."""
 
 
@@ -69,7 +71,10 @@ def _overall(done: Sequence[Reproduced]) -> str:
     open_claims = sum(claim.verdict == "not judged" for claim in claims)
     if open_claims:
         parts.append(f"{open_claims} not judged")
-    return f"Tailback {__version__}. " + ", ".join(parts) + "."
+    return f"Tailback {__version__}. {', '.join(parts)}. {_WHERE}"
+
+
+_WHERE = "runs.csv, written with this report, names the folder of each run, with its scenario and result."
 
 
 def _what_ran(one: Reproduced) -> str:

@@ -17,6 +17,7 @@ from tailback.experiments import draw
 from tailback.experiments.model import Case, Claim, Data, Experiment, LeftOutError, Search, unjudged
 from tailback.figures import gallery, style
 from tailback.reproduction import report
+from tailback.reproduction.runs import Run, of_cases, of_searches
 from tailback.result import POINTS, Result, prepare
 from tailback.sweeps import points, sweep
 from tailback.sweeps.found import Saturation
@@ -46,6 +47,8 @@ class Reproduced:
     """What the figure shows, in words."""
     errors: Sequence[Exception] = ()
     """What its claims or its figure failed with: mistakes of the experiment."""
+    ran: Sequence[Run] = ()
+    """Its runs, and those of its searches, with the folders of their results."""
 
     def count(self, verdict: str) -> int:
         """How many claims came out so."""
@@ -141,12 +144,14 @@ def reproduce(
     ends = iter(searched)
     done = []
     for one in experiments:
-        found = [(search.labels, next(ends)) for search in one.searches(full)]
+        found = [(search, next(ends)) for search in one.searches(full)]
         failures = [end for _, end in found if isinstance(end, RunFailed)]
         names = (_point(case, folder).name for case in one.cases(full))
         failures += [RunFailed(ran.failed[name]) for name in names if name in ran.failed]
-        whole = [(labels, end) for labels, end in found if isinstance(end, Saturation)]
-        done.append(_failed(one, full, failures) if failures else _finished(one, full, folder, whole))
+        whole = [(search, end) for search, end in found if isinstance(end, Saturation)]
+        ended = [(search.labels, end) for search, end in whole]
+        made = _failed(one, full, failures) if failures else _finished(one, full, folder, ended)
+        done.append(replace(made, ran=[*of_cases(one.cases(full)), *of_searches(whole)]))
     before = report.shown(folder)
     report.write(done, folder, full=full)
     _remove_figures(before, done, folder)
