@@ -45,6 +45,8 @@ def test_a_kind_is_listed_by_itself_and_what_is_like_it_suggested(command):
         ("tables", "random-nodes: Free endpoints in random order."),
         ("tables", 'a table: `{ path = "allocation.txt", line = 2 }`: a line of a file.'),
         ("tables", 'a rate such as "100 Gb/s"; may be left out'),
+        ("job.mpi", 'eager                 a size such as "4 flits"; default 8 KiB'),
+        ("job.mpi", 'barrier               a time such as "5 ns"; may be left out'),
         ("topologies", "palm-tree: Port i of group g leads to group g "),
     ],
 )

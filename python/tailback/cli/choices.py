@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -15,6 +16,12 @@ _PRESETS, _TABLES = "presets", "tables"
 _OTHERS = {"array": "a list", "object": "a table"}
 """What values are that have no name."""
 _SUGGESTED = 5
+_MPI = "job.mpi"
+_JOB = """
+topology = { kind = "single-switch", endpoints = 2 }
+routing = "minimal"
+job = [{ workload = "allreduce", ranks = 2, message = "1 kB" }]
+"""
 
 
 def kinds() -> dict[str, list[dict[str, Any]]]:
@@ -27,8 +34,19 @@ def kinds() -> dict[str, list[dict[str, Any]]]:
             values = list(_values(schema, [*table["name"].split("."), parameter["name"]]))
             if values and "values" not in parameter:
                 parameter["values"] = values
+        if table["name"] == _MPI:
+            _fill_in(table["parameters"])
     presets = [{**preset, "parameters": []} for preset in _values(schema, [_PRESETS.removesuffix("s")])]
     return {**found, _PRESETS: presets} if presets else found
+
+
+def _fill_in(parameters: list[dict[str, Any]]) -> None:
+    """Gives parameters of MPI the defaults that a job has which is no trace."""
+    with engine_errors():
+        (job,) = tomllib.loads(_engine.complete(_JOB, []))["job"]
+    for parameter in parameters:
+        if parameter["default"] is None:
+            parameter["default"] = job["mpi"].get(parameter["name"])
 
 
 def _values(schema: Mapping[str, Any], path: list[str]) -> Iterator[dict[str, str]]:
