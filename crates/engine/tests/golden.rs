@@ -56,6 +56,15 @@ const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
         "kind = \"lhrp\"\nthreshold = \"200 flits\"",
         &[HOTS],
     ),
+    (
+        "dragonfly, hot spots, DCQCN",
+        DRAGONFLY,
+        "kind = \"par\"",
+        "kind = \"dcqcn\"\nmark_from = \"24 flits\"\nmark_all = \"400 flits\"\nmark_chance = 0.2\ncnp_interval = \"1 us\"\ntimer = \"1 us\"",
+        &[HOTS],
+    ),
+    ("dragonfly, hot spots, Swift", DRAGONFLY, "kind = \"par\"", "kind = \"swift\"", &[HOTS]),
+    ("dragonfly, hot spots, HPCC", DRAGONFLY, "kind = \"par\"", "kind = \"hpcc\"", &[HOTS]),
     ("dragonfly, hot spots, SMSRP", DRAGONFLY, "kind = \"par\"", "kind = \"smsrp\"", &[HOTS]),
     (
         "dragonfly, hot spots, SRP, at once",

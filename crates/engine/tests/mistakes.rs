@@ -133,6 +133,31 @@ memory = "4 flits"
 }
 
 #[test]
+fn a_routing_that_does_not_exist_hides_no_other_mistake() {
+    let text = r#"
+[topology]
+kind = "dragonfly"
+p = 2
+a = 4
+h = 2
+groups = 9
+[link]
+globl = "1 us"
+[routing]
+kind = "ugla"
+[[traffic]]
+pattern = "hotspot"
+sources = 100
+destinations = 1
+load = 0.5
+"#;
+    let expected = r#"9:1 link.globl | this topology has no such link class | did you mean global? one of: bandwidth, latency, host, local, global
+11:8 routing.kind | unknown kind "ugla" | did you mean ugal? one of: …
+"#;
+    assert_table(text, expected);
+}
+
+#[test]
 fn broken_syntax_is_told_with_its_place() {
     let expected = r#"1:9  | this is not TOML: string values must be quoted, expected literal string
 2:5  | this is not TOML: unclosed table, expected `]`

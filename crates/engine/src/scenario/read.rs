@@ -38,7 +38,12 @@ impl Scenario {
         let Some(mut root) = tree_of(text, overrides, &mut found) else { return Err(placed(text, found)) };
         let original = root.clone();
         let readable = Walk::new(&mut found).check(shape::scenario(), &mut root, &Some(0..0));
-        let scenario = if readable { deserialise(root, &original, &mut found) } else { None };
+        let guessed = !readable && guess_routing(&mut root);
+        let scenario = if readable || guessed { deserialise(root, &original, &mut found) } else { None };
+        // The buffers that a switch needs depend on the routing.
+        let is_guess = |problem: &Problem| {
+            guessed && ["routing", "switch", "queueing"].iter().any(|table| within(&problem.path, table))
+        };
         if let Some(scenario) = scenario.as_ref().filter(|_| measurable(&found)) {
             let mut across = Vec::new();
             let has =
@@ -47,14 +52,14 @@ impl Scenario {
             let left_out = has(&|told| told.starts_with("traffic") || told.starts_with("job"));
             let only_seems = |problem: &Problem| left_out && problem.path == "traffic";
             checks::across(scenario, &mut |problem| {
-                if !has(&|told| told == problem.path) && !only_seems(&problem) {
+                if !has(&|told| told == problem.path) && !only_seems(&problem) && !is_guess(&problem) {
                     across.push(problem);
                 }
             });
             add(&across, &original, &mut found);
             if !found.problems.is_empty() {
                 let mut further = beyond(scenario, &across);
-                further.retain(|problem| !only_seems(problem));
+                further.retain(|problem| !only_seems(problem) && !is_guess(problem));
                 add(&further, &original, &mut found);
             }
         }
@@ -230,6 +235,20 @@ fn take_sweep(root: &mut Node, found: &mut Found) {
     }
 }
 
+/// Gives a file without a routing that can be read one that suits its topology, so that its other mistakes can be told.
+fn guess_routing(root: &mut Node) -> bool {
+    let suitable = || {
+        let topology = Topology::deserialize(root.get("topology")?.clone().into_json()).ok()?;
+        Routing::defaults().into_iter().find(|routing| routing.suits(&topology))
+    };
+    let guess = if root.get("routing").is_none() { suitable() } else { None };
+    if let (Some(routing), Value::Table(entries)) = (&guess, &mut root.value) {
+        let node = Node::from_json(serde_json::to_value(routing).expect("a routing is plain data"));
+        entries.push(Entry { key: "routing".into(), span: None, node });
+    }
+    guess.is_some()
+}
+
 fn deserialise(root: Node, original: &Node, found: &mut Found) -> Option<Scenario> {
     let json = root.into_json();
     match Scenario::deserialize(&json) {
@@ -287,10 +306,12 @@ fn unreadable(json: &serde_json::Value) -> Option<String> {
 /// Whether sizes, rates and endpoints are known, by which the rest is measured.
 fn measurable(found: &Found) -> bool {
     let base = ["packet", "topology", "link.bandwidth"];
-    let within = |path: &str, table: &&str| {
-        path.strip_prefix(*table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
     found.problems.iter().all(|(_, problem)| !base.iter().any(|table| within(&problem.path, table)))
+}
+
+/// Whether a path is that of a table, or of something in it.
+fn within(path: &str, table: &str) -> bool {
+    path.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Adds problems of keys that have none yet, in tables that are not in doubt.
