@@ -33,6 +33,8 @@ def __dir__() -> list[str]:
 MESSAGES_MAX = 20
 LABELS_MAX = 60
 """Packets, those of the control too, up to which each has its label: those of more would cover a diagram."""
+_LANE_MAX, _LANE_MIN, _WIDTH = 1.5, 0.6, 15.0
+"""Inches between two lifelines, which stand closer where there are many, and of all of them."""
 HOPS_MAX = 20_000
 """Packets on channels after which a run is certainly too long to be drawn."""
 
@@ -50,6 +52,8 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "tear-down": ("tear-down", {"color": style.COLOURS[3]}),
     "return": ("return", {"color": style.COLOURS[5], "linewidth": 0.8}),
 }
+_DARK = dict.fromkeys(("ack", "return"), "#2a6a94")
+"""The colour of labels where that of the lines is pale."""
 _SHORT = {
     "reservation": "Res",
     "grant": "Gnt",
@@ -95,15 +99,18 @@ def diagram(result: Result) -> Figure:
     last = max(row["tail_ns"] for row in rows)
     with style.styled():
         height = _height(rows)
-        figure = Figure(figsize=(1.6 + 1.5 * len(lanes), 1.5 + height), layout="constrained")
+        width = max(_LANE_MIN, min(_LANE_MAX, _WIDTH / len(lanes)))
+        figure = Figure(figsize=(1.6 + width * len(lanes), 1.5 + height), layout="constrained")
         axes = figure.subplots()
         for node, place in lanes.items():
             axes.axvline(place, color="#555555", linewidth=0.9)
-            axes.text(place, first - 0.02 * (last - first), node, ha="center", va="bottom", fontsize=8)
+            name = node if width == _LANE_MAX else node.replace(" ", "\n")
+            axes.text(place, first - 0.02 * (last - first), name, ha="center", va="bottom", fontsize=8)
         for row in rows:
             _draw(axes, row, lanes)
         packets = sum(_starts(rows))
-        if packets <= LABELS_MAX:
+        are_labelled = packets <= LABELS_MAX
+        if are_labelled:
             last = max(last, _write(axes, rows, lanes, min(0.025, 0.15 / height) * (last - first)))
         else:
             axes.set_xlabel(f"{packets} packets, too many for labels", fontsize=8)
@@ -114,7 +121,8 @@ def diagram(result: Result) -> Figure:
         axes.grid(visible=False, axis="x")
         axes.spines["bottom"].set_visible(False)
         shown = [kind for kind in _LOOKS if any(_look(row) == kind for row in rows)]
-        handles = [Line2D([], [], label=_LOOKS[kind][0], **_LOOKS[kind][1]) for kind in shown]
+        names = {kind: f" ({_SHORT[kind]})" if are_labelled and kind in _SHORT else "" for kind in shown}
+        handles = [Line2D([], [], label=_LOOKS[kind][0] + names[kind], **_LOOKS[kind][1]) for kind in shown]
         if any(row["event"] == "dropped" for row in rows):
             handles.append(Line2D([], [], label="dropped", **_CROSS))
         figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
@@ -136,6 +144,18 @@ def _height(rows: Sequence[_Row]) -> float:
 
 
 def _order(rows: Sequence[_Row]) -> list[str]:
+    """Switches in the order in which data pass them, each between the sources and destinations at it."""
+    switches = {node: at for at, node in enumerate(_passed(rows)) if node.startswith("switch")}
+    sends = {row["from"] for row in rows if row["kind"] == "data"}
+    places = {node: float(at) for node, at in switches.items()}
+    for row in rows:
+        for end, switch in ((row["from"], row["to"]), (row["to"], row["from"])):
+            if end not in places and switch in switches:
+                places[end] = switches[switch] + (-0.5 if end in sends else 0.5)
+    return sorted(places, key=lambda node: (places[node], int(node.split()[1])))
+
+
+def _passed(rows: Sequence[_Row]) -> list[str]:
     """Sources, then switches in the order in which data pass them, then destinations."""
     hops: dict[tuple[int, int, int], int] = {}
     places: dict[str, list[float]] = defaultdict(list)
@@ -205,7 +225,7 @@ def _write(axes: Axes, rows: Sequence[_Row], lanes: dict[str, int], gap: float) 
         near, side = lanes[row["from"]], -1 if lanes[row["to"]] > lanes[row["from"]] else 1
         at = max(row["start_ns"], free.get((near, side), row["start_ns"]))
         free[near, side] = at + gap
-        colour = _LOOKS[_look(row)][1]["color"]
+        colour = _DARK.get(_look(row), _LOOKS[_look(row)][1]["color"])
         align = "right" if side < 0 else "left"
         text = _label(row, names)
         is_crossed = any(place == near and abs(time - at) < gap for place, time in crosses)
