@@ -126,6 +126,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (HPCC, "eta", "0.5"),
     (HPCC, "max_stage", "4"),
     (HPCC, "window_ai", "\"24 flits\""),
+    (HPCC, "rate_min", "\"30 Gb/s\""),
     (HPCC, "restart", "\"10 ns\""),
     (MAX_MIN, "injection", "\"greedy\""),
     (MAX_MIN, "probe_period", "\"30 ns\""),

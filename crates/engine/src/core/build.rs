@@ -13,6 +13,7 @@ use crate::traffic::bind::{BoundClass, Use, bind_all};
 use crate::units::{Rate, SECOND, Scale, Time, gcd};
 use crate::workload::bind::{BoundJob, Context};
 use crate::{graph::Graph, workload};
+use std::sync::OnceLock;
 
 /// What binds a scenario to its network: the routing, the traffic and the jobs.
 type Bound = (Box<dyn Router>, Vec<BoundClass>, Vec<BoundJob>);
@@ -59,6 +60,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let [warmup, duration, drain] = scenario.run_spans().map(|span| ground.ticks(span));
     let window = (warmup, warmup + duration);
     Ok(Plan {
+        round_trip: OnceLock::new(),
         tick: ground.tick,
         router,
         vcs,

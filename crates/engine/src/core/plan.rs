@@ -1,13 +1,14 @@
 //! The plan of a run: the network with every quantity in ticks and flits, its virtual channels, and how it is cut
 //! into partitions. Immutable, shared by all partitions.
 use super::Tick;
-use super::post::Post;
+use super::post::{self, Post};
 use crate::graph::Graph;
 use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
+use std::sync::OnceLock;
 
 pub use super::cut::Share;
 
@@ -233,6 +234,8 @@ pub struct Plan {
     pub endpoint_home: Vec<u32>,
     /// How long signals travel.
     pub post: Post,
+    /// See [`Plan::round_trip`]; not known until somebody asks.
+    pub round_trip: OnceLock<Tick>,
     /// A window in which no partition can affect another.
     pub lookahead: Tick,
 }
@@ -279,6 +282,12 @@ impl Plan {
     /// A size in flits.
     pub fn flits(&self, size: Size) -> u32 {
         capped(size.flits(&self.scale))
+    }
+
+    /// Ticks of a round trip between endpoints in an empty network by the fastest way, at most: a packet of the largest size, and its
+    /// acknowledgement. In a network of over 64 switches with endpoints the ways from so many of them are known, evenly spread by number.
+    pub fn round_trip(&self) -> Tick {
+        *self.round_trip.get_or_init(|| post::round_trip(self))
     }
 
     /// Partition and local number of an endpoint.

@@ -50,7 +50,7 @@ const LOOKS: usize = 64;
 
 /// Ticks of a round trip between endpoints in an empty network by the fastest way, at most: a packet of the largest size, and its
 /// acknowledgement. In a network of over 64 switches the ways from so many of them are known, evenly spread by number.
-pub fn round_trip(plan: &Plan) -> Tick {
+pub(super) fn round_trip(plan: &Plan) -> Tick {
     let (graph, host) = (&plan.graph, &plan.links[0]);
     let with_endpoints =
         |at: usize| graph.switches[at].iter().any(|port| matches!(port.peer, Peer::Endpoint(_)));
@@ -61,9 +61,12 @@ pub fn round_trip(plan: &Plan) -> Tick {
         switches.iter().map(|&to| found[to]).filter(|&time| time < Tick::MAX).max().unwrap_or(0)
     });
     let way = host.head() + far.max().unwrap_or(0) + host.credit();
-    let tails = [plan.packet_flits, plan.control_flits]
-        .map(|flits| Tick::from(host.time[usize::from(flits)] - host.time[1]));
-    2 * way + tails[0] + tails[1]
+    // A tail follows its head by what the slowest channel takes for the rest.
+    let tail = |flits: u16| {
+        let rest = |link: &LinkPlan| Tick::from(link.time[usize::from(flits)] - link.time[1]);
+        plan.links.iter().map(rest).max().unwrap_or(0)
+    };
+    2 * way + tail(plan.packet_flits) + tail(plan.control_flits)
 }
 
 /// Ticks of a head from a switch to every switch by the fastest way.

@@ -23,6 +23,13 @@ impl Cut {
         Self { start, length: (end - start).div_ceil(BATCHES as Tick).max(1) }
     }
 
+    /// The batches that lie whole within a span of time.
+    fn within(&self, (from, to): (Tick, Tick)) -> impl Iterator<Item = usize> {
+        let (start, length) = (self.start, self.length);
+        let ends = move |batch: usize| (start + batch as Tick * length, start + (batch as Tick + 1) * length);
+        (0..BATCHES).filter(move |&batch| from <= ends(batch).0 && ends(batch).1 <= to)
+    }
+
     /// The batch of a time in the window.
     #[inline]
     pub fn batch(&self, at: Tick) -> usize {
@@ -60,12 +67,12 @@ impl Batches {
         spread(&Vec::from_iter(errors)).map(|half| half / numbers)
     }
 
-    /// Half of the 95 % confidence interval of the sum of all values, from the sums of all batches; none if fewer than five have some.
-    pub fn half_of_sum(&self) -> Option<f64> {
-        let sums = self.0.map(|(_, sum)| sum as f64);
-        let mean = sums.iter().sum::<f64>() / BATCHES as f64;
-        let used = self.0.iter().filter(|&&(number, _)| number > 0).count();
-        spread(&sums.map(|sum| sum - mean)).filter(|_| used >= LEAST)
+    /// Half of the 95 % confidence interval of the sum per tick over a span of time, from the batches whole within it; none if they are
+    /// fewer than five.
+    pub fn half_of_rate(&self, cut: &Cut, span: (Tick, Tick)) -> Option<f64> {
+        let rates = Vec::from_iter(cut.within(span).map(|batch| self.0[batch].1 as f64 / cut.length as f64));
+        let (count, sum) = (rates.len() as f64, rates.iter().sum::<f64>());
+        spread(&Vec::from_iter(rates.iter().map(|rate| rate - sum / count))).map(|half| half / count)
     }
 }
 
@@ -108,7 +115,8 @@ mod tests {
             let mut even = Batches::default();
             (0..300).for_each(|value| even.record(value % 10, 2 * u64::from(random.below(50))));
             let sum = even.0.iter().map(|&(_, sum)| sum).sum::<u64>() as f64;
-            sums += u64::from((sum - 300.0 * 49.0).abs() <= even.half_of_sum().unwrap());
+            let half = even.half_of_rate(&Cut::new((0, 1000)), (0, 1000)).unwrap();
+            sums += u64::from((sum / 1000.0 - 14.7).abs() <= half);
         }
         let share = |count: u64| count as f64 / runs as f64;
         assert!((0.92..0.975).contains(&share(held)), "{}", share(held));
@@ -119,12 +127,21 @@ mod tests {
     fn few_batches_tell_nothing() {
         let mut batches = Batches::default();
         (0..4).for_each(|batch| batches.record(batch, 7));
-        assert_eq!((batches.half_of_mean(), batches.half_of_sum()), (None, None));
+        assert_eq!(batches.half_of_mean(), None);
         batches.record(4, 7);
         assert_eq!(batches.half_of_mean(), Some(0.0));
         let mut more = Batches::default();
         more.record(9, 7);
         batches.merge(&more);
         assert_eq!(batches.0[9], (1, 7));
+    }
+
+    #[test]
+    fn what_lies_beyond_the_measured_span_does_not_count() {
+        let (cut, mut batches) = (Cut::new((100, 200)), Batches::default());
+        (1..7).for_each(|batch| batches.record(batch, 50));
+        assert_eq!(batches.half_of_rate(&cut, (105, 172)), Some(0.0));
+        assert_eq!(batches.half_of_rate(&cut, (105, 159)), None, "four batches are whole");
+        assert!(batches.half_of_rate(&cut, (100, 200)).unwrap() > 1.0);
     }
 }

@@ -45,7 +45,8 @@ pub(super) struct Class {
     pub probe: ClassProbe,
     pub sources: usize,
     pub destinations: usize,
-    /// The part of the window that they refer to.
+    /// The part of the window that they refer to: its start and its length.
+    pub from: Tick,
     pub time: Tick,
 }
 
@@ -94,6 +95,7 @@ impl Measured<'_> {
                 name: bound.name.clone(),
                 sources: bound.destinations.sources().len(),
                 destinations: bound.destinations.destinations().len(),
+                from: self.probes[0].window.0,
                 time: self.window(),
                 probe,
             });
@@ -108,12 +110,13 @@ impl Measured<'_> {
                 ranks.map(|rank| job.endpoints[rank.number as usize]).collect::<Vec<u32>>()
             };
             let [senders, receivers] = [0, 1].map(with);
-            let time = self.span(job.start.0, outcome.end());
+            let (from, to) = self.span(job.start.0, outcome.end());
             classes.push(Class {
                 name: job.name.clone(),
                 sources: senders.len(),
                 destinations: receivers.len(),
-                time,
+                from,
+                time: to.saturating_sub(from),
                 probe,
             });
             sources.extend(senders);
@@ -122,8 +125,8 @@ impl Measured<'_> {
         let mut all = classes[0].probe.clone();
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
         let (sources, destinations) = (sources.len(), destinations.len());
-        let time = self.window();
-        classes.push(Class { name: "all".into(), probe: all, sources, destinations, time });
+        let (from, time) = (self.probes[0].window.0, self.window());
+        classes.push(Class { name: "all".into(), probe: all, sources, destinations, from, time });
         classes
     }
 
@@ -144,10 +147,10 @@ impl Measured<'_> {
     }
 
     /// The part of the window between two times in ps; without an end, to its own.
-    fn span(&self, start: u64, end: Option<u64>) -> Tick {
+    fn span(&self, start: u64, end: Option<u64>) -> (Tick, Tick) {
         let window = self.probes[0].window;
         let end = end.map_or(self.end, |end| end.div_ceil(self.plan.tick)).min(self.end.min(window.1));
-        end.saturating_sub((start / self.plan.tick).max(window.0))
+        ((start / self.plan.tick).max(window.0), end)
     }
 
     /// What of some channels flits are that crossed them in a time.

@@ -32,9 +32,12 @@ impl Measured<'_> {
         vec![
             real("offered", &|class| self.fraction(class.probe.offered as f64, class.sources, class.time)),
             real("accepted", &|class| self.fraction(class.probe.accepted as f64, class.sources, class.time)),
-            real("accepted_ci95", &|class| match class.probe.taken.half_of_sum() {
-                Some(half) => self.fraction(half, class.sources, class.time),
-                None => f64::NAN,
+            real("accepted_ci95", &|class| {
+                let span = (class.from, class.from + class.time);
+                match class.probe.taken.half_of_rate(&self.probes[0].cut, span) {
+                    Some(half) => self.fraction(half * class.time as f64, class.sources, class.time),
+                    None => f64::NAN,
+                }
             }),
             real("accepted_per_destination", &|class| {
                 self.fraction(class.probe.accepted as f64, class.destinations, class.time)

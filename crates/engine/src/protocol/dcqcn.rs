@@ -328,7 +328,15 @@ impl Scheme for Dcqcn {
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let (from, _) = self.marks(plan);
-        Vec::from_iter(Reach::of_data(plan).warning("mark_from", from, "anything is marked"))
+        let over = self.mark_all.is_some_and(|all| from > plan.flits(all));
+        let over = over.then(|| {
+            "congestion_control.mark_from is over mark_all: beyond it all packets are marked".to_string()
+        });
+        Reach::of_data(plan)
+            .warning("mark_from", from, "anything is marked")
+            .into_iter()
+            .chain(over)
+            .collect()
     }
 
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {

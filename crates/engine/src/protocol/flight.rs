@@ -10,7 +10,9 @@ pub struct Flight {
     /// Flits that were sent and not acknowledged.
     under_way: u64,
     /// Earliest start of the next packet.
-    pub next: Tick,
+    next: Tick,
+    /// When the last packet was sent.
+    started: Tick,
     /// When a packet was sent or acknowledged last.
     active: Tick,
 }
@@ -45,8 +47,13 @@ impl Flight {
     pub fn sent(&mut self, sent: &Sent) {
         if sent.packet.hot.kind() == Kind::Data {
             self.under_way += u64::from(sent.packet.hot.flits());
-            self.active = sent.now;
+            (self.active, self.started) = (sent.now, sent.now);
         }
+    }
+
+    /// The next packet may start so long after the last one.
+    pub fn pace(&mut self, apart: f64) {
+        self.next = self.started.saturating_add(apart as Tick);
     }
 
     /// Data of so many flits were acknowledged.
@@ -83,7 +90,7 @@ mod tests {
         assert_eq!(flight.pull(&queue, 24.0, 1, 50, 31), Pull::Wait);
         assert_eq!(flight.pull(&queue, 24.5, 1, 50, 31), Pull::Next(1));
         flight.acknowledged(24, 40);
-        flight.next = 60;
+        flight.pace(53.0);
         assert_eq!(flight.pull(&queue, 24.0, 1, 50, 40), Pull::At(60));
         let idle = SendQueue::<()>::default();
         assert_eq!((flight.end(false, 50), flight.end(true, 50), flight.is_empty()), (90, 60, true));

@@ -1,13 +1,13 @@
 //! HPCC: windows by what the busiest link on the way tells of itself.
 use super::flight::{Flight, number_and_flits, with_flits};
 use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
-use crate::core::{Tick, post};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// The paper's, but for `base_rtt`, which depends on the network. The authors say that their simulations have
+/// The paper's, but for `base_rtt`, which depends on the network, and `rate_min`, which it does not give. The authors say that their simulations have
 /// `max_stage = 0`.
 ///
 /// # Paper
@@ -59,6 +59,8 @@ pub struct Hpcc {
     /// Added to the window at every change. By default 1 - `eta` of the full window over 100 flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_ai: Option<Size>,
+    /// The rate of the smallest window.
+    pub rate_min: Rate,
     /// Silence after which a queue begins anew. By default ten times `base_rtt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<Duration>,
@@ -66,7 +68,14 @@ pub struct Hpcc {
 
 impl Default for Hpcc {
     fn default() -> Self {
-        Self { base_rtt: None, eta: 0.95, max_stage: 5, window_ai: None, restart: None }
+        Self {
+            base_rtt: None,
+            eta: 0.95,
+            max_stage: 5,
+            window_ai: None,
+            rate_min: Rate(100_000_000),
+            restart: None,
+        }
     }
 }
 
@@ -81,7 +90,8 @@ pub struct Window {
     windows: Option<[f64; 2]>,
     /// Round trips in which it only grew.
     stage: u32,
-    /// Flits sent so far, and when the second window was renewed.
+    /// Flits of the last packet, those sent so far, and those when the second window was renewed.
+    last: u32,
     sent: u64,
     renewed: u64,
 }
@@ -92,6 +102,7 @@ pub struct Windows {
     eta: f64,
     max_stage: u32,
     full: f64,
+    least: f64,
     add: f64,
     restart: Tick,
     control: u8,
@@ -108,12 +119,19 @@ impl Windows {
         state.flight.end(state.windows.is_none_or(|[now, from]| now.min(from) >= self.full), self.restart)
     }
 
+    /// A window is sent in a round trip.
+    fn pace(&self, state: &mut Window) {
+        let window = self.window(state);
+        let apart = self.base_rtt as f64 * f64::from(state.last) / window;
+        state.flight.pace(if window < self.full { apart } else { 0.0 });
+    }
+
     /// The busiest link of a packet told of itself; `number` is what was sent before that packet and with it.
     fn adapt(&self, state: &mut Window, busy: f64, number: u64) {
         let [_, from] = state.windows.unwrap_or([self.full; 2]);
         let divides = busy >= self.eta || state.stage >= self.max_stage;
         let changed = if divides { from * self.eta / busy.max(f64::MIN_POSITIVE) } else { from } + self.add;
-        let window = changed.clamp(self.add.min(self.full), self.full);
+        let window = changed.clamp(self.least, self.full);
         if number > state.renewed {
             state.stage = if divides { 0 } else { state.stage + 1 };
             state.renewed = state.sent;
@@ -138,12 +156,11 @@ impl Source for Windows {
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Window>, sent: &Sent) {
-        let window = self.window(&queue.state);
-        let (state, flits) = (&mut queue.state, sent.packet.hot.flits());
+        let state = &mut queue.state;
         state.flight.sent(sent);
-        state.sent += u64::from(flits);
-        let apart = if window < self.full { self.base_rtt as f64 * f64::from(flits) / window } else { 0.0 };
-        state.flight.next = sent.now.saturating_add(apart as Tick);
+        state.last = sent.packet.hot.flits();
+        state.sent += u64::from(state.last);
+        self.pace(state);
     }
 
     fn hears(&self, kind: Kind) -> bool {
@@ -155,6 +172,7 @@ impl Source for Windows {
         let (number, flits) = number_and_flits(word);
         queue.state.flight.acknowledged(flits, now);
         self.adapt(&mut queue.state, f64::from_bits(busy), number);
+        self.pace(&mut queue.state);
     }
 
     fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
@@ -205,7 +223,7 @@ impl Agent for Meters {
 impl Hpcc {
     /// The round trip and the silence, in ticks.
     fn times(&self, plan: &Plan) -> [Tick; 2] {
-        let base = self.base_rtt.map_or_else(|| post::round_trip(plan), |time| plan.ticks(time)).max(1);
+        let base = self.base_rtt.map_or_else(|| plan.round_trip(), |time| plan.ticks(time)).max(1);
         [base, self.restart.map_or(10 * base, |time| plan.ticks(time))]
     }
 
@@ -227,17 +245,19 @@ impl Scheme for Hpcc {
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
         let ([base, restart], tick) = (self.times(plan), plan.tick);
         let of = |key, given: bool, time: Tick| (!given).then(|| (key, json!(Duration::Ps(time * tick))));
-        [of("base_rtt", self.base_rtt.is_some(), base), of("restart", self.restart.is_some(), restart)]
-            .into_iter()
-            .flatten()
-            .collect()
+        let bits = (self.windows(plan)[1] * plan.scale.flit_bits as f64).round() as u64;
+        let add = self.window_ai.is_none().then(|| ("window_ai", json!(Size::Bits(bits))));
+        let times =
+            [of("base_rtt", self.base_rtt.is_some(), base), of("restart", self.restart.is_some(), restart)];
+        times.into_iter().chain([add]).flatten().collect()
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {
         let ([base_rtt, restart], [full, add]) = (self.times(plan), self.windows(plan));
         let (control, data) = (plan.control_class(), plan.data_class());
         let (eta, max_stage) = (self.eta, self.max_stage);
-        let source = Windows { base_rtt, eta, max_stage, full, add, restart, control, data };
+        let least = full * (self.rate_min.0 as f64 / plan.links[0].rate.0 as f64).min(1.0);
+        let source = Windows { base_rtt, eta, max_stage, full, least, add, restart, control, data };
         Box::new(NicSet::new(source, plan, share))
     }
 
@@ -254,7 +274,17 @@ mod tests {
 
     fn windows() -> Windows {
         let (base_rtt, restart) = (1000, 10_000);
-        Windows { base_rtt, eta: 0.95, max_stage: 2, full: 1000.0, add: 1.0, restart, control: 0, data: 1 }
+        Windows {
+            base_rtt,
+            eta: 0.95,
+            max_stage: 2,
+            full: 1000.0,
+            least: 1.0,
+            add: 1.0,
+            restart,
+            control: 0,
+            data: 1,
+        }
     }
 
     #[test]

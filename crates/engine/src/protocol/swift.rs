@@ -1,9 +1,9 @@
 //! Swift: windows that keep the round trip near a target.
 use super::flight::{Flight, number_and_flits, with_flits};
 use super::{Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
-use crate::core::{Tick, post};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
@@ -148,6 +148,12 @@ impl Delays {
         (self.base_target + hops * self.hop_target) as f64 + scaled
     }
 
+    /// Packets of a window below one are a round trip over the window apart.
+    fn pace(&self, state: &mut Window) {
+        let cwnd = self.cwnd(state);
+        state.flight.pace(if cwnd < 1.0 { state.delay as f64 / cwnd } else { 0.0 });
+    }
+
     /// An acknowledgement came of so many packets.
     fn adapt(&self, state: &mut Window, delay: Tick, hops: u64, packets: f64, now: Tick) {
         let before = self.cwnd(state);
@@ -175,11 +181,8 @@ impl Source for Delays {
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Window>, sent: &Sent) {
-        let cwnd = self.cwnd(&queue.state);
-        let state = &mut queue.state;
-        state.flight.sent(sent);
-        let apart = if cwnd < 1.0 { state.delay as f64 / cwnd } else { 0.0 };
-        state.flight.next = sent.now.saturating_add(apart as Tick);
+        queue.state.flight.sent(sent);
+        self.pace(&mut queue.state);
     }
 
     fn hears(&self, kind: Kind) -> bool {
@@ -192,6 +195,7 @@ impl Source for Delays {
         queue.state.flight.acknowledged(flits, now);
         let delay = (now - injected).max(1);
         self.adapt(&mut queue.state, delay, hops, flits as f64 / self.packet_flits, now);
+        self.pace(&mut queue.state);
     }
 
     fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
@@ -211,7 +215,7 @@ impl Swift {
     /// The base target, the range, and the silence, in ticks.
     fn times(&self, plan: &Plan) -> [Tick; 3] {
         let queue = 8 * Tick::from(plan.links[0].time[usize::from(plan.packet_flits)]);
-        let base = self.base_target.map_or_else(|| post::round_trip(plan) + queue, |time| plan.ticks(time));
+        let base = self.base_target.map_or_else(|| plan.round_trip() + queue, |time| plan.ticks(time));
         let range = self.fs_range.map_or(base, |time| plan.ticks(time));
         [base, range, self.restart.map_or(10 * base, |time| plan.ticks(time))]
     }
@@ -240,7 +244,7 @@ impl Scheme for Swift {
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let ns = |ticks: Tick| (ticks * plan.tick) as f64 / 1000.0;
-        let (target, least) = (self.times(plan)[0] + plan.ticks(self.hop_target), post::round_trip(plan));
+        let (target, least) = (self.times(plan)[0] + plan.ticks(self.hop_target), plan.round_trip());
         let short = (target < least).then(|| {
             format!(
                 "congestion_control.base_target: {} ns, but the longest round trip in the empty network takes {} ns: windows shrink where \
@@ -289,6 +293,7 @@ impl Scheme for Swift {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nic::queue::Message;
 
     fn delays() -> Delays {
         Delays {
@@ -345,6 +350,12 @@ mod tests {
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 24);
         source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 7, end: 31 });
-        assert_eq!(queue.state.flight.next, 4007);
+        queue.push(Message::new(0, 3, 24, 0));
+        queue.state.flight.acknowledged(24, 1007);
+        assert_eq!(source.pull(&queue, 1007), Pull::At(4007));
+        // A window that grows lets the next go sooner.
+        queue.state.cwnd = Some(0.5);
+        source.pace(&mut queue.state);
+        assert_eq!(source.pull(&queue, 1007), Pull::At(2007));
     }
 }
