@@ -37,8 +37,11 @@ def blanked(text: str, place: Place) -> str | None:
         for last in range(first, len(lines)):
             kept = "\n".join([*lines[:first], *[""] * (last + 1 - first), *lines[last + 1 :]])
             # Of a value over several lines a part is no TOML, and of a table it is another one.
-            if _parsed(kept) == repr(wanted):  # NaN is no other NaN's equal
+            found = _parsed(kept)
+            if found == repr(wanted):  # NaN is no other NaN's equal
                 return kept
+            if found and not lines[first].lstrip().startswith("["):
+                break  # it is the key of another table
     return None
 
 

@@ -172,11 +172,11 @@ def test_small_bins_are_judged_with_their_neighbours():
 
 
 def test_latencies_of_a_saturated_class_are_told_to_be_incomplete(result):
-    note = "saturated (hot; victim; all): messages that did not arrive are missing"
+    note = "(hot; victim; all): messages that did not arrive are missing"
     assert note in plot.latency_histogram(result).get_supxlabel()
     figure = pictures.latency_distribution({"a": result}, traffic="hot", latency="message")
-    assert "saturated (a, hot): messages" in figure.get_supxlabel()
-    assert "saturated" not in pictures.latency_distribution(result).get_supxlabel()
+    assert "(a, hot): messages" in figure.get_supxlabel()
+    assert "did not arrive" not in pictures.latency_distribution(result).get_supxlabel()
 
 
 def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
@@ -219,7 +219,7 @@ def test_runs_that_differ_in_the_seed_only_are_one_point_with_its_interval():
     assert bars.get_segments()[0][:, 1].tolist() == pytest.approx([wanted.low, wanted.high])
     assert axes.get_xlabel().splitlines()[1:] == [
         "bars: 95 % confidence intervals over the seeds",
-        "no point: saturated, or no messages",
+        "no point: not known, as where a network is saturated, or no messages",
     ]
     low, high = axes.get_xlim()
     assert low < 20.2 < 40.15 < high

@@ -396,3 +396,10 @@ def test_loads_are_told_as_a_scenario_has_them_and_what_arrives_in_percent():
     )
     unknown = Saturation(0.7, 0.8, mean_interval([]), 0.95, sure=True, runs=2, cpu_seconds=0)
     assert str(unknown).endswith("; what arrives at a load of 1 is not known")
+
+
+def test_full_load_outside_of_what_is_searched_is_measured_only(network):
+    found = saturation.saturation(network, "traffic.u.load", low=1.1, high=2.0, executor=object())
+    assert [tried.load for tried in found.tried] == [1.1]
+    assert (found.accepted_load, found.refused_load) == (0.0, 1.1)
+    assert found.at_full_load.mean == pytest.approx(0.5)

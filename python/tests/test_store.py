@@ -4,6 +4,7 @@ import contextlib
 import json
 import shutil
 
+import pytest
 from sweeping import JOBS, TEXT, Inline, run
 
 import tailback
@@ -41,6 +42,14 @@ def test_a_sweep_of_python_is_read_from_its_folder_with_its_jobs_alone(tmp_path)
     part = tailback.Sweep.load(tmp_path / "done")
     slowdowns = [row["slowdown"] for row in part.table.to_pylist() if row["class"] in ("a", "b")]
     assert (part.missing, slowdowns) == (0, [2.0, 2.0, None, 2.0])
+
+
+def test_a_sweep_of_which_nothing_is_complete_has_no_table(tmp_path):
+    run(tmp_path / "done", seeds=[3])
+    (tmp_path / "done" / store.TABLE).unlink()
+    shutil.rmtree(tmp_path / "done" / "points")
+    with pytest.raises(tailback.InputError, match="no point of the sweep is complete"):
+        _ = tailback.Sweep.load(tmp_path / "done").table
 
 
 def test_a_sweep_without_a_complete_point_cannot_be_shown(command, tmp_path):

@@ -32,6 +32,7 @@ from tailback.figures.tables import (
 )
 from tailback.result import Result
 from tailback.stats import mean_interval
+from tailback.words import withheld
 
 _LATENCIES = ("message", "packet", "network")
 _BINS_PER_DECADE = 20
@@ -63,12 +64,12 @@ def latency_over_load(
         drawn = [point for points in points_of.values() for point in points]
         unit, size = time_unit(point.mean.mean for point in drawn)
         for number, (label, points) in enumerate(points_of.items()):
-            saturated = "" if any(point.is_known for point in points) else " (saturated)" if label else ""
+            none = "" if any(point.is_known for point in points) else " (none known)" if label else ""
             shown = [point.scaled(1 / size) for point in points]
-            means.line(axes, shown, f"{style.plain(label)}{saturated}", number)
+            means.line(axes, shown, f"{style.plain(label)}{none}", number)
         notes = means.notes(axes, drawn)
         if not all(point.is_known for point in drawn):
-            notes.append("no point: saturated, or no messages")
+            notes.append("no point: not known, as where a network is saturated, or no messages")
         means.hold(axes, [point.place for point in drawn])
         axes.set_xlabel("\n".join(["offered load [% of injection bandwidth]", *notes]))
         axes.set_ylabel(f"mean {latency} latency [{unit}]")
@@ -170,16 +171,14 @@ def _members(results: Results, traffic: Traffic, latency: str) -> list[Traffic]:
 
 def _tell_saturated(figure: Figure, results: Results, traffic: Traffic, latency: str) -> None:
     """Names below the figure the drawn classes of which too much has not arrived."""
-    saturated = [
-        join(label, style.plain(name))
-        for label, result in by_label(results).items()
-        for name in chosen(result.summary.get("classes", {}), traffic)
-        if (result.summary["classes"][name].get(f"{latency}_latency_ns") or {}).get("saturated")
-    ]
-    if saturated:
-        parts = "messages" if latency == "message" else "packets"
-        note = f"saturated ({'; '.join(saturated)}): {parts} that did not arrive are missing"
-        style.notes(figure, [note])
+    parts, told = "messages" if latency == "message" else "packets", dict[str, list[str]]()
+    for label, result in by_label(results).items():
+        for name in chosen(result.summary.get("classes", {}), traffic):
+            if why := withheld(result.summary["classes"][name], latency):
+                told.setdefault(why, []).append(join(label, style.plain(name)))
+    notes = [f"{why} ({'; '.join(of)}): {parts} that did not arrive are missing" for why, of in told.items()]
+    if notes:
+        style.notes(figure, notes)
 
 
 def log_bins(table: pa.Table) -> tuple[Numbers, Numbers]:

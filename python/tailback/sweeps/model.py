@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tailback import alone as alone_runs
-from tailback.errors import InputError, PointsFailed, Problem
+from tailback.errors import InputError, PointsFailed, Problem, mistake
 from tailback.result import POINTS, Result
 from tailback.scenario import Scenario
 from tailback.sweeps import points
@@ -101,6 +101,8 @@ class Sweep:
         A point that gave no result has one row, and the column `failed` tells why. Points that are one run,
         as under 0.1 and "10 %", have the rows of the first.
         """
+        if not self.points:
+            raise mistake("no point of the sweep is complete", "`tailback sweep --resume` goes on with it")
         return with_inner(merged(self.points, self.failed))
 
     def results(self) -> Iterator[Result]:

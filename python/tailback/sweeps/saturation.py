@@ -122,7 +122,7 @@ def _demand_class(scenario: Scenario, traffic: str) -> str:
 
 def _search(judge: _Judge, bracket: Bracket, full_load: float) -> Saturation:
     load: float | None = full_load
-    if full_load > bracket.high:
+    if not bracket.low <= full_load <= bracket.high:
         judge.run(full_load)
         bracket.guess = judge.enough_for(full_load)
         load = bracket.next()
