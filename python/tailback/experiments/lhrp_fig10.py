@@ -70,14 +70,19 @@ def _refusals(data: Data) -> str:
         for buffers in ("paper", "roomy")
     }
     dropped = data.mean(per_packet("uniform", "dropped"), whole="lhrp", buffers="paper").mean
+    searched = f"; saturation, of each protocol: {_roomy(data)}" if _is_searched(data) else ""
     return (
         f"LHRP refuses {100 * dropped:.1f} % of the packets at full load, so that it can lose little more; "
         "and refusals also relieve: a refused packet waits at its source, and not in buffers of a "
         "credit round trip in the way of others (lhrp-fig11 shows it by threshold). Accepted at full load: "
         f"LHRP {got['lhrp', 'paper']} %, baseline {got['none', 'paper']} %. {ROOMIER} it is "
-        f"{got['lhrp', 'roomy']} and {got['none', 'roomy']} %; saturation, of each protocol: "
-        f"{_roomy(data)}."
+        f"{got['lhrp', 'roomy']} and {got['none', 'roomy']} %{searched}."
     )
+
+
+def _is_searched(data: Data) -> bool:
+    """Whether saturations with larger buffers were: in full size only."""
+    return all(data.saturation(roomy=kind).is_bracketed for kind in _KINDS)
 
 
 def _roomy(data: Data) -> str:
@@ -85,16 +90,17 @@ def _roomy(data: Data) -> str:
 
 
 def searches(full: bool) -> list[Search]:
-    """The saturation for each size and protocol, and for 512 flits with larger buffers."""
+    """The saturation for each size and protocol, and in full size for 512 flits with larger buffers."""
+    roomy = [_search({"roomy": protocol}, protocol, 512, full) for protocol in _KINDS]
     return [
         _search({"protocol": protocol, "flits": size}, protocol, size, full)
         for size in _SIZES
         for protocol in _KINDS
-    ] + [_search({"roomy": protocol}, protocol, 512, full) for protocol in _KINDS]
+    ] + (roomy if full else [])
 
 
 def _search(labels: dict[str, Any], protocol: str, size: int, full: bool) -> Search:
-    span = replace(FULL, drain=10) if full else Times(30, 50, 10)
+    span = replace(FULL, drain=10) if full else Times(20, 40, 10)
     made = scenario(f"uniform, {size} flits, {protocol}", protocol, uniform(0.5, f"{size} flits"), span, 1)
     return Search(
         labels,
@@ -104,7 +110,7 @@ def _search(labels: dict[str, Any], protocol: str, size: int, full: bool) -> Sea
         1.0,
         0.005 if full else 0.02,
         2 if full else 1,
-        cost=4 * uniform_cost(0.85, size, span),
+        cost=6 * uniform_cost(0.85, size, span),
     )
 
 
@@ -176,7 +182,7 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="Uniform traffic of long messages",
     setup="All 1056 endpoints send messages of 192 or 512 flits (8 or 22 packets) to random others. "
-    f"{SPANS} One seed; full: 2 for the saturations.",
+    f"{SPANS} One seed; full: 2 for the saturations. Saturations in the reduced size: 40 us after 20.",
     cases=cases,
     draw=draw,
     claims=claims,

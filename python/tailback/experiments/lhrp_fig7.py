@@ -127,7 +127,7 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     title="Uniform traffic of 4-flit messages",
     setup="All 1056 endpoints send 4-flit messages to random others; every data packet is acknowledged. "
-    f"One seed. Latencies: {SPANS} At 80 % 10 us after 10, reduced. {lhrp_uniform.SEARCHED}",
+    f"One seed. Latencies: {SPANS} At 50 % and 80 % 10 us after 10, reduced. {lhrp_uniform.SEARCHED}",
     cases=cases,
     draw=draw,
     claims=claims,

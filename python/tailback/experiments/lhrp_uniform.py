@@ -78,12 +78,17 @@ def loads(protocol: str, full: bool) -> tuple[float, ...]:
 
 
 def cases(full: bool) -> list[Case]:
-    """Every protocol at every load; in the reduced size that of 80 % for as long as a search takes."""
-    made = [case(protocol, load, full) for protocol in PROTOCOLS for load in loads(protocol, full)]
+    """Every protocol at every load; in the reduced size high loads for as long as a search takes."""
     if full:
-        return made
+        return [case(protocol, load, full) for protocol in PROTOCOLS for load in loads(protocol, full)]
+    low, high = LOADS
     brief = Times(10, 10, 10)
-    return made + [case(kind, SHARES_LOAD, full, span=brief) for kind in PROTOCOLS if kind != "srp"]
+    return [
+        case(protocol, load, full, span=None if load == low else brief)
+        for protocol in PROTOCOLS
+        for load in (low, high, SHARES_LOAD)
+        if load < brackets(protocol, full)[1]
+    ]
 
 
 SHORT = "hollow: runs of the searches, which are shorter"
