@@ -88,6 +88,7 @@ def _case(protocol: str, seed: int, full: bool) -> Case:
     title = f"60:4 hot spot joins 40 % uniform, {protocol}"
     made = scenario(title, protocol, _TRAFFIC, span, seed, series="2 us")
     labels = {"protocol": protocol, "seed": seed, "until_us": span.warmup + span.duration}
+    # Where little waits a hop costs half of what it does near saturation.
     return Case(labels, made, uniform_cost(0.25, 4, span))
 
 

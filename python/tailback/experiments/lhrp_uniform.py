@@ -91,8 +91,8 @@ def cases(full: bool) -> list[Case]:
     ]
 
 
-SHORT = "hollow: runs of the searches, which are shorter"
-"""What a figure says of the points between those of long runs."""
+SHORT = "hollow: runs of the searches"
+"""What a figure says of the points between the others."""
 
 
 def draw_latency(axes: Axes, data: Data, protocol: str, flits: int) -> None:
