@@ -22,7 +22,7 @@ HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences
 _SCENARIO = "scenarios/trace.toml"
 _ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"}
 _CHANGES: Mapping[str, Mapping[str, Any]] = {
-    **{kind: {"traffic.data.stop": "260 ns"} for kind in ("ecn", "dcqcn", "swift", "hpcc")},
+    **{kind: {"traffic.data.stop": "260 ns"} for kind in ("ecn", "dcqcn", "swift", "hpcc", "nscc")},
     "srp": _ONE_MESSAGE,
     "saa": _ONE_MESSAGE,
     "max-min": _ONE_MESSAGE,
@@ -45,6 +45,11 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     "swift": ("Here there are eleven packets.", {"base_target": "100 ns", "fs_range": "50 ns"}),
     "hpcc": ("Here there are eleven packets.", {"base_rtt": "100 ns", "max_stage": 0}),
+    "nscc": (
+        "Here there are eleven packets; the delays of the first shrink the window.",
+        {"base_rtt": "100 ns", "target": "20 ns", "mark_from": "0 flits", "mark_all": "24 flits", "gain": 0.5},
+    ),
+    "rccc": ("", {"unsolicited": "2 packets"}),
     "codes-cc": ("", {"buffer": "100 flits", "signals": "in band", "period": "60 ns", "windows": 2}),
     "sst-cm": (
         "",

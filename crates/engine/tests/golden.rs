@@ -65,6 +65,8 @@ const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
     ),
     ("dragonfly, hot spots, Swift", DRAGONFLY, "kind = \"par\"", "kind = \"swift\"", &[HOTS]),
     ("dragonfly, hot spots, HPCC", DRAGONFLY, "kind = \"par\"", "kind = \"hpcc\"", &[HOTS]),
+    ("dragonfly, hot spots, NSCC", DRAGONFLY, "kind = \"par\"", "kind = \"nscc\"", &[HOTS]),
+    ("dragonfly, hot spots, RCCC", DRAGONFLY, "kind = \"par\"", "kind = \"rccc\"", &[HOTS]),
     ("dragonfly, hot spots, SMSRP", DRAGONFLY, "kind = \"par\"", "kind = \"smsrp\"", &[HOTS]),
     (
         "dragonfly, hot spots, SRP, at once",

@@ -73,3 +73,32 @@ fn dcqcn_brings_senders_to_equal_rates() {
         assert!(least > 0.6 * fair && most < 1.5 * fair, "{senders}: {least} to {most}");
     }
 }
+
+#[test]
+fn nscc_fills_the_channel_and_keeps_the_delay_near_its_target() {
+    for senders in [2, 15] {
+        let output = incast(senders, "kind = \"nscc\"\ntarget = \"1 us\"");
+        let (all, least, most) = shares(&output);
+        let fair = 1.0 / f64::from(senders);
+        assert!(all > 0.95, "{senders}: {all}");
+        assert!(least > 0.4 * fair && most < 1.8 * fair, "{senders}: {least} to {most}");
+        assert!(
+            (1100.0..3000.0).contains(&network_latency(&output)),
+            "{senders}: {}",
+            network_latency(&output)
+        );
+    }
+}
+
+#[test]
+fn rccc_fills_the_part_of_the_channel_that_it_gives_and_no_queue_stands() {
+    for (rate, senders) in [(0.99, 2), (0.99, 15), (0.8, 4)] {
+        let output = incast(senders, &format!("kind = \"rccc\"\nrate = {rate}"));
+        let (all, least, most) = shares(&output);
+        assert!((rate - 0.01..rate + 0.001).contains(&all), "{senders}: {all} of {rate}");
+        let fair = 1.0 / f64::from(senders);
+        assert!(least > 0.99 * fair && most < 1.01 * fair, "{senders}: {least} to {most}");
+        // An empty network takes 1.05 us; what went without credit has passed before the window.
+        assert!(network_latency(&output) < 1200.0, "{senders}: {} ns", network_latency(&output));
+    }
+}

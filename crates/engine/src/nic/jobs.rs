@@ -15,7 +15,9 @@ impl<S: Source> NicSet<S> {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
             fabric.probe.offered(&message);
             let queue = self.queue(endpoint, out.dst);
-            self.queues[queue].push_tagged(message, out.tag);
+            let record = &mut self.queues[queue];
+            record.push_tagged(message, out.tag);
+            self.source.on_message(&mut record.state, message.flits());
             self.make_ready(endpoint, queue, fabric.now);
         }
         self.hosts = Some(hosts);

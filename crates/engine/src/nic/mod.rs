@@ -9,6 +9,7 @@ pub mod injection;
 mod jobs;
 mod paced;
 mod parked;
+mod prompt;
 pub mod queue;
 mod receive;
 mod turns;
@@ -102,6 +103,8 @@ struct Node {
     flows_until: Tick,
     /// When it is to be looked at, if its flows have rates.
     paced_at: Tick,
+    /// When it sends something by itself as a destination.
+    prompt_at: Tick,
     /// Whether one of its flows with rates lacked credit when they were looked at last.
     paced_lacks: bool,
 }
@@ -192,6 +195,7 @@ impl<S: Source> NicSet<S> {
                 flows: Vec::new(),
                 flows_until: 0,
                 paced_at: NEVER,
+                prompt_at: NEVER,
                 paced_lacks: false,
             });
         }
@@ -244,6 +248,14 @@ impl<S: Source> NicSet<S> {
         queue
     }
 
+    /// Puts a message into a queue.
+    #[inline]
+    fn add(&mut self, queue: u32, message: Message) {
+        let record = &mut self.queues[queue];
+        record.push(message);
+        self.source.on_message(&mut record.state, message.flits());
+    }
+
     /// Forgets a queue that is empty and whose state is as that of a new one.
     fn forget(&mut self, endpoint: u32, queue: u32, now: Tick) {
         let record = &mut self.queues[queue];
@@ -289,7 +301,7 @@ impl<S: Source> NicSet<S> {
             return;
         };
         let message = self.take(fabric, first);
-        self.queues[queue].push(message);
+        self.add(queue, message);
         let (node, next) = (&mut self.nodes[endpoint], self.feeds[first].born);
         if next > now {
             node.next_born = node.next_born.min(next);
@@ -350,6 +362,7 @@ impl<S: Source> Nics for NicSet<S> {
             heard = self.hear(fabric, endpoint, &packet);
         }
         self.answer(fabric, endpoint, &packet);
+        self.prompt(fabric, endpoint);
         if told {
             self.job_delivered(fabric, endpoint, &packet);
         }

@@ -63,7 +63,7 @@ impl<S: Source> NicSet<S> {
                     continue;
                 }
                 let queue = self.queue(endpoint, message.dst);
-                self.queues[queue].push(message);
+                self.add(queue, message);
                 self.make_ready(endpoint, queue, at);
             }
         }
@@ -99,6 +99,9 @@ impl<S: Source> NicSet<S> {
     pub(super) fn serve(&mut self, fabric: &mut Fabric, endpoint: u32) {
         let (channel, now) = (fabric.ports + endpoint, fabric.now);
         self.catch_up(fabric, endpoint, now);
+        if self.nodes[endpoint].prompt_at <= now {
+            self.prompt(fabric, endpoint);
+        }
         let mut starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
         // Reservations need not wait for the channel if they go between the flits of data.
         let early = self.at_once && self.plan.interleave;
@@ -129,6 +132,7 @@ impl<S: Source> NicSet<S> {
         if wake != NEVER {
             fabric.wake(channel, wake.max(if early { now + 1 } else { free_at }));
         }
+        self.arm_prompt(fabric, endpoint);
         // A source that weighs its networks does so whenever it is looked at.
         if cfg!(debug_assertions) && !self.plan.router.weighs() {
             fabric.wake_idly(channel);

@@ -1,18 +1,17 @@
 //! DCQCN: rates at the source that notifications cut and time and data raise again.
-use super::reach::Reach;
-use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
-use crate::core::packet::{Cold, Kind, Packet};
+use super::red::Marks;
+use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
 use crate::keyed::Keyed;
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
-use crate::rng::{mix, unit};
 use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// DCQCN, the congestion control of RoCE: switches mark with a chance that grows with the queue, destinations tell the source at
@@ -266,85 +265,25 @@ impl Source for Limits {
     }
 }
 
-/// Marks with a chance that grows with the queue (RED).
-struct Red {
-    from: u32,
-    all: u32,
-    chance: f64,
-    seed: u64,
-}
-
-impl Red {
-    /// The chance of a mark where so many flits wait.
-    fn chance(&self, waiting: u32) -> f64 {
-        if waiting > self.all {
-            1.0
-        } else if waiting <= self.from {
-            0.0
-        } else {
-            self.chance * f64::from(waiting - self.from) / f64::from(self.all - self.from)
-        }
-    }
-}
-
-impl Agent for Red {
-    fn interest(&self) -> Interest {
-        Interest { departures: true, ..Interest::default() }
-    }
-
-    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
-        let chance = self.chance(departure.waiting);
-        if departure.kind == Kind::Data && chance > 0.0 {
-            // By what it is and the time, so that switches on its way draw anew, and no port keeps a count.
-            let who = mix(u64::from(packet.src) << 32 | u64::from(packet.message), packet.sequence.into());
-            packet.marked |= unit(mix(mix(self.seed, departure.now), who)) < chance;
-        }
-    }
-}
-
 impl Dcqcn {
-    /// The flits from which some packets and beyond which all are marked.
-    fn marks(&self, plan: &Plan) -> (u32, u32) {
-        let all = Reach::of_data(plan).limit(plan.flits(Size::Bits(8 * 200_000)));
-        let all = self.mark_all.map_or(all, |size| plan.flits(size));
-        let from = (all / 40).min(plan.flits(Size::Bits(8 * 5_000)));
-        let from = self.mark_from.map_or(from, |size| plan.flits(size));
-        (from, all.max(from))
+    /// From where some packets and beyond where all are marked.
+    fn marks(&self, plan: &Plan) -> Marks {
+        let kb = |kb: u64| plan.flits(Size::Bits(8000 * kb));
+        Marks { from: self.mark_from, all: self.mark_all, usual: kb(200), first: (kb(5), 1.0 / 40.0) }
     }
 }
 
 impl Scheme for Dcqcn {
     fn problems(&self) -> Vec<Problem> {
-        let sizes = self.mark_from.zip(self.mark_all);
-        let wrong = sizes.is_some_and(|(from, all)| match (from, all) {
-            (Size::Bits(from), Size::Bits(all))
-            | (Size::Flits(from), Size::Flits(all))
-            | (Size::Packets(from), Size::Packets(all)) => from > all,
-            _ => false,
-        });
-        let told = || Problem::new("mark_from", "it is over mark_all", "less than mark_all, or as much");
-        Vec::from_iter(wrong.then(told))
+        Vec::from_iter(Marks::problem(self.mark_from, self.mark_all))
     }
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {
-        let (from, _) = self.marks(plan);
-        let over = self.mark_all.is_some_and(|all| from > plan.flits(all));
-        let over = over.then(|| {
-            "congestion_control.mark_from is over mark_all: beyond it all packets are marked".to_string()
-        });
-        Reach::of_data(plan)
-            .warning("mark_from", from, "anything is marked")
-            .into_iter()
-            .chain(over)
-            .collect()
+        self.marks(plan).remarks(plan)
     }
 
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
-        let (from, all) = self.marks(plan);
-        let of = |key, flits: u32| (key, json!(Size::Flits(flits.into())));
-        let given = [self.mark_from.is_some(), self.mark_all.is_some()];
-        let known = [of("mark_from", from), of("mark_all", all)];
-        known.into_iter().zip(given).filter(|(_, given)| !given).map(|(known, _)| known).collect()
+        self.marks(plan).defaults(plan)
     }
 
     fn words(&self) -> bool {
@@ -371,8 +310,7 @@ impl Scheme for Dcqcn {
     }
 
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
-        let (from, all) = self.marks(plan);
-        Box::new(Red { from, all, chance: self.mark_chance, seed: plan.seed })
+        Box::new(self.marks(plan).agent(plan, self.mark_chance))
     }
 }
 
@@ -461,13 +399,5 @@ mod tests {
             [at(1, 0, false), at(1, 0, true), at(2, 1, true), at(1, 49, true), at(1, 50, true)],
             [0, 1, 1, 0, 1]
         );
-    }
-
-    #[test]
-    fn the_chance_of_a_mark_grows_with_the_queue() {
-        let red = Red { from: 10, all: 110, chance: 0.2, seed: 1 };
-        assert_eq!([10, 60, 110, 111].map(|flits| red.chance(flits)), [0.0, 0.1, 0.2, 1.0]);
-        let step = Red { from: 10, all: 10, ..red };
-        assert_eq!([10, 11].map(|flits| step.chance(flits)), [0.0, 1.0]);
     }
 }

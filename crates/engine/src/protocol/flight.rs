@@ -38,6 +38,11 @@ impl Flight {
         self.next.max(if is_full { 0 } else { self.active.saturating_add(restart) })
     }
 
+    /// Flits that were sent and not acknowledged.
+    pub fn under_way(&self) -> u64 {
+        self.under_way
+    }
+
     /// Whether nothing is under way.
     pub fn is_empty(&self) -> bool {
         self.under_way == 0

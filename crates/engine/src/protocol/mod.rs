@@ -16,7 +16,10 @@ pub mod lhrp_srp;
 pub mod marker;
 pub mod max_min;
 pub mod none;
+pub mod nscc;
+pub mod rccc;
 pub mod reach;
+mod red;
 pub mod reservation;
 pub mod saa;
 pub mod scheduler;
@@ -140,6 +143,17 @@ impl Reply {
     }
 }
 
+/// What a destination sends by itself, not in answer to what has just come.
+#[derive(Debug, Clone, Copy)]
+pub enum Prompt {
+    /// This control packet to an endpoint, for the traffic of a class of the scenario.
+    Send(u32, u8, Reply),
+    /// Nothing before this time, unless something comes.
+    At(Tick),
+    /// Nothing until something comes.
+    Wait,
+}
+
 /// The time in a refusal or a grant.
 pub fn granted(packet: &Packet) -> Option<Tick> {
     packet.notes.words[0].checked_sub(1)
@@ -166,6 +180,9 @@ pub trait Source: Send + Sync + 'static {
     fn progress<'a>(&self, _queue: &'a mut SendQueue<Self::Queue>) -> &'a mut Progress {
         unreachable!("only flows with rates take turns by them")
     }
+
+    /// A message of so many flits joins a queue.
+    fn on_message(&self, _queue: &mut Self::Queue, _flits: u32) {}
 
     /// What to do next for a queue that has messages, packets due again, or state that is not idle.
     fn pull(&self, queue: &SendQueue<Self::Queue>, now: Tick) -> Pull;
@@ -260,6 +277,16 @@ pub trait Source: Send + Sync + 'static {
 
     /// Answers of the destination to a packet that arrived.
     fn reply(&self, sink: &mut Self::Sink, received: &Received, replies: &mut Vec<Reply>);
+
+    /// Whether destinations send by themselves.
+    fn prompts(&self) -> bool {
+        false
+    }
+
+    /// What a destination that does sends next. It is asked after each packet that comes, and at the times that it names.
+    fn prompt(&self, _sink: &mut Self::Sink, _now: Tick) -> Prompt {
+        Prompt::Wait
+    }
 }
 
 /// The full rate of a channel, where rates are told in parts of a million.
@@ -391,6 +418,8 @@ crate::kinds::kinds! {
         Dcqcn(dcqcn::Dcqcn) = "dcqcn",
         Swift(swift::Swift) = "swift",
         Hpcc(hpcc::Hpcc) = "hpcc",
+        Nscc(nscc::Nscc) = "nscc",
+        Rccc(rccc::Rccc) = "rccc",
     }
     /// What the scheme provides, whichever kind it is.
     pub fn scheme -> dyn Scheme;

@@ -84,6 +84,8 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"dcqcn\"\nmark_from = \"24 flits\"\nmark_all = \"96 flits\"\nmark_chance = 0.3\ncnp_interval = \"200 ns\"\ntimer = \"1 us\"",
     "kind = \"swift\"\nfs_range = \"0 ns\"\nmin_cwnd = 0.1",
     "kind = \"hpcc\"\nbase_rtt = \"300 ns\"\nmax_stage = 0",
+    "kind = \"nscc\"\ntarget = \"50 ns\"\nmark_from = \"0 flits\"\nmark_all = \"48 flits\"\nfast_delay = \"10 ns\"",
+    "kind = \"rccc\"\nunsolicited = \"24 flits\"\noutstanding = \"72 flits\"",
 ];
 
 /// Whether a protocol may drop packets.

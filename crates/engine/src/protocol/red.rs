@@ -1,0 +1,124 @@
+//! How switches mark with a chance that grows with the queue (RED): the agent of DCQCN and NSCC, and the two lengths it goes by.
+use super::reach::Reach;
+use super::{Agent, Departure, Interest};
+use crate::core::packet::{Cold, Kind};
+use crate::core::plan::Plan;
+use crate::problem::Problem;
+use crate::rng::{mix, unit};
+use crate::units::Size;
+use serde_json::{Value, json};
+
+/// Marks packets with a chance that grows with what waits for their output.
+pub struct Red {
+    /// Flits up to which none is marked.
+    pub from: u32,
+    /// Flits beyond which all are.
+    pub all: u32,
+    /// Chance just below that.
+    pub chance: f64,
+    /// The seed of the run.
+    pub seed: u64,
+}
+
+impl Red {
+    /// The chance of a mark where so many flits wait.
+    fn chance(&self, waiting: u32) -> f64 {
+        if waiting > self.all {
+            1.0
+        } else if waiting <= self.from {
+            0.0
+        } else {
+            self.chance * f64::from(waiting - self.from) / f64::from(self.all - self.from)
+        }
+    }
+}
+
+impl Agent for Red {
+    fn interest(&self) -> Interest {
+        Interest { departures: true, ..Interest::default() }
+    }
+
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
+        let chance = self.chance(departure.waiting);
+        if departure.kind == Kind::Data && chance > 0.0 {
+            // By what it is and the time, so that switches on its way draw anew, and no port keeps a count.
+            let who = mix(u64::from(packet.src) << 32 | u64::from(packet.message), packet.sequence.into());
+            packet.marked |= unit(mix(mix(self.seed, departure.now), who)) < chance;
+        }
+    }
+}
+
+/// `mark_from` and `mark_all` of a scheme.
+pub struct Marks {
+    /// `mark_from`, if it is given.
+    pub from: Option<Size>,
+    /// `mark_all`, if it is given.
+    pub all: Option<Size>,
+    /// What `mark_all` is otherwise, in flits, where switches can hold that.
+    pub usual: u32,
+    /// What `mark_from` is otherwise, in flits, and at most in parts of `mark_all`.
+    pub first: (u32, f64),
+}
+
+impl Marks {
+    /// Both in flits.
+    pub fn flits(&self, plan: &Plan) -> (u32, u32) {
+        let all = Reach::of_data(plan).limit(self.usual);
+        let all = self.all.map_or(all, |size| plan.flits(size));
+        let from = ((f64::from(all) * self.first.1) as u32).min(self.first.0);
+        let from = self.from.map_or(from, |size| plan.flits(size));
+        (from, all.max(from))
+    }
+
+    /// The mistake that the first is over the second, where that can be seen without the network.
+    pub fn problem(from: Option<Size>, all: Option<Size>) -> Option<Problem> {
+        let wrong = from.zip(all).is_some_and(|(from, all)| match (from, all) {
+            (Size::Bits(from), Size::Bits(all))
+            | (Size::Flits(from), Size::Flits(all))
+            | (Size::Packets(from), Size::Packets(all)) => from > all,
+            _ => false,
+        });
+        wrong.then(|| Problem::new("mark_from", "it is over mark_all", "less than mark_all, or as much"))
+    }
+
+    /// The same where it is seen only on a network, and that no switch can hold as much as is marked from.
+    pub fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let (from, _) = self.flits(plan);
+        let over = self.all.is_some_and(|all| from > plan.flits(all));
+        let over = over.then(|| {
+            "congestion_control.mark_from is over mark_all: beyond it all packets are marked".to_string()
+        });
+        Reach::of_data(plan)
+            .warning("mark_from", from, "anything is marked")
+            .into_iter()
+            .chain(over)
+            .collect()
+    }
+
+    /// Those that are not given: key and value.
+    pub fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+        let (from, all) = self.flits(plan);
+        let of = |key, given: bool, flits: u32| (!given).then(|| (key, json!(Size::Flits(flits.into()))));
+        let known = [of("mark_from", self.from.is_some(), from), of("mark_all", self.all.is_some(), all)];
+        known.into_iter().flatten().collect()
+    }
+
+    /// The agent that goes by them.
+    pub fn agent(&self, plan: &Plan, chance: f64) -> Red {
+        let (from, all) = self.flits(plan);
+        Red { from, all, chance, seed: plan.seed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chance_of_a_mark_grows_with_the_queue() {
+        let red = Red { from: 10, all: 110, chance: 0.2, seed: 1 };
+        assert_eq!([10, 60, 110, 111].map(|flits| red.chance(flits)), [0.0, 0.1, 0.2, 1.0]);
+        let step = Red { from: 10, all: 10, ..red };
+        assert_eq!([10, 11].map(|flits| step.chance(flits)), [0.0, 1.0]);
+    }
+}
