@@ -47,7 +47,13 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "hpcc": ("Here there are eleven packets.", {"base_rtt": "100 ns", "max_stage": 0}),
     "nscc": (
         "Here there are eleven packets; the delays of the first shrink the window.",
-        {"base_rtt": "100 ns", "target": "20 ns", "mark_from": "0 flits", "mark_all": "24 flits", "gain": 0.5},
+        {
+            "base_rtt": "100 ns",
+            "target": "20 ns",
+            "mark_from": "0 flits",
+            "mark_all": "24 flits",
+            "gain": 0.5,
+        },
     ),
     "rccc": ("", {"unsolicited": "2 packets"}),
     "codes-cc": ("", {"buffer": "100 flits", "signals": "in band", "period": "60 ns", "windows": 2}),

@@ -44,6 +44,7 @@ _LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "speculative": ("speculative data", {"color": style.COLOURS[1], "linestyle": "--"}),
     "reservation": ("reservation", {"color": style.COLOURS[6]}),
     "grant": ("grant", {"color": style.COLOURS[2]}),
+    "credit": ("credit", {"color": style.COLOURS[2]}),
     "ack": ("acknowledgement", {"color": style.COLOURS[5], "linewidth": 0.8}),
     "nack": ("refusal", {"color": style.COLOURS[3]}),
     "notification": ("notification", {"color": style.COLOURS[4]}),
@@ -57,6 +58,7 @@ _DARK = dict.fromkeys(("ack", "return"), "#2a6a94")
 _SHORT = {
     "reservation": "Res",
     "grant": "Gnt",
+    "credit": "Cr",
     "ack": "A",
     "nack": "N",
     "notification": "CN",
@@ -188,15 +190,16 @@ def _look(row: _Row) -> str:
 
 
 def _label(row: _Row, names: dict[tuple[int, int], str]) -> str:
-    """What a packet is called: by message and number, or by its kind and the time or the mark it carries."""
+    """What a packet is called: by message and number, or by its kind and the time, mark or flits it carries."""
     kind = row["kind"]
     owner = row["source"] if kind == "data" else row["destination"]
     packet = names.get((owner, row["message"]), "") + f" P{row['sequence'] + 1}"
     if kind == "data":
         return packet.strip()
     time = "" if row["granted_ns"] != row["granted_ns"] else f" {row['granted_ns']:.0f} ns"
+    flits = f" {row['word0']} flits" if kind == "credit" else ""
     marked = " marked" if kind == "ack" and row["word0"] == 1 else ""
-    return _SHORT[kind] + (packet.rstrip() if kind in ("ack", "nack") else "") + time + marked
+    return _SHORT[kind] + (packet.rstrip() if kind in ("ack", "nack") else "") + time + marked + flits
 
 
 def _starts(rows: Sequence[_Row]) -> list[bool]:

@@ -31,10 +31,12 @@ pub enum Kind {
     TearDown,
     /// A set-up, probe or tear-down packet came to the destination: word 0 is its kind, word 1 what it collected.
     Return,
+    /// Lets a source send so many flits: word 0.
+    Credit,
 }
 
 /// All kinds with their names in results.
-pub const KINDS: [(Kind, &str); 10] = [
+pub const KINDS: [(Kind, &str); 11] = [
     (Kind::Data, "data"),
     (Kind::Ack, "ack"),
     (Kind::Nack, "nack"),
@@ -45,6 +47,7 @@ pub const KINDS: [(Kind, &str); 10] = [
     (Kind::Probe, "probe"),
     (Kind::TearDown, "tear-down"),
     (Kind::Return, "return"),
+    (Kind::Credit, "credit"),
 ];
 
 /// The part of a packet that every hop reads and writes: half a cache line.

@@ -46,12 +46,10 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rccc {
-    /// Data that a new queue may send without credit. By default a largest packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unsolicited: Option<Size>,
-    /// Credit given at a time. By default a largest packet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quantum: Option<Size>,
+    /// Data that a new queue may send without credit.
+    pub unsolicited: Size,
+    /// Credit given at a time.
+    pub quantum: Size,
     /// The part of the destination's channel for which it gives credit.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub rate: f64,
@@ -66,7 +64,8 @@ pub struct Rccc {
 
 impl Default for Rccc {
     fn default() -> Self {
-        Self { unsolicited: None, quantum: None, rate: 0.99, outstanding: None, restart: None }
+        let packet = Size::Packets(1);
+        Self { unsolicited: packet, quantum: packet, rate: 0.99, outstanding: None, restart: None }
     }
 }
 
@@ -205,7 +204,7 @@ impl Source for Credits {
     }
 
     fn hears(&self, kind: Kind) -> bool {
-        kind == Kind::Grant
+        kind == Kind::Credit
     }
 
     fn on_control(&self, queue: &mut SendQueue<Account>, packet: &Packet, now: Tick) {
@@ -261,25 +260,16 @@ impl Source for Credits {
         }
         purse.outstanding += given as i64;
         purse.next = purse.next.max(now as f64 - 1.0) + (given as f64 * self.pace).max(1.0);
-        Prompt::Send(source, group, Reply { kind: Kind::Grant, class: self.control, words: [given, 0] })
+        Prompt::Send(source, group, Reply { kind: Kind::Credit, class: self.control, words: [given, 0] })
     }
 }
 
 impl Rccc {
-    /// One and a half times what a channel carries in the longest round trip.
-    fn usual(plan: &Plan) -> u64 {
+    /// What may be outstanding, in flits.
+    fn outstanding(&self, plan: &Plan) -> u64 {
         let flits = u64::from(plan.packet_flits);
-        (3 * plan.round_trip() * flits).div_ceil(2 * u64::from(plan.links[0].time[flits as usize]))
-    }
-
-    /// By key, the sizes that are given, and what they are otherwise, in flits.
-    fn sizes(&self, plan: &Plan) -> [(&'static str, Option<Size>, u64); 3] {
-        let packet = plan.packet_flits.into();
-        [
-            ("unsolicited", self.unsolicited, packet),
-            ("quantum", self.quantum, packet),
-            ("outstanding", self.outstanding, Self::usual(plan).max(packet)),
-        ]
+        let usual = (3 * plan.round_trip() * flits).div_ceil(2 * u64::from(plan.drain_time[flits as usize]));
+        self.outstanding.map_or(usual, |size| plan.flits(size).into()).max(1)
     }
 
     fn restart(&self, plan: &Plan) -> Tick {
@@ -289,23 +279,19 @@ impl Rccc {
 
 impl Scheme for Rccc {
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
-        let sizes = self.sizes(plan).into_iter().filter(|(_, given, _)| given.is_none());
+        let outstanding = self.outstanding.is_none().then(|| json!(Size::Flits(self.outstanding(plan))));
         let restart = self.restart.is_none().then(|| json!(Duration::Ps(self.restart(plan) * plan.tick)));
-        sizes
-            .map(|(key, _, flits)| (key, json!(Size::Flits(flits))))
-            .chain(restart.map(|time| ("restart", time)))
-            .collect()
+        let all = [("outstanding", outstanding), ("restart", restart)];
+        all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        let [unsolicited, quantum, outstanding] =
-            self.sizes(plan).map(|(_, given, usual)| given.map_or(usual, |size| u64::from(plan.flits(size))));
         let packet = usize::from(plan.packet_flits);
         let source = Credits {
-            unsolicited,
-            quantum: quantum.max(1),
-            outstanding: outstanding.max(1) as i64,
-            pace: f64::from(plan.links[0].time[packet]) / packet as f64 / self.rate,
+            unsolicited: plan.flits(self.unsolicited).into(),
+            quantum: u64::from(plan.flits(self.quantum)).max(1),
+            outstanding: self.outstanding(plan) as i64,
+            pace: f64::from(plan.drain_time[packet]) / packet as f64 / self.rate,
             restart: self.restart(plan),
             acknowledge,
             control: plan.control_class(),
@@ -361,7 +347,7 @@ mod tests {
 
     fn give(source: &Credits, queue: &mut SendQueue<Account>, flits: u64, now: Tick) {
         let mut packet = Packet::default();
-        packet.hot.set_size(Kind::Grant, 1);
+        packet.hot.set_size(Kind::Credit, 1);
         packet.notes.words = [flits, 0];
         source.on_control(queue, &packet, now);
     }
@@ -398,7 +384,7 @@ mod tests {
     fn a_queue_that_sent_ahead_of_its_credit_waits_for_it() {
         let source = credits();
         let mut queue = queue(&source, 60);
-        [24, 24].map(|flits| send(&source, &mut queue, flits, 1));
+        assert_eq!([1, 2].map(|now| send(&source, &mut queue, 24, now)), [[20, 0], [0, 8]]);
         give(&source, &mut queue, 9, 2);
         send(&source, &mut queue, 12, 3);
         assert_eq!((queue.state.credit, source.pull(&queue, 9000)), (-11, Pull::Wait));
