@@ -190,7 +190,7 @@ def _look(row: _Row) -> str:
 
 
 def _label(row: _Row, names: dict[tuple[int, int], str]) -> str:
-    """What a packet is called: by message and number, or by its kind and the time, mark or flits it carries."""
+    """A packet by message and number, or by its kind and the time, the mark or the flits that it carries."""
     kind = row["kind"]
     owner = row["source"] if kind == "data" else row["destination"]
     packet = names.get((owner, row["message"]), "") + f" P{row['sequence'] + 1}"
