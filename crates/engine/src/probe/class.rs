@@ -1,0 +1,163 @@
+//! What is measured of a class of traffic, in one partition.
+use super::batches::Batches;
+use crate::core::Tick;
+use hdrhistogram::Histogram;
+
+/// Kinds of latency, in the order of [`ClassProbe::latency`].
+pub const LATENCIES: [&str; 3] = ["packet", "network", "message"];
+
+/// A latency: exact sum and largest, and a histogram of 1 % resolution, in ticks.
+#[derive(Clone)]
+pub struct Latency {
+    /// Sum of all.
+    pub sum: u128,
+    /// The largest.
+    pub largest: Tick,
+    /// The distribution.
+    pub histogram: Histogram<u32>,
+    /// How many were due: created (or injected) in the window and not dropped or discarded.
+    pub due: u64,
+    /// By the part of the window in which they began.
+    pub batches: Batches,
+}
+
+impl Latency {
+    pub(super) fn new() -> Self {
+        let histogram = Histogram::new(2).expect("two digits are allowed");
+        Self { sum: 0, largest: 0, histogram, due: 0, batches: Batches::default() }
+    }
+
+    pub(super) fn record(&mut self, ticks: Tick, batch: usize) {
+        self.batches.record(batch, ticks);
+        self.sum += ticks as u128;
+        self.largest = self.largest.max(ticks);
+        self.histogram.record(ticks).expect("histograms resize themselves");
+    }
+
+    /// How many arrived.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    pub(super) fn merge(&mut self, other: &Latency) {
+        self.sum += other.sum;
+        self.largest = self.largest.max(other.largest);
+        self.histogram.add(&other.histogram).expect("histograms resize themselves");
+        self.due = self.due.wrapping_add(other.due);
+        self.batches.merge(&other.batches);
+    }
+}
+
+/// One bin of a class's time series.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bin {
+    /// Flits created.
+    pub offered: u64,
+    /// Messages created.
+    pub created: u64,
+    /// Flits that arrived.
+    pub accepted: u64,
+    /// Number and sum of packet, network and message latencies, by creation (network: injection).
+    pub latency: [(u64, u64); 3],
+}
+
+/// What is measured of a class of traffic.
+#[derive(Clone)]
+pub struct ClassProbe {
+    /// Flits created in the window.
+    pub offered: u64,
+    /// Flits created, first injected, and accepted, in each half of the window.
+    pub halves: [[u64; 2]; 3],
+    /// Messages created in the window.
+    pub messages: u64,
+    /// Sum of the squares of their flits.
+    pub squares: u128,
+    /// Flits that arrived in the window.
+    pub accepted: u64,
+    /// The same by its parts.
+    pub taken: Batches,
+    /// Packets that arrived in the window.
+    pub arrived: u64,
+    /// Switches that they crossed, in all.
+    pub hops: u64,
+    /// Packets among them that made more hops than are counted.
+    pub far: u64,
+    /// Packets dropped in the window.
+    pub dropped: u64,
+    /// Packets sent again in the window.
+    pub resent: u64,
+    /// Packets injected speculatively in the window.
+    pub speculative: u64,
+    /// Second copies that arrived in the window.
+    pub duplicates: u64,
+    /// Packets that arrived in the window behind a later one of their message.
+    pub reordered: u64,
+    /// Packet, network and message latency.
+    pub latency: [Latency; 3],
+    /// The time series, up to the last bin with something in it.
+    pub series: Vec<Bin>,
+    /// Flits accepted in the window by source endpoint.
+    pub sources: Vec<u64>,
+}
+
+impl ClassProbe {
+    pub(super) fn new(sources: usize) -> Self {
+        Self {
+            offered: 0,
+            halves: [[0; 2]; 3],
+            messages: 0,
+            squares: 0,
+            accepted: 0,
+            taken: Batches::default(),
+            arrived: 0,
+            hops: 0,
+            far: 0,
+            dropped: 0,
+            resent: 0,
+            speculative: 0,
+            duplicates: 0,
+            reordered: 0,
+            latency: [Latency::new(), Latency::new(), Latency::new()],
+            series: Vec::new(),
+            sources: vec![0; sources],
+        }
+    }
+
+    /// Adds what another partition measured.
+    pub fn merge(&mut self, other: &ClassProbe) {
+        self.offered += other.offered;
+        self.messages += other.messages;
+        self.squares += other.squares;
+        self.accepted += other.accepted;
+        self.taken.merge(&other.taken);
+        self.arrived += other.arrived;
+        self.hops += other.hops;
+        self.far += other.far;
+        self.dropped += other.dropped;
+        self.resent += other.resent;
+        self.speculative += other.speculative;
+        self.duplicates += other.duplicates;
+        self.reordered += other.reordered;
+        for (mine, theirs) in self.halves.as_flattened_mut().iter_mut().zip(other.halves.as_flattened()) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.latency.iter_mut().zip(&other.latency) {
+            mine.merge(theirs);
+        }
+        for (mine, theirs) in self.sources.iter_mut().zip(&other.sources) {
+            *mine += theirs;
+        }
+        if self.series.len() < other.series.len() {
+            self.series.resize(other.series.len(), Bin::default());
+        }
+        for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
+            mine.offered += theirs.offered;
+            mine.created += theirs.created;
+            mine.accepted += theirs.accepted;
+            for (mine, theirs) in mine.latency.iter_mut().zip(&theirs.latency) {
+                mine.0 += theirs.0;
+                mine.1 += theirs.1;
+            }
+        }
+    }
+}
