@@ -35,7 +35,7 @@ const DCQCN: &str = "kind = \"dcqcn\"\nmark_from = \"24 flits\"\nmark_all = \"96
     alpha_timer = \"300 ns\"\ntimer = \"300 ns\"\nbyte_counter = \"100 flits\"\nrecovery_stages = 1\nrate_min = \"5 Gb/s\"";
 const SWIFT: &str = "kind = \"swift\"\nbase_target = \"200 ns\"";
 const HPCC: &str = "kind = \"hpcc\"\nbase_rtt = \"200 ns\"\nmax_stage = 1";
-const NSCC: &str = "kind = \"nscc\"\nbase_rtt = \"100 ns\"\ntarget = \"100 ns\"\nmark_from = \"10 flits\"\nmark_all = \"60 flits\"\n\
+const NSCC: &str = "kind = \"nscc\"\nbase_rtt = \"100 ns\"\ntarget = \"100 ns\"\nmark_from = \"20 flits\"\nmark_all = \"200 flits\"\n\
     window = \"200 flits\"\nfast_delay = \"20 ns\"\nquick_adapt = \"300 ns\"\nfast_increase = 0.1";
 const RCCC: &str = "kind = \"rccc\"\nunsolicited = \"24 flits\"\noutstanding = \"120 flits\"";
 const MAX_MIN: &str = "kind = \"max-min\"\nprobe_period = \"100 ns\"\nhold = \"200 ns\"";
@@ -134,7 +134,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (NSCC, "base_rtt", "\"150 ns\""),
     (NSCC, "target", "\"200 ns\""),
     (NSCC, "mark_from", "\"50 flits\""),
-    (NSCC, "mark_all", "\"200 flits\""),
+    (NSCC, "mark_all", "\"60 flits\""),
     (NSCC, "window", "\"100 flits\""),
     (NSCC, "proportional_increase", "3.0"),
     (NSCC, "fair_increase", "3.0"),

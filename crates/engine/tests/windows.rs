@@ -82,8 +82,9 @@ fn nscc_fills_the_channel_and_keeps_the_delay_near_its_target() {
         let fair = 1.0 / f64::from(senders);
         assert!(all > 0.95, "{senders}: {all}");
         assert!(least > 0.4 * fair && most < 1.8 * fair, "{senders}: {least} to {most}");
+        // The way there takes 1.05 us, and the queue as long as the target.
         assert!(
-            (1100.0..3000.0).contains(&network_latency(&output)),
+            (1100.0..2300.0).contains(&network_latency(&output)),
             "{senders}: {}",
             network_latency(&output)
         );

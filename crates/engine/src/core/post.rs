@@ -61,10 +61,11 @@ pub(super) fn round_trip(plan: &Plan) -> Tick {
         switches.iter().map(|&to| found[to]).filter(|&time| time < Tick::MAX).max().unwrap_or(0)
     });
     let way = host.head() + far.max().unwrap_or(0) + host.credit();
-    // A tail follows its head by what the slowest channel takes for the rest.
+    // A tail follows its head by what the slowest channel, or the endpoint, takes for the rest.
     let tail = |flits: u16| {
-        let rest = |link: &LinkPlan| Tick::from(link.time[usize::from(flits)] - link.time[1]);
-        plan.links.iter().map(rest).max().unwrap_or(0)
+        let times = plan.links.iter().map(|link| &link.time).chain([&plan.drain_time]);
+        let rest = |times: &Vec<u32>| Tick::from(times[usize::from(flits)] - times[1]);
+        times.map(rest).max().unwrap_or(0)
     };
     2 * way + tail(plan.packet_flits) + tail(plan.control_flits)
 }

@@ -14,12 +14,11 @@ impl<S: Source> NicSet<S> {
         }
         let at = loop {
             match self.source.prompt(&mut self.sinks[endpoint], fabric.now) {
-                Prompt::Send(to, group, reply) => {
+                Prompt::Send(to, reply) => {
                     let mut packet = Packet::default();
                     packet.hot.dst = to;
                     packet.hot.set_size(reply.kind, self.plan.control_flits);
                     packet.cold.src = fabric.share.endpoints[endpoint as usize];
-                    packet.cold.class = group;
                     packet.cold.born = fabric.now;
                     packet.notes.words = reply.words;
                     self.route_at_source(fabric, None, &mut packet, reply.class);

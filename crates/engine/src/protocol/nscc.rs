@@ -22,13 +22,13 @@ use std::sync::Arc;
 /// A switch marks a packet that leaves with a chance that grows with its output's queue, from 0 at `mark_from` to 1 at `mark_all`. Every
 /// acknowledgement tells the mark, and the delay: the round trip less `base_rtt`.
 ///
-/// | | not marked | marked |
-/// |---|---|---|
-/// | delay below `target` | the window grows by `proportional_increase`, the less the nearer the delay is to the target | nothing: another way may be free |
-/// | delay from `target` | the window grows by `fair_increase`: the queue is getting shorter | it shrinks by `gamma` (mean delay - target) / mean delay, at most by half, once per round trip |
+/// Without a mark and with a delay below `target`, the window grows by `proportional_increase`, the less the nearer the delay is to the target.
+/// Without a mark and with a longer delay it grows by `fair_increase`: the queue is getting shorter. With a mark and a shorter delay
+/// nothing happens: other ways may be free. With a mark and a longer delay it shrinks by `gamma` (mean delay - target) / mean
+/// delay, at most by half, and once per round trip.
 ///
-/// What it grows by counts for a window of acknowledged data, and is added every eight packets or round trip. A window of data with delays
-/// below `fast_delay` lets it grow with every acknowledgement, by `fast_increase` of what that is for; `constant_increase` is added
+/// What it grows by is for a window of acknowledged data, and is added every eight packets or round trip. After a window of data with delays
+/// below `fast_delay` it grows with every acknowledgement instead, by `fast_increase` of what that is for; `constant_increase` is added
 /// each round trip. If a packet is delayed by `quick_adapt`, and less than an eighth of the largest window came back in a
 /// round trip and a `target`, the window becomes what came back.
 ///
@@ -51,7 +51,7 @@ use std::sync::Arc;
 ///
 /// Nothing is lost or trimmed, so that only delays call for a quick adaptation, and nothing is retransmitted. There are no entropy values: the routing
 /// spreads packets. `base_rtt` is one for the network, not of each pair. What waits for an output is counted in all inputs too. A queue that
-/// was silent for `restart` begins anew with the full window.
+/// was silent for `restart` begins anew with the full window, one whose window is full and whose mean delay is below a tenth of the target at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nscc {
@@ -64,7 +64,7 @@ pub struct Nscc {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Duration>,
     /// Flits waiting for an output (all inputs and its output queue) from which packets are marked. By default a fifth of what a channel carries in
-    /// `base_rtt`, or a quarter of the default `mark_all`.
+    /// `base_rtt`, or a quarter of `mark_all` where that is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_from: Option<Size>,
     /// Flits beyond which all packets are marked. By default four fifths of what a channel carries in `base_rtt`, or half of what a switch can
@@ -90,8 +90,9 @@ pub struct Nscc {
     #[schemars(range(min = 0.0, max = 1000000.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_increase: Option<f64>,
-    /// Delay below which there is no queue.
-    pub fast_delay: Duration,
+    /// Delay below which there is no queue. By default a twelfth of `base_rtt`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_delay: Option<Duration>,
     /// How strongly a mean delay over the target shrinks the window.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub gamma: f64,
@@ -118,7 +119,7 @@ impl Default for Nscc {
             fair_increase: None,
             constant_increase: None,
             fast_increase: None,
-            fast_delay: Duration::Ps(1_000_000),
+            fast_delay: None,
             gamma: 0.8,
             gain: 0.0125,
             quick_adapt: None,
@@ -176,6 +177,8 @@ pub struct Signals {
 
 /// Packets after whose acknowledgement the window grows.
 const BATCH: f64 = 8.0;
+/// Part of the target up to which a mean delay is as none.
+const SHORT: f64 = 0.1;
 /// Part of the largest window that has to come back lest the window be adapted at once.
 const GATE: f64 = 1.0 / 8.0;
 
@@ -186,7 +189,8 @@ impl Signals {
 
     /// When a queue with nothing more to send is as a new one.
     fn end(&self, state: &Window) -> Tick {
-        state.flight.end(self.window(state) >= self.full, self.restart)
+        let is_new = self.window(state) >= self.full && state.delay < SHORT * self.target;
+        state.flight.end(is_new, self.restart)
     }
 
     /// Makes the window what came back, if so little did; returns whether the acknowledgement says nothing more.
@@ -259,8 +263,10 @@ impl Source for Signals {
     type Sink = ();
 
     fn pull(&self, queue: &SendQueue<Window>, now: Tick) -> Pull {
-        let window = self.window(&queue.state);
-        queue.state.flight.pull(queue, window, self.data, self.end(&queue.state), now)
+        // The next packet has to fit, too.
+        let next = f64::from(queue.left()).min(self.packet_flits);
+        let room = (self.window(&queue.state) - next).floor() + 1.0;
+        queue.state.flight.pull(queue, room, self.data, self.end(&queue.state), now)
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Window>, sent: &Sent) {
@@ -293,12 +299,13 @@ impl Source for Signals {
 }
 
 impl Nscc {
-    /// The round trip, the target, the delay of a quick adaptation, and the silence, in ticks.
-    fn times(&self, plan: &Plan) -> [Tick; 4] {
+    /// The round trip, the target, the delays of fast increase and of a quick adaptation, and the silence, in ticks.
+    fn times(&self, plan: &Plan) -> [Tick; 5] {
         let given = |time: Option<Duration>, usual: Tick| time.map_or(usual, |time| plan.ticks(time));
         let base = given(self.base_rtt, plan.round_trip()).max(1);
         let target = given(self.target, base).max(1);
-        [base, target, given(self.quick_adapt, 4 * target), given(self.restart, 10 * base)]
+        let fast = given(self.fast_delay, base.div_ceil(12));
+        [base, target, fast, given(self.quick_adapt, 4 * target), given(self.restart, 10 * base)]
     }
 
     /// What a channel carries in a round trip, in flits.
@@ -345,8 +352,9 @@ impl Scheme for Nscc {
 
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
         let times = self.times(plan);
-        let given = [self.base_rtt, self.target, self.quick_adapt, self.restart].map(|given| given.is_some());
-        let names = ["base_rtt", "target", "quick_adapt", "restart"];
+        let names = ["base_rtt", "target", "fast_delay", "quick_adapt", "restart"];
+        let given = [self.base_rtt, self.target, self.fast_delay, self.quick_adapt, self.restart];
+        let given = given.map(|given| given.is_some());
         let known = (0..names.len()).filter(|&at| !given[at]);
         let mut all = Vec::from_iter(known.map(|at| (names[at], json!(Duration::Ps(times[at] * plan.tick)))));
         all.extend(self.marks(plan).defaults(plan));
@@ -357,7 +365,7 @@ impl Scheme for Nscc {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {
-        let [base_rtt, target, quick_adapt, restart] = self.times(plan);
+        let [base_rtt, target, fast_delay, quick_adapt, restart] = self.times(plan);
         let [proportional, fair, constant, fast] =
             self.increases(plan).map(|(_, given, usual)| given.unwrap_or(usual));
         let packet_flits = f64::from(plan.packet_flits);
@@ -369,7 +377,7 @@ impl Scheme for Nscc {
             fair: fair * packet_flits,
             constant: constant * packet_flits,
             fast,
-            fast_delay: plan.ticks(self.fast_delay),
+            fast_delay,
             gamma: self.gamma,
             gain: self.gain,
             quick_adapt,

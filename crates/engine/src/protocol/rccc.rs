@@ -20,8 +20,8 @@ use std::sync::Arc;
 ///
 /// A send queue may send `unsolicited` data at once. Beside the data, or in a request of its own where it may send none, it tells the
 /// destination what else it has. The destination gives the sources that have told it of something credit in turn, one `quantum` each,
-/// at `rate` of its channel, as long as no more than `outstanding` of what it gave has not come yet. A queue that has any credit sends
-/// a packet; what the packet is longer goes off the next credit.
+/// at `rate` of what it can take, as long as less than `outstanding` of what it gave has not come yet. A queue that has any credit, or
+/// unsolicited data left, sends a packet; what the packet is longer goes off the next credit.
 ///
 /// # Where it acts
 ///
@@ -29,7 +29,7 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// The specification leaves values open. `rate` is that of the authors' simulator (htsim), `outstanding` that of SIRD. htsim has `unsolicited` of one
+/// `quantum` and `rate` are those of the authors' simulator (htsim), the first the specification's too; `outstanding` is SIRD's. htsim has `unsolicited` of one
 /// and a half round trips, and switches that trim what is too much; in a network without loss, that much from each of many sources to one
 /// destination would stop all others until it has drained.
 ///
@@ -49,12 +49,14 @@ pub struct Rccc {
     /// Data that a new queue may send without credit.
     pub unsolicited: Size,
     /// Credit given at a time.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub quantum: Size,
-    /// The part of the destination's channel for which it gives credit.
+    /// The part of the rate at which a destination takes data for which it gives credit.
     #[schemars(range(min = 0.01, max = 1.0))]
     pub rate: f64,
-    /// Credit given of which the data has not come, beyond which a destination gives none. By default one and a half times what a channel carries
+    /// Credit given of which the data has not come, from which on a destination gives none. By default one and a half times what it can take
     /// in the longest round trip in the empty network by shortest ways.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<Size>,
     /// Silence after which a queue begins anew. By default ten such round trips.
@@ -64,8 +66,8 @@ pub struct Rccc {
 
 impl Default for Rccc {
     fn default() -> Self {
-        let packet = Size::Packets(1);
-        Self { unsolicited: packet, quantum: packet, rate: 0.99, outstanding: None, restart: None }
+        let (unsolicited, quantum) = (Size::Packets(1), Size::Packets(4));
+        Self { unsolicited, quantum, rate: 0.99, outstanding: None, restart: None }
     }
 }
 
@@ -84,21 +86,13 @@ pub struct Account {
     active: Tick,
 }
 
-/// What a destination owes a source.
-#[derive(Debug, Default)]
-struct Owed {
-    /// Flits that the source has told of, and was given no credit for.
-    flits: u64,
-    /// Class of the scenario of what last told it.
-    group: u8,
-}
-
 /// State of a destination.
 #[derive(Debug, Default)]
 pub struct Purse {
     /// Sources with something owed, in turn.
     turns: VecDeque<u32>,
-    owed: Keyed<u32, Owed>,
+    /// Flits that sources have told of, and were given no credit for.
+    owed: Keyed<u32, u64>,
     /// Flits of credit given of which the data has not come; a packet may come that is longer than the credit that was given.
     outstanding: i64,
     /// When the next credit is due: between ticks, so that they are at the right pace in the mean.
@@ -129,10 +123,10 @@ impl Credits {
         self.unsolicited - state.unsolicited
     }
 
-    /// What of the data that waits the destination was not told of, if `sent` more flits of it are sent.
-    fn untold(&self, state: &Account, sent: u64) -> u64 {
+    /// What the destination was not told of, of the data that waits and of what was sent ahead of credit.
+    fn untold(&self, state: &Account) -> u64 {
         let covered = (self.free(state) + state.told) as i64 + state.credit;
-        (state.waiting as i64 - covered.max(sent as i64)).max(0) as u64
+        (state.waiting as i64 - covered).max(0) as u64
     }
 
     fn may_send(&self, state: &Account) -> bool {
@@ -166,7 +160,7 @@ impl Source for Credits {
         if self.may_send(state) {
             return Pull::Next(self.data);
         }
-        let untold = self.untold(state, 0);
+        let untold = self.untold(state);
         if state.told == 0 && untold > 0 {
             Pull::Control(self.control, Kind::Reservation, [untold, 0])
         } else {
@@ -184,7 +178,7 @@ impl Source for Credits {
 
     fn stamp(&self, queue: &SendQueue<Account>, _: Pull, packet: &mut Packet) {
         let (state, flits) = (&queue.state, u64::from(packet.hot.flits()));
-        packet.notes.words = [self.untold(state, flits), flits - flits.min(self.free(state))];
+        packet.notes.words = [self.untold(state), flits - flits.min(self.free(state))];
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Account>, sent: &Sent) {
@@ -222,17 +216,17 @@ impl Source for Credits {
         if self.acknowledge {
             replies.extend(received.acknowledge(true, self.control));
         }
-        let (cold, [told, paid]) = (&received.packet.cold, received.packet.notes.words);
+        let (src, [told, paid]) = (received.packet.cold.src, received.packet.notes.words);
         if !tells(received.packet.hot.kind()) {
             return;
         }
         purse.outstanding -= paid as i64;
         if told > 0 {
-            let owed = purse.owed.entry(cold.src);
-            if owed.flits == 0 {
-                purse.turns.push_back(cold.src);
+            let owed = purse.owed.entry(src);
+            if *owed == 0 {
+                purse.turns.push_back(src);
             }
-            *owed = Owed { flits: owed.flits + told, group: cold.class };
+            *owed += told;
         }
     }
 
@@ -249,9 +243,9 @@ impl Source for Credits {
             return Prompt::At(purse.next.ceil() as Tick);
         }
         let owed = purse.owed.entry(source);
-        let (given, group) = (owed.flits.min(self.quantum), owed.group);
-        owed.flits -= given;
-        let rest = owed.flits > 0;
+        let given = self.quantum.min(*owed);
+        *owed -= given;
+        let rest = *owed > 0;
         purse.turns.pop_front();
         if rest {
             purse.turns.push_back(source);
@@ -260,7 +254,7 @@ impl Source for Credits {
         }
         purse.outstanding += given as i64;
         purse.next = purse.next.max(now as f64 - 1.0) + (given as f64 * self.pace).max(1.0);
-        Prompt::Send(source, group, Reply { kind: Kind::Credit, class: self.control, words: [given, 0] })
+        Prompt::Send(source, Reply { kind: Kind::Credit, class: self.control, words: [given, 0] })
     }
 }
 
@@ -278,6 +272,17 @@ impl Rccc {
 }
 
 impl Scheme for Rccc {
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        let (quantum, packet) = (plan.flits(self.quantum), plan.packet_flits);
+        let small = (quantum < u32::from(packet)).then(|| {
+            format!(
+                "congestion_control.quantum: {quantum} flits, less than a packet ({packet}): credits take room from the data on the way \
+                 back"
+            )
+        });
+        Vec::from_iter(small)
+    }
+
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
         let outstanding = self.outstanding.is_none().then(|| json!(Size::Flits(self.outstanding(plan))));
         let restart = self.restart.is_none().then(|| json!(Duration::Ps(self.restart(plan) * plan.tick)));
@@ -394,6 +399,21 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_beyond_the_unsolicited_data_is_told_with_the_rest() {
+        let source = Credits { unsolicited: 1, ..credits() };
+        let mut queue = queue(&source, 25);
+        assert_eq!(send(&source, &mut queue, 24, 1), [24, 23]);
+        assert_eq!((queue.state.credit, source.pull(&queue, 2)), (-23, Pull::Wait));
+        give(&source, &mut queue, 24, 3);
+        assert_eq!(send(&source, &mut queue, 1, 3), [0, 1]);
+        // A single packet too.
+        queue.push(Message::new(4, 3, 5, 0));
+        source.on_message(&mut queue.state, 5);
+        assert_eq!(source.pull(&queue, 4), Pull::Control(0, Kind::Reservation, [5, 0]));
+        assert_eq!(queue.state.credit, 0);
+    }
+
+    #[test]
     fn messages_that_come_later_are_told_with_the_next_data() {
         let source = Credits { unsolicited: 0, ..credits() };
         let mut queue = queue(&source, 30);
@@ -419,7 +439,7 @@ mod tests {
             source.reply(purse, &Received { packet: &packet, droppable: false, now: 0 }, &mut Vec::new());
         };
         let next = |purse: &mut Purse, now| match source.prompt(purse, now) {
-            Prompt::Send(to, _, reply) => (to, reply.words[0]),
+            Prompt::Send(to, reply) => (to, reply.words[0]),
             Prompt::At(at) => (u32::MAX, at),
             Prompt::Wait => (u32::MAX, 0),
         };

@@ -93,8 +93,8 @@ impl Reply {
 /// What a destination sends by itself, not in answer to what has just come.
 #[derive(Debug, Clone, Copy)]
 pub enum Prompt {
-    /// This control packet to an endpoint, for the traffic of a class of the scenario.
-    Send(u32, u8, Reply),
+    /// This control packet to an endpoint.
+    Send(u32, Reply),
     /// Nothing before this time, unless something comes.
     At(Tick),
     /// Nothing until something comes.
