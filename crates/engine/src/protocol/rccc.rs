@@ -310,6 +310,7 @@ impl Scheme for Rccc {
 mod tests {
     use super::*;
     use crate::nic::queue::Message;
+    use proptest::prelude::*;
 
     fn credits() -> Credits {
         Credits {
@@ -453,5 +454,47 @@ mod tests {
         assert_eq!(next(&mut purse, 172), (7, 6));
         assert_eq!(next(&mut purse, 200), (u32::MAX, 0));
         assert!(purse.turns.is_empty() && purse.owed.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn all_that_was_sent_is_paid_for_but_what_is_unsolicited(
+            messages in proptest::collection::vec(1..200_u32, 1..20),
+            (unsolicited, quantum) in (0..100_u64, 1..100_u64),
+        ) {
+            let source = Credits { unsolicited, quantum, ..credits() };
+            let (mut queue, mut purse, mut now) = (SendQueue::<Account>::default(), Purse::default(), 1);
+            let all: u32 = messages.iter().sum();
+            // Half of them come after the others are sent.
+            let mut halves = messages.chunks(messages.len().div_ceil(2));
+            loop {
+                let (pull, flits) = (source.pull(&queue, now), queue.left().min(24) as u16);
+                match pull {
+                    Pull::Next(_) | Pull::Control(..) => {
+                        let mut packet = Packet::default();
+                        packet.notes.words = send(&source, &mut queue, flits, now);
+                        let is_data = matches!(pull, Pull::Next(_));
+                        packet.hot.set_size(if is_data { Kind::Data } else { Kind::Reservation }, flits.max(1));
+                        let received = Received { packet: &packet, droppable: false, now };
+                        source.reply(&mut purse, &received, &mut Vec::new());
+                    }
+                    _ => match source.prompt(&mut purse, now) {
+                        Prompt::Send(_, reply) => give(&source, &mut queue, reply.words[0], now),
+                        Prompt::At(at) => now = at,
+                        Prompt::Wait => {
+                            prop_assert!(!queue.has_message(), "it waits for ever");
+                            let Some(half) = halves.next() else { break };
+                            for &flits in half {
+                                queue.push(Message::new(now, 3, flits, 0));
+                                source.on_message(&mut queue.state, flits);
+                            }
+                        }
+                    },
+                }
+            }
+            let state = &queue.state;
+            prop_assert_eq!((state.waiting, state.told, state.credit, purse.outstanding), (0, 0, 0, 0));
+            prop_assert!(state.unsolicited == unsolicited.min(all.into()) && purse.owed.is_empty());
+        }
     }
 }
