@@ -1,6 +1,6 @@
 //! HPCC: windows by what the busiest link on the way tells of itself.
 use super::flight::{Flight, number_and_flits, with_flits};
-use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source, unless_given};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -243,13 +243,13 @@ impl Scheme for Hpcc {
     }
 
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
-        let ([base, restart], tick) = (self.times(plan), plan.tick);
-        let of = |key, given: bool, time: Tick| (!given).then(|| (key, json!(Duration::Ps(time * tick))));
+        let [base, restart] = self.times(plan).map(|time| json!(Duration::Ps(time * plan.tick)));
         let bits = (self.windows(plan)[1] * plan.scale.flit_bits as f64).round() as u64;
-        let add = self.window_ai.is_none().then(|| ("window_ai", json!(Size::Bits(bits))));
-        let times =
-            [of("base_rtt", self.base_rtt.is_some(), base), of("restart", self.restart.is_some(), restart)];
-        times.into_iter().chain([add]).flatten().collect()
+        unless_given([
+            ("base_rtt", self.base_rtt.is_some(), base),
+            ("restart", self.restart.is_some(), restart),
+            ("window_ai", self.window_ai.is_some(), json!(Size::Bits(bits))),
+        ])
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {

@@ -98,6 +98,13 @@ pub enum Told {
     Share(f64),
 }
 
+/// Of keys whose values depend on the network (key, whether it is given, its value otherwise), the defaults of those that are not given.
+pub fn unless_given<const N: usize>(
+    all: [(&'static str, bool, serde_json::Value); N],
+) -> Vec<(&'static str, serde_json::Value)> {
+    all.into_iter().filter(|(_, given, _)| !given).map(|(key, _, value)| (key, value)).collect()
+}
+
 /// The warning that a key of a scheme, which is given, does nothing for want of something else.
 pub fn idle(key: &str, given: bool, without: &str) -> Option<String> {
     given.then(|| format!("congestion_control.{key} does nothing without {without}"))

@@ -1,7 +1,7 @@
 //! NSCC: windows by delays and marks together, as Ultra Ethernet has them.
 use super::flight::{Flight, number_and_flits, with_flits};
 use super::red::Marks;
-use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source, unless_given};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -38,12 +38,13 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// The specification leaves values open; the defaults are those of the authors' simulator (htsim), for a network without trimming, with its
-/// scaling by the bandwidth-delay product, relative to 150 kB, and by the target, relative to 12 us.
+/// The defaults are those of the authors' simulator (htsim), for a network without trimming, with its scaling by the bandwidth-delay product,
+/// relative to 150 kB, and by the target, relative to 12 us. Its parts of a queue's size, from and beyond which packets are marked, are those of a
+/// round trip here.
 ///
 /// # Paper
 ///
-/// Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025, section 3.6; T. Hoefler and others, "Ultra Ethernet's Design Principles and
+/// Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025; T. Hoefler and others, "Ultra Ethernet's Design Principles and
 /// Architectural Innovations", arXiv:2508.08906; T. Bonato and others, "SMaRTT-REPS: Sender-based Marked Rapidly-adapting Trimmed & Timed
 /// Transport with Recycled Entropies", arXiv:2404.01630.
 ///
@@ -351,16 +352,19 @@ impl Scheme for Nscc {
     }
 
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
-        let times = self.times(plan);
-        let names = ["base_rtt", "target", "fast_delay", "quick_adapt", "restart"];
-        let given = [self.base_rtt, self.target, self.fast_delay, self.quick_adapt, self.restart];
-        let given = given.map(|given| given.is_some());
-        let known = (0..names.len()).filter(|&at| !given[at]);
-        let mut all = Vec::from_iter(known.map(|at| (names[at], json!(Duration::Ps(times[at] * plan.tick)))));
+        let [base, target, fast, quick, restart] =
+            self.times(plan).map(|time| json!(Duration::Ps(time * plan.tick)));
+        let mut all = unless_given([
+            ("base_rtt", self.base_rtt.is_some(), base),
+            ("target", self.target.is_some(), target),
+            ("fast_delay", self.fast_delay.is_some(), fast),
+            ("quick_adapt", self.quick_adapt.is_some(), quick),
+            ("restart", self.restart.is_some(), restart),
+            ("window", self.window.is_some(), json!(Size::Flits(self.full(plan) as u64))),
+        ]);
         all.extend(self.marks(plan).defaults(plan));
-        all.extend(self.window.is_none().then(|| ("window", json!(Size::Flits(self.full(plan) as u64)))));
-        let usual = self.increases(plan).into_iter().filter(|(_, given, _)| given.is_none());
-        all.extend(usual.map(|(key, _, value)| (key, json!(value))));
+        let increases = self.increases(plan).map(|(key, given, usual)| (key, given.is_some(), json!(usual)));
+        all.extend(unless_given(increases));
         all
     }
 

@@ -1,5 +1,5 @@
 //! RCCC: destinations give credit for what sources want to send, at the pace of their channel, as Ultra Ethernet has it.
-use super::{Prompt, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Prompt, Pull, Received, Reply, Scheme, Sent, Source, unless_given};
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
@@ -29,13 +29,13 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// `quantum` and `rate` are those of the authors' simulator (htsim), the first the specification's too; `outstanding` is SIRD's. htsim has `unsolicited` of one
+/// `quantum`, which it calls the specification's, and `rate` are those of the authors' simulator (htsim); `outstanding` is SIRD's. htsim has `unsolicited` of one
 /// and a half round trips, and switches that trim what is too much; in a network without loss, that much from each of many sources to one
 /// destination would stop all others until it has drained.
 ///
 /// # Paper
 ///
-/// Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025, section 3.6; T. Hoefler and others, "Ultra Ethernet's Design Principles and
+/// Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025; T. Hoefler and others, "Ultra Ethernet's Design Principles and
 /// Architectural Innovations", arXiv:2508.08906. What limits `outstanding`: K. Prasopoulos, R. Kosta, E. Bugnion, M. Kogias, "SIRD: A
 /// Sender-Informed, Receiver-Driven Datacenter Transport Protocol", NSDI 2025.
 ///
@@ -284,10 +284,11 @@ impl Scheme for Rccc {
     }
 
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
-        let outstanding = self.outstanding.is_none().then(|| json!(Size::Flits(self.outstanding(plan))));
-        let restart = self.restart.is_none().then(|| json!(Duration::Ps(self.restart(plan) * plan.tick)));
-        let all = [("outstanding", outstanding), ("restart", restart)];
-        all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+        let restart = json!(Duration::Ps(self.restart(plan) * plan.tick));
+        unless_given([
+            ("outstanding", self.outstanding.is_some(), json!(Size::Flits(self.outstanding(plan)))),
+            ("restart", self.restart.is_some(), restart),
+        ])
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {

@@ -1,6 +1,6 @@
 //! How switches mark with a chance that grows with the queue (RED): the agent of DCQCN and NSCC, and the two lengths it goes by.
 use super::reach::Reach;
-use super::{Agent, Departure, Interest};
+use super::{Agent, Departure, Interest, unless_given};
 use crate::core::packet::{Cold, Kind};
 use crate::core::plan::Plan;
 use crate::problem::Problem;
@@ -98,9 +98,11 @@ impl Marks {
     /// Those that are not given: key and value.
     pub fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
         let (from, all) = self.flits(plan);
-        let of = |key, given: bool, flits: u32| (!given).then(|| (key, json!(Size::Flits(flits.into()))));
-        let known = [of("mark_from", self.from.is_some(), from), of("mark_all", self.all.is_some(), all)];
-        known.into_iter().flatten().collect()
+        let flits = |flits: u32| json!(Size::Flits(flits.into()));
+        unless_given([
+            ("mark_from", self.from.is_some(), flits(from)),
+            ("mark_all", self.all.is_some(), flits(all)),
+        ])
     }
 
     /// The agent that goes by them.

@@ -1,6 +1,6 @@
 //! Swift: windows that keep the round trip near a target.
 use super::flight::{Flight, number_and_flits, with_flits};
-use super::{Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Pull, Received, Reply, Scheme, Sent, Source, unless_given};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -258,12 +258,13 @@ impl Scheme for Swift {
 
     fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
         let times = self.times(plan);
-        let given = [self.base_target, self.fs_range, self.restart].map(|given| given.is_some());
-        let names = ["base_target", "fs_range", "restart"];
-        let known = (0..3).filter(|&at| !given[at]);
-        let mut all = Vec::from_iter(known.map(|at| (names[at], json!(Duration::Ps(times[at] * plan.tick)))));
-        all.extend(self.max_cwnd.is_none().then(|| ("max_cwnd", json!(self.max_cwnd(plan, times[0])))));
-        all
+        let [base, range, restart] = times.map(|time| json!(Duration::Ps(time * plan.tick)));
+        unless_given([
+            ("base_target", self.base_target.is_some(), base),
+            ("fs_range", self.fs_range.is_some(), range),
+            ("restart", self.restart.is_some(), restart),
+            ("max_cwnd", self.max_cwnd.is_some(), json!(self.max_cwnd(plan, times[0]))),
+        ])
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, _acknowledge: bool) -> Box<dyn Nics> {
