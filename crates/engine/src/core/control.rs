@@ -1,7 +1,8 @@
 //! What a protocol does in switches: it looks at packets on their way, answers those that it takes out, and sends signals.
+use super::arrivals::Here;
 use super::packet;
 use super::packet::{NIL, Packet};
-use super::partition::{Here, NO_ENDPOINT, Partition, identity};
+use super::partition::{NO_ENDPOINT, Partition, identity};
 use super::plan::FlitTime;
 use super::post::Post;
 use super::wheel::Kind;

@@ -1,13 +1,12 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
-use super::channel::{Channel, Far, Inlet, Lane, Timing, Upstream, timings};
-use super::credits::{Credit, Returns};
+use super::Tick;
+use super::channel::{Channel, Far, Inlet, Lane, Timing, timings};
+use super::credits::Credit;
 use super::line::Line;
 use super::packet::{NIL, Pool};
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
-use super::{NEVER, Tick};
-use crate::graph::Peer;
 use crate::keyed::Keyed;
 use crate::probe::Probe;
 use crate::protocol::signal::Signal;
@@ -67,7 +66,7 @@ pub struct Fabric {
     cut_free: Table<Tick>,
     /// Credits of each virtual channel of each channel, a channel's side by side, and the packets that wait for it.
     pub(super) credits: Table<u32>,
-    lanes: Table<Lane>,
+    pub(super) lanes: Table<Lane>,
     /// Flits that the virtual channels of each channel share in the buffer ahead; empty if none do.
     pub(super) pools: Table<u32>,
     /// Flits of the pool that each virtual channel of each channel uses; empty if there are no pools.
@@ -139,72 +138,6 @@ impl Fabric {
             || fabric.probe.traces();
         fabric.unusual = fabric.accounted || fabric.probe.loads.is_some();
         fabric
-    }
-
-    fn wire(&mut self, number: u32) {
-        let plan = self.plan.clone();
-        for (local, &switch) in self.share.switches.clone().iter().enumerate() {
-            let base = self.share.ports[local];
-            for port in &plan.graph.switches[switch as usize] {
-                let here = self.channels.len() as u32;
-                let far = match port.peer {
-                    Peer::None => Far::Nowhere,
-                    Peer::Endpoint(endpoint) => Far::Endpoint(plan.endpoint_home[endpoint as usize]),
-                    Peer::Switch { switch, port } => match plan.local_port(switch, port) {
-                        (partition, there) if partition == number => Far::Input(there),
-                        (partition, there) => {
-                            self.lines.push(Line::new(here, (partition, there)));
-                            Far::Line(self.lines.len() as u32 - 1)
-                        }
-                    },
-                };
-                let upstream = match far {
-                    Far::Input(there) => Upstream::Channel(there),
-                    Far::Line(line) => Upstream::Line(line),
-                    Far::Endpoint(endpoint) => Upstream::Channel(self.ports + endpoint),
-                    Far::Nowhere => Upstream::Nowhere,
-                };
-                self.inlets.push(Inlet {
-                    local: local as u32,
-                    switch,
-                    base,
-                    delay: plan.links[port.class as usize].credit() as u32,
-                    upstream,
-                });
-                self.add_channel(port.class, far);
-            }
-        }
-        for &endpoint in &self.share.endpoints.clone() {
-            let (switch, port) = plan.graph.endpoints[endpoint as usize];
-            let (_, input) = plan.local_port(switch, port);
-            self.add_channel(plan.graph.switches[switch as usize][port as usize].class, Far::Input(input));
-        }
-    }
-
-    fn add_channel(&mut self, link: u8, far: Far) {
-        let unlimited = matches!(far, Far::Endpoint(_));
-        let buffer = &self.plan.links[link as usize].buffer;
-        let credit = |&flits: &u32| if unlimited { u32::MAX / 2 } else { flits };
-        self.credits.extend(buffer.iter().map(credit));
-        self.lanes.extend(buffer.iter().map(|_| Lane { used: 0, head: NIL, tail: NIL }));
-        if self.plan.links.iter().any(|link| link.pool > 0) {
-            self.pools.push(self.plan.links[link as usize].pool);
-        }
-        let rows = self.plan.links.len();
-        let row = match far {
-            Far::Endpoint(_) => rows + 1,
-            _ if self.channels.len() as u32 >= self.ports => rows,
-            _ => link as usize,
-        };
-        self.channels.push(Channel {
-            free_at: 0,
-            wake_at: NEVER,
-            returns: Returns::new(self.ports),
-            far,
-            sending: 0,
-            starved: false,
-            row: u8::try_from(row).expect("a network has at most 254 link classes"),
-        });
     }
 
     /// Puts a packet into the queue of its virtual channel, in front of a channel.

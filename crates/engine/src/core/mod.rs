@@ -5,6 +5,7 @@
 //! the events inside a tick, any partitioning and any number of threads give the same result.
 mod accounts;
 pub mod ahead;
+mod arrivals;
 mod border;
 pub mod build;
 pub mod channel;
@@ -27,6 +28,7 @@ pub mod stall;
 pub mod table;
 pub mod trace;
 pub mod wheel;
+mod wiring;
 
 /// Simulated time in ticks of the run ([`plan::Plan::tick`] picoseconds each).
 pub type Tick = u64;

@@ -1,7 +1,6 @@
 //! A partition: its switches, its endpoints, and the loop over their events.
-use super::ahead;
-use super::channel::Inlet;
-use super::circuits::{Circuits, Place};
+use super::arrivals::Vc;
+use super::circuits::Circuits;
 use super::fabric::Fabric;
 use super::plan::{Plan, VCS_MAX};
 use super::table::Table;
@@ -9,9 +8,7 @@ use super::wheel::Kind;
 use super::{NEVER, Tick};
 use crate::nic::Nics;
 use crate::protocol::Agent;
-use crate::queueing::Assignment;
-use crate::rng::{mix, scale};
-use crate::routing::Senses;
+use crate::rng::mix;
 use crate::switch::arch::{Architecture, Routed};
 use crate::switch::deadlines::SPAN;
 use std::sync::Arc;
@@ -28,31 +25,19 @@ pub struct Partition<A: Architecture> {
     pub(super) speaks: bool,
     /// The flows in the switches, if they are kept account of.
     pub circuits: Option<Box<Circuits>>,
-    last_hop: bool,
+    pub(super) last_hop: bool,
     /// Whether packets are promised room when they are routed.
-    promises: bool,
+    pub(super) promises: bool,
     pub(super) plan: Arc<Plan>,
     /// The seed, mixed: the keys of chances under two seeds have nothing in common then. Seeds themselves differ in few bits, as ports and
     /// switches do, so that one's chances would be those of another's at other ports.
-    salt: u64,
+    pub(super) salt: u64,
     /// Local endpoint on each port, or `NO_ENDPOINT`.
     pub(super) endpoints: Table<u32>,
-    vcs: Box<[Vc; VCS_MAX]>,
+    pub(super) vcs: Box<[Vc; VCS_MAX]>,
     pub(super) events: Vec<u64>,
-    arrivals: Vec<u64>,
-    inspected: Vec<Routed>,
-}
-
-/// What an arriving packet's virtual channel tells of it.
-#[derive(Clone, Copy, Default)]
-struct Vc {
-    network: u8,
-    /// First virtual channel of its class, network and queue.
-    base: u8,
-    /// First virtual channel of its class and network, if queues are chosen at each hop: then of data only.
-    spread: Option<u8>,
-    /// Whether its arrival is noted.
-    tracked: bool,
+    pub(super) arrivals: Vec<u64>,
+    pub(super) inspected: Vec<Routed>,
 }
 
 /// No endpoint is attached to the port.
@@ -62,44 +47,6 @@ pub(super) const NO_ENDPOINT: u32 = u32::MAX;
 pub(super) fn identity(pool: &super::packet::Pool, id: u32) -> (u32, u32, u16) {
     let cold = &pool.cold[id];
     (cold.src, cold.message, cold.sequence)
-}
-
-/// What a routing senses of the switch a packet is in.
-pub(super) struct Here<'a, A: Architecture> {
-    pub(super) switches: &'a A,
-    pub(super) fabric: &'a Fabric,
-    /// Virtual channel of the packet's class and network at level 0.
-    pub(super) vc: u8,
-    /// First port of the switch.
-    pub(super) base: u32,
-    pub(super) chance: u64,
-}
-
-impl<A: Architecture> Senses for Here<'_, A> {
-    fn below(&mut self, n: u32) -> u32 {
-        self.chance = mix(self.chance, 1);
-        scale(self.chance, n)
-    }
-
-    fn occupancy(&mut self, port: u16) -> u32 {
-        let port = self.base + port as u32;
-        self.switches.waiting(port)
-    }
-
-    fn load(&mut self, port: u16) -> u32 {
-        self.occupancy(port) + self.fabric.in_use(self.base + port as u32)
-    }
-
-    fn queued(&mut self, port: u16, level: u8) -> u32 {
-        if self.fabric.plan.output_buffer.is_none() {
-            return self.occupancy(port);
-        }
-        self.fabric.queued(self.base + port as u32, self.vc + level)
-    }
-
-    fn room(&mut self, port: u16, level: u8) -> u32 {
-        self.fabric.room(self.base + port as u32, self.vc + level)
-    }
 }
 
 impl<A: Architecture> Partition<A> {
@@ -124,16 +71,7 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.tracking = fabric.tracked.contains(&true);
         fabric.pool.noting = fabric.tracking || fabric.plan.noting;
-        let mut vcs = Box::new([Vc::default(); VCS_MAX]);
-        let plan = &fabric.plan.vcs;
-        for (vc, told) in vcs.iter_mut().take(plan.count()).enumerate() {
-            let tracked = fabric.tracked[plan.class_of[vc] as usize];
-            let (class, network) = (plan.class_of[vc], plan.network_of[vc]);
-            let spread =
-                matches!(fabric.plan.queues, Assignment::Port(_)) && !plan.classes[class as usize].control;
-            let spread = spread.then(|| plan.index(class, network, 0, 0));
-            *told = Vc { network, base: plan.base_of[vc], spread, tracked };
-        }
+        let vcs = Vc::all(&fabric);
         let mut endpoints = Table::default();
         for &switch in &fabric.share.switches {
             for port in &fabric.plan.graph.switches[switch as usize] {
@@ -261,55 +199,6 @@ impl<A: Architecture> Partition<A> {
         }
     }
 
-    /// Collects and routes the heads that arrive in this tick, on the state as of its beginning.
-    fn arrive(&mut self) {
-        let lines = self.take(Kind::Line);
-        let mut arrivals = std::mem::take(&mut self.arrivals);
-        self.fabric.wheel.take(Kind::Arrival, &mut arrivals);
-        self.fabric.probe.events += arrivals.len() as u64;
-        arrivals.extend(lines.iter().map(|&line| self.fabric.take_packet(line as u32)));
-        self.events = lines;
-        self.order(&mut arrivals);
-        for &event in &arrivals {
-            self.route((event >> 32) as u32, event as u32);
-        }
-        if self.fabric.is_large() {
-            self.expect_fetched(&arrivals);
-        }
-        self.arrivals = arrivals;
-    }
-
-    /// Tells the outputs, which are on their way into the cache, of the packets that were routed to them.
-    #[inline(never)]
-    fn expect_fetched(&mut self, arrivals: &[u64]) {
-        for &event in arrivals {
-            let routed = self.routed(event);
-            self.switches.expect(routed.port, self.fabric.now);
-            self.switches.fetch_place(&self.fabric, routed);
-        }
-    }
-
-    /// Packets that are promised room must be routed in an order that means something, as must those that change what a switch
-    /// knows of flows, or learn it: these go first.
-    fn order(&self, arrivals: &mut [u64]) {
-        let ordered = match &self.circuits {
-            _ if self.promises => arrivals,
-            Some(circuits) => {
-                let mut first = 0;
-                for at in 0..arrivals.len() {
-                    let id = arrivals[at] as u32;
-                    if circuits.concerns(self.fabric.pool.hot[id].kind(), &self.fabric.pool.notes[id].words) {
-                        arrivals.swap(first, at);
-                        first += 1;
-                    }
-                }
-                &mut arrivals[..first]
-            }
-            None => return,
-        };
-        ordered.sort_unstable_by_key(|event| event >> 32);
-    }
-
     fn wake_ports(&mut self) {
         let events = self.take(Kind::Wake);
         for &port in &events {
@@ -364,92 +253,6 @@ impl<A: Architecture> Partition<A> {
             }
         }
         self.events = events;
-    }
-
-    #[inline]
-    fn route(&mut self, input: u32, id: u32) {
-        let Inlet { switch, base, .. } = self.fabric.inlets[input];
-        let (plan, now) = (&*self.plan, self.fabric.now);
-        let hot = &self.fabric.pool.hot[id];
-        let (dst, channel) = (hot.dst, &self.vcs[hot.vc as usize]);
-        let mut route = hot.route(channel.network);
-        let port = (input - base) as u16;
-        // A head arrives at an input at most once a tick: that is the key of its chance.
-        let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ self.salt;
-        let (switches, fabric) = (&self.switches, &self.fabric);
-        let mut here = Here { switches, fabric, vc: channel.base, base, chance };
-        let hop = match &mut self.circuits {
-            None => plan.router.route(switch, Some(port), dst, &mut route, &mut here),
-            Some(circuits) => {
-                let pool = &mut self.fabric.pool;
-                let (hot, src, words) = (&pool.hot[id], pool.cold[id].src, &mut pool.notes[id].words);
-                circuits.route(plan, Place { input, switch, base }, (hot, src, words), &mut route)
-            }
-        };
-        route.leave();
-        let hot = &mut self.fabric.pool.hot[id];
-        hot.set_route(route);
-        hot.out = hop.port;
-        hot.next_vc = match channel.spread {
-            None => channel.base + hop.level,
-            Some(first) => {
-                first
-                    + ahead::queue_beyond(plan, (switch, hop.port), dst, &route) * plan.vcs.levels as u8
-                    + hop.level
-            }
-        };
-        let (next_vc, flits) = (hot.next_vc, hot.flits());
-        let port = base + hop.port as u32;
-        if self.fabric.is_large() {
-            self.switches.fetch(port);
-            self.fabric.channels.fetch(port);
-            self.fabric.credits.fetch(port * self.fabric.vcs + next_vc as u32);
-        } else {
-            self.switches.expect(port, now);
-        }
-        self.fabric.promise(port, next_vc, flits);
-        if channel.tracked {
-            self.fabric.pool.notes[id].arrived = now;
-        }
-    }
-
-    /// The packet of an arrival that was routed.
-    #[inline(always)]
-    fn routed(&self, event: u64) -> Routed {
-        let (input, id) = ((event >> 32) as u32, event as u32);
-        let port = self.fabric.inlets[input].base + self.fabric.pool.hot[id].out as u32;
-        Routed { port, input, id }
-    }
-
-    /// Takes a routed packet in beside the others.
-    #[inline(never)]
-    pub(super) fn take_in(&mut self, routed: Routed) {
-        self.switches.accept(&mut self.fabric, &mut *self.agent, routed);
-    }
-
-    /// Takes the routed packets in; those that the protocol looks at in order of their ports, after all others.
-    #[inline(never)]
-    fn accept(&mut self) {
-        let arrivals = std::mem::take(&mut self.arrivals);
-        for &event in &arrivals {
-            let routed = self.routed(event);
-            if self.last_hop && self.is_inspected(routed) {
-                self.inspected.push(routed);
-            } else {
-                self.switches.accept(&mut self.fabric, &mut *self.agent, routed);
-            }
-        }
-        self.arrivals = arrivals;
-        if self.inspected.is_empty() {
-            return;
-        }
-        let mut inspected = std::mem::take(&mut self.inspected);
-        inspected.sort_unstable_by_key(|routed| routed.input);
-        for &routed in &inspected {
-            self.inspect(routed);
-        }
-        inspected.clear();
-        self.inspected = inspected;
     }
 
     /// Flits in each of its switches.

@@ -7,34 +7,32 @@ mod due;
 mod feed;
 pub mod injection;
 mod jobs;
+mod node;
 mod paced;
 mod parked;
 mod prompt;
 pub mod queue;
 mod receive;
+mod send;
 mod turns;
 mod unqueued;
 
+use crate::core::Tick;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
-use crate::core::{NEVER, Tick};
 use crate::keyed::Keyed;
 use crate::protocol::signal::Signal;
 use crate::protocol::{Pull, Reply, Source};
 use crate::traffic::generator::Generator;
 use crate::workload::host::Hosts;
 use at_source::waits_for_the_same;
-use directory::Directory;
-use due::Due;
 use feed::{Feed, born};
-use injection::{Candidate, Clock};
-use parked::Parked;
+use injection::Candidate;
+use node::Node;
 use queue::{Message, SendQueue};
 pub use receive::respond;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 /// The endpoints of a partition, whatever their protocol.
@@ -59,66 +57,6 @@ pub trait Nics: Send {
     fn hosts(&self) -> Option<&Hosts>;
     /// The barrier of a job is over at a time.
     fn release(&mut self, fabric: &mut Fabric, job: usize, at: crate::units::Time);
-}
-
-/// One endpoint.
-struct Node {
-    /// Control packets to send, in order.
-    control: VecDeque<Packet>,
-    /// Queues in the round robin.
-    ready: VecDeque<u32>,
-    /// Classes in which they want to send until something happens to them ([`Source::plain`]), one bit each; all, if that is not
-    /// known of each of them.
-    wants: u64,
-    /// Queues that wait for credit, beside it, if `NicSet::parks`.
-    parked: Parked,
-    /// Queues that want to reserve at once; they stand in the round robin too.
-    hurried: VecDeque<u32>,
-    /// Queues that wait for a time; ties go by destination, since numbers depend on the partitioning.
-    asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
-    /// Queues with data whose time comes.
-    due: Due,
-    /// Destinations with a queue, and their queues.
-    queues: Directory,
-    /// Its generators: a range of `NicSet::feeds`.
-    generators: std::ops::Range<u32>,
-    /// Whether it has a class with one destination, whose messages wait in the generator.
-    generators_wait: bool,
-    /// Creation of the next message.
-    next_born: Tick,
-    next_message: u32,
-    /// No data before this time.
-    hold: Tick,
-    /// Flits sent that may be dropped, of which no answer has come.
-    retained: u32,
-    /// Data packets sent, or refused once.
-    turn: u32,
-    /// Its periods, if its flows have rates.
-    clock: Clock,
-    /// Flits of its flows that switches know of.
-    announced: u64,
-    /// Its flows that could send when they were last looked at, if they have rates, and before when that holds unless something
-    /// happens to a queue, which then is ready; 0 if it does not.
-    flows: Vec<Candidate>,
-    flows_until: Tick,
-    /// When it is to be looked at, if its flows have rates.
-    paced_at: Tick,
-    /// When it sends something by itself as a destination.
-    prompt_at: Tick,
-    /// Whether one of its flows with rates lacked credit when they were looked at last.
-    paced_lacks: bool,
-}
-
-impl Node {
-    /// Whether it is to be looked at once the channel has time and credit.
-    fn is_waiting(&self, now: Tick) -> bool {
-        !self.ready.is_empty()
-            || !self.control.is_empty()
-            || !self.hurried.is_empty()
-            || !self.parked.is_empty()
-            || self.paced_lacks
-            || self.due.is_ready(now)
-    }
 }
 
 /// The endpoints of a partition under the protocol `S`.
@@ -174,30 +112,7 @@ impl<S: Source> NicSet<S> {
             if source.looks_ahead() || runs_job || own.iter().any(|feed| feed.only.is_none()) {
                 own.iter_mut().for_each(|feed| feed.only = None);
             }
-            nodes.push(Node {
-                control: VecDeque::new(),
-                ready: VecDeque::new(),
-                wants: u64::MAX,
-                parked: Parked::default(),
-                hurried: VecDeque::new(),
-                asleep: BinaryHeap::new(),
-                due: Due::default(),
-                queues: Directory::default(),
-                generators_wait: feeds[first as usize..].iter().any(|feed: &Feed| feed.only.is_some()),
-                generators: first..feeds.len() as u32,
-                next_born: NEVER,
-                next_message: 0,
-                hold: 0,
-                retained: 0,
-                turn: 0,
-                clock: Clock::default(),
-                announced: 0,
-                flows: Vec::new(),
-                flows_until: 0,
-                paced_at: NEVER,
-                prompt_at: NEVER,
-                paced_lacks: false,
-            });
+            nodes.push(Node::new(first..feeds.len() as u32, &feeds));
         }
         Self {
             at_once: source.reserves_at_once(),

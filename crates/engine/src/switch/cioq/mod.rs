@@ -1,4 +1,5 @@
 //! Combined input/output-queued switch.
+mod architecture;
 mod candidates;
 mod cells;
 mod crossbar;

@@ -10,8 +10,10 @@ use crate::keyed::Keyed;
 use crate::lists::{List, Lists};
 use crate::units::Time;
 use crate::workload::Actions;
+use meeting::{Inbound, Meeting, Waiting};
 use std::collections::VecDeque;
 
+mod meeting;
 mod told;
 
 /// What a rank calls a send or a receive.
@@ -63,17 +65,6 @@ struct Sending {
     bytes: u64,
 }
 
-/// A receive that waits for its message, or a message (or the request to send one) that waits for its receive.
-#[derive(Debug, Clone, Copy, Default)]
-struct Waiting {
-    /// When it was posted, or arrived.
-    since: Time,
-    /// Place among all receives and arrivals.
-    order: u32,
-    /// The request of a receive, or the tag of a message (see [`Wire`]).
-    what: u32,
-}
-
 /// What goes to another rank under one tag; in a collective operation, under its number too. Where a rank of the job receives any
 /// tag, the numbers and sends of all tags are kept with those of the first.
 ///
@@ -83,17 +74,6 @@ struct Outbound {
     sending: List<Sending>,
     /// Sequence number of the next message.
     next: u16,
-}
-
-/// What comes from another rank, in the same order.
-#[derive(Debug, Default)]
-struct Inbound {
-    /// Receives that wait for messages, or messages that wait for receives.
-    waiting: List<Waiting>,
-    /// Sequence number of the next message.
-    next: u16,
-    /// Whether receives wait.
-    receives: bool,
 }
 
 /// The mailbox of a rank. Completed requests are reported in `done`, with their times.
@@ -115,18 +95,6 @@ pub struct Mailbox {
     crowded: VecDeque<(Key, Wire)>,
     /// Sends that wait until sequence numbers are free, by where these are kept, and not before their times.
     held: Keyed<Key, VecDeque<(Time, Letter, Request)>>,
-}
-
-/// Receives and messages that wait for each other.
-#[derive(Debug, Default)]
-struct Meeting {
-    waiting: Lists<Waiting>,
-    /// How many of these are messages.
-    messages: usize,
-    /// Receives of any sender or any tag.
-    open: VecDeque<(Wanted, Waiting)>,
-    /// Receives and messages so far.
-    count: u32,
 }
 
 impl Mailbox {
@@ -360,47 +328,6 @@ impl Mailbox {
                 + self.sending.len()
                 + self.expected.len(),
         )
-    }
-}
-
-impl Meeting {
-    /// The place of a receive or a message among all.
-    fn number(&mut self) -> u32 {
-        self.count += 1;
-        self.count
-    }
-
-    /// A receive or a message waits.
-    fn wait(&mut self, pair: &mut Inbound, what: Waiting, receives: bool) {
-        pair.receives = receives;
-        self.messages += usize::from(!receives);
-        self.waiting.push(&mut pair.waiting, what);
-    }
-
-    /// The first message that waits for a receive.
-    fn take_message(&mut self, pair: &mut Inbound) -> Option<Waiting> {
-        if pair.receives {
-            return None;
-        }
-        let found = self.waiting.pop(&mut pair.waiting);
-        self.messages -= usize::from(found.is_some());
-        found
-    }
-
-    /// The receive that was posted first of those a message suits.
-    fn take_receive(&mut self, pair: &mut Inbound, from: u32, wire: Wire) -> Option<Waiting> {
-        let exact = pair.waiting.first().filter(|_| pair.receives);
-        if !self.open.is_empty() && wire.tag <= TAG_MAX {
-            let suits = |(wanted, _): &(Wanted, Waiting)| {
-                wanted.from.is_none_or(|rank| rank == from) && wanted.tag.is_none_or(|tag| tag == wire.tag)
-            };
-            if let Some(at) = self.open.iter().position(suits)
-                && exact.is_none_or(|exact| self.open[at].1.order < exact.order)
-            {
-                return self.open.remove(at).map(|(_, posted)| posted);
-            }
-        }
-        exact.is_some().then(|| self.waiting.pop(&mut pair.waiting)).flatten()
     }
 }
 

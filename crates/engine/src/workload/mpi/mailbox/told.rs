@@ -1,5 +1,6 @@
 //! What a mailbox holds, for a person and in bytes.
-use super::{Key, Letter, Mailbox, Meeting, Request, TAG_MAX, Waiting, Wanted, Wire, parts};
+use super::meeting::{Meeting, Waiting};
+use super::{Key, Letter, Mailbox, Request, TAG_MAX, Wanted, Wire, parts};
 use crate::units::Time;
 
 impl Mailbox {

@@ -1,0 +1,77 @@
+//! What each channel of a partition leads to, and where its inputs return credits.
+use super::NEVER;
+use super::channel::{Channel, Far, Inlet, Lane, Upstream};
+use super::credits::Returns;
+use super::fabric::Fabric;
+use super::line::Line;
+use super::packet::NIL;
+use crate::graph::Peer;
+
+impl Fabric {
+    /// Makes the channels of partition `number` and its inputs, and the lines to other partitions.
+    pub(super) fn wire(&mut self, number: u32) {
+        let plan = self.plan.clone();
+        for (local, &switch) in self.share.switches.clone().iter().enumerate() {
+            let base = self.share.ports[local];
+            for port in &plan.graph.switches[switch as usize] {
+                let here = self.channels.len() as u32;
+                let far = match port.peer {
+                    Peer::None => Far::Nowhere,
+                    Peer::Endpoint(endpoint) => Far::Endpoint(plan.endpoint_home[endpoint as usize]),
+                    Peer::Switch { switch, port } => match plan.local_port(switch, port) {
+                        (partition, there) if partition == number => Far::Input(there),
+                        (partition, there) => {
+                            self.lines.push(Line::new(here, (partition, there)));
+                            Far::Line(self.lines.len() as u32 - 1)
+                        }
+                    },
+                };
+                let upstream = match far {
+                    Far::Input(there) => Upstream::Channel(there),
+                    Far::Line(line) => Upstream::Line(line),
+                    Far::Endpoint(endpoint) => Upstream::Channel(self.ports + endpoint),
+                    Far::Nowhere => Upstream::Nowhere,
+                };
+                self.inlets.push(Inlet {
+                    local: local as u32,
+                    switch,
+                    base,
+                    delay: plan.links[port.class as usize].credit() as u32,
+                    upstream,
+                });
+                self.add_channel(port.class, far);
+            }
+        }
+        for &endpoint in &self.share.endpoints.clone() {
+            let (switch, port) = plan.graph.endpoints[endpoint as usize];
+            let (_, input) = plan.local_port(switch, port);
+            self.add_channel(plan.graph.switches[switch as usize][port as usize].class, Far::Input(input));
+        }
+    }
+
+    fn add_channel(&mut self, link: u8, far: Far) {
+        let unlimited = matches!(far, Far::Endpoint(_));
+        let buffer = &self.plan.links[link as usize].buffer;
+        let credit = |&flits: &u32| if unlimited { u32::MAX / 2 } else { flits };
+        self.credits.extend(buffer.iter().map(credit));
+        self.lanes.extend(buffer.iter().map(|_| Lane { used: 0, head: NIL, tail: NIL }));
+        if self.plan.links.iter().any(|link| link.pool > 0) {
+            self.pools.push(self.plan.links[link as usize].pool);
+        }
+        let rows = self.plan.links.len();
+        let row = match far {
+            Far::Endpoint(_) => rows + 1,
+            _ if self.channels.len() as u32 >= self.ports => rows,
+            _ => link as usize,
+        };
+        self.channels.push(Channel {
+            free_at: 0,
+            wake_at: NEVER,
+            returns: Returns::new(self.ports),
+            far,
+            sending: 0,
+            starved: false,
+            row: u8::try_from(row).expect("a network has at most 254 link classes"),
+        });
+    }
+}

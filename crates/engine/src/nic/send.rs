@@ -1,0 +1,119 @@
+//! Sending a packet of a queue: what it takes beside credit, and who hears of it.
+use super::NicSet;
+use super::at_source::{Lacking, awaited, first_queue};
+use crate::core::fabric::Fabric;
+use crate::core::packet::{Kind, Packet};
+use crate::protocol::{Concern, Pull, Reserve, Sent, Source};
+use crate::routing::Route;
+
+impl<S: Source> NicSet<S> {
+    /// Sends what a queue wants to send if there is credit.
+    pub(super) fn try_send(
+        &mut self,
+        fabric: &mut Fabric,
+        endpoint: u32,
+        queue: u32,
+        pull: Pull,
+        lacking: &mut Lacking,
+    ) -> bool {
+        let (Pull::Next(class)
+        | Pull::Again(class)
+        | Pull::Control(class, ..)
+        | Pull::Reserve(Reserve { class, .. })) = pull
+        else {
+            unreachable!("a pull that sends nothing")
+        };
+        // Where queues park, it has to be known for what each waits.
+        if lacking.classes >> class & 1 == 1 && !self.parks {
+            return false;
+        }
+        let mut packet = self.draft(fabric, endpoint, queue, pull);
+        let turn = self.queues[queue].turn.unwrap_or(self.nodes[endpoint].turn);
+        let turn = (packet.hot.kind() == Kind::Data).then_some(turn);
+        self.route_at_source(fabric, turn, &mut packet, class);
+        let channel = fabric.ports + endpoint;
+        let vc = packet.hot.next_vc;
+        // Nor does it take what one ahead of it in the round robin lacked.
+        let lacks = fabric.credit(channel, vc) < packet.hot.flits() || !self.parks && lacking.has(vc);
+        if lacks || self.is_behind(endpoint, queue, pull, &packet) {
+            self.take_turn(endpoint, queue, &packet);
+            lacking.note(&self.plan, class, vc);
+            return false;
+        }
+        if let Pull::Reserve(reserve) = pull
+            && !self.follows(fabric, channel, &packet, &reserve)
+        {
+            lacking.note(&self.plan, class, packet.hot.next_vc);
+            return false;
+        }
+        self.nodes[endpoint].parked.leave(queue);
+        let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
+        self.take_turn(endpoint, queue, &packet);
+        self.queues[queue].turn = None;
+        self.inject(fabric, endpoint, &mut packet);
+        let end = fabric.channels[channel].free_at;
+        if first && packet.cold.class as usize >= self.first_job {
+            self.job_injected(endpoint, queue, &packet, end);
+        }
+        let sent = Sent { pull, packet: &packet, now: fabric.now, end };
+        if matches!(pull, Pull::Next(_) | Pull::Again(_)) {
+            self.hold(fabric, endpoint, &sent);
+        }
+        let record = &mut self.queues[queue];
+        self.source.on_sent(record, &sent);
+        self.nodes[endpoint].due.note(queue, record);
+        self.go_on(fabric, endpoint, queue);
+        // Before the end of the packet nothing is sent.
+        self.note_want(endpoint, queue, end);
+        true
+    }
+
+    /// Whether other queues have parked for credit on the channel that a queue's packet takes.
+    #[inline]
+    fn is_behind(&self, endpoint: u32, queue: u32, pull: Pull, packet: &Packet) -> bool {
+        let parked = &self.nodes[endpoint].parked;
+        let Pull::Next(class) = pull else { return false };
+        let ends = (packet.cold.src, packet.hot.dst);
+        self.parks
+            && !parked.is_empty()
+            && !self.plan.router.weighs()
+            && parked.are_ahead(&awaited(&self.plan, class, ends, packet.hot.next_vc), queue)
+    }
+
+    /// After data, the endpoint may have to wait.
+    #[inline]
+    pub(super) fn hold(&mut self, fabric: &mut Fabric, endpoint: u32, sent: &Sent) {
+        let sink = &mut self.sinks[endpoint];
+        self.nodes[endpoint].hold = self.source.hold(sink, sent);
+        if fabric.probe.control_recorded() && self.source.signals() == Concern::Endpoint {
+            let rate = self.source.allowed(sink, fabric.now);
+            fabric.probe.allowed((sent.packet.cold.src, None), rate, fabric.now, fabric.now);
+        }
+    }
+
+    /// A data packet takes the next turn, unless it has one: what it waits for does not change while others are sent.
+    fn take_turn(&mut self, endpoint: u32, queue: u32, packet: &Packet) {
+        let (record, node) = (&mut self.queues[queue], &mut self.nodes[endpoint]);
+        if packet.hot.kind() == Kind::Data && record.turn.is_none() {
+            record.turn = Some(node.turn);
+            node.turn = node.turn.wrapping_add(1);
+        }
+    }
+
+    /// Whether the first packet that a reservation is for can be sent directly behind it, if it must.
+    pub(super) fn follows(
+        &self,
+        fabric: &Fabric,
+        channel: u32,
+        reservation: &Packet,
+        reserve: &Reserve,
+    ) -> bool {
+        let Some(then) = reserve.then else { return true };
+        let channels = &self.plan.vcs;
+        let network = channels.network_of[reservation.hot.next_vc as usize];
+        let flits = reserve.flits.min(self.plan.packet_flits as u32);
+        let route = Route { network, ..Route::default() };
+        let queue = first_queue(&self.plan, then, (reservation.cold.src, reservation.hot.dst), &route);
+        fabric.credit(channel, channels.index(then, network, queue, 0)) >= flits
+    }
+}
