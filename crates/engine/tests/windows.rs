@@ -103,3 +103,25 @@ fn rccc_fills_the_part_of_the_channel_that_it_gives_and_no_queue_stands() {
         assert!(network_latency(&output) < 1200.0, "{senders}: {} ns", network_latency(&output));
     }
 }
+
+#[test]
+fn default_windows_fit_the_longest_round_trip_wherever_it_is() {
+    // A hub with 150 leaves of 50 ns, and between them two of 10 us: not among the switches that are looked from first.
+    let leaves = 0..150;
+    let of = |leaf: u32| if [41, 43].contains(&leaf) { "10 us" } else { "50 ns" };
+    let hosts: String = leaves.clone().map(|leaf| format!(" e{leaf}")).collect();
+    let links: String =
+        leaves.map(|leaf| format!("e{leaf} s{leaf}\nhub, s{leaf}, 100 Gb/s, {}\n", of(leaf))).collect();
+    let network = format!("kind = \"file\"\nformat = \"edges\"\ntext = '''\nhost{hosts}\n{links}'''");
+    let rest = "[switch]\nkind = \"cioq\"\n[packet]\nmax = \"24 flits\"\n[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[41, 43]]\n\
+                load = 0.9\nmessage = \"24 flits\"\n[run]\nwarmup = \"400 us\"\nduration = \"200 us\"\ndrain = \"0 us\"\n";
+    let accepted = |protocol: &str| {
+        let output = run(&file(&network, "kind = \"shortest\"", protocol, rest));
+        number(&output, "t", "accepted_per_destination")
+    };
+    let alone = accepted("kind = \"none\"");
+    for protocol in ["swift", "hpcc", "nscc", "rccc"] {
+        let with = accepted(&format!("kind = \"{protocol}\""));
+        assert!(with > 0.95 * alone, "{protocol}: {with} of {alone}");
+    }
+}

@@ -45,22 +45,32 @@ impl Post {
     }
 }
 
-/// Switches from which the farthest one is looked for.
+/// Switches, evenly spread, from which the farthest one is looked for first.
 const LOOKS: usize = 64;
 
 /// Ticks of a round trip between endpoints in an empty network by the fastest way, at most: a packet of the largest size, and its
-/// acknowledgement. In a network of over 64 switches the ways from so many of them are known, evenly spread by number.
+/// acknowledgement. In a network of over 64 switches the ways from so many of them are known, and those from the farthest that these
+/// find, and from the farthest of that one, as long as they grow.
 pub(super) fn round_trip(plan: &Plan) -> Tick {
     let (graph, host) = (&plan.graph, &plan.links[0]);
     let with_endpoints =
         |at: usize| graph.switches[at].iter().any(|port| matches!(port.peer, Peer::Endpoint(_)));
     let switches = Vec::from_iter((0..graph.switches.len()).filter(|&at| with_endpoints(at)));
-    let looks = switches.iter().step_by(switches.len().div_ceil(LOOKS).max(1));
-    let far = looks.map(|&from| {
+    let farthest = |from: usize| {
         let found = distances(graph, &plan.links, from as u32);
-        switches.iter().map(|&to| found[to]).filter(|&time| time < Tick::MAX).max().unwrap_or(0)
-    });
-    let way = host.head() + far.max().unwrap_or(0) + host.credit();
+        let reached = switches.iter().map(|&to| (found[to], to)).filter(|&(time, _)| time < Tick::MAX);
+        reached.max().unwrap_or((0, from))
+    };
+    let looks = switches.iter().step_by(switches.len().div_ceil(LOOKS).max(1));
+    let (mut far, mut end) = looks.map(|&from| farthest(from)).max().unwrap_or((0, 0));
+    loop {
+        let (time, to) = farthest(end);
+        if time <= far {
+            break;
+        }
+        (far, end) = (time, to);
+    }
+    let way = host.head() + far + host.credit();
     // A tail follows its head by what the slowest channel, or the endpoint, takes for the rest.
     let tail = |flits: u16| {
         let times = plan.links.iter().map(|link| &link.time).chain([&plan.drain_time]);
