@@ -213,8 +213,9 @@ class Scenario:
         """What the file of a key holds, for messages."""
         if not key.startswith("job."):
             return "network"
-        if ".placement." in key:
-            return "placement"
+        for part in ("placement", "groups"):
+            if f".{part}." in key:
+                return {"groups": "process group"}.get(part, part)
         try:
             workload = tomllib.loads(self.text)["job"][int(key.split(".")[1])]["workload"]
         except (tomllib.TOMLDecodeError, LookupError, TypeError):
@@ -231,8 +232,11 @@ class Scenario:
     def _input(self) -> tuple[str, list[tuple[str, str]]]:
         text, overrides = self._texts()
         # The engine reads no files: what the scenario names is handed in.
-        unread = []
+        unread: list[tuple[str, str, str]] = []
         for key, path in self.files():
+            # A trace has a file for each rank: the first that is missing tells enough.
+            if any(other.split(".data.")[0] == key.split(".data.")[0] for other, *_ in unread):
+                continue
             try:
                 contents = _contents(key, Path(self.source).parent / path, self._held(key))
                 overrides.append((key, _as_text(contents)))
@@ -260,9 +264,9 @@ def _encodable(text: str) -> bool:
 
 
 def _contents(key: str, path: Path, what: str) -> str:
-    """A file as the value of a key: what ends in `.data` takes its bytes in base64, any other its text."""
+    """A file as the value of a key: `data`, or a key of it, takes its bytes in base64, any other its text."""
     most = _TRACE_MAX if key.startswith("job.") else _BYTES_MAX
-    if key.endswith(".data"):
+    if "data" in key.split(".")[-2:]:
         return base64.b64encode(_read(path, what, most)).decode()
     return _read_text(path, what, most)
 

@@ -1,6 +1,7 @@
 """Scenarios from Python: changes, progress, interruption."""
 
 import math
+import re
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
@@ -129,13 +130,25 @@ _ONE_SWITCH = "topology = { kind = 'single-switch', endpoints = 4 }\nrouting.kin
         ("workload = 'vef'\npath = 'none.txt'", "trace"),
         ("workload = 'goal'\npath = 'none.txt'", "trace"),
         ("workload = 'phases'\nranks = 4\nplacement = { path = 'none.txt' }", "placement"),
+        ("workload = 'chakra'\nranks = 4\npath = 'none.txt'", "trace"),
+        ("workload = 'chakra'\nranks = 1\ndata.0 = 'AA=='\ngroups = { path = 'none.txt' }", "process group"),
     ],
 )
 def test_a_file_of_a_job_that_cannot_be_read_is_the_only_mistake_of_it(scenario_file, keys, held):
     path = scenario_file(f"{_ONE_SWITCH}[[job]]\nname = 'it'\n{keys}\n")
     (problem,) = tailback.Scenario.load(path).check()
     assert (problem.path.rpartition(".")[2], problem.help) == ("path", f"name a {held} file")
-    assert problem.message.endswith("none.txt cannot be read: No such file or directory")
+    assert re.search(r"none\.txt(\.0\.et)? cannot be read: No such file or directory$", problem.message)
+
+
+@pytest.mark.engine
+def test_the_files_of_all_ranks_of_a_trace_are_read(tmp_path, scenario_file):
+    for rank in range(2):
+        (tmp_path / f"t.{rank}.et").write_bytes(b"\x07\x0a\x050.0.4\x04\x18\x04\x38\x03")
+    job = "[[job]]\nname = 'it'\nworkload = 'chakra'\nranks = 2\npath = 't'\n"
+    path = scenario_file(f"{_ONE_SWITCH}{job}[run]\nduration = '1 ms'\n")
+    # A node of 3 us in each.
+    assert tailback.Scenario.load(path).run().summary["jobs"]["it"]["time_ns"] == 3000.0
 
 
 def test_a_binary_trace_that_is_taken_for_text_is_told_its_format(tmp_path):

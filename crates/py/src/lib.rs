@@ -81,8 +81,7 @@ type Unread = (String, String, String);
 #[pyfunction]
 fn check(py: Python<'_>, text: &str, overrides: Overrides, unread: Vec<Unread>) -> PyResult<String> {
     let at_path = |(key, message, help): Unread| {
-        let table = key.rsplit_once('.').map_or("", |(table, _)| table);
-        Problem::new(format!("{table}.path"), message, help)
+        Problem::new(Scenario::path_key(&key), message, help)
     };
     let unread: Vec<Problem> = unread.into_iter().map(at_path).collect();
     free(py, || {

@@ -15,6 +15,7 @@ mod alltoall;
 mod barrier;
 pub mod bind;
 mod broadcast;
+pub mod chakra;
 mod fixed_pairs;
 pub mod goal;
 mod grid;
@@ -232,6 +233,7 @@ crate::kinds::kinds! {
         Phases(phases::Phases) = "phases",
         Goal(goal::Goal) = "goal",
         Vef(vef::Vef) = "vef",
+        Chakra(chakra::Chakra) = "chakra",
     }
     /// What the workload provides, whichever kind it is.
     pub fn bound -> dyn Bind;

@@ -5,8 +5,8 @@
 //! their numbers (4 each), a record of 39 bytes for each operation, and an appendix of numbers of operations. A record: how many
 //! operations it waits for (4), 1 send, 2 receive or 3 calc (1), the other rank (4), bytes or time (8), tag (4), cpu (1), nic (1); how
 //! many wait for its end (4) and where their numbers begin in the appendix (4); the same of those that wait for its beginning.
-use super::{By, Mistake, Tags};
-use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, What};
+use super::{By, Mistake};
+use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, Tags, What};
 use std::ops::Range;
 
 const MAGIC: u64 = 4223;

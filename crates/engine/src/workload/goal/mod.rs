@@ -1,15 +1,13 @@
 //! GOAL traces, as the tools of LogGOPSim and ATLAHS write them.
 use super::host::{SHORTER, too_long};
+use super::mpi::Costs;
 use super::mpi::graph::Graph;
-use super::mpi::{Costs, graph};
 use super::recorded::{Once, Recorded};
 use super::{Application, Bind, Setting};
 use crate::problem::Problem;
 use crate::units::Scale;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 mod binary;
@@ -191,46 +189,4 @@ impl Bind for Goal {
         let source = (self.text.len() + self.data.len()) as u64;
         Ok(Box::new(Recorded::new(graphs.clone(), costs, source)))
     }
-}
-
-/// Tags of a trace, numbered for each receiver in the order of their first use: messages have 15 bits for theirs.
-#[derive(Debug, Default)]
-struct Tags {
-    /// By receiver and tag.
-    numbers: BTreeMap<(u32, u32), u16>,
-    /// How many a receiver has.
-    counts: BTreeMap<u32, u16>,
-}
-
-impl Tags {
-    /// The number of a tag of messages to a rank; none if it has too many.
-    fn number(&mut self, receiver: u32, tag: u32) -> Option<graph::Label> {
-        let number = match self.numbers.entry((receiver, tag)) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(fresh) => {
-                let count = self.counts.entry(receiver).or_default();
-                if *count > super::mpi::TAG_MAX {
-                    return None;
-                }
-                *count += 1;
-                *fresh.insert(*count - 1)
-            }
-        };
-        Some(graph::Label::Tag(number))
-    }
-
-    /// Lets the ranks know the tags of their messages.
-    fn name(self, graphs: &mut [Graph]) {
-        let mut names: Vec<Vec<u32>> = graphs.iter().map(|_| Vec::new()).collect();
-        for (&receiver, &count) in &self.counts {
-            names[receiver as usize].resize(count.into(), 0);
-        }
-        for ((receiver, tag), number) in self.numbers {
-            names[receiver as usize][number as usize] = tag;
-        }
-        graphs.iter_mut().zip(names).for_each(|(graph, names)| graph.name_tags(names));
-    }
-
-    /// That there are too many.
-    const TOO_MANY: &str = "too many different tags of messages to one rank";
 }

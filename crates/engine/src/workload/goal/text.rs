@@ -11,9 +11,9 @@
 //! }
 //! ```
 //! White space is free; comments are `// …` to the end of the line and `/* … */`.
-use super::{By, Mistake, Tags};
+use super::{By, Mistake};
 use crate::units::shorten;
-use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, What};
+use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, Tags, What};
 use std::collections::HashMap;
 
 /// What stands at a place.

@@ -1,8 +1,10 @@
 //! Ranks whose operations depend on each other, as traces have them: each is done as soon as those it waits for allow.
 use super::wire::{SEQUENCES, TAG_MAX};
 
+mod tags;
 mod worker;
 
+pub use tags::Tags;
 pub use worker::Worker;
 
 /// Any rank, or any tag.

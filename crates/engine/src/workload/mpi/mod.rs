@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 pub mod collective;
+pub mod expansion;
 pub mod graph;
 pub mod mailbox;
 mod process;

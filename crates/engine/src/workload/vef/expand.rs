@@ -2,64 +2,32 @@
 use super::shape::{
     self, ALL_TO_ALL, ALLGATHER, ALLREDUCE, BARRIER, BROADCAST, GATHER, REDUCTION, SCATTER, root,
 };
-use super::text::{After, Collective, Member, Message, Mistake, Trace, When};
-use crate::units::Scale;
+use super::text::{After, Collective, Member, Mistake, Trace, When};
 use crate::workload::Setting;
-use crate::workload::host::{SHORTER, too_long};
 use crate::workload::mpi::Costs;
-use crate::workload::mpi::collective::{Call, Operation, Part, Plan, Step};
-use crate::workload::mpi::graph::{Builder, Graph, Label, Node, What};
-use std::collections::HashMap;
-
-/// Most operations that a trace may be expanded to: they are numbered.
-const OPERATIONS_MAX: usize = 1 << 31;
-/// Bytes that a trace may be expanded to where the scenario sets no limit to its memory.
-const MEMORY_MAX: u64 = 4_000_000_000;
-/// Bytes of a message of a collective operation: its send, its receive, and the moment when both parties may go on; each of the
-/// first two waits for something, and something waits for it.
-const MESSAGE_BYTES: u64 = 3 * Graph::NODE_BYTES + 4 * Graph::EDGE_BYTES;
-/// Messages between two tasks are told apart by a number under this.
-const PAIR_MAX: u32 = 1 << 29;
-
-/// Operations by the tasks that do them.
-struct Expansion<'a> {
-    trace: &'a Trace,
-    /// What messages are sent in.
-    scale: &'a Scale,
-    builders: Vec<Builder>,
-    /// How many messages there are from one task to another.
-    pairs: HashMap<(u32, u32), u32>,
-    /// The send and the receive of each message.
-    ends: Vec<(u32, u32)>,
-    /// Where each member of each collective operation comes to it, and has done it.
-    gates: Vec<Vec<(u32, u32)>>,
-    count: usize,
-}
+use crate::workload::mpi::collective::{Call, Operation, Plan};
+use crate::workload::mpi::expansion::{self, Expansion, Gates, How, Refused};
+use crate::workload::mpi::graph::{Graph, Node};
 
 /// What each task does.
 pub fn graphs(trace: &Trace, costs: &Costs, setting: &Setting) -> Result<Vec<Graph>, Mistake> {
     fits(trace, costs, setting.memory)?;
-    let mut all = Expansion {
-        trace,
-        scale: setting.scale,
-        builders: (0..trace.tasks).map(|_| Builder::default()).collect(),
-        pairs: HashMap::new(),
-        ends: Vec::new(),
-        gates: Vec::new(),
-        count: 0,
-    };
+    let mut all = Expansion::new(trace.tasks, setting.scale);
+    let (mut ends, mut gates) = (Vec::new(), Vec::new());
     for message in &trace.messages {
-        let ends = all.message(message.from, message.to, message.bytes, message.when.line)?;
-        all.ends.push(ends);
+        let made = all.message(message.from, message.to, message.bytes);
+        ends.push(made.map_err(|why| refused(message.when.line, why))?);
     }
     for collective in &trace.collectives {
-        let gates = all.collective(collective, costs)?;
-        all.gates.push(gates);
+        gates.push(cut(&mut all, collective, costs)?);
     }
-    all.tie()?;
+    Ties { trace, ends, gates }.tie(&mut all)?;
     // What waits for itself within a task does so in the trace.
-    let build = |builder: Builder| builder.build().expect("the reader refuses circles");
-    Ok(all.builders.into_iter().map(build).collect())
+    Ok(all.build().expect("the reader refuses circles"))
+}
+
+fn refused(line: usize, (message, help): Refused) -> Mistake {
+    Mistake::new(line, message, help)
 }
 
 /// Refuses a trace whose collective operations would be cut into more messages than memory holds, before they are.
@@ -70,174 +38,55 @@ fn fits(trace: &Trace, costs: &Costs, memory: Option<u64>) -> Result<(), Mistake
         call(collective).map(|call| call.map_or(star, |call| Plan::new(call, 0, ranks, costs).messages()))
     };
     let counts = trace.collectives.iter().map(messages).collect::<Result<Vec<u64>, _>>()?;
-    let (mut sum, limit) = (0, memory.unwrap_or(MEMORY_MAX));
-    let over = counts.iter().position(|&count| {
-        sum = count.saturating_add(sum);
-        sum > limit / MESSAGE_BYTES
-    });
-    let Some(over) = over else { return Ok(()) };
-    let all = counts.iter().fold(0, |sum: u64, &count| sum.saturating_add(count));
-    let mb = |bytes: f64| (bytes / 1e6).ceil();
-    let message = format!(
-        "the {} collective operations of the trace are cut into {all} messages, which take {} MB, over the limit of {} MB{}",
-        counts.len(),
-        mb(all as f64 * MESSAGE_BYTES as f64),
-        mb(limit as f64),
-        if memory.is_some() { " ([run] memory)" } else { ", as [run] memory sets none" },
-    );
-    let help = "a larger `[run] memory`, a smaller trace, or fewer messages for an operation (`mpi`)";
-    Err(Mistake::new(trace.collectives[over].line, message, help))
+    expansion::fits(&counts, memory).map_err(|(over, why)| refused(trace.collectives[over].line, why))
 }
 
-impl Expansion<'_> {
-    fn add(&mut self, task: u32, node: Node, line: usize) -> Result<u32, Mistake> {
-        self.count += 1;
-        if self.count >= OPERATIONS_MAX {
-            let message = format!("the trace has more than {OPERATIONS_MAX} sends and receives");
-            return Err(Mistake::new(line, message, "a smaller trace"));
-        }
-        Ok(self.builders[task as usize].add(node))
-    }
+/// The messages of a collective operation.
+fn cut(all: &mut Expansion, collective: &Collective, costs: &Costs) -> Result<Vec<Gates>, Mistake> {
+    let members = &collective.members;
+    let tasks: Vec<u32> = members.iter().map(|member| member.task).collect();
+    let gathers = collective.operation == GATHER;
+    let of_star = |at: usize| if gathers { members[at].send } else { members[at].receive };
+    let of_steps = |from: u32, to: u32, planned: u64| match collective.operation {
+        ALL_TO_ALL => shape::part(&members[from as usize], to, members.len() as u32),
+        _ => planned,
+    };
+    let how = match call(collective)? {
+        Some(call) => How::Steps { call, costs, bytes: &of_steps },
+        None => How::Star { root: root(collective)?, gathers, bytes: &of_star },
+    };
+    all.collective(&tasks, &how).map_err(|why| refused(collective.line, why))
+}
 
-    /// A message: its send and its receive.
-    fn message(&mut self, from: u32, to: u32, bytes: u64, line: usize) -> Result<(u32, u32), Mistake> {
-        if let Some(why) = too_long(bytes, self.scale) {
-            return Err(Mistake::new(line, why, SHORTER));
-        }
-        let number = self.pairs.entry((from, to)).or_default();
-        let label = Label::exact(*number);
-        *number += 1;
-        if *number >= PAIR_MAX {
-            let message = format!("there are {PAIR_MAX} messages from task {from} to task {to}");
-            return Err(Mistake::new(line, message, "fewer"));
-        }
-        let send = self.add(from, Node { what: What::Send { to, bytes }, label, cpu: 0 }, line)?;
-        let receive = self.add(to, Node { what: What::Receive { from, bytes }, label, cpu: 0 }, line)?;
-        Ok((send, receive))
-    }
+/// What is made of each record.
+struct Ties<'a> {
+    trace: &'a Trace,
+    /// The send and the receive of each message.
+    ends: Vec<(u32, u32)>,
+    /// Where each member of each collective operation comes to it, and has done it.
+    gates: Vec<Vec<Gates>>,
+}
 
-    /// The messages of a collective operation; for each member, where it comes to it and where it has done it.
-    fn collective(&mut self, collective: &Collective, costs: &Costs) -> Result<Vec<(u32, u32)>, Mistake> {
-        let (members, line) = (&collective.members, collective.line);
-        let mut gates = Vec::with_capacity(members.len());
-        for member in members {
-            let begin = self.add(member.task, Node::delay(0), line)?;
-            gates.push((begin, self.add(member.task, Node::delay(0), line)?));
-        }
-        match call(collective)? {
-            Some(call) => self.steps(collective, call, costs, &gates)?,
-            None => self.star(collective, &gates)?,
-        }
-        for (member, &(begin, end)) in members.iter().zip(&gates) {
-            self.builders[member.task as usize].after(end, begin);
-        }
-        Ok(gates)
-    }
-
-    /// Gather and scatter: a message between the root and each other.
-    fn star(&mut self, collective: &Collective, gates: &[(u32, u32)]) -> Result<(), Mistake> {
-        let members = &collective.members;
-        let gathers = collective.operation == GATHER;
-        let root = root(collective)?;
-        for (at, member) in members.iter().enumerate().filter(|(at, _)| *at != root) {
-            let bytes = if gathers { member.send } else { member.receive };
-            let (from, to) = if gathers { (at, root) } else { (root, at) };
-            let ends = self.message(members[from].task, members[to].task, bytes, collective.line)?;
-            for (place, node) in [(from, ends.0), (to, ends.1)] {
-                let builder = &mut self.builders[members[place].task as usize];
-                builder.after(node, gates[place].0);
-                builder.after(gates[place].1, node);
-            }
-        }
-        Ok(())
-    }
-
-    /// The steps of an algorithm.
-    fn steps(
-        &mut self,
-        collective: &Collective,
-        call: Call,
-        costs: &Costs,
-        gates: &[(u32, u32)],
-    ) -> Result<(), Mistake> {
-        let members = &collective.members;
-        // Messages by sender, receiver and round: the end that comes first in the loop makes both.
-        let mut made: HashMap<(u32, u32, u16), (u32, u32)> = HashMap::new();
-        for (at, member) in members.iter().enumerate() {
-            let plan = Plan::new(call, at as u32, members.len() as u32, costs);
-            let mut before = gates[at].0;
-            let mut open = Vec::new();
-            for step in (0..).map_while(|number| plan.step(number)) {
-                for node in self.ends_of((at as u32, &plan), &step, collective, &mut made)? {
-                    self.builders[member.task as usize].after(node, before);
-                    open.push(node);
-                }
-                if step.waits {
-                    let join = self.add(member.task, Node::delay(0), collective.line)?;
-                    open.drain(..).for_each(|node| self.builders[member.task as usize].after(join, node));
-                    before = join;
-                }
-            }
-            open.push(before);
-            let end = gates[at].1;
-            open.into_iter().for_each(|node| self.builders[member.task as usize].after(end, node));
-        }
-        Ok(())
-    }
-
-    /// A member's send and receive of a step.
-    fn ends_of(
-        &mut self,
-        (own, plan): (u32, &Plan),
-        step: &Step,
-        collective: &Collective,
-        made: &mut HashMap<(u32, u32, u16), (u32, u32)>,
-    ) -> Result<Vec<u32>, Mistake> {
-        let (members, line) = (&collective.members, collective.line);
-        let mut nodes = Vec::new();
-        let mut message = |from: u32, to: u32, part: Part| {
-            if let Some(ends) = made.remove(&(from, to, step.round)) {
-                return Ok(ends);
-            }
-            let (sender, receiver) = (&members[from as usize], &members[to as usize]);
-            let bytes = match collective.operation {
-                ALL_TO_ALL => shape::part(sender, to, members.len() as u32),
-                _ => plan.bytes(&part),
-            };
-            let ends = self.message(sender.task, receiver.task, bytes, line)?;
-            made.insert((from, to, step.round), ends);
-            Ok(ends)
-        };
-        if let Some(part) = step.receive {
-            nodes.push(message(part.peer, own, part)?.1);
-        }
-        if let Some(part) = step.send {
-            nodes.push(message(own, part.peer, part)?.0);
-        }
-        Ok(nodes)
-    }
-
+impl Ties<'_> {
     /// Lets everything wait for what it waits for.
-    fn tie(&mut self) -> Result<(), Mistake> {
-        let trace = self.trace;
-        for (at, Message { from, when, .. }) in trace.messages.iter().enumerate() {
-            let send = self.ends[at].0;
-            self.tie_one(*from, send, when)?;
+    fn tie(&self, all: &mut Expansion) -> Result<(), Mistake> {
+        for (message, ends) in self.trace.messages.iter().zip(&self.ends) {
+            self.tie_one(all, message.from, ends.0, &message.when)?;
         }
-        for (at, collective) in trace.collectives.iter().enumerate() {
-            for (place, member) in collective.members.iter().enumerate() {
-                let begin = self.gates[at][place].0;
-                self.tie_one(member.task, begin, &member.when)?;
+        for (collective, gates) in self.trace.collectives.iter().zip(&self.gates) {
+            for (member, gates) in collective.members.iter().zip(gates) {
+                self.tie_one(all, member.task, gates.0, &member.when)?;
             }
         }
         Ok(())
     }
 
-    fn tie_one(&mut self, task: u32, node: u32, when: &When) -> Result<(), Mistake> {
+    fn tie_one(&self, all: &mut Expansion, task: u32, node: u32, when: &When) -> Result<(), Mistake> {
         let mut later = node;
         if when.time > 0 {
-            later = self.add(task, Node::delay(when.time), when.line)?;
-            self.builders[task as usize].after(node, later);
+            let delay = all.add(task, Node::delay(when.time));
+            later = delay.map_err(|why| refused(when.line, why))?;
+            all.after(task, node, later);
         }
         let earlier = match when.after {
             After::Start => return Ok(()),
@@ -245,7 +94,7 @@ impl Expansion<'_> {
             After::Received(message) => self.ends[message as usize].1,
             After::Done(collective, place) => self.gates[collective as usize][place as usize].1,
         };
-        self.builders[task as usize].after(later, earlier);
+        all.after(task, later, earlier);
         Ok(())
     }
 }
@@ -271,8 +120,10 @@ fn call(collective: &Collective) -> Result<Option<Call>, Mistake> {
 mod tests {
     use super::super::text::read;
     use super::*;
-    use crate::units::Rate;
+    use crate::units::{Rate, Scale};
     use crate::workload::mpi::Mpi;
+    use crate::workload::mpi::expansion::MESSAGE_BYTES;
+    use crate::workload::mpi::graph::What;
 
     const SCALE: Scale = Scale { flit_bits: 256, packet_flits: 64, host: Rate(100_000_000_000) };
 

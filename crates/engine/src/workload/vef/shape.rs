@@ -1,5 +1,6 @@
 //! What the records of a collective operation say of its messages: from which root, or to which, they go, and their sizes.
 use super::text::{Collective, Member, Mistake, Trace};
+use crate::workload::mpi::expansion::share;
 
 pub const BROADCAST: u8 = 0;
 pub const REDUCTION: u8 = 1;
@@ -122,8 +123,7 @@ pub fn part(member: &Member, to: u32, count: u32) -> u64 {
     if member.receive != VECTOR {
         return member.send;
     }
-    let before = |place: u32| u128::from(member.send) * u128::from(place) / u128::from(count);
-    (before(to + 1) - before(to)) as u64
+    share(member.send, to, count)
 }
 
 /// What a user has to know of operations whose records do not tell all, or whose sizes are not kept.
