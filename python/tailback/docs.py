@@ -113,6 +113,7 @@ def sections(doc: str) -> tuple[str, dict[str, str]]:
 def _page(kind: Kind) -> Iterator[str]:
     lead, texts = sections(kind["doc"])
     remark, settings = _DIAGRAMS.get(kind["name"], ("", {}))
+    settings = {**settings, **_CHANGES.get(kind["name"], {})}
     changes = ", ".join(f"`{key} = {json.dumps(value)}`" for key, value in settings.items())
     yield from (_MADE, "", f"# `{kind['name']}`", "", lead, "")
     yield f"![Time diagram of a run under {kind['name']}]({file_name(kind['name'])}.svg)"

@@ -44,6 +44,17 @@ def test_a_sweep_of_python_is_read_from_its_folder_with_its_jobs_alone(tmp_path)
     assert (part.missing, slowdowns) == (0, [2.0, 2.0, None, 2.0])
 
 
+def test_a_sweep_with_its_jobs_alone_goes_on_with_them(command, scenario_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep_command, "pool", lambda _: contextlib.nullcontext(Inline()))
+    file = scenario_file(JOBS)
+    assert command("sweep", file, "-o", "done", "--alone")[0] == 0
+    before = store.read(tmp_path / "done").table
+    _, out, _ = command("sweep", file, "-o", "done", "--resume")
+    assert "other points" not in out
+    assert store.read(tmp_path / "done").table == before
+    assert "slowdown" in before.column_names
+
+
 def test_a_sweep_of_which_nothing_is_complete_has_no_table(tmp_path):
     run(tmp_path / "done", seeds=[3])
     (tmp_path / "done" / store.TABLE).unlink()

@@ -93,6 +93,14 @@ const SPEED: [Case; 11] = [
     case("none, 24 flits, load 0.5", PAPER, "none", 24, 0.5, (4, 76)),
     case("none, 4 flits, load 0.7", PAPER, "none", 4, 0.7, (4, 10)),
 ];
+/// Schemes that keep a window, a rate or an account for each destination: compared with the others alone.
+const DESTINATIONS: [Case; 5] = [
+    case("dcqcn, 4 flits, load 0.5", PAPER, "dcqcn", 4, 0.5, (4, 16)),
+    case("swift, 4 flits, load 0.5", PAPER, "swift", 4, 0.5, (4, 16)),
+    case("hpcc, 4 flits, load 0.5", PAPER, "hpcc", 4, 0.5, (4, 16)),
+    case("nscc, 4 flits, load 0.5", PAPER, "nscc", 4, 0.5, (4, 16)),
+    case("rccc, 4 flits, load 0.5", PAPER, "rccc", 4, 0.5, (4, 16)),
+];
 const SIZE: Case = case("16,512 endpoints, none, 4 flits, load 0.5", LARGE, "none", 4, 0.5, (2, 1));
 const SWITCHES: [Case; 6] = [
     on_switch("cioq, speedup 2", "kind = 'cioq', speedup = 2"),
@@ -171,7 +179,7 @@ impl Case {
 
     fn from_words(words: &[String]) -> Option<Self> {
         let [name, warmup, duration] = words else { return None };
-        let groups: [&[Case]; 5] = [&SPEED, &[SIZE], &SWITCHES, &NETWORKS, &TIME];
+        let groups: [&[Case]; 6] = [&SPEED, &DESTINATIONS, &[SIZE], &SWITCHES, &NETWORKS, &TIME];
         let known = groups.into_iter().flatten().find(|case| case.name == name)?;
         Some(Self { us: (warmup.parse().ok()?, duration.parse().ok()?), ..*known })
     }
@@ -348,7 +356,8 @@ fn switches(turns: usize, markdown: bool) -> Result<(), String> {
 
 fn protocols(turns: usize, markdown: bool) -> Result<(), String> {
     let same = |case: &Case| case.load == 0.5 && case.flits == 4;
-    let cases: Vec<Case> = SPEED.into_iter().filter(same).map(|case| case.shortened(16)).collect();
+    let all = SPEED.into_iter().filter(same).chain(DESTINATIONS);
+    let cases: Vec<Case> = all.map(|case| case.shortened(4)).collect();
     let taken = table("Control schemes: the same, 4 flits, load 0.5", &cases, turns, markdown)?;
     compare(&cases, &taken, (1..cases.len()).map(|at| (at, 0)));
     Ok(())

@@ -80,9 +80,7 @@ type Unread = (String, String, String);
 /// All mistakes of a scenario, as a JSON list; empty if it can run. Files that could not be read are mistakes at their `path`.
 #[pyfunction]
 fn check(py: Python<'_>, text: &str, overrides: Overrides, unread: Vec<Unread>) -> PyResult<String> {
-    let at_path = |(key, message, help): Unread| {
-        Problem::new(Scenario::path_key(&key), message, help)
-    };
+    let at_path = |(key, message, help): Unread| Problem::new(Scenario::path_key(&key), message, help);
     let unread: Vec<Problem> = unread.into_iter().map(at_path).collect();
     free(py, || {
         let unread = Scenario::located(text, &overrides, unread);

@@ -102,7 +102,7 @@ def sweep(
             raise mistake("--part is not kept in a job array", "its tasks run all points, a part each")
         scenario = inputs.load(file, changes)
     with reporting(scenario):
-        plain, space, wanted = command.begin(
+        plain, space, wanted, alone = command.begin(
             scenario,
             target,
             resume=resume or slurm is not None,

@@ -31,8 +31,8 @@ SCRIPT, COPY, OTHERS = "sweep.sh", "scenario.toml", "other-points.txt"
 
 def begin(
     scenario: Scenario, folder: Path, *, resume: bool, yes: bool, part: str | None, alone: bool
-) -> tuple[Scenario, Space, range]:
-    """Checks everything that can be checked before the first run; returns what to run."""
+) -> tuple[Scenario, Space, range, bool]:
+    """Checks all that can be checked before the first run; tells what to run, and whether jobs run alone."""
     if from_text(scenario.text) is None:
         none = Problem(
             "there is no [sweep] table", help='such as "traffic.hot.load" = [0.1, 0.5] under [sweep]'
@@ -57,7 +57,8 @@ def begin(
             f"{folder} holds an earlier sweep, or one that is under way",
             "--resume goes on with it; or choose another folder with -o",
         )
-    return scenario, space, wanted
+    # What goes on is what was begun.
+    return scenario, space, wanted, alone or (resume and store.has_jobs_alone(folder))
 
 
 def _part(part: str | None, points_all: int) -> range:

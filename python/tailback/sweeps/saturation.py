@@ -68,10 +68,14 @@ def saturation(
         raise InputError(
             Problem("the search sets it itself", path=name, help="leave it out") for name in lost
         )
-    for load in (low, high):
+    for name, load in (("low", low), ("high", high)):
         problems = scenario.replace({key: load}).check()
-        if problems:
+        if any(problem.path != key for problem in problems):
             raise InputError(problems)
+        if problems:
+            raise mistake(
+                f"{name} cannot be {load:g}: {problems[0].message}", f"another {name}, such as --{name} 0.5"
+            )
     full_load = high if scenario.replace({key: FULL_LOAD}).check() else FULL_LOAD
     of_load = class_of(scenario.replace({key: low}), key)
     traffic = _demand_class(scenario.replace({key: low}), traffic or of_load or "all")

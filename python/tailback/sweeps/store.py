@@ -66,6 +66,12 @@ def _read_manifest(file: Path, remedy: str) -> dict[str, Any]:
     return facts
 
 
+def has_jobs_alone(directory: Path) -> bool:
+    """Whether the sweep of a folder, if there is one, runs the jobs of its points alone too."""
+    file = directory / MANIFEST
+    return file.exists() and bool(_read_manifest(file, "choose another folder with -o").get("alone"))
+
+
 def load(directory: Path) -> Sweep:
     """The sweep of a folder with those of its points that are complete."""
     if not (directory / MANIFEST).exists():

@@ -218,6 +218,11 @@ fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Opt
     name(&mut root, "job");
     short::spell_out(shape::scenario(), &mut root);
     for (key, value) in overrides {
+        if key == "sweep" || key.starts_with("sweep.") {
+            let message = "[sweep] says which changes are made, and is not changed itself";
+            found.add(None, || Problem::new(key, message, "change it in the file"));
+            continue;
+        }
         if let Err(problem) = tree::set(&mut root, key, value) {
             found.add(None, || problem);
         }
