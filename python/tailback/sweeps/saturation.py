@@ -73,9 +73,8 @@ def saturation(
         if any(problem.path != key for problem in problems):
             raise InputError(problems)
         if problems:
-            raise mistake(
-                f"{name} cannot be {load:g}: {problems[0].message}", f"another {name}, such as --{name} 0.5"
-            )
+            told = problems[0]
+            raise mistake(f"{name} cannot be {load:g}: {told.message}", f"{told.help} (--{name})")
     full_load = high if scenario.replace({key: FULL_LOAD}).check() else FULL_LOAD
     of_load = class_of(scenario.replace({key: low}), key)
     traffic = _demand_class(scenario.replace({key: low}), traffic or of_load or "all")
