@@ -47,7 +47,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hpcc {
-    /// The time of a round trip that all reckon with. By default the longest in the empty network by shortest ways.
+    /// The time of a round trip that all reckon with. By default the longest in the empty network by shortest ways; where
+    /// routes go round, give what those take, or windows are too small for them.
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rtt: Option<Duration>,

@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// Without a mark and with a delay below `target`, the window grows by `proportional_increase`, the less the nearer the delay is to the target.
 /// Without a mark and with a longer delay it grows by `fair_increase`: the queue is getting shorter. With a mark and a shorter delay
 /// nothing happens: other ways may be free. With a mark and a longer delay it shrinks by `gamma` (mean delay - target) / mean
-/// delay, at most by half, and once per round trip.
+/// delay, at most by half, and once per round trip. Each delay has the part `gain` in the mean; one over the target without a mark
+/// counts there as a quarter of `base_rtt`.
 ///
 /// What it grows by is for a window of acknowledged data, and is added every eight packets or round trip. After a window of data with delays
 /// below `fast_delay` it grows with every acknowledgement instead, by `fast_increase` of what that is for; `constant_increase` is added
@@ -56,7 +57,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nscc {
-    /// The time of a round trip without queues. By default the longest in the empty network by shortest ways.
+    /// The time of a round trip without queues. By default the longest in the empty network by shortest ways; where routes
+    /// go round, give what those take, or their length counts as a queue.
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_rtt: Option<Duration>,
