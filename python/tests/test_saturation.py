@@ -194,7 +194,8 @@ def test_full_load_is_the_largest_of_the_search_where_the_traffic_cannot_offer_o
     assert (found.full_load, found.at_full_load.mean) == (0.7, pytest.approx(0.5, abs=0.01))
     assert "; at a load of 0.7, " in str(found)
     assert str(found).endswith(" % of the injection bandwidth arrives")
-    with pytest.raises(tailback.InputError, match=r"^high cannot be 1: 1 is more than .* \(at most 0\.7 \(--high\)\)"):
+    told = r"^high cannot be 1: 1 is more than the process can offer \(at most 0\.7 \(--high\)\)"
+    with pytest.raises(tailback.InputError, match=told):
         saturation.saturation(scenario, "traffic.pair.load", directory=tmp_path)
 
 

@@ -270,7 +270,8 @@ pub struct Record {
     /// Every packet on every channel, and its end in a switch, from start to end: for runs of a few messages.
     pub packets: bool,
     /// What the congestion control orders (tables `signals` and `rates`): every signal of a switch to throttle an endpoint or
-    /// to end it, and every change of the rate that an endpoint is allowed.
+    /// to end it, and every change of the rate that an endpoint is allowed. A window counts as the rate at which it lets data through in a
+    /// round trip, a delay behind each packet as that of the longest packets.
     pub control: bool,
     /// Times at which the occupancy of every switch is recorded: a list of them, or one time, for each of its multiples.
     pub occupancy: Snapshots,

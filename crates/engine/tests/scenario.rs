@@ -240,7 +240,8 @@ fn a_sweep_table_is_left_to_the_sweep() {
     assert!(parse(&format!("{FULL}[sweep]\nseeds = 3\n")).is_ok());
     assert_eq!(parse(&format!("sweep = 3\n{FULL}")).unwrap_err()[0].path, "sweep");
     for key in ["sweep", "sweep.seeds"] {
-        let told = Scenario::parse(&text, &[(key.into(), "4".into())]).unwrap_err();
+        let told =
+            tailback_engine::scenario::Scenario::parse(&text, &[(key.into(), "4".into())]).unwrap_err();
         assert_eq!((told.len(), told[0].path.as_str()), (1, key));
         assert!(told[0].help.contains("in the file"), "{}", told[0]);
     }

@@ -125,3 +125,64 @@ fn default_windows_fit_the_longest_round_trip_wherever_it_is() {
         assert!(with > 0.95 * alone, "{protocol}: {with} of {alone}");
     }
 }
+
+/// Three endpoints of a switch with links of 500 ns send to another; `buffers` are those of its inputs and outputs.
+fn switched(protocol: &str, buffers: u32, rest: &str) -> String {
+    let rest = format!(
+        "[switch]\nkind = \"cioq\"\ninput_buffer = \"{buffers} flits\"\noutput_buffer = \"{buffers} flits\"\n[packet]\nmax = \"24 flits\"\n\
+         [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[1, 0], [2, 0], [3, 0]]\nload = 1.0\nmessage = \"24 flits\"\n\
+         [run]\nwarmup = \"400 us\"\nduration = \"400 us\"\ndrain = \"0 us\"\n{rest}"
+    );
+    let text = file("kind = \"single-switch\"\nendpoints = 12", "kind = \"minimal\"", protocol, &rest);
+    text.replace("latency = \"10 ns\"", "latency = \"500 ns\"")
+}
+
+#[test]
+fn defaults_follow_from_the_round_trip_and_the_buffers() {
+    let told = |protocol: &str, buffers: u32, rest: &str| {
+        let described = tailback_engine::run::describe(&read(&switched(protocol, buffers, rest))).unwrap();
+        described["congestion_control_default"].clone()
+    };
+    // 5 kB and 200 kB in flits of 100 bits; or, where buffers hold less, as parts of them.
+    for (buffers, from, all) in [(3000, "400 flits", "16000 flits"), (400, "60 flits", "2400 flits")] {
+        let marks = told("kind = \"dcqcn\"", buffers, "");
+        assert_eq!((&marks["mark_from"], &marks["mark_all"]), (&from.into(), &all.into()));
+    }
+    // A packet and its acknowledgement of a flit take 2027 ns over four links and a switch, twice.
+    let swift = told("kind = \"swift\"", 3000, "");
+    assert_eq!((&swift["base_target"], swift["max_cwnd"].as_f64()), (&"2219 ns".into(), Some(93.0)));
+    let nscc = told("kind = \"nscc\"\ntarget = \"1 us\"", 3000, "");
+    assert_eq!(nscc["quick_adapt"], "4 us");
+    let scaled = 4.0 * (2027.0 * 100.0 / 1.2e6) * (1.0 / 12.0);
+    assert!((nscc["proportional_increase"].as_f64().unwrap() - scaled).abs() < 1e-9, "{nscc}");
+    // One and a half round trips of what the endpoint takes.
+    assert_eq!(told("kind = \"rccc\"", 3000, "")["outstanding"], "3041 flits");
+    let slow = "[endpoint]\ndrain_rate = \"50 Gb/s\"\n";
+    assert_eq!(told("kind = \"rccc\"", 3000, slow)["outstanding"], "1538 flits");
+}
+
+#[test]
+fn credit_goes_at_the_pace_of_the_endpoint() {
+    let output = run(&switched("kind = \"rccc\"", 3000, "[endpoint]\ndrain_rate = \"50 Gb/s\"\n"));
+    let all = number(&output, "t", "accepted_per_destination");
+    assert!((all - 0.495).abs() < 0.002 && network_latency(&output) < 1300.0, "{all}");
+}
+
+#[test]
+fn the_rates_that_sources_are_allowed_are_recorded() {
+    let rates = |protocol: &str| {
+        let output = run(&switched(&format!("kind = \"{protocol}\""), 3000, "[record]\ncontrol = true\n"));
+        let tailback_engine::report::Column::Real(rates) = column(&output, "rates", "rate") else {
+            panic!("rates are numbers")
+        };
+        rates.clone()
+    };
+    for protocol in ["ecn", "dcqcn", "swift", "hpcc", "nscc"] {
+        let rates = rates(protocol);
+        assert!(!rates.is_empty() && rates.iter().all(|rate| (0.0..=1.0).contains(rate)), "{protocol}");
+        // In the end three share a channel: ECN swings, and what windows let through in an empty network is more than passes in a queue.
+        let (last, least) = (rates.last().unwrap(), if protocol == "ecn" { 0.01 } else { 0.1 });
+        assert!((least..0.9).contains(last), "{protocol}: {last}");
+    }
+    assert!(rates("none").is_empty(), "who never throttles has none");
+}

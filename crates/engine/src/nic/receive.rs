@@ -107,7 +107,8 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_queue_signal(record, signal, now);
         if fabric.probe.control_recorded() {
-            let (rate, from) = self.source.allowed_towards(record, signal.about);
+            let allowed = self.source.allowed_towards(record, signal.about, now);
+            let (rate, from) = allowed.expect("law broken: a queue that hears signals has no rate");
             fabric.probe.allowed((signal.to, Some(signal.about)), rate, from.max(now), now);
         }
         self.line_up(endpoint, queue, now);
@@ -144,6 +145,7 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
         self.nodes[endpoint].due.note(queue, record);
+        self.note_rate(fabric, queue, (packet.hot.dst, packet.cold.src));
         self.go_on(fabric, endpoint, queue);
         let record = &self.queues[queue];
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {

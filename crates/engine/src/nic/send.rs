@@ -62,6 +62,7 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record);
+        self.note_rate(fabric, queue, (packet.cold.src, packet.hot.dst));
         self.go_on(fabric, endpoint, queue);
         // Before the end of the packet nothing is sent.
         self.note_want(endpoint, queue, end);
@@ -88,6 +89,18 @@ impl<S: Source> NicSet<S> {
         if fabric.probe.control_recorded() && self.source.signals() == Concern::Endpoint {
             let rate = self.source.allowed(sink, fabric.now);
             fabric.probe.allowed((sent.packet.cold.src, None), rate, fabric.now, fabric.now);
+        }
+    }
+
+    /// Records the rate that a queue has now towards a destination, from one endpoint to another, if its source gives it one itself.
+    #[inline]
+    pub(super) fn note_rate(&self, fabric: &mut Fabric, queue: u32, (from, to): (u32, u32)) {
+        if !fabric.probe.control_recorded() || self.source.signals() != Concern::Nothing {
+            return;
+        }
+        let now = fabric.now;
+        if let Some((rate, until)) = self.source.allowed_towards(&self.queues[queue], to, now) {
+            fabric.probe.allowed((from, Some(to)), rate, until.max(now), now);
         }
     }
 

@@ -1,6 +1,6 @@
 //! DCQCN: rates at the source that notifications cut and time and data raise again.
 use super::red::Marks;
-use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source, millionths};
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
@@ -242,8 +242,8 @@ impl Source for Limits {
         self.cut(&mut queue.state, now);
     }
 
-    fn allowed_towards(&self, queue: &SendQueue<Limiter>, _dst: u32) -> (u32, Tick) {
-        ((queue.state.rate * f64::from(super::MILLION)) as u32, 0)
+    fn allowed_towards(&self, queue: &SendQueue<Limiter>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
+        Some((millionths(queue.state.rate), 0))
     }
 
     fn idle(&self, queue: &SendQueue<Limiter>, now: Tick) -> bool {
@@ -273,6 +273,27 @@ impl Dcqcn {
     }
 }
 
+impl Dcqcn {
+    /// The source on a network.
+    fn limits(&self, plan: &Plan, acknowledge: bool) -> Limits {
+        let part = |rate: Rate| rate.0 as f64 / plan.links[0].rate.0 as f64;
+        Limits {
+            gain: self.gain,
+            alpha_timer: plan.ticks(self.alpha_timer).max(1),
+            timer: plan.ticks(self.timer).max(1),
+            byte_counter: u64::from(plan.flits(self.byte_counter)).max(1),
+            recovery_stages: self.recovery_stages,
+            increase: part(self.increase),
+            hyper_increase: part(self.hyper_increase),
+            rate_min: part(self.rate_min).min(1.0),
+            cnp_interval: plan.ticks(self.cnp_interval),
+            acknowledge,
+            control: plan.control_class(),
+            data: plan.data_class(),
+        }
+    }
+}
+
 impl Scheme for Dcqcn {
     fn problems(&self) -> Vec<Problem> {
         Vec::from_iter(Marks::problem(self.mark_from, self.mark_all))
@@ -291,22 +312,7 @@ impl Scheme for Dcqcn {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        let part = |rate: Rate| rate.0 as f64 / plan.links[0].rate.0 as f64;
-        let source = Limits {
-            gain: self.gain,
-            alpha_timer: plan.ticks(self.alpha_timer).max(1),
-            timer: plan.ticks(self.timer).max(1),
-            byte_counter: u64::from(plan.flits(self.byte_counter)).max(1),
-            recovery_stages: self.recovery_stages,
-            increase: part(self.increase),
-            hyper_increase: part(self.hyper_increase),
-            rate_min: part(self.rate_min).min(1.0),
-            cnp_interval: plan.ticks(self.cnp_interval),
-            acknowledge,
-            control: plan.control_class(),
-            data: plan.data_class(),
-        };
-        Box::new(NicSet::new(source, plan, share))
+        Box::new(NicSet::new(self.limits(plan, acknowledge), plan, share))
     }
 
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
@@ -317,6 +323,7 @@ impl Scheme for Dcqcn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::testing;
 
     fn limits() -> Limits {
         Limits {
@@ -399,5 +406,74 @@ mod tests {
             [at(1, 0, false), at(1, 0, true), at(2, 1, true), at(1, 49, true), at(1, 50, true)],
             [0, 1, 1, 0, 1]
         );
+    }
+
+    #[test]
+    fn a_cut_begins_the_counts_and_the_timer_anew() {
+        let (source, mut queue) = (limits(), SendQueue::<Limiter>::default());
+        source.cut(&mut queue.state, 0);
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 50);
+        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50 };
+        source.on_sent(&mut queue, &sent(10));
+        source.advance(&mut queue.state, 100);
+        assert_eq!((queue.state.times, queue.state.counts, queue.state.flits), (1, 0, 50));
+        source.cut(&mut queue.state, 190);
+        assert_eq!((queue.state.times, queue.state.counts, queue.state.flits), (0, 0, 0));
+        source.on_sent(&mut queue, &sent(195));
+        assert_eq!(queue.state.counts, 0);
+        source.advance(&mut queue.state, 289);
+        assert_eq!(queue.state.times, 0);
+        source.advance(&mut queue.state, 290);
+        assert_eq!(queue.state.times, 1);
+    }
+
+    #[test]
+    fn the_target_is_at_most_the_channel() {
+        let source = limits();
+        let mut s = Limiter { rate: 0.9, target: 0.995, times: 3, ..Limiter::default() };
+        source.raise(&mut s);
+        assert_eq!((s.rate, s.target), (0.95, 1.0));
+    }
+
+    #[test]
+    fn alpha_ages_until_the_cut_that_it_decides() {
+        let source = Limits { timer: 1 << 40, ..limits() };
+        let mut s = Limiter::default();
+        source.cut(&mut s, 0);
+        source.cut(&mut s, 5500);
+        let alpha = (255.0_f64 / 256.0).powi(100);
+        assert!((s.rate - 0.5 * (1.0 - alpha / 2.0)).abs() < 1e-12);
+        assert!((s.alpha - (alpha * 255.0 / 256.0 + 1.0 / 256.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn every_parameter_becomes_its_own_ticks_and_parts_of_the_channel() {
+        let plan = testing::plan();
+        let p = Dcqcn {
+            alpha_timer: Duration::Ps(7_000_000),
+            timer: Duration::Ps(3_000_000),
+            byte_counter: Size::Bits(80_000),
+            ..Dcqcn::default()
+        };
+        let l = p.limits(&plan, true);
+        let ns = 1000 / plan.tick;
+        assert_eq!(
+            (l.alpha_timer, l.timer, l.cnp_interval, l.byte_counter),
+            (7000 * ns, 3000 * ns, 50_000 * ns, 800)
+        );
+        assert!(
+            (l.increase - 0.0004).abs() < 1e-12
+                && (l.hyper_increase - 0.004).abs() < 1e-12
+                && (l.rate_min - 0.001).abs() < 1e-12
+        );
+    }
+
+    #[test]
+    fn a_limited_queue_is_not_forgotten() {
+        let (source, mut queue) = (limits(), SendQueue::<Limiter>::default());
+        source.cut(&mut queue.state, 0);
+        assert!(!source.idle(&queue, 99));
+        assert_eq!(source.pull(&queue, 0), Pull::At(100));
     }
 }

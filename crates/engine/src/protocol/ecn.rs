@@ -1,7 +1,7 @@
 //! Explicit congestion notification after InfiniBand.
 use super::marker::Marker;
 use super::reach::Reach;
-use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source};
+use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source, millionths};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -131,6 +131,8 @@ pub struct Throttle {
     increase_period: Tick,
     /// The delays by index, if they stand in a table.
     table: Vec<Tick>,
+    /// Of the largest packet on the endpoint's channel.
+    packet_time: Tick,
     control: u8,
     data: u8,
 }
@@ -201,6 +203,11 @@ impl Source for Throttle {
         let begun = if self.table.is_empty() { 0 } else { (now - queue.state.since) % self.timer };
         queue.state.delay = delay.min(self.limit());
         queue.state.since = now - begun;
+    }
+
+    fn allowed_towards(&self, queue: &SendQueue<Delay>, _dst: u32, now: Tick) -> Option<(u32, Tick)> {
+        let time = self.packet_time as f64;
+        Some((millionths(time / (time + self.time(self.delay(&queue.state, now)) as f64)), 0))
     }
 
     fn idle(&self, queue: &SendQueue<Delay>, now: Tick) -> bool {
@@ -291,6 +298,7 @@ impl Scheme for Ecn {
             timer: timer.max(1),
             increase_period: plan.ticks(self.increase_period),
             table: self.table.iter().map(|&delay| plan.ticks(delay)).collect(),
+            packet_time: plan.links[0].time[usize::from(plan.packet_flits)].into(),
             control: plan.control_class(),
             data: plan.data_class(),
         };
@@ -317,6 +325,7 @@ mod tests {
             timer: 96,
             increase_period,
             table: Vec::new(),
+            packet_time: 24,
             control: 0,
             data: 1,
         }
@@ -370,5 +379,17 @@ mod tests {
     fn within_an_increase_period_only_the_first_notification_adds_but_all_stop_the_decrease() {
         assert_eq!(delay(&throttle(100), &[10, 20, 109, 110], 110), 48);
         assert_eq!(delay(&throttle(1000), &[10, 100, 190], 190), 24);
+    }
+
+    #[test]
+    fn the_delay_begins_at_the_tail() {
+        let source = throttle(0);
+        let mut queue = SendQueue::<Delay>::default();
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Notification, 1);
+        source.on_control(&mut queue, &packet, 10);
+        packet.hot.set_size(Kind::Data, 20);
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 10, end: 30 });
+        assert_eq!(queue.state.next, 54);
     }
 }

@@ -1,6 +1,8 @@
 //! HPCC: windows by what the busiest link on the way tells of itself.
 use super::flight::{Flight, number_and_flits, with_flits};
-use super::{Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source, unless_given};
+use super::{
+    Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given,
+};
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -176,6 +178,10 @@ impl Source for Windows {
         self.pace(&mut queue.state);
     }
 
+    fn allowed_towards(&self, queue: &SendQueue<Window>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
+        Some((millionths(self.window(&queue.state) / self.full), 0))
+    }
+
     fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
         queue.state.flight.is_empty() && self.end(&queue.state) <= now
     }
@@ -272,6 +278,7 @@ impl Scheme for Hpcc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::testing;
 
     fn windows() -> Windows {
         let (base_rtt, restart) = (1000, 10_000);
@@ -343,5 +350,59 @@ mod tests {
         assert!((meter(5000, 0) - 20.0 / 5000.0).abs() < 1e-9);
         // 250 flits take 500 ticks, half a round trip.
         assert!((meter(20, 250) - 1.5).abs() < 1e-3);
+    }
+
+    #[test]
+    fn all_packets_make_a_link_busy_and_the_busiest_link_of_the_way_counts() {
+        let mut m = Meters { base_rtt: 1000.0, ports: vec![Meter::default()].into() };
+        let mut words = [0; 2];
+        for turn in 1..1000 {
+            let kind = if turn % 2 == 0 { Kind::Ack } else { Kind::Data };
+            words = [0; 2];
+            m.on_dequeue(&testing::departure(20 * turn, 10, 10, kind), &mut Cold::default(), &mut words);
+        }
+        assert!((f64::from_bits(words[0]) - 1.0).abs() < 1e-3, "{}", f64::from_bits(words[0]));
+        let mut words = [2.0_f64.to_bits(), 0];
+        m.on_dequeue(&testing::departure(20_000, 10, 10, Kind::Data), &mut Cold::default(), &mut words);
+        assert_eq!(f64::from_bits(words[0]), 2.0);
+        let mut words = [7, 9];
+        m.on_dequeue(&testing::departure(20_020, 10, 10, Kind::Ack), &mut Cold::default(), &mut words);
+        assert_eq!(words, [7, 9]);
+    }
+
+    #[test]
+    fn a_packet_is_numbered_by_its_own_end() {
+        let (source, mut queue) = (windows(), SendQueue::<Window>::default());
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 24);
+        for end in [24, 48] {
+            source.stamp(&queue, Pull::Next(1), &mut packet);
+            assert_eq!((packet.notes.words[0], number_and_flits(packet.notes.words[1])), (0, (end, 24)));
+            source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 0, end: 24 });
+        }
+    }
+
+    #[test]
+    fn switches_reckon_with_the_round_trip_given() {
+        let plan = testing::plan();
+        let us = 1_000_000 / plan.tick;
+        let scheme = Hpcc { base_rtt: Some(Duration::Ps(1_000_000)), ..Hpcc::default() };
+        let mut agent = scheme.agent(&plan, &plan.shares[0]);
+        let mut words = [0; 2];
+        for turn in 1..2000 {
+            words = [0; 2];
+            let d =
+                Departure { time: us / 50, ..testing::departure(turn * us / 50, 10 + 250, 10, Kind::Data) };
+            agent.on_dequeue(&d, &mut Cold::default(), &mut words);
+        }
+        // 250 flits take 25 times the 20 ns of ten: half of the round trip
+        assert!((f64::from_bits(words[0]) - 1.5).abs() < 1e-3, "{}", f64::from_bits(words[0]));
+    }
+
+    #[test]
+    fn a_queue_is_new_when_both_windows_are_full() {
+        let (source, mut queue) = (windows(), SendQueue::<Window>::default());
+        queue.state.windows = Some([1000.0, 500.0]);
+        assert!(!source.idle(&queue, 9_999) && source.idle(&queue, 10_000));
     }
 }

@@ -31,6 +31,8 @@ pub mod srp;
 pub mod sst_cm;
 pub mod stops;
 pub mod swift;
+#[cfg(test)]
+mod testing;
 pub mod time_out;
 
 use crate::core::plan::{Plan, Share, TrafficClass};
@@ -38,7 +40,7 @@ use crate::problem::Problem;
 pub use agent::{Agent, Arrival, Departure, Idle, Interest, Verdict};
 use signal::Passage;
 pub use source::{
-    Concern, MILLION, OUT_OF_BAND, Prompt, Pull, Received, Reply, Reserve, Sent, Source, granted,
+    Concern, MILLION, OUT_OF_BAND, Prompt, Pull, Received, Reply, Reserve, Sent, Source, granted, millionths,
 };
 
 const fn class(name: &'static str, control: bool, droppable: bool, times_out: bool) -> TrafficClass {

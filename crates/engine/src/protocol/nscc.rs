@@ -1,7 +1,7 @@
 //! NSCC: windows by delays and marks together, as Ultra Ethernet has them.
 use super::flight::{Flight, number_and_flits, with_flits};
 use super::red::Marks;
-use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source, unless_given};
+use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -164,6 +164,8 @@ pub struct Signals {
     base_rtt: Tick,
     target: f64,
     full: f64,
+    /// What the channel carries in `base_rtt`.
+    round: f64,
     proportional: f64,
     fair: f64,
     constant: f64,
@@ -288,6 +290,10 @@ impl Source for Signals {
         self.adapt(&mut queue.state, delay, marked == 1, flits, now);
     }
 
+    fn allowed_towards(&self, queue: &SendQueue<Window>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
+        Some((millionths(self.window(&queue.state) / self.round), 0))
+    }
+
     fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
         queue.state.flight.is_empty() && self.end(&queue.state) <= now
     }
@@ -379,6 +385,7 @@ impl Scheme for Nscc {
             base_rtt,
             target: target as f64,
             full: self.full(plan),
+            round: self.product(plan),
             proportional: proportional * packet_flits,
             fair: fair * packet_flits,
             constant: constant * packet_flits,
@@ -403,12 +410,14 @@ impl Scheme for Nscc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nic::queue::Message;
 
     fn signals() -> Signals {
         Signals {
             base_rtt: 1000,
             target: 1000.0,
             full: 1500.0,
+            round: 1000.0,
             proportional: 40.0,
             fair: 50.0,
             constant: 1.0,
@@ -486,5 +495,85 @@ mod tests {
         state.stale = 0;
         source.adapt(state, 2000, true, 10, 9600);
         assert!(source.window(state) < 50.0);
+    }
+
+    fn adjusted(window: f64) -> Window {
+        Window { window: Some(window), look: 90_000, adjusted: 5000, ..Window::default() }
+    }
+
+    #[test]
+    fn a_long_delay_without_a_mark_counts_as_a_quarter_of_the_round_trip() {
+        let source = Signals { gain: 0.5, ..signals() };
+        let mut state = Window { delay: 400.0, ..adjusted(500.0) };
+        source.adapt(&mut state, 2000, false, 10, 5001);
+        assert_eq!(state.delay, 325.0);
+    }
+
+    #[test]
+    fn nothing_is_adapted_at_once_where_an_eighth_came_back() {
+        let source = signals();
+        for (achieved, expected) in [(170, 180.0), (180, 1500.0)] {
+            let mut state = Window { look: 8000, achieved, ..adjusted(1500.0) };
+            source.adapt(&mut state, 5000, false, 10, 8001);
+            assert!((source.window(&state) - expected).abs() < 2.0, "{}", source.window(&state));
+        }
+    }
+
+    #[test]
+    fn a_mark_with_a_long_delay_ends_fast_growth() {
+        let source = signals();
+        let mut state = Window { unqueued: 600, fast: true, ..adjusted(500.0) };
+        source.adapt(&mut state, 2000, true, 10, 5001);
+        let before = source.window(&state);
+        source.adapt(&mut state, 0, false, 10, 5002);
+        assert_eq!((source.window(&state), state.fast), (before, false));
+    }
+
+    #[test]
+    fn a_queue_that_was_delayed_is_not_as_new() {
+        let source = signals();
+        let mut queue = SendQueue::<Window>::default();
+        queue.state = Window { delay: 200.0, ..adjusted(1500.0) };
+        assert!(!source.idle(&queue, 9_999) && source.idle(&queue, 10_000));
+        queue.state.delay = 99.0;
+        assert!(source.idle(&queue, 1));
+    }
+
+    #[test]
+    fn the_next_packet_has_to_fit_into_the_window() {
+        let (source, mut queue) = (signals(), SendQueue::<Window>::default());
+        queue.push(Message::new(0, 3, 100, 0));
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 8);
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 0, end: 8 });
+        for (window, expected) in [(17.0, Pull::Wait), (18.0, Pull::Next(1))] {
+            queue.state.window = Some(window);
+            assert_eq!(source.pull(&queue, 10), expected, "{window}");
+        }
+    }
+
+    #[test]
+    fn a_window_stays_between_a_packet_and_the_full_one() {
+        let source = signals();
+        let mut state = adjusted(1500.0);
+        source.adapt(&mut state, 500, false, 10, 6000);
+        assert_eq!(source.window(&state), 1500.0);
+        let mut state = adjusted(12.0);
+        source.adapt(&mut state, 3_999, true, 10, 5500);
+        assert_eq!(source.window(&state), 10.0);
+    }
+
+    #[test]
+    fn the_delay_is_the_round_trip_less_that_of_the_empty_network() {
+        let (source, mut queue) = (signals(), SendQueue::<Window>::default());
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 10);
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 100, end: 110 });
+        let word = with_flits(1, &packet);
+        let mut ack = Packet::default();
+        ack.hot.set_size(Kind::Ack, 1);
+        ack.notes.words = [100, word];
+        source.on_control(&mut queue, &ack, 1500);
+        assert_eq!(queue.state.delay, 400.0);
     }
 }

@@ -501,4 +501,24 @@ mod tests {
             prop_assert!(state.unsolicited == unsolicited.min(all.into()) && purse.owed.is_empty());
         }
     }
+
+    #[test]
+    fn credit_is_given_below_the_limit_only() {
+        let source = Credits {
+            unsolicited: 0,
+            quantum: 24,
+            outstanding: 60,
+            pace: 1.0,
+            restart: 1000,
+            acknowledge: false,
+            control: 0,
+            data: 1,
+        };
+        let mut purse = Purse { outstanding: 60, ..Purse::default() };
+        *purse.owed.entry(5) = 10;
+        purse.turns.push_back(5);
+        assert!(matches!(source.prompt(&mut purse, 100), Prompt::Wait));
+        purse.outstanding = 59;
+        assert!(matches!(source.prompt(&mut purse, 100), Prompt::Send(5, _)));
+    }
 }

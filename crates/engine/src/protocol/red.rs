@@ -123,4 +123,45 @@ mod tests {
         let step = Red { from: 10, all: 10, ..red };
         assert_eq!([10, 11].map(|flits| step.chance(flits)), [0.0, 1.0]);
     }
+
+    #[test]
+    fn marks_are_drawn_by_time_and_seed_and_stay() {
+        let marks = |seed, now| {
+            let mut red = Red { from: 0, all: 100, chance: 1.0, seed };
+            let d = Departure {
+                now,
+                port: 0,
+                endpoint: None,
+                time: 1,
+                flits: 1,
+                waiting: 50,
+                has_credit: true,
+                kind: Kind::Data,
+            };
+            Vec::from_iter((0..10_000).map(|message| {
+                let mut packet = Cold { message, ..Cold::default() };
+                red.on_dequeue(&d, &mut packet, &mut [0; 2]);
+                packet.marked
+            }))
+        };
+        let one = marks(1, 5);
+        let count = |other: &[bool]| one.iter().zip(other).filter(|(a, b)| **a && **b).count();
+        assert!((4800..5200).contains(&count(&one)));
+        assert!((2300..2700).contains(&count(&marks(1, 6))));
+        assert!((2300..2700).contains(&count(&marks(2, 5))));
+        let mut red = Red { from: 10, all: 1_000_000, chance: 0.001, seed: 1 };
+        let d = Departure {
+            now: 0,
+            port: 0,
+            endpoint: None,
+            time: 1,
+            flits: 1,
+            waiting: 11,
+            has_credit: true,
+            kind: Kind::Data,
+        };
+        let mut packet = Cold { marked: true, ..Cold::default() };
+        red.on_dequeue(&d, &mut packet, &mut [0; 2]);
+        assert!(packet.marked);
+    }
 }

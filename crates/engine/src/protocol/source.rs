@@ -202,9 +202,10 @@ pub trait Source: Send + Sync + 'static {
         MILLION
     }
 
-    /// The rate that a send queue is allowed towards a destination, in parts of a million of the channel's, and when its pause ends.
-    fn allowed_towards(&self, _queue: &SendQueue<Self::Queue>, _dst: u32) -> (u32, Tick) {
-        (MILLION, 0)
+    /// The rate that a send queue is allowed towards a destination, in parts of a million of the channel's, and when its pause ends; of a
+    /// window, what it lets through in a round trip. None if the scheme has neither.
+    fn allowed_towards(&self, _queue: &SendQueue<Self::Queue>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
+        None
     }
 
     /// Whether a second copy has been sent of a packet that is acknowledged, in a class that is never dropped.
@@ -238,6 +239,11 @@ pub trait Source: Send + Sync + 'static {
 
 /// The full rate of a channel, where rates are told in parts of a million.
 pub const MILLION: u32 = 1_000_000;
+
+/// A part of a rate in parts of a million, at most all of it.
+pub fn millionths(part: f64) -> u32 {
+    (part.min(1.0) * f64::from(MILLION)).round() as u32
+}
 
 /// Whom signals concern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Swift: windows that keep the round trip near a target.
 use super::flight::{Flight, number_and_flits, with_flits};
-use super::{Pull, Received, Reply, Scheme, Sent, Source, unless_given};
+use super::{Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -128,6 +128,8 @@ pub struct Delays {
     max_cwnd: f64,
     restart: Tick,
     packet_flits: f64,
+    /// Of the largest packet on the endpoint's channel.
+    packet_time: f64,
     control: u8,
     data: u8,
 }
@@ -196,6 +198,12 @@ impl Source for Delays {
         let delay = (now - injected).max(1);
         self.adapt(&mut queue.state, delay, hops, flits as f64 / self.packet_flits, now);
         self.pace(&mut queue.state);
+    }
+
+    fn allowed_towards(&self, queue: &SendQueue<Window>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
+        let state = &queue.state;
+        let part = self.cwnd(state) * self.packet_time / state.delay.max(1) as f64;
+        Some((millionths(if state.cwnd.is_some() { part } else { 1.0 }), 0))
     }
 
     fn idle(&self, queue: &SendQueue<Window>, now: Tick) -> bool {
@@ -284,6 +292,7 @@ impl Scheme for Swift {
             max_cwnd: self.max_cwnd(plan, base_target),
             restart,
             packet_flits: plan.packet_flits.into(),
+            packet_time: plan.links[0].time[usize::from(plan.packet_flits)].into(),
             control: plan.control_class(),
             data: plan.data_class(),
         };
@@ -310,6 +319,7 @@ mod tests {
             max_cwnd: 40.0,
             restart: 10_000,
             packet_flits: 24.0,
+            packet_time: 24.0,
             control: 0,
             data: 1,
         }
@@ -358,5 +368,49 @@ mod tests {
         queue.state.cwnd = Some(0.5);
         source.pace(&mut queue.state);
         assert_eq!(source.pull(&queue, 1007), Pull::At(2007));
+    }
+
+    #[test]
+    fn below_a_packet_a_window_grows_by_packets_above_it_by_round_trips() {
+        let source = delays();
+        let mut s = Window { cwnd: Some(0.5), ..Window::default() };
+        source.adapt(&mut s, 900, 0, 1.0, 5000);
+        assert_eq!(source.cwnd(&s), 1.5);
+        let mut s = Window { cwnd: Some(10.0), ..Window::default() };
+        source.adapt(&mut s, 900, 0, 0.5, 5000);
+        assert_eq!(source.cwnd(&s), 10.05);
+    }
+
+    #[test]
+    fn an_acknowledgement_tells_when_its_packet_left_and_the_switches_it_passed() {
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 24);
+        (packet.hot.hops, packet.cold.injected) = (3, 77);
+        let mut replies = Vec::new();
+        delays().reply(&mut (), &Received { packet: &packet, droppable: false, now: 500 }, &mut replies);
+        assert_eq!((replies[0].words[0], number_and_flits(replies[0].words[1])), (77, (3, 24)));
+    }
+
+    #[test]
+    fn a_queue_with_less_than_the_full_window_is_not_forgotten() {
+        let source = delays();
+        let mut queue = SendQueue::<Window>::default();
+        queue.state.cwnd = Some(39.9);
+        assert!(!source.idle(&queue, 9_999) && source.idle(&queue, 10_000));
+        queue.state.cwnd = Some(40.0);
+        assert!(source.idle(&queue, 1));
+    }
+
+    #[test]
+    fn the_pace_is_the_last_delay_over_the_window() {
+        let source = delays();
+        let mut queue = SendQueue::<Window>::default();
+        queue.state = Window { cwnd: Some(0.25), delay: 700, ..Window::default() };
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 24);
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 7, end: 31 });
+        queue.push(Message::new(0, 3, 24, 0));
+        queue.state.flight.acknowledged(24, 1007);
+        assert_eq!(source.pull(&queue, 1007), Pull::At(2807));
     }
 }

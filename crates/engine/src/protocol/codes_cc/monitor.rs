@@ -317,3 +317,72 @@ impl Agent for Monitor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::testing;
+    use crate::units::Size;
+
+    fn monitor_of(plan: &Plan, variant: Variant) -> Monitor {
+        let p = CodesCc {
+            variant,
+            buffer: Some(Size::Flits(240)),
+            congested: 0.3,
+            decongested: 0.1,
+            ..CodesCc::default()
+        };
+        Monitor::new(&p, plan, &plan.shares[0])
+    }
+
+    fn come(monitor: &mut Monitor, src: u32, now: Tick) {
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 24);
+        packet.cold.src = src;
+        monitor.on_arrive(&Arrival { now, endpoint: 0, level: 0, droppable: false }, &packet);
+    }
+
+    fn go(monitor: &mut Monitor, src: u32, now: Tick) {
+        let d = testing::departure(now, 90, 24, Kind::Data);
+        monitor.on_dequeue(&d, &mut Cold { src, ..Cold::default() }, &mut [0; 2]);
+    }
+
+    #[test]
+    fn congestion_lasts_until_its_backlog_and_what_came_since_would_have_drained() {
+        let plan = testing::plan();
+        let flit = 1000 / plan.tick;
+        let mut monitor = monitor_of(&plan, Variant::Published);
+        (0..3).for_each(|_| come(&mut monitor, 1, 100));
+        assert!(monitor.ports[0].congested);
+        // 72 flits, from which 48 drain until 24 are left.
+        assert_eq!(monitor.ports[0].not_before, 100 + 48 * flit);
+        come(&mut monitor, 2, 101);
+        assert_eq!(monitor.ports[0].not_before, 100 + 72 * flit);
+        (0..3).for_each(|_| go(&mut monitor, 1, 102));
+        go(&mut monitor, 2, 103);
+        assert!(monitor.ports[0].congested, "empty, but too soon");
+        monitor.on_timer(0, 100 + 72 * flit - 1);
+        assert!(monitor.ports[0].congested);
+        monitor.on_timer(0, 100 + 72 * flit);
+        assert!(!monitor.ports[0].congested);
+    }
+
+    #[test]
+    fn the_code_estimates_twice_the_way_between_the_thresholds() {
+        let plan = testing::plan();
+        let flit = 1000 / plan.tick;
+        let mut monitor = monitor_of(&plan, Variant::Coded);
+        (0..2).for_each(|_| come(&mut monitor, 1, 100));
+        monitor.ports[0].flits += 100;
+        come(&mut monitor, 1, 100);
+        assert_eq!(monitor.ports[0].not_before, 100 + 96 * flit);
+    }
+
+    #[test]
+    fn sources_are_silent_for_as_long_as_the_margin_says() {
+        let plan = testing::plan();
+        let mut monitor = monitor_of(&plan, Variant::DrainMargin);
+        monitor.ports[0].marked = 9;
+        assert_eq!(monitor.silence(0), 480 * 1000 / plan.tick);
+    }
+}

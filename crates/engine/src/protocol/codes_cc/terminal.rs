@@ -232,4 +232,13 @@ mod tests {
         hear(&terminal, &mut state, (9, 1), News::Abate(DIVISOR_ONE * 200), 0);
         assert_eq!(terminal.allowed(&mut state, 0), 5_000);
     }
+
+    #[test]
+    fn the_code_lets_a_gap_run_out() {
+        for (variant, released) in
+            [(Variant::Published, true), (Variant::DrainMargin, true), (Variant::Coded, false)]
+        {
+            assert_eq!(terminal(variant).is_released(&State::default()), released, "{variant:?}");
+        }
+    }
 }

@@ -272,3 +272,86 @@ impl Agent for Tracker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::testing;
+    use crate::units::Size;
+
+    fn tracker_of(plan: &Plan, variant: Variant) -> Tracker {
+        let p = SstCm {
+            variant,
+            streams: 2,
+            outstanding: Size::Flits(96),
+            smallest: Size::Flits(1),
+            ..SstCm::default()
+        };
+        Tracker::new(&p, plan, &plan.shares[0])
+    }
+
+    #[test]
+    fn a_stream_lives_as_long_as_its_variant_says() {
+        let plan = testing::plan();
+        let mtu = 24_000 / plan.tick;
+        for (variant, on, factor, streams) in [
+            (Variant::Published, true, 1.5, 3),
+            (Variant::Published, false, 1.5, 3),
+            (Variant::Coded, true, 5.0, 4),
+            (Variant::Coded, false, 1.5, 4),
+            (Variant::DrainMargin, true, 3.0, 3),
+        ] {
+            let mut tracker = tracker_of(&plan, variant);
+            (tracker.targets[0].active, tracker.targets[0].on) = (3, on);
+            assert_eq!(
+                tracker.life(&tracker.targets[0]),
+                (factor * f64::from(streams) * mtu as f64) as Tick,
+                "{variant:?} {on}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_stream_gives_the_others_more() {
+        let plan = testing::plan();
+        let mut tracker = tracker_of(&plan, Variant::Published);
+        (1..4).for_each(|src| tracker.report(0, src, 32, 0));
+        tracker.outbox.signals.clear();
+        let late = tracker.targets[0].streams[&3].grace;
+        // 1 and 2 go on, 3 does not
+        let now = late + tracker.life(&tracker.targets[0]) + 1_000_000;
+        [1, 2].iter().for_each(|src| tracker.targets[0].streams.get_mut(src).unwrap().seen = now);
+        tracker.sweep(0, now);
+        let mut told = Vec::from_iter(tracker.outbox.signals.iter().map(|s| (s.to, s.news)));
+        told.sort_by_key(|(to, _)| *to);
+        assert_eq!(
+            told,
+            [
+                (1, News::Limit(2 * DIVISOR_ONE, 0)),
+                (2, News::Limit(2 * DIVISOR_ONE, 0)),
+                (3, News::Limit(DIVISOR_ONE, 0))
+            ]
+        );
+    }
+
+    #[test]
+    fn the_drain_margin_lasts_until_a_quarter_is_left() {
+        let plan = testing::plan();
+        let mut tracker = tracker_of(&plan, Variant::DrainMargin);
+        [1, 2].iter().for_each(|&src| tracker.report(0, src, 48, 0));
+        assert!(tracker.targets[0].draining);
+        tracker.outbox.signals.clear();
+        let d = |flits: u32| testing::departure(10, 90, flits, Kind::Data);
+        let mut cold = Cold { src: 1, ..Cold::default() };
+        tracker.on_dequeue(&d(48), &mut cold, &mut [0; 2]);
+        cold.src = 2;
+        tracker.on_dequeue(&d(24), &mut cold, &mut [0; 2]);
+        assert!(tracker.targets[0].draining && tracker.outbox.signals.is_empty());
+        tracker.on_dequeue(&d(1), &mut cold, &mut [0; 2]);
+        assert!(!tracker.targets[0].draining);
+        assert!(
+            tracker.outbox.signals.iter().all(|s| s.news == News::Limit(2 * DIVISOR_ONE, 0))
+                && tracker.outbox.signals.len() == 2
+        );
+    }
+}

@@ -114,10 +114,10 @@ impl Source for Throttle {
         }
     }
 
-    fn allowed_towards(&self, queue: &SendQueue<Limits>, dst: u32) -> (u32, Tick) {
+    fn allowed_towards(&self, queue: &SendQueue<Limits>, dst: u32, _now: Tick) -> Option<(u32, Tick)> {
         let full = u64::from(MILLION) * u64::from(DIVISOR_ONE);
         let allowed = |limit: &Limit| ((full / u64::from(self.divisor(limit))) as u32, limit.paused);
-        queue.state.find(dst).map_or((MILLION, 0), allowed)
+        Some(queue.state.find(dst).map_or((MILLION, 0), allowed))
     }
 
     fn idle(&self, queue: &SendQueue<Limits>, _now: Tick) -> bool {
@@ -134,6 +134,10 @@ impl Source for Throttle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn allowed(source: &Throttle, queue: &SendQueue<Limits>) -> u32 {
+        source.allowed_towards(queue, 7, 0).expect("it has one").0
+    }
     use crate::core::packet::Packet;
     use crate::nic::queue::Message;
 
@@ -161,7 +165,7 @@ mod tests {
         assert_eq!(source.pull(&queue, 600), Pull::Next(1));
         sent(&source, &mut queue, 7);
         assert_eq!(source.pull(&queue, 1064), Pull::At(1640));
-        assert_eq!(source.allowed_towards(&queue, 7).0, 100_000);
+        assert_eq!(allowed(&source, &queue), 100_000);
         order(&source, &mut queue, 2, 1, 0);
         assert_eq!(source.pull(&queue, 1064), Pull::Next(1));
         assert!(source.idle(&queue, 1064));
@@ -184,7 +188,7 @@ mod tests {
         order(&source, &mut queue, 1, 90, 9000);
         assert_eq!(source.pull(&queue, 100), Pull::Next(1));
         sent(&source, &mut queue, 8);
-        assert_eq!(source.allowed_towards(&queue, 7).0, 100_000);
+        assert_eq!(allowed(&source, &queue), 100_000);
     }
 
     #[test]
@@ -193,7 +197,7 @@ mod tests {
         queue.push(Message::new(0, 7, 64, 0));
         order(&source, &mut queue, 3, 1, 0);
         order(&source, &mut queue, 2, 10, 500);
-        assert_eq!((source.pull(&queue, 100), source.allowed_towards(&queue, 7).0), (Pull::Next(1), MILLION));
+        assert_eq!((source.pull(&queue, 100), allowed(&source, &queue)), (Pull::Next(1), MILLION));
         sent(&source, &mut queue, 7);
         assert_eq!(source.pull(&queue, 1064), Pull::Next(1));
         assert!(!source.idle(&queue, 1064), "the number is not forgotten");
