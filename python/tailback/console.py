@@ -135,10 +135,16 @@ def _parts(scenario: Scenario, key: str) -> tuple[str, ...]:
         return tuple(key.split("."))
 
 
+_EXCERPT_MAX = 200
+"""Characters of a line that are shown."""
+
+
 def _excerpt(source: str, number: int, column: int | None) -> list[Text]:
     gutter = f"{number:5} | "
-    lines = [Text(gutter, style="dim").append(_spaced(source), style="default")]
-    if column:
+    # A line of a result may hold a whole trace.
+    shown = source if len(source) <= _EXCERPT_MAX else source[:_EXCERPT_MAX] + " …"
+    lines = [Text(gutter, style="dim").append(_spaced(shown), style="default")]
+    if column and column <= _EXCERPT_MAX:
         before = len(_spaced(source[: column - 1]))
         lines.append(Text(f"{'| ':>{len(gutter)}}{'':{before}}", style="dim").append("^", style="bold red"))
     return lines

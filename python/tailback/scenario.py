@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import os
 import tomllib
@@ -23,6 +24,7 @@ _BYTES_MAX = 16 << 20
 _ONE_THREAD = "\nthreads = 1\n"
 """How a completed scenario tells that it runs in the thread that starts it."""
 _TRACE_MAX = 1 << 30
+_GZIP = b"\x1f\x8b"
 _GOAL = (4223).to_bytes(8, "little")
 """How a GOAL trace in binary form begins (LogGOPSim)."""
 
@@ -56,7 +58,9 @@ class Scenario:
         """Reads a scenario file (TOML)."""
         if not isinstance(path, str | os.PathLike):
             raise mistake(f"a scenario is read from a path, not from {named(path)}", "name its file")
-        return cls(_read_text(Path(path)), source=str(path))
+        # That of a result holds the traces that its jobs read.
+        kept = (Path(path).parent / "summary.json").exists()
+        return cls(_read_text(Path(path), most=_TRACE_MAX if kept else _BYTES_MAX), source=str(path))
 
     @classmethod
     def loads(cls, text: str) -> Scenario:
@@ -266,8 +270,13 @@ def _encodable(text: str) -> bool:
 def _contents(key: str, path: Path, what: str) -> str:
     """A file as the value of a key: `data`, or a key of it, takes its bytes in base64, any other its text."""
     most = _TRACE_MAX if key.startswith("job.") else _BYTES_MAX
-    if "data" in key.split(".")[-2:]:
-        return base64.b64encode(_read(path, what, most)).decode()
+    *_, table, last = key.split(".")
+    if "data" in (table, last):
+        data = _read(path, what, most)
+        if table == "data" and not data.startswith(_GZIP):
+            # A result keeps them, as each point of a sweep does.
+            data = gzip.compress(data, compresslevel=6, mtime=0)
+        return base64.b64encode(data).decode()
     return _read_text(path, what, most)
 
 

@@ -148,7 +148,22 @@ def test_the_files_of_all_ranks_of_a_trace_are_read(tmp_path, scenario_file):
     job = "[[job]]\nname = 'it'\nworkload = 'chakra'\nranks = 2\npath = 't'\n"
     path = scenario_file(f"{_ONE_SWITCH}{job}[run]\nduration = '1 ms'\n")
     # A node of 3 us in each.
-    assert tailback.Scenario.load(path).run().summary["jobs"]["it"]["time_ns"] == 3000.0
+    result = tailback.Scenario.load(path).run()
+    assert result.summary["jobs"]["it"]["time_ns"] == 3000.0
+    result.save(tmp_path / "kept")
+    again = tailback.Scenario.load(tmp_path / "kept" / "scenario.toml").replace({"job.it.ranks": 1})
+    told = again.check()
+    assert [problem.message for problem in told] == ["the job has 1 ranks"]
+
+
+def test_the_scenario_of_a_result_may_be_as_long_as_the_traces_it_keeps(tmp_path):
+    for name in ("a", "kept"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "scenario.toml").write_text("#" * (17 << 20))
+    (tmp_path / "kept" / "summary.json").write_text("{}")
+    assert len(tailback.Scenario.load(tmp_path / "kept" / "scenario.toml").text) == 17 << 20
+    with pytest.raises(tailback.InputError, match="too large"):
+        tailback.Scenario.load(tmp_path / "a" / "scenario.toml")
 
 
 def test_a_binary_trace_that_is_taken_for_text_is_told_its_format(tmp_path):

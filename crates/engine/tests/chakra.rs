@@ -46,15 +46,7 @@ fn text(name: &str, value: &str) -> Vec<u8> {
 /// A node of a type that waits for others and takes so many us.
 fn node(id: u64, kind: u64, after: &[u64], us: u64, attributes: &[Vec<u8>]) -> Vec<u8> {
     let after = after.iter().flat_map(|&id| varint(id)).collect::<Vec<u8>>();
-    // Control dependencies, here on the node itself, make no difference.
-    let fields = [
-        number(1, id),
-        block(2, b"op"),
-        number(3, kind),
-        block(4, &varint(id)),
-        block(5, &after),
-        number(7, us),
-    ];
+    let fields = [number(1, id), block(2, b"op"), number(3, kind), block(5, &after), number(7, us)];
     [fields.concat(), attributes.concat()].concat()
 }
 
@@ -75,6 +67,11 @@ fn send(id: u64, after: &[u64], to: u64, bytes: u64, tag: u64) -> Vec<u8> {
 
 fn receive(id: u64, after: &[u64], from: u64, tag: u64) -> Vec<u8> {
     node(id, 6, after, 0, &[attribute("comm_src", 7, from), attribute("comm_tag", 11, tag)])
+}
+
+/// A control dependency of a node.
+fn called_by(id: u64) -> Vec<u8> {
+    block(4, &varint(id))
 }
 
 /// A rank's file.
@@ -198,6 +195,41 @@ fn operations_of_a_group_are_done_one_after_the_other() {
 }
 
 #[test]
+fn operations_go_in_the_order_of_their_dependencies_whatever_the_order_of_the_file() {
+    // The first in the file waits for the last; the other rank has them the other way round.
+    let gather = collective(5, &[3], ALL_GATHER, 25_000, &[]);
+    let nodes = [gather, collective(3, &[], ALL_REDUCE, 1000, &[])];
+    let turned = [nodes[1].clone(), nodes[0].clone()];
+    let (time, messages, _) = outcome(&[trace(&nodes), trace(&turned)], RINGS);
+    assert_eq!((time, messages), (2.0 * alone(500) + alone(25_000), 6));
+}
+
+#[test]
+fn nodes_wait_for_control_dependencies_unless_they_are_ignored() {
+    let nodes = [computing(0, &[], 10, false), collective(1, &[], ALL_GATHER, 25_000, &[called_by(0)])];
+    let files = alike(2, &nodes);
+    assert_eq!(outcome(&files, RINGS).0, 10_000.0 + alone(25_000));
+    let ignored = format!("{RINGS}control = \"ignore\"\n");
+    assert_eq!(outcome(&files, &ignored).0, 10_000.0);
+    assert!(
+        run(&files, &ignored).summary["warnings"].to_string().contains("2 control dependencies were ignored")
+    );
+}
+
+#[test]
+fn operations_without_a_duration_take_as_long_as_the_accelerator_needs() {
+    let counted = |id: u64, us: u64| {
+        let attributes = [attribute("num_ops", 9, 4_000_000), attribute("tensor_size", 13, 1_000_000)];
+        node(id, 4, &[], us, &attributes)
+    };
+    let time = |changes: &str| outcome(&alike(2, &[counted(0, 0), counted(1, 7)]), changes).0;
+    assert_eq!(time(""), 7_000.0);
+    // 4 M operations at 1 T a second, 1 MB at 8 Tb/s: the longer counts. What was recorded stays.
+    assert_eq!(time("peak = 1e12\n"), 11_000.0);
+    assert_eq!(time("peak = 8e12\nmemory_bandwidth = \"8 Tb/s\"\n"), 8_000.0);
+}
+
+#[test]
 fn groups_are_told_by_the_scenario_by_the_trace_and_by_dimensions() {
     let of_group = |name: &str| collective(1, &[], ALL_GATHER, 1000, &[text("pg_name", name)]);
     let split = |changes: &str, metadata: &[Vec<u8>]| {
@@ -209,6 +241,17 @@ fn groups_are_told_by_the_scenario_by_the_trace_and_by_dimensions() {
     let told = r#"['[{"pg_name": "5", "ranks": [0, 2], "x": 1}, {"pg_name": "9", "ranks": [1, 3]}]']"#;
     let metadata = [number(1, 0), number(3, 1), block(8, &block(1, told.as_bytes()))].concat();
     assert_eq!(split("", &[metadata]), alone);
+    // Each rank may have groups of its own under the same name, in any order; others are nobody's business.
+    let own = |ranks: &str| {
+        let told =
+            format!("['[{{\"pg_name\": 5, \"ranks\": {ranks}}}, {{\"pg_name\": \"6\", \"ranks\": [88]}}]']");
+        let metadata = [number(1, 0), number(3, 1), block(8, &block(1, told.as_bytes()))].concat();
+        trace(&[metadata, of_group("5")])
+    };
+    assert_eq!(outcome(&["[0, 1]", "[1, 0]", "[2, 3]", "[2, 3]"].map(own), ""), alone);
+    // The group 0 is all ranks.
+    let mixed = [of_group("0"), of_group(""), collective(1, &[], ALL_GATHER, 1000, &[])];
+    assert_eq!(outcome(&mixed.map(|node| trace(&[node])), "").1, 6);
     // Of a job of 2 by 2 ranks, along one dimension and along the other.
     for involved in [[1, 0], [0, 1]] {
         let dims = block(10, &[block(1, b"involved_dim"), block(28, &block(1, &involved))].concat());
@@ -328,6 +371,38 @@ fn every_mistake_is_told_with_its_rank_and_node() {
         (one(node(1, 5, &[], 0, &[attribute("comm_dst", 9, 1)])), "", "it has no comm_size"),
         (one(node(1, 7, &[], 0, &[attribute("comm_size", 9, 1)])), "", "it has no comm_type"),
         (one(collective(1, &[], 3, 8, &[])), "", "a gather, whose root the format does not tell"),
+        (
+            one(node(1, 4, &[], 0, &[called_by(8)])),
+            "",
+            "node 1: 1 dependencies are on nodes that the file does not have",
+        ),
+        (
+            one(node(1, 4, &[], 0, &[called_by(1)])),
+            "",
+            "it waits, through others, for itself (dependencies without a circle; PyTorch's",
+        ),
+        (one(node(1, 5, &[], 0, &[text("comm_dst", "1")])), "", "comm_dst is no whole number"),
+        (
+            one(collective(1, &[], ALL_REDUCE, 8, &[text("involved_dim", "1")])),
+            "",
+            "involved_dim is no list of truth values",
+        ),
+        (
+            one([send(1, &[], 1, 8, 0), attribute("comm_src", 9, 1)].concat()),
+            "",
+            "comm_src is 1, in the file of rank 0",
+        ),
+        (
+            one([receive(1, &[], 1, 0), attribute("comm_dst", 9, 1)].concat()),
+            "",
+            "comm_dst is 1, in the file of rank 0",
+        ),
+        (one([receive(1, &[], 1, 0), attribute("comm_size", 9, u64::MAX)].concat()), "", "comm_size is -1"),
+        (
+            one([number(3, 1), block(8, &block(1, b"['[{\"pg_name\": \"5\"}]']"))].concat()),
+            "",
+            "its process groups cannot be read",
+        ),
         (one(collective(1, &[], 77, 8, &[])), "", "an operation of the comm_type 77"),
         (one(send(1, &[], 0, 8, 0)), "", "comm_dst is the rank itself, 0"),
         (one(send(1, &[], 5, 8, 0)), "", "comm_dst is 5 (a rank from 0 to 1)"),

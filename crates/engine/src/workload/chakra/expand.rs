@@ -1,7 +1,7 @@
 //! From the files of all ranks to what each does: collective operations cut into messages.
-use super::Mistake;
 use super::groups::Members;
 use super::read::{Group, Record, Trace, What};
+use super::{Chakra, Mistake};
 use crate::workload::Setting;
 use crate::workload::mpi::Costs;
 use crate::workload::mpi::collective::{Call, Operation, Plan};
@@ -20,6 +20,9 @@ type Wrong = (u32, Mistake);
 /// Where the operations of a group stand in the file of each rank.
 type Places = BTreeMap<u32, Vec<usize>>;
 
+/// The ranks of a group, as one of them tells them, and its operations.
+type Told = (Vec<u32>, Places);
+
 /// A collective operation: who takes part, and where it stands in the file of each.
 struct Collective {
     members: Vec<u32>,
@@ -28,8 +31,8 @@ struct Collective {
 
 /// What each rank does.
 pub fn graphs(
-    traces: &[Trace],
-    groups: &Members,
+    chakra: &Chakra,
+    (traces, groups): (&[Trace], &Members),
     costs: &Costs,
     setting: &Setting,
 ) -> Result<Vec<Graph>, Wrong> {
@@ -50,7 +53,7 @@ pub fn graphs(
     let mut gates: Vec<Vec<(u32, u32)>> = Vec::with_capacity(traces.len());
     for (rank, trace) in (0..).zip(traces) {
         let made = trace.records.iter().map(|record| {
-            let node = node(rank, record, traces.len() as u32, &mut tags)?;
+            let node = node(chakra, (rank, record), traces.len() as u32, &mut tags)?;
             if let graph::What::Send { bytes, .. } = node.what {
                 all.sendable(bytes).map_err(|why| refused(record, why))?;
             }
@@ -90,7 +93,7 @@ pub fn graphs(
             }
         }
     }
-    let mut built = all.build().map_err(|(rank, node)| (rank, circle(&traces[rank as usize], node)))?;
+    let mut built = all.build().expect("operations of a group are in an order that the dependencies allow");
     tags.name(&mut built);
     Ok(built)
 }
@@ -99,19 +102,24 @@ fn refused(record: &Record, (message, help): Refused) -> Mistake {
     Mistake::at((record.id, &record.name), message, help)
 }
 
-/// What a node waits for that waits for itself.
-fn circle(trace: &Trace, node: u32) -> Mistake {
-    let message = "it waits, through others, for itself; collective operations of a group wait for those before them in the file";
-    let help = "dependencies without a circle";
-    // Operations of collectives come behind the records.
-    match trace.records.get(node as usize) {
-        Some(record) => Mistake::at((record.id, &record.name), message, help),
-        None => Mistake::new("", "a collective operation waits, through others, for itself", help),
+/// How long an operation of the accelerator takes in ps: as recorded, or by what it does.
+fn duration(chakra: &Chakra, record: &Record) -> u64 {
+    let What::Accelerator { operations, bytes } = record.what else { return record.duration };
+    if record.duration > 0 {
+        return record.duration;
     }
+    let computing = chakra.peak.map_or(0.0, |peak| operations as f64 / peak * 1e12);
+    let moving = chakra.memory_bandwidth.map_or(0.0, |rate| bytes as f64 * 8.0 / rate.0 as f64 * 1e12);
+    computing.max(moving).round() as u64
 }
 
 /// What a record does by itself; of a collective operation, that it begins.
-fn node(rank: u32, record: &Record, ranks: u32, tags: &mut Tags) -> Result<Node, Mistake> {
+fn node(
+    chakra: &Chakra,
+    (rank, record): (u32, &Record),
+    ranks: u32,
+    tags: &mut Tags,
+) -> Result<Node, Mistake> {
     let place = (record.id, record.name.as_str());
     let other = |told: i128, key: &str| match u32::try_from(told) {
         Ok(other) if other < ranks && other != rank => Ok(other),
@@ -123,12 +131,13 @@ fn node(rank: u32, record: &Record, ranks: u32, tags: &mut Tags) -> Result<Node,
     let mut number = |to: u32, tag: u32| {
         tags.number(to, tag).ok_or_else(|| Mistake::at(place, Tags::TOO_MANY, "at most 32,768"))
     };
-    let computing = |cpu| Node { what: graph::What::Compute(record.duration), label: Label::AnyTag, cpu };
+    let computing =
+        |cpu| Node { what: graph::What::Compute(duration(chakra, record)), label: Label::AnyTag, cpu };
     Ok(match record.what {
         What::Nothing | What::Collective { .. } => Node::delay(0),
         What::Memory => Node::delay(record.duration),
         What::Host => computing(HOST),
-        What::Accelerator => computing(ACCELERATOR),
+        What::Accelerator { .. } => computing(ACCELERATOR),
         What::Send { to, bytes, tag } => {
             let to = other(to, "comm_dst")?;
             Node { what: graph::What::Send { to, bytes }, label: number(to, tag)?, cpu: COMMUNICATION }
@@ -154,7 +163,7 @@ fn call(record: &Record, ranks: u32) -> Call {
 /// The collective operations of all ranks: the n-th of a group in the file of each of its ranks are one.
 fn collectives(traces: &[Trace], groups: &Members) -> Result<Vec<Collective>, Wrong> {
     // By group: its members, and the places of its operations in the file of each.
-    let mut found: BTreeMap<(&Group, Vec<u32>), Places> = BTreeMap::new();
+    let mut found: BTreeMap<(&Group, Vec<u32>), Told> = BTreeMap::new();
     for (rank, trace) in (0..).zip(traces) {
         let mut own: BTreeMap<&Group, Vec<usize>> = BTreeMap::new();
         for (place, record) in trace.records.iter().enumerate() {
@@ -166,11 +175,15 @@ fn collectives(traces: &[Trace], groups: &Members) -> Result<Vec<Collective>, Wr
             let first = &trace.records[places[0]];
             let members =
                 groups.of(rank, group, (first.id, &first.name)).map_err(|mistake| (rank, mistake))?;
-            found.entry((group, members)).or_default().insert(rank, places);
+            let mut sorted = members.clone();
+            sorted.sort_unstable();
+            // Ranks may tell the same group in another order: that of the first counts.
+            let (_, of_rank) = found.entry((group, sorted)).or_insert((members, Places::new()));
+            of_rank.insert(rank, places);
         }
     }
     let mut all = Vec::new();
-    for ((group, members), places) in found {
+    for ((group, _), (members, places)) in found {
         let first = &places[places.keys().next().expect("a group of an operation")];
         for &rank in &members {
             let own = places.get(&rank).map_or(0, Vec::len);
@@ -222,31 +235,35 @@ fn told(group: &Group) -> String {
 }
 
 /// What a user has to know of what the files do not tell.
-pub fn notes(traces: &[Trace]) -> Vec<String> {
+pub fn notes(chakra: &Chakra, traces: &[Trace]) -> Vec<String> {
     let all = || traces.iter().flat_map(|trace| &trace.records);
-    let computing = |record: &&Record| matches!(record.what, What::Host | What::Accelerator);
-    let timeless = |record: &&Record| record.duration == 0;
-    let without = all().filter(computing).filter(timeless).count();
-    let memory = all().filter(|record| record.what == What::Memory).filter(timeless).count();
-    let dangling: usize = traces.iter().map(|trace| trace.dangling.len()).sum();
-    let rootless = |record: &&Record| {
+    let count = |is: &dyn Fn(&Record) -> bool| all().filter(|record| is(record)).count();
+    let computes = |record: &Record| matches!(record.what, What::Host | What::Accelerator { .. });
+    let computing = count(&computes);
+    let timeless = count(&|record| computes(record) && duration(chakra, record) == 0);
+    let memory = count(&|record| record.what == What::Memory && record.duration == 0);
+    let rootless = count(&|record| {
         matches!(record.what, What::Collective { operation: Operation::Broadcast | Operation::Reduce, .. })
-    };
-    let rootless = all().filter(rootless).count();
-    let mut notes = Vec::new();
-    let mut note = |count: usize, told: String| notes.extend((count > 0).then_some(told));
-    note(
-        without,
-        format!(
-            "{without} of its {} computing operations have no duration, and take no time",
-            all().filter(computing).count()
+    });
+    let dangling: usize = traces.iter().map(|trace| trace.dangling.len()).sum();
+    let ignored: u64 = traces.iter().map(|trace| trace.ignored).sum();
+    let notes = [
+        (
+            timeless > 0,
+            format!(
+                "{timeless} of its {computing} computing operations have no duration, and take no time (peak and memory_bandwidth give one to those that tell their operations)"
+            ),
         ),
-    );
-    note(memory, format!("{memory} loads and stores of remote memory have no duration, and take no time"));
-    note(dangling, format!("{dangling} dependencies on nodes that the files do not have were dropped"));
-    note(
-        rootless,
-        "the root of its broadcasts and reductions is taken to be the first rank of the group".into(),
-    );
-    notes
+        (
+            memory > 0,
+            format!("{memory} loads and stores of remote memory have no duration, and take no time"),
+        ),
+        (dangling > 0, format!("{dangling} dependencies on nodes that the files do not have were dropped")),
+        (ignored > 0, format!("{ignored} control dependencies were ignored")),
+        (
+            rootless > 0,
+            "the root of its broadcasts and reductions is taken to be the first rank of the group".into(),
+        ),
+    ];
+    notes.into_iter().filter_map(|(is, told)| is.then_some(told)).collect()
 }

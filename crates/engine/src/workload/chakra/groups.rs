@@ -7,42 +7,28 @@ use std::collections::BTreeMap;
 /// The ranks of each group.
 pub struct Members<'a> {
     ranks: u32,
+    /// Those that the scenario tells.
     named: BTreeMap<String, Vec<u32>>,
+    traces: &'a [Trace],
     dims: &'a [u32],
 }
 
 impl<'a> Members<'a> {
     /// Those that the scenario and the files tell of.
-    pub fn new(chakra: &'a Chakra, traces: &[Trace], ranks: u32) -> Result<Self, Vec<Problem>> {
+    pub fn new(chakra: &'a Chakra, traces: &'a [Trace], ranks: u32) -> Result<Self, Vec<Problem>> {
         let volume = chakra.dims.iter().try_fold(1_u32, |all, &size| all.checked_mul(size));
         if !chakra.dims.is_empty() && volume != Some(ranks) {
             let message = format!("the product of the dimensions is not the number of ranks, {ranks}");
             return Err(vec![Problem::new("dims", message, "sizes whose product is the number of ranks")]);
         }
-        let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-        for (name, members) in traces.iter().flat_map(|trace| &trace.groups) {
-            let all = || (0..ranks).collect();
-            let members = if members.is_empty() { all() } else { members.clone() };
-            if let Some(other) = named.insert(name.clone(), members.clone())
-                && other != members
-            {
-                let message =
-                    format!("of the process group {name:?} one rank tells {other:?}, another {members:?}");
-                return Err(vec![Problem::new("groups", message, "the same in the files of all ranks")]);
-            }
-        }
-        named.extend(told(chakra)?);
+        let named = told(chakra)?;
         for (name, members) in &named {
-            let mut sorted = members.clone();
-            sorted.sort_unstable();
-            let twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
-            if members.is_empty() || twice || sorted.last().is_some_and(|&last| last >= ranks) {
-                let message =
-                    format!("the process group {name:?} has the ranks {members:?}, the job {ranks} ranks");
+            if let Some(why) = unfit(members, ranks) {
+                let message = format!("the process group {name:?} {why}");
                 return Err(vec![problem(chakra, message, "ranks of the job, each once")]);
             }
         }
-        Ok(Self { ranks, named, dims: &chakra.dims })
+        Ok(Self { ranks, named, traces, dims: &chakra.dims })
     }
 
     /// The ranks of a rank's group, in their order in it.
@@ -50,20 +36,27 @@ impl<'a> Members<'a> {
         let all = || (0..self.ranks).collect();
         match group {
             Group::All => Ok(all()),
-            Group::Named(name) => match self.named.get(name) {
-                Some(members) if members.contains(&rank) => Ok(members.clone()),
-                Some(members) => {
-                    let message = format!("rank {rank} is not in its process group {name:?}, {members:?}");
-                    Err(Mistake::at(node, message, "a group of the rank"))
-                }
-                // As ASTRA-sim has it, the group 0 is all ranks unless it is given.
-                None if name == "0" => Ok(all()),
-                None => {
-                    let message = format!("nothing tells which ranks the process group {name:?} has");
-                    Err(Mistake::at(node, message, "groups = { path = \"comm_group.json\" }"))
-                }
-            },
             Group::Dimensions(involved) => self.along(rank, involved, node),
+            Group::Named(name) => {
+                // Each rank may have groups of its own under the same name.
+                let own = || self.traces[rank as usize].groups.get(name);
+                let Some(members) = self.named.get(name).or_else(own) else {
+                    let message = format!("nothing tells which ranks the process group {name:?} has");
+                    return Err(Mistake::at(node, message, "groups = { path = \"comm_group.json\" }"));
+                };
+                if members.is_empty() {
+                    return Ok(all());
+                }
+                if let Some(why) = unfit(members, self.ranks) {
+                    let message = format!("its process group {name:?} {why}");
+                    return Err(Mistake::at(node, message, "ranks of the job, each once"));
+                }
+                if !members.contains(&rank) {
+                    let message = format!("rank {rank} is not in its process group {name:?}, {members:?}");
+                    return Err(Mistake::at(node, message, "a group of the rank"));
+                }
+                Ok(members.clone())
+            }
         }
     }
 
@@ -87,6 +80,15 @@ impl<'a> Members<'a> {
         }
         Ok(members)
     }
+}
+
+/// Why ranks are no group of a job.
+fn unfit(members: &[u32], ranks: u32) -> Option<String> {
+    let mut sorted = members.to_vec();
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    let unknown = sorted.last().is_some_and(|&last| last >= ranks);
+    (twice || unknown).then(|| format!("has the ranks {members:?}, the job {ranks} ranks"))
 }
 
 /// The groups of the scenario.

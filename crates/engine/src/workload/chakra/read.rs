@@ -1,29 +1,33 @@
 //! From the bytes of a rank's file to what the rank does.
-use super::Mistake;
-use super::schema::{GlobalMetadata, Node, Value};
+use super::schema::{GlobalMetadata, Node};
+use super::{Control, Mistake, nodes};
 use crate::workload::mpi::collective::Operation;
 use prost::Message;
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::io::Read;
 
-/// What a rank does, in the order of its file.
+/// What a rank does: its nodes in the order in which they could be done one after the other, of those that may come next the one
+/// of the lowest number first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     pub records: Vec<Record>,
     /// Process groups that the file itself tells of: ranks by name; none of them, if it is all ranks.
     pub groups: BTreeMap<String, Vec<u32>>,
-    /// Dependencies on operations that the file does not have.
+    /// Dependencies on nodes that the file does not have.
     pub dangling: Vec<(u64, u64)>,
+    /// How many dependencies were passed over since they are of control.
+    pub ignored: u64,
 }
 
 /// An operation of a rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// The node's own number, and its name.
+    /// The node's own number, and what its name begins with.
     pub id: u64,
     pub name: String,
     pub what: What,
-    /// Which others it waits for, by their places in the file.
+    /// Which others it waits for, by their places.
     pub after: Vec<u32>,
     /// Its duration in ps; of what communicates, as recorded, and of no effect.
     pub duration: u64,
@@ -38,8 +42,11 @@ pub enum What {
     Memory,
     /// It takes the host's processor.
     Host,
-    /// It takes the accelerator.
-    Accelerator,
+    /// It takes the accelerator, for so many operations on so many bytes if it has no duration.
+    Accelerator {
+        operations: u64,
+        bytes: u64,
+    },
     Send {
         to: i128,
         bytes: u64,
@@ -67,25 +74,47 @@ pub enum Group {
     Dimensions(Vec<bool>),
 }
 
-/// Bytes that a compressed file may have when it is unpacked.
-const UNPACKED_MAX: u64 = 4 << 30;
+/// Bytes that a file may have, unpacked if it is compressed.
+const FILE_MAX: u64 = 1 << 30;
 /// The first bytes of a compressed file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const PS_PER_US: u64 = 1_000_000;
+/// Characters of a node's name that are told.
+pub const NAME_MAX: usize = 60;
 
-pub fn read(data: &[u8]) -> Result<Trace, Mistake> {
-    if data.starts_with(&GZIP) {
-        let mut unpacked = Vec::new();
-        let unpack = flate2::read::MultiGzDecoder::new(data).take(UNPACKED_MAX).read_to_end(&mut unpacked);
-        unpack
-            .map_err(|error| Mistake::new("", format!("it cannot be unpacked: {error}"), "a whole file"))?;
-        return messages(&unpacked);
+/// Reads the file of a rank.
+pub fn read(data: &[u8], rank: u32, control: Control) -> Result<Trace, Mistake> {
+    let too_long =
+        || Mistake::new("", format!("it has over {} MiB, unpacked", FILE_MAX >> 20), "a shorter trace");
+    if data.len() as u64 > FILE_MAX {
+        return Err(too_long());
     }
-    messages(data)
+    if !data.starts_with(&GZIP) {
+        return messages(data, rank, control);
+    }
+    let mut unpacked = Vec::new();
+    let unpack = flate2::read::MultiGzDecoder::new(data).take(FILE_MAX + 1).read_to_end(&mut unpacked);
+    unpack.map_err(|error| Mistake::new("", format!("it cannot be unpacked: {error}"), "a whole file"))?;
+    if unpacked.len() as u64 > FILE_MAX {
+        return Err(too_long());
+    }
+    messages(&unpacked, rank, control)
 }
 
-fn messages(data: &[u8]) -> Result<Trace, Mistake> {
-    let (mut rest, mut nodes, mut first) = (data, Vec::new(), true);
+/// Where nodes stand, and what each waits for, while a file is read.
+struct Reader {
+    rank: u32,
+    control: Control,
+    trace: Trace,
+    places: HashMap<u64, u32>,
+    /// By place.
+    after: Vec<Vec<u64>>,
+}
+
+fn messages(data: &[u8], rank: u32, control: Control) -> Result<Trace, Mistake> {
+    let mut reader =
+        Reader { rank, control, trace: Trace::default(), places: HashMap::new(), after: Vec::new() };
+    let (mut rest, mut first) = (data, true);
     while !rest.is_empty() {
         let place = format!("byte {}", data.len() - rest.len());
         let cut = || {
@@ -95,176 +124,99 @@ fn messages(data: &[u8]) -> Result<Trace, Mistake> {
         let message = rest.get(..length).ok_or_else(cut)?;
         rest = &rest[length..];
         if std::mem::take(&mut first) {
-            GlobalMetadata::decode(message)
-                .map_err(|error| no_message(&place, "the metadata of a Chakra trace", &error))?;
+            let metadata = GlobalMetadata::decode(message);
+            metadata.map_err(|error| no_message(&place, "the metadata of a Chakra trace", &error))?;
             continue;
         }
-        nodes.push(
-            Node::decode(message).map_err(|error| no_message(&place, "a node of a Chakra trace", &error))?,
-        );
+        let node =
+            Node::decode(message).map_err(|error| no_message(&place, "a node of a Chakra trace", &error))?;
+        reader.add(node)?;
     }
     if first {
         return Err(Mistake::new("", "the file is empty", "a file of Chakra"));
     }
-    tied(&nodes)
+    reader.order()
 }
 
 fn no_message(place: &str, expected: &str, error: &prost::DecodeError) -> Mistake {
-    Mistake::new(
-        place,
-        format!("this is not {expected}: {error}"),
-        "a file of Chakra (MLCommons), version 0.0.4",
-    )
+    let help = "a file of Chakra (MLCommons) in its binary form, version 0.0.4";
+    Mistake::new(place, format!("this is not {expected}: {error}"), help)
 }
 
-/// The records of the nodes, each with the places of what it waits for.
-fn tied(nodes: &[Node]) -> Result<Trace, Mistake> {
-    let mut places: HashMap<u64, u32> = HashMap::with_capacity(nodes.len());
-    let mut trace = Trace::default();
-    for (place, node) in (0..).zip(nodes) {
-        if places.insert(node.id, place).is_some() {
+impl Reader {
+    fn add(&mut self, node: Node) -> Result<(), Mistake> {
+        if self.places.insert(node.id, self.after.len() as u32).is_some() {
             return Err(Mistake::of(
-                node,
+                &node,
                 "another node has the same number",
                 "a number of its own for each",
             ));
         }
-    }
-    for node in nodes {
-        let mut after = Vec::new();
-        for &earlier in &node.data_deps {
-            match places.get(&earlier) {
-                Some(&place) => after.push(place),
-                None => trace.dangling.push((node.id, earlier)),
-            }
+        let duration = node.duration_micros.checked_mul(PS_PER_US);
+        let duration =
+            duration.ok_or_else(|| Mistake::of(&node, "its duration is too long", "under 10^13 us"))?;
+        let what = nodes::what(&node, self.rank)?;
+        if what == What::Nothing {
+            self.trace.groups.extend(nodes::groups(&node)?);
+        }
+        let mut after = node.data_deps;
+        match self.control {
+            Control::Wait => after.extend(node.ctrl_deps),
+            Control::Ignore => self.trace.ignored += node.ctrl_deps.len() as u64,
         }
         after.sort_unstable();
         after.dedup();
-        let duration = node.duration_micros.checked_mul(PS_PER_US);
-        let duration =
-            duration.ok_or_else(|| Mistake::of(node, "its duration is too long", "under 10^13 us"))?;
-        let what = what(node)?;
-        if matches!(what, What::Nothing)
-            && let Some(inputs) = &node.inputs
-        {
-            trace.groups.extend(groups(&inputs.values));
-        }
-        trace.records.push(Record { id: node.id, name: node.name.clone(), what, after, duration });
-    }
-    Ok(trace)
-}
-
-/// The process groups of a metadata node that PyTorch writes: a list of tables as a text in a list, with the name and the ranks of each.
-fn groups(values: &str) -> Vec<(String, Vec<u32>)> {
-    #[derive(serde::Deserialize)]
-    struct Told {
-        pg_name: String,
-        ranks: Vec<u32>,
-    }
-    let inner = values.trim().trim_start_matches(['[', '\'', '"']).trim_end_matches([']', '\'', '"']);
-    let told: Vec<Told> = serde_json::from_str(&format!("[{inner}]")).unwrap_or_default();
-    told.into_iter().map(|group| (group.pg_name, group.ranks)).collect()
-}
-
-/// The attributes of a node.
-struct Attributes<'a>(&'a Node);
-
-impl Attributes<'_> {
-    fn find(&self, name: &str) -> Option<&Value> {
-        self.0.attr.iter().find(|attribute| attribute.name == name)?.value.as_ref()
+        self.after.push(after);
+        let name = node.name.chars().take(NAME_MAX).collect();
+        self.trace.records.push(Record { id: node.id, name, what, after: Vec::new(), duration });
+        Ok(())
     }
 
-    fn number(&self, name: &str) -> Result<Option<i128>, Mistake> {
-        let Some(value) = self.find(name) else { return Ok(None) };
-        let help = "a whole number";
-        let number = value.number();
-        number.map(Some).ok_or_else(|| Mistake::of(self.0, format!("{name} is no number"), help))
-    }
-
-    fn needed(&self, name: &str) -> Result<i128, Mistake> {
-        let missing = || Mistake::of(self.0, format!("it has no {name}"), "an attribute of that name");
-        self.number(name)?.ok_or_else(missing)
-    }
-
-    fn bytes(&self) -> Result<u64, Mistake> {
-        let bytes = self.needed("comm_size")?;
-        let wrong = |_| Mistake::of(self.0, format!("comm_size is {bytes}"), "a number of bytes from 0 on");
-        bytes.try_into().map_err(wrong)
-    }
-
-    fn tag(&self) -> Result<u32, Mistake> {
-        let tag = self.number("comm_tag")?.unwrap_or(0);
-        // Writers disagree whether it has a sign.
-        let tag = u32::try_from(tag).or_else(|_| i32::try_from(tag).map(|tag| tag as u32));
-        tag.map_err(|_| Mistake::of(self.0, "comm_tag has over 32 bits", "a tag of 32 bits"))
-    }
-
-    fn group(&self) -> Group {
-        let named = match self.find("pg_name") {
-            Some(Value::Text(name)) => Some(name.clone()),
-            Some(value) => value.number().map(|number| number.to_string()),
-            None => None,
-        };
-        match (named, self.find("involved_dim")) {
-            (Some(name), _) if !name.is_empty() => Group::Named(name),
-            (_, Some(Value::Bools(dims))) if dims.values.contains(&false) => {
-                Group::Dimensions(dims.values.clone())
+    /// Puts the records in their order, each with the places of what it waits for.
+    fn order(self) -> Result<Trace, Mistake> {
+        let Self { mut trace, places, after, .. } = self;
+        let count = trace.records.len();
+        let (mut left, mut later) = (vec![0_u32; count], vec![Vec::new(); count]);
+        for (place, after) in after.iter().enumerate() {
+            for earlier in after {
+                match places.get(earlier) {
+                    Some(&earlier) => {
+                        later[earlier as usize].push(place as u32);
+                        left[place] += 1;
+                    }
+                    None => trace.dangling.push((trace.records[place].id, *earlier)),
+                }
             }
-            _ => Group::All,
         }
-    }
-}
-
-fn what(node: &Node) -> Result<What, Mistake> {
-    let attributes = Attributes(node);
-    let on_host = attributes.number("is_cpu_op")?.is_some_and(|is| is != 0);
-    Ok(match node.kind {
-        0 | 1 => What::Nothing,
-        2 | 3 => What::Memory,
-        4 if on_host => What::Host,
-        4 => What::Accelerator,
-        // The host's part in what the accelerator communicates.
-        5..=7 if on_host => What::Host,
-        5 => What::Send {
-            to: attributes.needed("comm_dst")?,
-            bytes: attributes.bytes()?,
-            tag: attributes.tag()?,
-        },
-        6 => {
-            let bytes = attributes.number("comm_size")?.unwrap_or(0);
-            let bytes = bytes.try_into().unwrap_or(0);
-            What::Receive { from: attributes.needed("comm_src")?, bytes, tag: attributes.tag()? }
+        let next = |place: usize| Reverse((trace.records[place].id, place));
+        let mut free: BinaryHeap<_> = (0..count).filter(|&place| left[place] == 0).map(next).collect();
+        let (mut order, mut at) = (Vec::with_capacity(count), vec![0_u32; count]);
+        while let Some(Reverse((_, place))) = free.pop() {
+            at[place] = order.len() as u32;
+            order.push(place);
+            for &later in &later[place] {
+                left[later as usize] -= 1;
+                if left[later as usize] == 0 {
+                    free.push(next(later as usize));
+                }
+            }
         }
-        7 => {
-            let operation = operation(node, attributes.needed("comm_type")?)?;
-            let bytes = if operation == Operation::Barrier { 0 } else { attributes.bytes()? };
-            What::Collective { operation, bytes, group: attributes.group() }
-        }
-        other => {
-            let help =
-                "0 none, 1 metadata, 2 or 3 memory, 4 computing, 5 send, 6 receive, 7 collective operation";
-            return Err(Mistake::of(node, format!("a node of the type {other}"), help));
-        }
-    })
-}
-
-fn operation(node: &Node, told: i128) -> Result<Operation, Mistake> {
-    Ok(match told {
-        0 => Operation::Allreduce,
-        1 => Operation::Reduce,
-        2 => Operation::Allgather,
-        5 => Operation::Broadcast,
-        6 => Operation::Alltoall,
-        7 | 8 => Operation::ReduceScatter,
-        9 => Operation::Barrier,
-        other => {
-            let name = match other {
-                3 => "a gather, whose root the format does not tell".into(),
-                4 => "a scatter, whose root the format does not tell".into(),
-                other => format!("an operation of the comm_type {other}"),
+        if let Some(waits) = left.iter().position(|&left| left > 0) {
+            let Record { id, name, .. } = &trace.records[waits];
+            let help = match self.control {
+                Control::Wait => {
+                    "dependencies without a circle; PyTorch's own traces may need control = \"ignore\""
+                }
+                Control::Ignore => "dependencies without a circle",
             };
-            let help = "all-reduce (0), reduce (1), all-gather (2), broadcast (5), all-to-all (6), reduce-scatter (7, 8) or barrier (9)";
-            return Err(Mistake::of(node, name, help));
+            return Err(Mistake::at((*id, name), "it waits, through others, for itself", help));
         }
-    })
+        let mut taken: Vec<_> = trace.records.into_iter().map(Some).collect();
+        trace.records = order.iter().map(|&place| taken[place].take().expect("each once")).collect();
+        for (record, &place) in trace.records.iter_mut().zip(&order) {
+            let known = after[place].iter().filter_map(|earlier| places.get(earlier));
+            record.after = known.map(|&earlier| at[earlier as usize]).collect();
+        }
+        Ok(trace)
+    }
 }

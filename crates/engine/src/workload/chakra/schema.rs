@@ -16,6 +16,8 @@ pub struct Node {
     pub name: String,
     #[prost(int32, tag = "3")]
     pub kind: i32,
+    #[prost(uint64, repeated, tag = "4")]
+    pub ctrl_deps: Vec<u64>,
     #[prost(uint64, repeated, tag = "5")]
     pub data_deps: Vec<u64>,
     #[prost(uint64, tag = "7")]
