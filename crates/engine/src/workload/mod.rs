@@ -16,6 +16,7 @@ mod barrier;
 pub mod bind;
 mod broadcast;
 pub mod chakra;
+mod connection_matrix;
 mod fixed_pairs;
 pub mod goal;
 mod grid;
@@ -234,6 +235,7 @@ crate::kinds::kinds! {
         Goal(goal::Goal) = "goal",
         Vef(vef::Vef) = "vef",
         Chakra(chakra::Chakra) = "chakra",
+        ConnectionMatrix(connection_matrix::ConnectionMatrix) = "connection-matrix",
     }
     /// What the workload provides, whichever kind it is.
     pub fn bound -> dyn Bind;
