@@ -142,6 +142,14 @@ def test_a_file_of_a_job_that_cannot_be_read_is_the_only_mistake_of_it(scenario_
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("key", ["job.0.path", "job.it.path"])
+def test_a_change_that_names_a_file_that_is_not_there_is_one_mistake(scenario_file, key):
+    path = scenario_file(f"{_ONE_SWITCH}[[job]]\nname = 'it'\nworkload = 'chakra'\nranks = 3\n")
+    (problem,) = tailback.Scenario.load(path).replace({key: "none"}).check()
+    assert problem.message.endswith("none.0.et cannot be read: No such file or directory")
+
+
+@pytest.mark.engine
 def test_the_files_of_all_ranks_of_a_trace_are_read(tmp_path, scenario_file):
     for rank in range(2):
         (tmp_path / f"t.{rank}.et").write_bytes(b"\x07\x0a\x050.0.4\x04\x18\x04\x38\x03")

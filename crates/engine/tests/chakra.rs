@@ -324,7 +324,7 @@ fn every_mistake_is_told_with_its_rank_and_node() {
         (
             vec![whole.clone(), all_to_all],
             "",
-            "data.1: rank 1, node 4 (\"op\"): Alltoall of 8 B, which rank 0 has as Allreduce of 8 B (node 4)",
+            "data.1: rank 1, node 4 (\"op\"): alltoall of 8 B, which rank 0 has as allreduce of 8 B (node 4)",
         ),
         (vec![named.clone(), named.clone()], "", "nothing tells which ranks the process group \"3\" has"),
         (

@@ -148,7 +148,7 @@ fn every_mistake_is_told_with_its_line() {
         (
             matrix(&["0->1 trigger 7 size 8", "trigger id 7 oneshot"]),
             "",
-            "trigger 7 is fired by 0 connections (1, as it is OneShot)",
+            "trigger 7 is fired by 0 connections (1, as it is oneshot)",
         ),
         (
             matrix(&[
@@ -166,7 +166,7 @@ fn every_mistake_is_told_with_its_line() {
                 "trigger id 7 barrier count 3",
             ]),
             "",
-            "trigger 7 is fired by 1 connections (3, as it is Barrier(3))",
+            "trigger 7 is fired by 1 connections (3, as it is a barrier)",
         ),
         (matrix(&["0->1 start 0 size 99999999999"]), "", "line 5: "),
         (matrix(&[one]), "mpi.delay = \"1 us\"\n", "mpi: connections are sent as they are"),

@@ -124,6 +124,20 @@ const WORKLOADS: &[(&str, u32, &str)] = &[
     ("goal", 2, "text = \"num_ranks 2 rank 0 { send 9b to 1 } rank 1 { recv 9b from 0 }\""),
     ("phases", 18, "permutations = 2\nsize = \"3 packets\"\nphases = 2"),
     ("vef", 2, "text = \"VEF 2 1 0 0 0 TRUE\\n0 0 1 9000 0 0 -1\""),
+    // An all-reduce of 40 kB.
+    (
+        "chakra",
+        3,
+        "data.0 = \"BwoFMC4wLjQkCAEYB1INCgljb21tX3R5cGVIAFIPCgljb21tX3NpemVIwLgC\"\n\
+         data.1 = \"BwoFMC4wLjQkCAEYB1INCgljb21tX3R5cGVIAFIPCgljb21tX3NpemVIwLgC\"\n\
+         data.2 = \"BwoFMC4wLjQkCAEYB1INCgljb21tX3R5cGVIAFIPCgljb21tX3NpemVIwLgC\"",
+    ),
+    (
+        "connection-matrix",
+        3,
+        "text = \"Nodes 3\\nConnections 2\\nTriggers 1\\n0->1 start 0 size 9000 recv_done_trigger 1\\n1->2 trigger 1 size 9\\n\
+         trigger id 1 oneshot\"",
+    ),
 ];
 
 #[test]

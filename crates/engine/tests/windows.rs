@@ -172,6 +172,8 @@ fn credit_goes_at_the_pace_of_the_endpoint() {
 fn the_rates_that_sources_are_allowed_are_recorded() {
     let rates = |protocol: &str| {
         let output = run(&switched(&format!("kind = \"{protocol}\""), 3000, "[record]\ncontrol = true\n"));
+        let told = output.summary["warnings"].to_string().contains("gives no orders");
+        assert_eq!(told, protocol == "none", "{protocol}");
         let tailback_engine::report::Column::Real(rates) = column(&output, "rates", "rate") else {
             panic!("rates are numbers")
         };

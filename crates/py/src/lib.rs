@@ -86,8 +86,11 @@ fn check(py: Python<'_>, text: &str, overrides: Overrides, unread: Vec<Unread>) 
         let unread = Scenario::located(text, &overrides, unread);
         // What the engine says of the same keys, which it may call by their table's name, is that nothing was handed in.
         let place = |problem: &Problem| problem.line.zip(problem.column);
+        // A job may be called by its number or by its name.
+        let parts =
+            |problem: &Problem| Scenario::places(text, &overrides, std::slice::from_ref(&problem.path));
         let same = |one: &Problem, other: &Problem| {
-            one.path == other.path || place(one).is_some() && place(one) == place(other)
+            parts(one) == parts(other) || place(one).is_some() && place(one) == place(other)
         };
         let mut found = mistakes(text, &overrides);
         found.retain(|problem| !unread.iter().any(|file| same(file, problem)));

@@ -259,7 +259,7 @@ impl Measured<'_> {
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
         let mut warnings = jobs::warnings(self);
         let scheme = &self.scenario.congestion_control;
-        if self.plan.record.control && scheme.scheme().passage().is_none() {
+        if self.plan.record.control && !scheme.scheme().tells_rates() {
             warnings.push(format!("record.control: \"{}\" gives no orders to record", scheme.kind()));
         }
         warnings.extend(scheme.scheme().remarks(self.plan));

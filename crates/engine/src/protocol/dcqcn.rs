@@ -295,6 +295,10 @@ impl Dcqcn {
 }
 
 impl Scheme for Dcqcn {
+    fn tells_rates(&self) -> bool {
+        true
+    }
+
     fn problems(&self) -> Vec<Problem> {
         Vec::from_iter(Marks::problem(self.mark_from, self.mark_all))
     }

@@ -242,6 +242,10 @@ impl Ecn {
 }
 
 impl Scheme for Ecn {
+    fn tells_rates(&self) -> bool {
+        true
+    }
+
     fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
         (self.notify == Notify::Acknowledgement).then_some((
             "marks return in acknowledgements, and there are none",

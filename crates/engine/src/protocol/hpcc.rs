@@ -245,6 +245,10 @@ impl Hpcc {
 }
 
 impl Scheme for Hpcc {
+    fn tells_rates(&self) -> bool {
+        true
+    }
+
     fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
         Some(("what links tell returns in acknowledgements, and there are none", "acknowledge = true"))
     }

@@ -151,6 +151,10 @@ pub trait Scheme {
     fn told(&self) -> Option<Told> {
         None
     }
+    /// Whether the rates that its sources are allowed can be recorded ([`Source::allowed`], [`Source::allowed_towards`]).
+    fn tells_rates(&self) -> bool {
+        self.passage().is_some()
+    }
     /// Whether flows of the fluid model can be under it: they have rates, and no packets.
     fn is_fluid(&self) -> bool {
         self.told().is_some()

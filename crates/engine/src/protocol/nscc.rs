@@ -347,6 +347,10 @@ impl Nscc {
 }
 
 impl Scheme for Nscc {
+    fn tells_rates(&self) -> bool {
+        true
+    }
+
     fn problems(&self) -> Vec<Problem> {
         Vec::from_iter(Marks::problem(self.mark_from, self.mark_all))
     }

@@ -235,6 +235,10 @@ impl Swift {
 }
 
 impl Scheme for Swift {
+    fn tells_rates(&self) -> bool {
+        true
+    }
+
     fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
         Some(("delays are those of acknowledgements, and there are none", "acknowledge = true"))
     }

@@ -38,12 +38,11 @@ pub fn graphs(
 ) -> Result<Vec<Graph>, Wrong> {
     let collectives = collectives(traces, groups)?;
     let record = |of: &Collective| &traces[of.members[0] as usize].records[of.places[0]];
-    let counts: Vec<u64> = collectives
-        .iter()
-        .map(|of| {
-            Plan::new(call(record(of), of.members.len() as u32), 0, of.members.len() as u32, costs).messages()
-        })
-        .collect();
+    let messages = |of: &Collective| {
+        let count = of.members.len() as u32;
+        Plan::new(call(record(of), count), 0, count, costs).messages()
+    };
+    let counts: Vec<u64> = collectives.iter().map(messages).collect();
     let wrong = |of: &Collective, why| (of.members[0], refused(record(of), why));
     expansion::fits(&counts, setting.memory).map_err(|(over, why)| wrong(&collectives[over], why))?;
 
@@ -78,24 +77,26 @@ pub fn graphs(
             own.1 = end;
         }
     }
-    for (rank, trace) in (0..).zip(traces) {
-        let gates = &gates[rank as usize];
-        let mut last: BTreeMap<&Group, usize> = BTreeMap::new();
-        for (place, record) in trace.records.iter().enumerate() {
-            record
-                .after
-                .iter()
-                .for_each(|&earlier| all.after(rank, gates[place].0, gates[earlier as usize].1));
-            if let What::Collective { group, .. } = &record.what
-                && let Some(before) = last.insert(group, place)
-            {
-                all.after(rank, gates[place].0, gates[before].1);
-            }
-        }
-    }
+    tie(&mut all, traces, &gates);
     let mut built = all.build().expect("operations of a group are in an order that the dependencies allow");
     tags.name(&mut built);
     Ok(built)
+}
+
+/// Lets every record wait for what it waits for, and each operation of a group for the one before it.
+fn tie(all: &mut Expansion, traces: &[Trace], gates: &[Vec<(u32, u32)>]) {
+    for (rank, (trace, gates)) in (0..).zip(traces.iter().zip(gates)) {
+        let mut last: BTreeMap<&Group, usize> = BTreeMap::new();
+        for (place, record) in trace.records.iter().enumerate() {
+            let begin = gates[place].0;
+            record.after.iter().for_each(|&earlier| all.after(rank, begin, gates[earlier as usize].1));
+            if let What::Collective { group, .. } = &record.what
+                && let Some(before) = last.insert(group, place)
+            {
+                all.after(rank, begin, gates[before].1);
+            }
+        }
+    }
 }
 
 fn refused(record: &Record, (message, help): Refused) -> Mistake {
@@ -219,8 +220,9 @@ fn agree(traces: &[Trace], members: &[u32], places: &[usize]) -> Result<(), Wron
     let Some(other) = (1..members.len()).find(|&at| of(at) != of(0)) else { return Ok(()) };
     let ((operation, bytes), (first, of_first)) = (of(other), of(0));
     let (first_rank, first_id) = (members[0], record(0).id);
+    let [name, first] = [operation, first].map(|operation| Call::new(operation, 0).kind().name());
     let message = format!(
-        "{operation:?} of {bytes} B, which rank {first_rank} has as {first:?} of {of_first} B (node {first_id})"
+        "{name} of {bytes} B, which rank {first_rank} has as {first} of {of_first} B (node {first_id})"
     );
     let help = "the same operations, in the same order, in the files of all ranks of a group";
     Err((members[other], Mistake::at((record(other).id, &record(other).name), message, help)))

@@ -336,11 +336,13 @@ impl Matrix {
             };
             if fired < needed || fired > most {
                 let message = format!("trigger {} is fired by {fired} connections", trigger.id);
-                let help = format!(
-                    "{}{needed}, as it is {:?}",
-                    if most > needed { "at least " } else { "" },
-                    trigger.kind
-                );
+                let kind = match trigger.kind {
+                    Kind::OneShot => "oneshot",
+                    Kind::MultiShot => "multishot",
+                    Kind::Barrier(_) => "a barrier",
+                };
+                let least = if most > needed { "at least " } else { "" };
+                let help = format!("{least}{needed}, as it is {kind}");
                 return Err(Mistake::new(self.connections[first as usize].line, message, help));
             }
         }
