@@ -480,4 +480,22 @@ mod tests {
         assert!(!source.idle(&queue, 99));
         assert_eq!(source.pull(&queue, 0), Pull::At(100));
     }
+
+    #[test]
+    fn a_rate_that_is_nearly_the_channel_s_is_all_of_it() {
+        let mut state = Limiter { rate: 0.9985, target: 1.0, ..Limiter::default() };
+        limits().raise(&mut state);
+        assert_eq!((state.rate, state.target), (1.0, 1.0));
+    }
+
+    #[test]
+    fn every_cut_begins_the_time_anew_after_which_alpha_ages() {
+        let (source, mut state) = (limits(), Limiter::default());
+        source.cut(&mut state, 0);
+        source.cut(&mut state, 50);
+        source.advance(&mut state, 104);
+        assert_eq!(state.alpha, 1.0);
+        source.advance(&mut state, 105);
+        assert_eq!(state.alpha, 255.0 / 256.0);
+    }
 }

@@ -396,4 +396,21 @@ mod tests {
         source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 10, end: 30 });
         assert_eq!(queue.state.next, 54);
     }
+
+    #[test]
+    fn a_queue_is_forgotten_when_nothing_delays_it_and_nobody_is_deaf() {
+        let idle_from = |source: &Throttle| {
+            let mut queue = SendQueue::<Delay>::default();
+            let mut packet = Packet::default();
+            packet.hot.set_size(Kind::Notification, 1);
+            source.on_control(&mut queue, &packet, 10);
+            packet.hot.set_size(Kind::Data, 5);
+            source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 10, end: 15 });
+            (0..).find(|&now| now >= 10 && source.idle(&queue, now)).unwrap()
+        };
+        // The delay of 24 is gone after one period; the gap behind the packet is not.
+        let source = Throttle { decrement: 24, timer: 10, ..throttle(0) };
+        assert_eq!(idle_from(&source), 15 + 24);
+        assert_eq!(idle_from(&Throttle { increase_period: 1000, ..source }), 1010);
+    }
 }

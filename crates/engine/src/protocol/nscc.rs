@@ -580,4 +580,11 @@ mod tests {
         source.on_control(&mut queue, &ack, 1500);
         assert_eq!(queue.state.delay, 400.0);
     }
+
+    #[test]
+    fn a_mark_of_before_the_window_was_adapted_at_once_ends_what_it_would_have_grown() {
+        let mut state = Window { stale: 100, growth: 999.0, acknowledged: 50, ..adjusted(500.0) };
+        signals().adapt(&mut state, 500, true, 10, 5001);
+        assert_eq!((state.growth, state.acknowledged), (0.0, 0));
+    }
 }

@@ -241,4 +241,11 @@ mod tests {
             assert_eq!(terminal(variant).is_released(&State::default()), released, "{variant:?}");
         }
     }
+
+    #[test]
+    fn the_code_counts_every_packet_as_the_longest() {
+        let plan = crate::protocol::testing::plan();
+        let alike = |variant| Terminal::new(&CodesCc { variant, ..CodesCc::default() }, &plan).alike;
+        assert_eq!([Variant::Published, Variant::Coded].map(alike), [None, Some(24)]);
+    }
 }

@@ -134,12 +134,12 @@ impl Source for Throttle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::packet::Packet;
+    use crate::nic::queue::Message;
 
     fn allowed(source: &Throttle, queue: &SendQueue<Limits>) -> u32 {
         source.allowed_towards(queue, 7, 0).expect("it has one").0
     }
-    use crate::core::packet::Packet;
-    use crate::nic::queue::Message;
 
     fn source(slower: u32) -> Throttle {
         Throttle { acknowledge: false, control: 0, data: 1, slower, overtaking: false }
@@ -203,5 +203,14 @@ mod tests {
         assert!(!source.idle(&queue, 1064), "the number is not forgotten");
         order(&source, &mut queue, 4, 10, 500);
         assert_eq!(source.pull(&queue, 599), Pull::At(600));
+    }
+
+    #[test]
+    fn a_second_order_does_not_cut_a_pause_short() {
+        let (source, mut queue) = (source(100), SendQueue::<Limits>::default());
+        queue.push(Message::new(0, 7, 64, 0));
+        order(&source, &mut queue, 1, 2, 500);
+        order(&source, &mut queue, 2, 2, 0);
+        assert_eq!(source.pull(&queue, 100), Pull::At(600));
     }
 }
