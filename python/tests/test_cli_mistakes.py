@@ -200,3 +200,11 @@ def test_a_table_that_only_sweeps_use_is_told(command, scenario_file, name):
     for text, is_told in [("title = 'x'\n", False), ("title = 'x'\n[sweep]\nseeds = 2\n", True)]:
         status, _, err = command(name, scenario_file(text))
         assert (status, told in err) == (0, is_told), err
+
+
+@pytest.mark.engine
+def test_a_line_that_holds_a_whole_trace_is_shown_by_its_beginning(command, scenario_file):
+    line = f"x = '{'A' * 5000}'"
+    _, _, err = command("check", scenario_file(f"topology.kind = 'single-switch'\n{line}\n"))
+    assert "x = 'AAA" in err
+    assert "A" * 1000 not in err.replace("\n", "")

@@ -158,6 +158,7 @@ def test_the_files_of_all_ranks_of_a_trace_are_read(tmp_path, scenario_file):
     # A node of 3 us in each.
     result = tailback.Scenario.load(path).run()
     assert result.summary["jobs"]["it"]["time_ns"] == 3000.0
+    assert "H4sI" in result.scenario, "what a result keeps is compressed"
     result.save(tmp_path / "kept")
     again = tailback.Scenario.load(tmp_path / "kept" / "scenario.toml").replace({"job.it.ranks": 1})
     told = again.check()

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 mod checks;
+mod files;
 mod flows;
 mod message;
 mod nearest;

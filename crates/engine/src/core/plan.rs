@@ -285,9 +285,19 @@ impl Plan {
     }
 
     /// Ticks of a round trip between endpoints in an empty network by the fastest way, at most: a packet of the largest size, and its
-    /// acknowledgement. In a network of over 64 switches with endpoints the ways from so many of them are known, evenly spread by number.
+    /// acknowledgement. In a network of over 64 switches with endpoints it is looked for from so many of them, and from the farthest found.
     pub fn round_trip(&self) -> Tick {
         *self.round_trip.get_or_init(|| post::round_trip(self))
+    }
+
+    /// Ticks of a packet of the largest size on an endpoint's channel.
+    pub fn packet_time(&self) -> Tick {
+        self.links[0].time[usize::from(self.packet_flits)].into()
+    }
+
+    /// Flits, in packets of the largest size, that an endpoint's channel carries in a time.
+    pub fn carried(&self, ticks: Tick) -> f64 {
+        ticks as f64 * f64::from(self.packet_flits) / self.packet_time() as f64
     }
 
     /// Partition and local number of an endpoint.

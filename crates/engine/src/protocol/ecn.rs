@@ -302,7 +302,7 @@ impl Scheme for Ecn {
             timer: timer.max(1),
             increase_period: plan.ticks(self.increase_period),
             table: self.table.iter().map(|&delay| plan.ticks(delay)).collect(),
-            packet_time: plan.links[0].time[usize::from(plan.packet_flits)].into(),
+            packet_time: plan.packet_time(),
             control: plan.control_class(),
             data: plan.data_class(),
         };

@@ -236,9 +236,7 @@ impl Hpcc {
 
     /// The full window and what is added, in flits.
     fn windows(&self, plan: &Plan) -> [f64; 2] {
-        let flits = u32::from(plan.packet_flits);
-        let full =
-            self.times(plan)[0] as f64 * f64::from(flits) / f64::from(plan.links[0].time[flits as usize]);
+        let full = plan.carried(self.times(plan)[0]);
         let add = self.window_ai.map_or(full * (1.0 - self.eta) / FLOWS, |size| f64::from(plan.flits(size)));
         [full, add]
     }

@@ -319,8 +319,7 @@ impl Nscc {
 
     /// What a channel carries in a round trip, in flits.
     fn product(&self, plan: &Plan) -> f64 {
-        let flits = u32::from(plan.packet_flits);
-        self.times(plan)[0] as f64 * f64::from(flits) / f64::from(plan.links[0].time[flits as usize])
+        plan.carried(self.times(plan)[0])
     }
 
     fn full(&self, plan: &Plan) -> f64 {

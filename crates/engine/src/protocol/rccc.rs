@@ -504,16 +504,7 @@ mod tests {
 
     #[test]
     fn credit_is_given_below_the_limit_only() {
-        let source = Credits {
-            unsolicited: 0,
-            quantum: 24,
-            outstanding: 60,
-            pace: 1.0,
-            restart: 1000,
-            acknowledge: false,
-            control: 0,
-            data: 1,
-        };
+        let source = credits();
         let mut purse = Purse { outstanding: 60, ..Purse::default() };
         *purse.owed.entry(5) = 10;
         purse.turns.push_back(5);

@@ -115,6 +115,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::testing;
 
     #[test]
     fn the_chance_of_a_mark_grows_with_the_queue() {
@@ -128,16 +129,7 @@ mod tests {
     fn marks_are_drawn_by_time_and_seed_and_stay() {
         let marks = |seed, now| {
             let mut red = Red { from: 0, all: 100, chance: 1.0, seed };
-            let d = Departure {
-                now,
-                port: 0,
-                endpoint: None,
-                time: 1,
-                flits: 1,
-                waiting: 50,
-                has_credit: true,
-                kind: Kind::Data,
-            };
+            let d = testing::departure(now, 50, 1, Kind::Data);
             Vec::from_iter((0..10_000).map(|message| {
                 let mut packet = Cold { message, ..Cold::default() };
                 red.on_dequeue(&d, &mut packet, &mut [0; 2]);
@@ -150,16 +142,7 @@ mod tests {
         assert!((2300..2700).contains(&count(&marks(1, 6))));
         assert!((2300..2700).contains(&count(&marks(2, 5))));
         let mut red = Red { from: 10, all: 1_000_000, chance: 0.001, seed: 1 };
-        let d = Departure {
-            now: 0,
-            port: 0,
-            endpoint: None,
-            time: 1,
-            flits: 1,
-            waiting: 11,
-            has_credit: true,
-            kind: Kind::Data,
-        };
+        let d = testing::departure(0, 11, 1, Kind::Data);
         let mut packet = Cold { marked: true, ..Cold::default() };
         red.on_dequeue(&d, &mut packet, &mut [0; 2]);
         assert!(packet.marked);

@@ -222,14 +222,14 @@ impl Source for Delays {
 impl Swift {
     /// The base target, the range, and the silence, in ticks.
     fn times(&self, plan: &Plan) -> [Tick; 3] {
-        let queue = 8 * Tick::from(plan.links[0].time[usize::from(plan.packet_flits)]);
+        let queue = 8 * plan.packet_time();
         let base = self.base_target.map_or_else(|| plan.round_trip() + queue, |time| plan.ticks(time));
         let range = self.fs_range.map_or(base, |time| plan.ticks(time));
         [base, range, self.restart.map_or(10 * base, |time| plan.ticks(time))]
     }
 
     fn max_cwnd(&self, plan: &Plan, base: Tick) -> f64 {
-        let packet = Tick::from(plan.links[0].time[usize::from(plan.packet_flits)]);
+        let packet = plan.packet_time();
         self.max_cwnd.unwrap_or_else(|| base.div_ceil(packet).max(1) as f64).max(self.min_cwnd)
     }
 }
@@ -296,7 +296,7 @@ impl Scheme for Swift {
             max_cwnd: self.max_cwnd(plan, base_target),
             restart,
             packet_flits: plan.packet_flits.into(),
-            packet_time: plan.links[0].time[usize::from(plan.packet_flits)].into(),
+            packet_time: plan.packet_time() as f64,
             control: plan.control_class(),
             data: plan.data_class(),
         };

@@ -9,8 +9,6 @@ use crate::routing::Routing;
 use crate::switch::Switch;
 use crate::topology::Topology;
 use crate::units::Duration;
-use crate::workload::chakra::Chakra;
-use crate::workload::goal::Goal;
 use crate::workload::job::Job;
 use serde::{Deserialize, de::DeserializeOwned};
 use std::collections::BTreeSet;
@@ -70,43 +68,11 @@ impl Scenario {
         }
     }
 
-    /// The files that a scenario names: for each the key of the override that hands its contents in, and its path as it is
-    /// written. Whoever calls the engine reads them; the engine has no input of its own. A key that ends in `.data`, or that
-    /// is of a table `data`, takes the file's bytes in base64, any other its text.
-    pub fn files(text: &str, overrides: &[(String, String)]) -> Vec<(String, String)> {
-        let root = tree_of(text, overrides, &mut Found::default());
-        let topology = root.as_ref().and_then(|root| root.get("topology"));
-        let word = |key: &str| match topology?.get(key).map(|node| &node.value) {
-            Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
-            _ => None,
-        };
-        let mut files = match (word("kind").as_deref(), word("path"), word("text")) {
-            (Some("file"), Some(path), None) => vec![("topology.text".to_string(), path)],
-            _ => Vec::new(),
-        };
-        files.extend(root.as_ref().map(traces).unwrap_or_default());
-        files
-    }
-
-    /// The key of a file's path, by that of its contents.
-    pub fn path_key(key: &str) -> String {
-        let table = key.strip_suffix(".text").or_else(|| key.rsplit_once(".data").map(|(table, _)| table));
-        format!("{}.path", table.unwrap_or(key))
-    }
-
     /// Where overrides of these keys go: the parts of each key, with elements of lists by their index, however the key calls
     /// them. Two keys mean the same if their parts are the same.
     pub fn places(text: &str, overrides: &[(String, String)], keys: &[String]) -> Vec<Vec<String>> {
         let root = tree_of(text, overrides, &mut Found::default());
         keys.iter().map(|key| tree::place(root.as_ref(), key)).collect()
-    }
-
-    /// The contents of a file as the value of the override `key`; none if they should be text and are not.
-    pub fn contents(key: &str, bytes: Vec<u8>) -> Option<String> {
-        if is_binary(key) {
-            return Some(Self::quoted(&crate::base64::encode(&bytes)));
-        }
-        String::from_utf8(bytes).ok().map(|text| Self::quoted(&text))
     }
 
     /// A text as the value of an override.
@@ -158,53 +124,8 @@ impl Scenario {
     }
 }
 
-/// Whether the value of a key is a file's bytes in base64, not its text: the key, or what it is an element of, is `data`.
-fn is_binary(key: &str) -> bool {
-    key.rsplit('.').take(2).any(|part| part == "data")
-}
-
-/// The traces and allocations that jobs name and that are not there, as [`Scenario::files`] gives them.
-fn traces(root: &Node) -> Vec<(String, String)> {
-    let Some(Value::List(jobs)) = root.get("job").map(|node| &node.value) else { return Vec::new() };
-    let word = |table: &Node, key: &str| match table.get(key).map(|node| &node.value) {
-        Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
-        _ => None,
-    };
-    let missing = |table: &Node, name: String| {
-        let word = |key: &str| word(table, key);
-        let path = word("path")?;
-        let is_there = word("text").or(word("data")).is_some();
-        let is_goal = word("workload").as_deref() == Some("goal");
-        let key = if is_goal { Goal::key_of(&path, word("format").as_deref()) } else { "text" };
-        (!is_there).then(|| (format!("{name}.{key}"), path))
-    };
-    // A Chakra trace has a file for each rank.
-    let by_rank = |job: &Node, name: String| {
-        let ranks = match job.get("ranks").map(|node| &node.value) {
-            Some(&Value::Integer(ranks)) => u32::try_from(ranks).unwrap_or(0).min(Chakra::RANKS_MAX),
-            _ => 0,
-        };
-        let path = word(job, "path").unwrap_or_default();
-        let is_there = |rank: &u32| job.get("data").and_then(|data| word(data, &rank.to_string())).is_some();
-        let missing = (0..if path.is_empty() { 0 } else { ranks }).filter(|rank| !is_there(rank));
-        missing.map(|rank| (format!("{name}.data.{rank}"), Chakra::file(&path, rank))).collect::<Vec<_>>()
-    };
-    let of_job = |(index, job): (usize, &Node)| {
-        let name = format!("job.{index}");
-        let mut files = match word(job, "workload").as_deref() {
-            Some("chakra") => by_rank(job, name.clone()),
-            _ => missing(job, name.clone()).into_iter().collect(),
-        };
-        for key in ["placement", "groups"] {
-            files.extend(job.get(key).and_then(|table| missing(table, format!("{name}.{key}"))));
-        }
-        files
-    };
-    jobs.iter().enumerate().flat_map(of_job).collect()
-}
-
 /// The tree of a file with its overrides; none if it is not TOML.
-fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Option<Node> {
+pub(super) fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Found) -> Option<Node> {
     let (mut root, errors) = tree::read(text);
     let broken = !errors.is_empty();
     for (span, message) in errors {

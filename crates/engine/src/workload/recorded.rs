@@ -4,6 +4,23 @@ use super::mpi::{Costs, carries_data};
 use super::{Application, Rank};
 use std::sync::{Arc, OnceLock};
 
+/// What is wrong with a file that is read line by line: in which line, what, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// From 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: String,
+}
+
+impl Mistake {
+    pub(super) fn new(line: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { line, message: message.into(), help: help.into() }
+    }
+}
+
 /// What was read of a scenario's text, or what is wrong with it, once it was asked for. It follows from the text, so it makes no
 /// difference between two scenarios.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 use super::host::{SHORTER, too_long};
 use super::ledger::Activity;
 use super::mpi::Mpi;
-use super::recorded::Once;
+use super::recorded::{Mistake, Once};
 use super::{Actions, Application, Bind, Rank, Setting, first_few};
 use crate::problem::Problem;
 use crate::units::Time;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 mod text;
 
-use text::{Kind, Matrix, Mistake, Start};
+use text::{Kind, Matrix, Start};
 
 /// Connections as htsim and its Ultra Ethernet version read them from files `.cm`: each sends so many bytes from a node to another, at a
 /// time or when a trigger fires; triggers fire when a connection is sent or received. `oneshot` starts all its connections, `barrier` does when it

@@ -1,22 +1,6 @@
 //! The text of a connection matrix.
+use crate::workload::recorded::Mistake;
 use std::collections::{BTreeMap, HashSet};
-
-/// What is wrong with a file: in which line, what, and what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
-    /// Line, from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub help: String,
-}
-
-impl Mistake {
-    pub fn new(line: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { line, message: message.into(), help: help.into() }
-    }
-}
 
 /// What a file holds.
 #[derive(Debug, Clone, Default, PartialEq)]

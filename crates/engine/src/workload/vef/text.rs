@@ -10,27 +10,11 @@
 //! task has done the collective operation `idDep`, which is written with its G or without. `op`: 0 broadcast, 1 reduce, 2 allreduce,
 //! 3 gather, 4 scatter, 5 allgather, 6 barrier, 7 all-to-all.
 use crate::units::shorten;
+pub use crate::workload::recorded::Mistake;
 use std::collections::HashMap;
 
 /// Most tasks of a trace.
 const TASKS_MAX: u32 = 1 << 20;
-/// What is wrong with a trace: in which line, what, and what would be right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
-    /// From 1.
-    pub line: usize,
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub help: String,
-}
-
-impl Mistake {
-    pub(super) fn new(line: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { line, message: message.into(), help: help.into() }
-    }
-}
-
 /// What something waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After {
