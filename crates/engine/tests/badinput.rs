@@ -219,7 +219,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("speedup = 2", "speedup = 2\npipeline = \"1000000 s\"", "", ""),
     ("acknowledge = true", "acknowledge = true\ndrain_rate = \"1 b/s\"", "", ""),
     ("series = \"500 ns\"", "series = \"1 ps\"\n[run.x]", "", ""),
-    ("message = \"4 flits\"", "message = \"20000000 flits\"", "flits", "1 to 1572840"),
+    ("message = \"4 flits\"", "message = \"2000000000 flits\"", "flits", "1 to 201326568"),
     ("message = \"4 flits\"", "message = \"0 flits\"", "0", "1 to"),
     (
         "message = \"4 flits\"",

@@ -274,6 +274,18 @@ fn the_packets_of_a_message_follow_each_other_without_gaps() {
     }
 }
 
+/// Over a quarter of a second: more packets than 16 bits number, and more flits than 28.
+#[test]
+fn the_longest_messages_take_no_gaps_either() {
+    let text = "[topology]\nkind = \"single-switch\"\nendpoints = 2\n[link]\nlatency = \"5 ns\"\n[packet]\nmax = \"4095 flits\"\n\
+                [switch]\ninput_buffer = \"9000 flits\"\noutput_buffer = \"9000 flits\"\n[routing]\nkind = \"minimal\"\n\
+                [[traffic]]\nname = \"c0\"\npattern = \"list\"\npairs = [[0, 1]]\nprocess = \"one-shot\"\n\
+                message = \"70000 packets\"\n[run]\nwarmup = \"0 us\"\nduration = \"1 us\"\ndrain = \"300 ms\"\n";
+    let output = run(text);
+    assert_eq!(latency(&output, 0), closed_form((0, 0), 70_000 * 4095, 0));
+    assert_eq!((number(&output, "c0", "packets"), number(&output, "c0", "unfinished")), (70_000.0, 0.0));
+}
+
 #[test]
 fn a_slow_endpoint_takes_its_time() {
     let sections = "[link]\nlatency = \"5 ns\"\n[endpoint]\ndrain_rate = \"25 Gb/s\"";

@@ -225,7 +225,7 @@ fn a_trace_that_waits_for_a_message_nobody_sends_is_a_deadlock() {
 
 #[test]
 fn a_message_that_cannot_be_sent_is_told_with_its_place_before_the_run() {
-    let trace = "num_ranks 2 rank 0 {\n send 8b to 1\n send 300000000b to 1 tag 5\n} rank 1 { recv 8b from 0 recv 300000000b from 0 tag 5 }";
+    let trace = "num_ranks 2 rank 0 {\n send 8b to 1\n send 3000000000b to 1 tag 5\n} rank 1 { recv 8b from 0 recv 3000000000b from 0 tag 5 }";
     let told = |keys: &str| {
         let job = format!("[[job]]\nname = \"it\"\nworkload = \"goal\"\n{keys}\n");
         let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
@@ -235,7 +235,7 @@ fn a_message_that_cannot_be_sent_is_told_with_its_place_before_the_run() {
             .collect::<String>()
     };
     let expected =
-        "a message of 300000000 B, but one of at most 19660500 B can be sent with packets of 24 flits";
+        "a message of 3000000000 B, but one of at most 2516582100 B can be sent with packets of 24 flits";
     let text = told(&format!("text = {}", Scenario::quoted(trace)));
     assert!(text.starts_with(&format!("job.it.text: line 3, column 7: {expected}")), "{text}");
     let bytes = binary(&read_text(trace, 1).unwrap());

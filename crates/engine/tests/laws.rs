@@ -2,7 +2,7 @@
 //! nothing stops for ever. The engine itself checks that packets are conserved, and fails a run that breaks the law.
 mod common;
 use common::*;
-use tailback_engine::report::Output;
+use tailback_engine::report::{Column, Output};
 
 /// Every endpoint offers all its channel takes, to all others.
 const FULL: &str = "[[traffic]]\nname = \"full\"\npattern = \"uniform\"\nload = 1.0\nmessage = \"4 flits\"\n";
@@ -83,7 +83,6 @@ fn bursts(network: &str, routing: &str, protocol: &str, message: &str, flits: u6
 
 /// How many of a class arrived, by the histogram of a latency.
 fn arrived(output: &Output, class: &str, latency: &str) -> f64 {
-    use tailback_engine::report::Column;
     let (Column::Text(classes), Column::Text(kinds), Column::Int(counts)) = (
         column(output, "histograms", "class"),
         column(output, "histograms", "latency"),
@@ -166,6 +165,31 @@ fn every_message_is_delivered_exactly_once_through_every_kind_of_switch() {
         }
     }
     assert!(dropped[1..].iter().all(|&packets| packets > 0.0), "a kind dropped nothing: {dropped:?}");
+}
+
+/// Two sources send one message of 70,000 packets each to one destination.
+#[test]
+fn messages_of_more_packets_than_16_bits_number_arrive_under_every_protocol() {
+    for protocol in PROTOCOLS {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 3\n[packet]\nmax = \"1 flits\"\n[routing]\nkind = \"minimal\"\n\
+             [congestion_control]\n{protocol}\n[[traffic]]\nname = \"long\"\npattern = \"hotspot\"\nsources = [0, 1]\n\
+             destinations = [2]\nprocess = \"one-shot\"\nmessage = \"70000 flits\"\n\
+             [run]\nwarmup = \"0 us\"\nduration = \"1 us\"\ndrain = \"4 ms\"\n"
+        );
+        let output = run(&text);
+        let of = |key| number(&output, "all", key);
+        assert_eq!((of("packets"), of("unfinished"), of("messages")), (140_000.0, 0.0, 2.0), "{protocol}");
+        assert_eq!(arrived(&output, "long", "packet"), 140_000.0, "{protocol}");
+        // In order from each source on the only way, unless refused packets go again.
+        let Column::Int(reordered) = column(&output, "classes", "reordered_packets") else {
+            panic!("no count")
+        };
+        assert!(
+            reordered.iter().all(|&packets| packets == 0) || drops(protocol),
+            "{protocol}: {reordered:?}"
+        );
+    }
 }
 
 #[test]

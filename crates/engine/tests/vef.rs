@@ -207,11 +207,11 @@ fn check(text: &str, changes: &str) -> Vec<String> {
 fn a_message_that_cannot_be_sent_is_told_with_its_line_before_the_run() {
     let told = |text: &str| check(text, "").join("\n");
     let expected =
-        "a message of 300000000 B, but one of at most 19660500 B can be sent with packets of 24 flits";
-    let message = told("VEF 2 2 0 0 0 TRUE\n0 0 1 8 0 0 -1\n1 1 0 300000000 0 0 -1\n");
+        "a message of 3000000000 B, but one of at most 2516582100 B can be sent with packets of 24 flits";
+    let message = told("VEF 2 2 0 0 0 TRUE\n0 0 1 8 0 0 -1\n1 1 0 3000000000 0 0 -1\n");
     assert!(message.starts_with(&format!("job.it.text: line 3: {expected}")), "{message}");
     // Of a collective operation, what it is cut into.
-    let text = "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 7 0 300000000 0 0 0 -1\nG0 0 7 1 300000000 0 0 0 -1\n";
+    let text = "VEF 2 0 1 1 2 TRUE\nC0 0 1\nG0 0 7 0 3000000000 0 0 0 -1\nG0 0 7 1 3000000000 0 0 0 -1\n";
     assert!(told(text).starts_with(&format!("job.it.text: line 3: {expected}")), "{}", told(text));
     // Sizes that no number holds once they are put together.
     let most = u64::MAX;

@@ -155,7 +155,7 @@ impl<A: Architecture> Partition<A> {
         let base = self.fabric.share.ports[local as usize];
         let plan = &*self.plan;
         let key =
-            mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence as u64);
+            mix((packet.cold.src as u64) << 32 | packet.cold.message as u64, packet.cold.sequence().into());
         let chance = mix(mix(mix(plan.seed, self.fabric.now), switch as u64), key);
         let mut route = crate::routing::Route::default();
         let vc = plan.vcs.index(class, 0, 0, 0);

@@ -124,6 +124,21 @@ impl Hot {
     }
 }
 
+/// Which packet of its message it is, the message's traffic class, and whether it met congestion: one word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Part(u32);
+
+/// Packets of the longest message: their numbers, and the number behind the last, have 23 bits.
+pub const PACKETS_MAX: u32 = (1 << 23) - 1;
+
+impl Part {
+    /// The packet `sequence` of a message of the scenario's traffic class `class`, unmarked.
+    pub fn new(sequence: u32, class: u8) -> Self {
+        debug_assert!(sequence <= PACKETS_MAX);
+        Self(sequence << 9 | u32::from(class))
+    }
+}
+
 /// The part that only endpoints and protocols read: half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cold {
@@ -137,12 +152,33 @@ pub struct Cold {
     pub message: u32,
     /// Flits of its message.
     pub length: u32,
+    /// Which packet of its message, of which class.
+    pub part: Part,
+}
+
+impl Cold {
     /// Number of the packet in its message.
-    pub sequence: u16,
+    #[inline]
+    pub fn sequence(&self) -> u32 {
+        self.part.0 >> 9
+    }
+
     /// Traffic class of the scenario.
-    pub class: u8,
+    #[inline]
+    pub fn class(&self) -> u8 {
+        self.part.0 as u8
+    }
+
     /// Whether it met congestion; of an acknowledgement, whether the packet it speaks of might have been dropped.
-    pub marked: bool,
+    #[inline]
+    pub fn marked(&self) -> bool {
+        self.part.0 >> 8 & 1 == 1
+    }
+
+    /// Says whether it is marked.
+    pub fn mark(&mut self, marked: bool) {
+        self.part.0 = self.part.0 & !(1 << 8) | u32::from(marked) << 8;
+    }
 }
 
 /// What only some protocols, arbiters and workloads note on a packet. Runs that have none of them keep no notes.
@@ -245,5 +281,16 @@ mod tests {
     fn the_two_parts_keep_their_size() {
         assert_eq!(size_of::<Hot>(), 32);
         assert_eq!(size_of::<Cold>(), 32);
+    }
+
+    #[test]
+    fn number_class_and_mark_stand_side_by_side() {
+        for (sequence, class) in [(0, 0), (0, 255), (PACKETS_MAX, 0), (PACKETS_MAX, 255), (65_536, 7)] {
+            let mut packet = Cold { part: Part::new(sequence, class), ..Cold::default() };
+            for marked in [false, true, true, false] {
+                packet.mark(marked);
+                assert_eq!((packet.sequence(), packet.class(), packet.marked()), (sequence, class, marked));
+            }
+        }
     }
 }

@@ -44,9 +44,9 @@ pub struct Partition<A: Architecture> {
 pub(super) const NO_ENDPOINT: u32 = u32::MAX;
 
 /// What tells a packet from others in any partitioning: numbers in the pool do not.
-pub(super) fn identity(pool: &super::packet::Pool, id: u32) -> (u32, u32, u16) {
+pub(super) fn identity(pool: &super::packet::Pool, id: u32) -> (u32, u32, u32) {
     let cold = &pool.cold[id];
-    (cold.src, cold.message, cold.sequence)
+    (cold.src, cold.message, cold.sequence())
 }
 
 impl<A: Architecture> Partition<A> {

@@ -155,7 +155,7 @@ fn circle(stuck: &BTreeMap<Key, Buffer>) -> Vec<Wait> {
             return way.split_off(begin);
         }
         let order =
-            |packet: &Packet| (packet.cold.src, packet.cold.message, packet.cold.sequence, packet.hot.out);
+            |packet: &Packet| (packet.cold.src, packet.cold.message, packet.cold.sequence(), packet.hot.out);
         let next = stuck[&at].first.iter().min_by_key(|(packet, _)| order(packet));
         // A stuck buffer is full, and what is in it waits for a stuck queue.
         let Some(&(packet, Some(wants))) = next else { return Vec::new() };
@@ -180,7 +180,10 @@ pub fn told(plan: &Plan, circle: &[Wait]) -> String {
         let (hot, cold) = (&wait.packet.hot, &wait.packet.cold);
         format!(
             "  {channel}, {queue}: full; its packet {} of message {} from endpoint {} to endpoint {} waits for",
-            cold.sequence, cold.message, cold.src, hot.dst,
+            cold.sequence(),
+            cold.message,
+            cold.src,
+            hot.dst,
         )
     };
     let mut lines: Vec<String> = circle.iter().take(TOLD_MAX).map(line).collect();

@@ -93,7 +93,7 @@ impl Fabric {
 pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
     steps.sort_by_cached_key(|step| {
         let (hot, cold) = (&step.packet.hot, &step.packet.cold);
-        (step.start, step.from, step.to, cold.src, hot.dst, cold.message, cold.sequence, hot.kind())
+        (step.start, step.from, step.to, cold.src, hot.dst, cold.message, cold.sequence(), hot.kind())
     });
     let ns = |ticks: Tick| (ticks * plan.tick) as f64 / 1000.0;
     let real = |pick: &dyn Fn(&Step) -> f64| Column::Real(steps.iter().map(pick).collect());
@@ -118,7 +118,7 @@ pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
         ("source".into(), int(&|step| step.packet.cold.src)),
         ("destination".into(), int(&|step| step.packet.hot.dst)),
         ("message".into(), int(&|step| step.packet.cold.message)),
-        ("sequence".into(), int(&|step| step.packet.cold.sequence as u32)),
+        ("sequence".into(), int(&|step| step.packet.cold.sequence())),
         ("flits".into(), int(&|step| step.packet.hot.flits())),
         ("word0".into(), word(0)),
         ("word1".into(), word(1)),

@@ -4,7 +4,7 @@ use super::at_source::{AtSource, first_queue};
 use super::queue::key;
 use crate::core::circuits::{ByConnection, connection};
 use crate::core::fabric::Fabric;
-use crate::core::packet::{Kind, Packet};
+use crate::core::packet::{Kind, Packet, Part};
 use crate::protocol::{Pull, Source};
 use crate::rng::mix;
 use crate::routing::Route;
@@ -22,12 +22,11 @@ impl<S: Source> NicSet<S> {
                 let flits = record.left().min(self.plan.packet_flits as u32);
                 packet.hot.set_size(Kind::Data, flits as u16);
                 packet.hot.dst = message.dst;
-                packet.cold.born = message.born;
+                packet.cold.born = message.born();
                 packet.cold.length = message.flits();
-                packet.cold.sequence = record.sequence;
-                packet.cold.class = message.class();
+                packet.cold.part = Part::new(record.sequence, message.class());
                 packet.notes.tag = record.tag();
-                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
+                packet.cold.message = record.number().unwrap_or(self.nodes[endpoint].next_message);
             }
             Pull::Again(class) => {
                 let again = record.to_repeat(class).expect("a packet was due");
@@ -35,8 +34,7 @@ impl<S: Source> NicSet<S> {
                 packet.hot.set_size(Kind::Data, flits as u16);
                 packet.cold.born = again.born;
                 packet.cold.length = again.length;
-                packet.cold.sequence = again.sequence;
-                packet.cold.class = again.group;
+                packet.cold.part = Part::new(again.sequence, again.group);
                 packet.cold.message = again.message;
                 packet.notes.tag = again.tag;
             }
@@ -47,9 +45,9 @@ impl<S: Source> NicSet<S> {
             }
             Pull::Reserve(reserve) => {
                 packet.hot.set_size(Kind::Reservation, self.plan.control_flits);
-                packet.cold.message = record.number.unwrap_or(self.nodes[endpoint].next_message);
-                packet.cold.sequence = record.sequence;
-                packet.notes.words = [reserve.flits as u64, key(packet.cold.message, packet.cold.sequence)];
+                packet.cold.message = record.number().unwrap_or(self.nodes[endpoint].next_message);
+                packet.cold.part = Part::new(record.sequence, 0);
+                packet.notes.words = [reserve.flits as u64, key(packet.cold.message, record.sequence)];
                 packet.cold.born = fabric.now;
             }
             Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
@@ -76,7 +74,7 @@ impl<S: Source> NicSet<S> {
             Pull::Next(_) => {
                 record.assign(&mut node.next_message, 1);
                 first = true;
-                fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
+                fabric.probe.first_injected(packet.cold.class(), packet.hot.flits(), fabric.now);
                 record.advance(packet.hot.flits(), 1);
                 if record.sequence == 0 {
                     record.circuit.finish();
@@ -93,9 +91,9 @@ impl<S: Source> NicSet<S> {
                     record.take_again(class, self.plan.packet_flits as u32).expect("a packet was due");
                 first = again.first;
                 if first {
-                    fabric.probe.first_injected(packet.cold.class, packet.hot.flits(), fabric.now);
+                    fabric.probe.first_injected(packet.cold.class(), packet.hot.flits(), fabric.now);
                 } else {
-                    fabric.probe.resent(packet.cold.class, fabric.now);
+                    fabric.probe.resent(packet.cold.class(), fabric.now);
                 }
             }
             Pull::Reserve(reserve) => record.assign(&mut node.next_message, reserve.messages),
@@ -120,7 +118,7 @@ impl<S: Source> NicSet<S> {
     ) {
         let (node, flits) = (&mut self.nodes[endpoint], packet.hot.flits());
         if self.droppable >> class & 1 == 1 {
-            fabric.probe.speculated(packet.cold.class, fabric.now);
+            fabric.probe.speculated(packet.cold.class(), fabric.now);
             node.retained += if first { flits } else { 0 };
             self.retained_peak = self.retained_peak.max(node.retained);
         } else if !first {
@@ -135,7 +133,7 @@ impl<S: Source> NicSet<S> {
         let key = match turn {
             // A packet that waits for credit in its network and queue must not draw others meanwhile; nor has it a number yet.
             Some(turn) if plan.vcs.networks > 1 || plan.vcs.queues > 1 => [src, turn.into()],
-            _ => [src | cold.message as u64, (cold.sequence as u64) << 48 ^ fabric.now],
+            _ => [src | cold.message as u64, u64::from(cold.sequence()).rotate_left(48) ^ fabric.now],
         };
         let mut route = Route::default();
         if plan.circuits {
@@ -157,7 +155,7 @@ impl<S: Source> NicSet<S> {
         packet.cold.injected = fabric.now;
         packet.hot.tail = fabric.now;
         if packet.hot.kind() == Kind::Data {
-            fabric.probe.injected(packet.cold.class, fabric.now);
+            fabric.probe.injected(packet.cold.class(), fabric.now);
         }
         let id = fabric.pool.insert(packet);
         let channel = fabric.ports + endpoint;

@@ -69,7 +69,7 @@ pub struct NicSet<S: Source> {
     free: Vec<u32>,
     feeds: Table<Feed>,
     /// Flits that are missing of messages of several packets, and the number behind the last packet that came, by source and message.
-    assembly: Keyed<u64, (u32, u16)>,
+    assembly: Keyed<u64, (u32, u32)>,
     replies: Vec<Reply>,
     /// Bit n is set if class n may be dropped.
     droppable: u64,
@@ -195,7 +195,7 @@ impl<S: Source> NicSet<S> {
     fn take(&mut self, fabric: &mut Fabric, feed: u32) -> Message {
         let feed = &mut self.feeds[feed];
         let message = feed.pop(&self.plan.traffic[feed.class as usize]);
-        if message.born >= feed.counted {
+        if message.born() >= feed.counted {
             fabric.probe.offered(&message);
         }
         message
@@ -265,7 +265,7 @@ impl<S: Source> Nics for NicSet<S> {
         if packet.hot.kind() == Kind::Data {
             if self.source.accept(&mut self.sinks[endpoint], &packet) {
                 let whole = self.receive(fabric, &packet);
-                told = whole && packet.cold.class as usize >= self.first_job;
+                told = whole && packet.cold.class() as usize >= self.first_job;
             } else {
                 fabric.probe.discarded(&packet, fabric.now);
             }
@@ -306,7 +306,7 @@ impl<S: Source> Nics for NicSet<S> {
             let mut ahead = Feed { generator: feed.generator.clone(), ..*feed };
             while ahead.born < now {
                 let message = ahead.pop(&self.plan.traffic[feed.class as usize]);
-                if message.born >= feed.counted {
+                if message.born() >= feed.counted {
                     fabric.probe.offered(&message);
                 }
             }

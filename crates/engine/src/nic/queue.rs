@@ -1,6 +1,6 @@
 //! Send queues: the messages of one endpoint for one destination.
 use crate::core::Tick;
-use crate::core::packet::Packet;
+use crate::core::packet::{PACKETS_MAX, Packet};
 use crate::protocol::Pull;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,38 +9,46 @@ use std::num::NonZero;
 /// A message that waits to be sent: 16 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Message {
-    /// Creation.
-    pub born: Tick,
+    /// Creation in the low 56 bits, traffic class of the scenario above.
+    born: u64,
     /// Destination endpoint.
     pub dst: u32,
-    /// Flits in the low 24 bits, traffic class of the scenario above.
-    size: u32,
+    /// Length in flits; none where there is no message.
+    flits: u32,
 }
 
-/// Largest message in flits.
-pub const MESSAGE_FLITS_MAX: u32 = (1 << 24) - 1;
+/// Bits of a creation; no run has more than 43.
+const BORN: u32 = 56;
 
-/// Flits of the largest message of packets of `packet_flits`: the number of the packet behind the last has 16 bits too.
+/// Largest message in flits.
+const MESSAGE_FLITS_MAX: u32 = 1 << 30;
+
+/// Flits of the largest message of packets of `packet_flits`.
 pub fn message_flits_max(packet_flits: u64) -> u64 {
-    packet_flits.saturating_mul(u16::MAX.into()).min(MESSAGE_FLITS_MAX.into())
+    packet_flits.saturating_mul(PACKETS_MAX.into()).min(MESSAGE_FLITS_MAX.into())
 }
 
 impl Message {
     /// A message of `flits` of the traffic class `class`.
     pub fn new(born: Tick, dst: u32, flits: u32, class: u8) -> Self {
         assert!(flits > 0, "law broken: a message without a flit");
-        debug_assert!(flits <= MESSAGE_FLITS_MAX);
-        Self { born, dst, size: (class as u32) << 24 | flits }
+        debug_assert!(flits <= MESSAGE_FLITS_MAX && born >> BORN == 0);
+        Self { born: u64::from(class) << BORN | born, dst, flits }
+    }
+
+    /// Creation.
+    pub fn born(&self) -> Tick {
+        self.born & ((1 << BORN) - 1)
     }
 
     /// Length in flits.
     pub fn flits(&self) -> u32 {
-        self.size & MESSAGE_FLITS_MAX
+        self.flits
     }
 
     /// Traffic class of the scenario.
     pub fn class(&self) -> u8 {
-        (self.size >> 24) as u8
+        (self.born >> BORN) as u8
     }
 }
 
@@ -90,8 +98,8 @@ impl Messages {
 }
 
 /// Place of a packet among all that its source sends: by message, then by packet.
-pub fn key(message: u32, sequence: u16) -> u64 {
-    (message as u64) << 16 | sequence as u64
+pub fn key(message: u32, sequence: u32) -> u64 {
+    (message as u64) << 32 | sequence as u64
 }
 
 /// A packet to be sent again, or a run of packets of a message put off before they were sent, at a time.
@@ -102,7 +110,7 @@ pub struct Again {
     /// Number of its message.
     pub message: u32,
     /// Number of the (first) packet in the message.
-    pub sequence: u16,
+    pub sequence: u32,
     /// Whether none of it was sent before.
     pub first: bool,
     /// Length in flits; a run is cut into packets.
@@ -135,14 +143,14 @@ impl Again {
         Self {
             at: Tick::MAX,
             message: cold.message,
-            sequence: cold.sequence,
+            sequence: cold.sequence(),
             first: false,
             flits,
             class: 0,
             length: cold.length,
             born: cold.born,
             tag: packet.notes.tag,
-            group: cold.class,
+            group: cold.class(),
         }
     }
 
@@ -164,11 +172,9 @@ pub struct SendQueue<Q> {
     /// Flits of the first message already sent.
     pub(super) sent: u32,
     /// Packets of the first message already sent.
-    pub(super) sequence: u16,
-    /// Number of the first message, once its first packet is sent or reserved for.
-    pub(super) number: Option<u32>,
-    /// Numbers of the messages behind it that share its reservation.
-    pub(super) numbers: std::ops::Range<u32>,
+    pub(super) sequence: u32,
+    /// Number of the first message, once its first packet is sent or reserved for, and of those behind it that share its reservation.
+    numbers: std::ops::Range<u32>,
     /// Its flow, as the switches know it.
     pub(super) circuit: super::circuit::Circuit,
     /// Whether it stands in its endpoint's round robin.
@@ -237,23 +243,27 @@ impl<Q> SendQueue<Q> {
         self.extra.as_ref().and_then(|extra| extra.tags.front().copied()).unwrap_or(0)
     }
 
+    /// Number of the first message, if it has one.
+    pub(super) fn number(&self) -> Option<u32> {
+        self.numbers.clone().next()
+    }
+
     /// The first message gets a number, and so do the `messages - 1` behind it.
     pub(crate) fn assign(&mut self, next: &mut u32, messages: u32) {
-        if self.number.is_none() {
-            self.number = Some(*next);
-            self.numbers = *next + 1..*next + messages;
+        if self.numbers.is_empty() {
+            self.numbers = *next..*next + messages;
             *next += messages;
         }
     }
 
     /// Number of the first message, and of its next packet.
     #[cfg(test)]
-    pub(crate) fn place(&self) -> (u32, u16) {
-        (self.number.expect("it was numbered"), self.sequence)
+    pub(crate) fn place(&self) -> (u32, u32) {
+        (self.number().expect("it was numbered"), self.sequence)
     }
 
     /// The next `flits` flits of the first message are sent, or put off: `packets` packets.
-    pub(crate) fn advance(&mut self, flits: u32, packets: u16) {
+    pub(crate) fn advance(&mut self, flits: u32, packets: u32) {
         self.sent += flits;
         self.sequence += packets;
         if self.left() == 0 {
@@ -262,7 +272,7 @@ impl<Q> SendQueue<Q> {
                 extra.tags.pop_front();
             }
             (self.sent, self.sequence) = (0, 0);
-            self.number = self.numbers.next();
+            self.numbers.next();
         }
     }
 
@@ -272,7 +282,7 @@ impl<Q> SendQueue<Q> {
         while flits > 0 {
             let message = *self.messages.front().expect("a reservation covers messages that wait");
             let part = flits.min(self.left());
-            let number = self.number.expect("a reservation numbers its messages");
+            let number = self.number().expect("a reservation numbers its messages");
             let put_off = &mut self.extra.get_or_insert_default().put_off;
             match put_off.last_mut().filter(|last| last.0 == number) {
                 Some((_, before)) => *before += part,
@@ -286,11 +296,11 @@ impl<Q> SendQueue<Q> {
                 flits: part,
                 class: 0,
                 length: message.flits(),
-                born: message.born,
+                born: message.born(),
                 tag: self.tag(),
                 group: message.class(),
             });
-            self.advance(part, part.div_ceil(packet_flits) as u16);
+            self.advance(part, part.div_ceil(packet_flits));
             flits -= part;
         }
         runs
@@ -361,7 +371,7 @@ impl<Q> SendQueue<Q> {
     /// Whether all packets of a message have been sent.
     pub(super) fn has_sent(&self, message: u32) -> bool {
         let put_off = self.extra.as_ref().map_or(&[][..], |extra| &extra.put_off);
-        self.number != Some(message) && put_off.iter().all(|&(number, _)| number != message)
+        self.number() != Some(message) && put_off.iter().all(|&(number, _)| number != message)
     }
 
     /// Bytes held by what waits in it.
@@ -388,8 +398,11 @@ mod tests {
     #[test]
     fn a_queued_message_costs_16_bytes() {
         assert_eq!(size_of::<Message>(), 16);
-        let message = Message::new(7, 3, MESSAGE_FLITS_MAX, 255);
-        assert_eq!((message.flits(), message.class()), (MESSAGE_FLITS_MAX, 255));
+        for (born, class) in [(0, 0), (0, 255), ((1 << BORN) - 1, 0), ((1 << BORN) - 1, 255), (7, 3)] {
+            let message = Message::new(born, 3, MESSAGE_FLITS_MAX, class);
+            assert_eq!((message.born(), message.class()), (born, class));
+            assert_eq!((message.dst, message.flits()), (3, MESSAGE_FLITS_MAX));
+        }
     }
 
     #[test]

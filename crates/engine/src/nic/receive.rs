@@ -19,10 +19,10 @@ impl<S: Source> NicSet<S> {
             }
             assert!(*missing >= packet.hot.flits(), "law broken: a packet was delivered twice: {packet:?}");
             *missing -= packet.hot.flits();
-            if cold.sequence < *next {
-                fabric.probe.reordered(cold.class, fabric.now);
+            if cold.sequence() < *next {
+                fabric.probe.reordered(cold.class(), fabric.now);
             }
-            *next = (*next).max(cold.sequence.saturating_add(1));
+            *next = (*next).max(cold.sequence() + 1);
             whole = *missing == 0;
             if whole {
                 self.assembly.remove(key);
@@ -44,7 +44,7 @@ impl<S: Source> NicSet<S> {
                 continue;
             }
             let mut answer = respond(packet, &reply, self.plan.control_flits, fabric.now);
-            answer.cold.marked = reply.kind == Kind::Ack && droppable;
+            answer.cold.mark(reply.kind == Kind::Ack && droppable);
             self.route_at_source(fabric, None, &mut answer, reply.class);
             self.send_control(fabric, endpoint, answer);
         }
@@ -121,10 +121,10 @@ impl<S: Source> NicSet<S> {
         let kind = packet.hot.kind();
         let was_sent_again = |queue| self.source.was_sent_again(&self.queues[queue], packet);
         if kind == Kind::Ack
-            && packet.cold.marked
+            && packet.cold.marked()
             && !self.find(endpoint, packet.cold.src).is_some_and(was_sent_again)
         {
-            let before = packet.cold.sequence as u32 * self.plan.packet_flits as u32;
+            let before = packet.cold.sequence() * self.plan.packet_flits as u32;
             let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
             self.nodes[endpoint].retained -= flits;
         }
@@ -166,7 +166,7 @@ pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet 
     answer.notes.words = reply.words;
     // What is sent again for it has the tag of its message.
     answer.notes.tag = packet.notes.tag;
-    answer.cold.marked = false;
+    answer.cold.mark(false);
     answer.cold.injected = now;
     answer
 }

@@ -52,7 +52,7 @@ impl<S: Source> NicSet<S> {
         self.queues[queue].turn = None;
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
-        if first && packet.cold.class as usize >= self.first_job {
+        if first && packet.cold.class() as usize >= self.first_job {
             self.job_injected(endpoint, queue, &packet, end);
         }
         let sent = Sent { pull, packet: &packet, now: fabric.now, end };

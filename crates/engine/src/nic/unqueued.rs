@@ -3,7 +3,7 @@ use super::queue::{Message, SendQueue};
 use super::{NicSet, Node};
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
-use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::packet::{Cold, Kind, Packet, Part};
 use crate::protocol::{Pull, Sent, Source};
 use std::cmp::Reverse;
 
@@ -41,11 +41,11 @@ impl<S: Source> NicSet<S> {
         packet.hot.dst = message.dst;
         packet.hot.set_size(Kind::Data, flits as u16);
         packet.cold = Cold {
-            born: message.born,
+            born: message.born(),
             src,
             message: number,
             length: flits,
-            class: message.class(),
+            part: Part::new(0, message.class()),
             ..Cold::default()
         };
         self.route_at_source(fabric, Some(turn), &mut packet, class);

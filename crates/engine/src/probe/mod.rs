@@ -154,7 +154,7 @@ impl Probe {
 
     /// A message was created.
     pub fn offered(&mut self, message: &Message) {
-        let (born, flits) = (message.born, message.flits() as u64);
+        let (born, flits) = (message.born(), message.flits() as u64);
         if let Some(bin) = self.bin_of(message.class(), born) {
             bin.offered += flits;
             bin.created += 1;
@@ -199,7 +199,7 @@ impl Probe {
     pub fn dropped(&mut self, packet: &Packet, now: Tick) {
         self.removed += 1;
         let inside = (self.in_window(now), self.in_window(packet.cold.injected));
-        let class = &mut self.classes[packet.cold.class as usize];
+        let class = &mut self.classes[packet.cold.class() as usize];
         class.dropped += inside.0 as u64;
         // The latency of this copy is no longer due. Another partition may have counted it in: the sum is what counts.
         class.latency[1].due = class.latency[1].due.wrapping_sub(inside.1 as u64);
@@ -208,7 +208,7 @@ impl Probe {
     /// An endpoint discarded a packet of which it has another copy.
     pub fn discarded(&mut self, packet: &Packet, now: Tick) {
         let inside = (self.in_window(now), self.in_window(packet.cold.injected));
-        let class = &mut self.classes[packet.cold.class as usize];
+        let class = &mut self.classes[packet.cold.class() as usize];
         class.duplicates += inside.0 as u64;
         // As for a dropped copy.
         class.latency[1].due = class.latency[1].due.wrapping_sub(inside.1 as u64);
@@ -234,7 +234,7 @@ impl Probe {
         let (hot, cold) = (&packet.hot, &packet.cold);
         self.ended += 1;
         let who = (cold.src as u64) << 32 | hot.dst as u64;
-        let what = (cold.message as u64) << 32 | (cold.sequence as u64) << 16 | (hot.kind() as u64) << 12;
+        let what = (cold.message as u64) << 32 ^ u64::from(cold.sequence()) << 16 ^ (hot.kind() as u64) << 12;
         let when = mix(cold.born, cold.injected) ^ mix(now, hot.hops as u64);
         self.checksum = self.checksum.wrapping_add(mix(mix(who, what | hot.flits() as u64), when));
     }
@@ -247,12 +247,12 @@ impl Probe {
         let counted = [true, true, whole];
         let starts = [cold.born, cold.injected, cold.born];
         if self.bin > 0 {
-            if let Some(bin) = self.bin_of(cold.class, now) {
+            if let Some(bin) = self.bin_of(cold.class(), now) {
                 bin.accepted += flits;
             }
             for at in 0..3 {
                 if counted[at]
-                    && let Some(bin) = self.bin_of(cold.class, starts[at])
+                    && let Some(bin) = self.bin_of(cold.class(), starts[at])
                 {
                     bin.latency[at].0 += 1;
                     bin.latency[at].1 += times[at];
@@ -260,7 +260,7 @@ impl Probe {
             }
         }
         let (window, cut, half) = (self.window, self.cut, self.in_window(now).then(|| self.half(now)));
-        let class = &mut self.classes[cold.class as usize];
+        let class = &mut self.classes[cold.class() as usize];
         if let Some(half) = half {
             class.accepted += flits;
             class.taken.record(cut.batch(now), flits);

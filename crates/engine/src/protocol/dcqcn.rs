@@ -255,7 +255,7 @@ impl Source for Limits {
             replies.extend(received.acknowledge(true, self.control));
         }
         let cold = &received.packet.cold;
-        if received.packet.hot.kind() == Kind::Data && cold.marked {
+        if received.packet.hot.kind() == Kind::Data && cold.marked() {
             let last = told.entry(cold.src);
             if last.is_none_or(|last| received.now >= last + self.cnp_interval) {
                 *last = Some(received.now);
@@ -401,7 +401,8 @@ mod tests {
         let mut at = |src, now, marked| {
             let mut packet = Packet::default();
             packet.hot.set_size(Kind::Data, 4);
-            (packet.cold.src, packet.cold.marked) = (src, marked);
+            packet.cold.src = src;
+            packet.cold.mark(marked);
             replies.clear();
             source.reply(&mut told, &Received { packet: &packet, droppable: false, now }, &mut replies);
             replies.len()

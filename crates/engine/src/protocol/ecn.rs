@@ -218,7 +218,7 @@ impl Source for Throttle {
         if received.packet.hot.kind() != Kind::Data {
             return;
         }
-        let marked = received.packet.cold.marked;
+        let marked = received.packet.cold.marked();
         if self.acknowledge {
             replies.push(Reply { kind: Kind::Ack, class: self.control, words: [marked as u64, 0] });
         }

@@ -16,7 +16,7 @@ pub struct Marker {
 impl Marker {
     /// Whether a packet is one of those that are marked: by a hash of what it is, so that no port keeps a count.
     fn picks(&self, packet: &Cold) -> bool {
-        let who = mix((packet.src as u64) << 32 | packet.message as u64, packet.sequence as u64);
+        let who = mix((packet.src as u64) << 32 | packet.message as u64, packet.sequence().into());
         scale(mix(self.seed, who), self.marking_rate.saturating_add(1)) == 0
     }
 }
@@ -29,7 +29,7 @@ impl Agent for Marker {
     fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
         let is_root = departure.waiting > self.threshold && departure.has_credit;
         if departure.kind == Kind::Data && is_root && self.picks(packet) {
-            packet.marked = true;
+            packet.mark(true);
         }
     }
 }
@@ -55,7 +55,7 @@ mod tests {
             let is_marked = |message| {
                 let mut packet = Cold { message, ..Cold::default() };
                 marker.on_dequeue(&departure, &mut packet, &mut [0; 2]);
-                packet.marked
+                packet.marked()
             };
             Vec::from_iter((0..10_000).map(is_marked))
         };

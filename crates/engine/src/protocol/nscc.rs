@@ -301,7 +301,7 @@ impl Source for Signals {
     fn reply(&self, _: &mut (), received: &Received, replies: &mut Vec<Reply>) {
         let packet = received.packet;
         if let Some(ack) = received.acknowledge(true, self.control) {
-            let words = [packet.cold.injected, with_flits(packet.cold.marked.into(), packet)];
+            let words = [packet.cold.injected, with_flits(packet.cold.marked().into(), packet)];
             replies.push(Reply { words, ..ack });
         }
     }

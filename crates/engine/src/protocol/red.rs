@@ -42,8 +42,9 @@ impl Agent for Red {
         let chance = self.chance(departure.waiting);
         if departure.kind == Kind::Data && chance > 0.0 {
             // By what it is and the time, so that switches on its way draw anew, and no port keeps a count.
-            let who = mix(u64::from(packet.src) << 32 | u64::from(packet.message), packet.sequence.into());
-            packet.marked |= unit(mix(mix(self.seed, departure.now), who)) < chance;
+            let who = mix(u64::from(packet.src) << 32 | u64::from(packet.message), packet.sequence().into());
+            let drawn = unit(mix(mix(self.seed, departure.now), who)) < chance;
+            packet.mark(packet.marked() || drawn);
         }
     }
 }
@@ -133,7 +134,7 @@ mod tests {
             Vec::from_iter((0..10_000).map(|message| {
                 let mut packet = Cold { message, ..Cold::default() };
                 red.on_dequeue(&d, &mut packet, &mut [0; 2]);
-                packet.marked
+                packet.marked()
             }))
         };
         let one = marks(1, 5);
@@ -143,8 +144,9 @@ mod tests {
         assert!((2300..2700).contains(&count(&marks(2, 5))));
         let mut red = Red { from: 10, all: 1_000_000, chance: 0.001, seed: 1 };
         let d = testing::departure(0, 11, 1, Kind::Data);
-        let mut packet = Cold { marked: true, ..Cold::default() };
+        let mut packet = Cold::default();
+        packet.mark(true);
         red.on_dequeue(&d, &mut packet, &mut [0; 2]);
-        assert!(packet.marked);
+        assert!(packet.marked());
     }
 }

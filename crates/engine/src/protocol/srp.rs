@@ -169,7 +169,7 @@ impl Source for Endpoint {
     fn stamp(&self, queue: &SendQueue<Reservations>, pull: Pull, packet: &mut Packet) {
         packet.notes.words[1] = if pull == Pull::Next(self.rules.data) { BYPASSED } else { 0 };
         if self.rules.hears_acknowledgements() {
-            let own = key(packet.cold.message, packet.cold.sequence);
+            let own = key(packet.cold.message, packet.cold.sequence());
             packet.notes.words[0] = self.rules.floor(&queue.state, own);
         }
     }
@@ -211,7 +211,7 @@ impl Source for Endpoint {
     fn accept(&self, sink: &mut Destination, packet: &Packet) -> bool {
         let cold = &packet.cold;
         !self.rules.hears_acknowledgements()
-            || sink.seen.insert(cold.src, key(cold.message, cold.sequence), packet.notes.words[0])
+            || sink.seen.insert(cold.src, key(cold.message, cold.sequence()), packet.notes.words[0])
     }
 
     fn reply(&self, sink: &mut Destination, received: &Received, replies: &mut Vec<Reply>) {
@@ -240,7 +240,7 @@ impl Endpoint {
         if packet.notes.words[1] == BYPASSED {
             sink.scheduler.grant(received.now, self.pace.span(packet.hot.flits() as u64));
         }
-        if packet.cold.marked {
+        if packet.cold.marked() {
             replies.push(Reply { kind: Kind::Notification, class: self.control, words: [0; 2] });
         }
     }

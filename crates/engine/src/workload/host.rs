@@ -217,7 +217,7 @@ impl Hosts {
     /// Notes a flow that has arrived with this packet, if it is one of a phase.
     pub fn note(&mut self, packet: &Packet, now: Tick) {
         let cold = &packet.cold;
-        let job = cold.class as usize - self.plan.traffic.len();
+        let job = cold.class() as usize - self.plan.traffic.len();
         if self.plan.jobs[job].application.flows().is_some() {
             let (ends, words) = ((cold.src, packet.hot.dst), packet.notes.words);
             self.arrived.push(Arrived { job: job as u32, phase: packet.notes.tag, ends, at: now, words });

@@ -282,7 +282,7 @@ impl Agent for Monitor {
             port.flits += flits;
             let stream = port.streams.entry(src).or_default();
             stream.flits += flits;
-            stream.class = packet.cold.class;
+            stream.class = packet.cold.class();
             stream.seen = arrival.now;
             port.voice.streams = port.streams.len() as u32;
             self.arrived(at, src, flits, arrival.now);

@@ -161,7 +161,7 @@ impl Rules {
     /// A packet was sent.
     pub fn on_sent(&self, state: &mut Reservations, sent: &Sent) {
         let (key, flits) =
-            (key(sent.packet.cold.message, sent.packet.cold.sequence), sent.packet.hot.flits());
+            (key(sent.packet.cold.message, sent.packet.cold.sequence()), sent.packet.hot.flits());
         match sent.pull {
             Pull::Reserve(reserve) => state.blocks.push_back(Block {
                 first: key,
@@ -249,7 +249,7 @@ impl Rules {
 
     /// A packet was refused: it goes at the granted time, or now if that has passed.
     fn on_refusal<Q>(&self, state: &mut Reservations, queue: &mut SendQueue<Q>, packet: &Packet, now: Tick) {
-        let key = key(packet.cold.message, packet.cold.sequence);
+        let key = key(packet.cold.message, packet.cold.sequence());
         let refused = Again::refused(packet, self.data, now);
         let Some(block) = state.block(key) else {
             queue.again(refused);
@@ -282,7 +282,7 @@ impl Rules {
 
     /// A copy of a packet arrived: a second one that still waits is not sent.
     fn on_acknowledgement<Q>(&self, state: &mut Reservations, queue: &mut SendQueue<Q>, cold: &Cold) {
-        let key = key(cold.message, cold.sequence);
+        let key = key(cold.message, cold.sequence());
         let Some(block) = state.block(key) else { return };
         let Some(at) = block.flights.iter().position(|flight| flight.packet.key() == key) else { return };
         let flight = &mut block.flights[at];
@@ -302,7 +302,7 @@ impl Rules {
 
     /// Whether a second copy of a packet has been sent.
     pub fn was_sent_again(&self, state: &Reservations, cold: &Cold) -> bool {
-        let key = key(cold.message, cold.sequence);
+        let key = key(cold.message, cold.sequence());
         let mut flights = state.blocks.iter().flat_map(|block| &block.flights);
         flights.any(|flight| flight.packet.key() == key && flight.second == Second::Sent)
     }

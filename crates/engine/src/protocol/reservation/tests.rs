@@ -1,5 +1,6 @@
 //! A send queue without a network.
 use super::*;
+use crate::core::packet::Part;
 use crate::nic::queue::Message;
 
 const RULES: Rules = Rules {
@@ -49,28 +50,30 @@ impl Bench {
         let (flits, class) = match pull {
             Pull::Reserve(reserve) => {
                 self.queue.assign(&mut self.numbers, reserve.messages);
-                (packet.cold.message, packet.cold.sequence) = self.queue.place();
+                let (message, sequence) = self.queue.place();
+                (packet.cold.message, packet.cold.part) = (message, Part::new(sequence, 0));
                 self.sent.push(format!("r{}", reserve.flits));
                 self.state_on_sent(pull, &packet);
                 return None;
             }
             Pull::Next(class) => {
                 self.queue.assign(&mut self.numbers, 1);
-                (packet.cold.message, packet.cold.sequence) = self.queue.place();
+                let (message, sequence) = self.queue.place();
+                (packet.cold.message, packet.cold.part) = (message, Part::new(sequence, 0));
                 let flits = self.queue.left().min(self.rules.packet);
                 self.queue.advance(flits, 1);
                 (flits, class)
             }
             Pull::Again(class) => {
                 let again = self.queue.take_again(self.rules.data, self.rules.packet).unwrap();
-                (packet.cold.message, packet.cold.sequence) = (again.message, again.sequence);
+                (packet.cold.message, packet.cold.part) = (again.message, Part::new(again.sequence, 0));
                 (again.flits, class)
             }
             pull => return Some(pull),
         };
         packet.hot.set_size(Kind::Data, flits as u16);
         let class = if class == self.rules.data { "d" } else { "s" };
-        self.sent.push(format!("{}.{}{class}", packet.cold.message, packet.cold.sequence));
+        self.sent.push(format!("{}.{}{class}", packet.cold.message, packet.cold.sequence()));
         self.state_on_sent(pull, &packet);
         None
     }
@@ -90,18 +93,19 @@ impl Bench {
         }
     }
 
-    fn hear(&mut self, kind: Kind, message: u32, sequence: u16, words: [u64; 2]) {
+    fn hear(&mut self, kind: Kind, message: u32, sequence: u32, words: [u64; 2]) {
         let mut packet = Packet::default();
         packet.hot.set_size(kind, 1);
-        (packet.cold.message, packet.cold.sequence, packet.notes.words) = (message, sequence, words);
+        (packet.cold.message, packet.cold.part, packet.notes.words) =
+            (message, Part::new(sequence, 0), words);
         self.rules.on_control(&mut self.state, &mut self.queue, &packet, self.now);
     }
 
-    fn grant(&mut self, message: u32, sequence: u16, start: Tick) {
+    fn grant(&mut self, message: u32, sequence: u32, start: Tick) {
         self.hear(Kind::Grant, message, sequence, [start + 1, key(message, sequence)]);
     }
 
-    fn refuse(&mut self, message: u32, sequence: u16) {
+    fn refuse(&mut self, message: u32, sequence: u32) {
         self.hear(Kind::Nack, message, sequence, [0, 10]);
     }
 

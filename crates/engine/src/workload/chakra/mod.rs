@@ -34,8 +34,7 @@ use read::Trace;
 /// one, of those that may come next the one of the lowest number. The root of a broadcast or a reduction, which the format does not
 /// name, is the first rank of its group. They are cut into messages as `mpi` says: for rings,
 /// `mpi = { allreduce = "ring", reduce_scatter = "ring", allgather = "ring" }`. A message costs nothing but its way unless `mpi` says so;
-/// `mpi.barrier` does not go with a trace. No message has over 65,535 packets: `packet.max` must be large enough for the parts of the largest
-/// operation.
+/// `mpi.barrier` does not go with a trace.
 ///
 /// Whoever calls the engine reads the files at `path`, with `.0.et`, `.1.et`, … behind it, and hands them in as `data`; a result
 /// keeps them. They are in the binary form, may be compressed (gzip), and have at most 1 GiB each. Format: Chakra 0.0.4 (Sridharan and others,
