@@ -48,7 +48,24 @@ pub fn schema() -> Value {
     });
     allow_kinds_as_texts(&mut schema);
     allow_per_cent(&mut schema);
+    allow_ranges(&mut schema);
     schema
+}
+
+/// Allows texts such as "0-63" in lists that may have ranges in them.
+fn allow_ranges(schema: &mut Value) {
+    if let Some(own) = schema.as_object_mut()
+        && own.remove(shape::RANGES).is_some()
+    {
+        let range = json!({ "type": "string", "pattern": "^[0-9]+-[0-9]+$" });
+        own["items"] = json!({ "anyOf": [own["items"], range] });
+        return;
+    }
+    match schema {
+        Value::Object(inner) => inner.values_mut().for_each(allow_ranges),
+        Value::Array(inner) => inner.iter_mut().for_each(allow_ranges),
+        _ => {}
+    }
 }
 
 /// Allows texts such as "40 %" in place of numbers up to 1.

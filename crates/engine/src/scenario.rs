@@ -174,8 +174,9 @@ pub enum Endpoints {
     Rest,
     /// `{ sample = n }`: n random endpoints, drawn by the seed.
     Sample(u32),
-    /// A list of endpoint numbers.
+    /// A list of endpoint numbers, of which "0-63" stands for those from 0 to 63.
     #[serde(untagged)]
+    #[schemars(extend("ranges" = true))]
     List(Vec<u32>),
 }
 

@@ -7,9 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
 mod dimension;
+mod ranges;
 use dimension::Base;
 pub(crate) use dimension::shorten;
 pub use dimension::{Dimension, QUANTITY_MAX, QuantityError};
+pub use ranges::{RANGE_OR_NUMBER, range_of};
 
 /// The greatest common divisor.
 pub(crate) fn gcd(a: u128, b: u128) -> u128 {

@@ -273,3 +273,32 @@ fn a_part_may_be_written_in_per_cent() {
         assert!(load(wrong).unwrap_err()[0].message.starts_with("expected a number from 0 to 1"), "{wrong}");
     }
 }
+
+#[test]
+fn lists_of_endpoints_may_have_ranges_in_them() {
+    use tailback_engine::scenario::{Endpoints, Scenario};
+    use tailback_engine::workload::placement::Placement;
+    let list = |value: &str| {
+        let overrides = [("traffic.0.endpoints".to_string(), value.to_string())];
+        Scenario::parse(LEAST, &overrides).map(|scenario| scenario.traffic[0].endpoints.clone())
+    };
+    assert_eq!(list("[\"0-2\", 3]"), Ok(Endpoints::List(vec![0, 1, 2, 3])));
+    assert_eq!(list("[3, \"1-1\", \"0-0\"]"), Ok(Endpoints::List(vec![3, 1, 0])));
+    let wrong = list("[\"2-1\", 3, \"all\", \"0-1048575\"]").unwrap_err();
+    let expected = "\
+- traffic.traffic0.endpoints.0 | the range 2-1 ends before it begins | numbers, or ranges such as \"0-63\"
+- traffic.traffic0.endpoints.2 | \"all\" is no range | numbers, or ranges such as \"0-63\"
+- traffic.traffic0.endpoints.3 | with the range 0-1048575 the list has over 1048576 numbers | numbers, or ranges such as \"0-63\"
+";
+    assert_eq!(table(&wrong), expected, "\nfound:\n{}", table(&wrong));
+    let hot = LEAST.replace(
+        "pattern = \"uniform\"",
+        "pattern = \"hotspot\"\nsources = [\"0-1\"]\ndestinations = [\"2-3\"]\nmessage = \"4 flits\"",
+    );
+    let job = "[[job]]\nname = \"it\"\nranks = 2\nworkload = \"ring-exchange\"\nmessage = \"4 flits\"\nplacement = [\"0-1\"]\nshare = true\n";
+    let scenario =
+        parse(&format!("{}share = true\n{job}", hot)).unwrap_or_else(|found| panic!("{}", table(&found)));
+    assert_eq!(scenario.job[0].placement, Placement::List(vec![0, 1]));
+    let written = scenario.to_toml();
+    assert!(written.contains("sources = [0, 1]\ndestinations = [2, 3]"), "{written}");
+}

@@ -9,16 +9,34 @@ use std::sync::OnceLock;
 pub enum Shape {
     Any,
     Bool,
-    Integer { least: i128, most: i128 },
-    Number { least: f64, most: f64 },
+    Integer {
+        least: i128,
+        most: i128,
+    },
+    Number {
+        least: f64,
+        most: f64,
+    },
     Text,
-    Quantity { dimension: Dimension, positive: bool },
+    Quantity {
+        dimension: Dimension,
+        positive: bool,
+    },
     Words(Vec<Word>),
-    List { item: Box<Shape>, least: usize, most: usize },
+    /// With `ranges`, texts such as "0-63" may stand in it for all the numbers they tell.
+    List {
+        item: Box<Shape>,
+        least: usize,
+        most: usize,
+        ranges: bool,
+    },
     Table(Table),
     Kinds(Kinds),
     Either(Vec<Shape>),
 }
+
+/// What a schema says of lists that may have ranges in them.
+pub const RANGES: &str = "ranges";
 
 /// One of the texts a key allows.
 #[derive(Debug, Clone)]
@@ -103,7 +121,10 @@ impl Shape {
             Shape::Words(words) => {
                 join_or(&words.iter().map(|word| format!("\"{}\"", word.word)).collect::<Vec<_>>())
             }
-            Shape::List { item, .. } => format!("a list (each {})", item.described()),
+            Shape::List { item, ranges: false, .. } => format!("a list (each {})", item.described()),
+            Shape::List { item, .. } => {
+                format!("a list (each {} or a range such as \"0-63\")", item.described())
+            }
             Shape::Table(table) => {
                 let keys: Vec<&str> = table.fields.iter().map(|field| field.name.as_str()).collect();
                 if keys.is_empty() {
@@ -196,6 +217,7 @@ impl Reader<'_> {
                 item: Box::new(schema.get("items").map_or(Shape::Any, |items| self.shape(items))),
                 least: schema.get("minItems").and_then(Value::as_u64).unwrap_or(0) as usize,
                 most: schema.get("maxItems").and_then(Value::as_u64).map_or(usize::MAX, |most| most as usize),
+                ranges: schema.contains_key(RANGES),
             },
             Some(&"object") => Shape::Table(self.table(&schema, None)),
             _ => Shape::Any,

@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use crate::scenario::nearest::nearest;
 use crate::scenario::shape::{Kind, Kinds, Shape, Table, Word, join_or};
 use crate::scenario::tree::{Entry, Node, Span, Value};
-use crate::units::{Dimension, shorten};
+use crate::units::{Dimension, RANGE_OR_NUMBER, range_of, shorten};
 use std::collections::BTreeSet;
 
 /// The most problems that are told; the rest are only counted.
@@ -74,7 +74,10 @@ impl<'a> Walk<'a> {
                 }
             }
             (Shape::Words(words), Value::Text(text)) => self.word(words, text, &node.span),
-            (Shape::List { item, least, most }, Value::List(items)) => {
+            (Shape::List { item, least, most, ranges }, Value::List(items)) => {
+                if *ranges && !self.spread(items) {
+                    return false;
+                }
                 if items.len() < *least || items.len() > *most {
                     let (bound, limit) = if items.len() < *least { ("least", least) } else { ("most", most) };
                     let message = format!("expected at {bound} {limit} in this list, found {}", items.len());
@@ -124,6 +127,32 @@ impl<'a> Walk<'a> {
             kept
         });
         true
+    }
+
+    /// Puts the numbers that ranges stand for in their places; false, and told, if a text is none.
+    fn spread(&mut self, items: &mut Vec<Node>) -> bool {
+        let mut whole = true;
+        if !items.iter().any(|node| matches!(node.value, Value::Text(_))) {
+            return whole;
+        }
+        let mut spread = Vec::with_capacity(items.len());
+        for (index, node) in items.drain(..).enumerate() {
+            let Value::Text(text) = &node.value else {
+                spread.push(node);
+                continue;
+            };
+            match range_of(text, spread.len()) {
+                Ok(range) => spread.extend(
+                    range
+                        .map(|number| Node { span: node.span.clone(), value: Value::Integer(number.into()) }),
+                ),
+                Err(why) => {
+                    whole = self.report_at(&index.to_string(), &node.span, why, RANGE_OR_NUMBER.to_string());
+                }
+            }
+        }
+        *items = spread;
+        whole
     }
 
     /// Checks the keys of a table, of which `tag` was dealt with already.

@@ -14,9 +14,9 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hotspot {
-    /// How many endpoints send, or which: a number or a list of endpoint numbers.
+    /// How many endpoints send, or which: a number, or a list of endpoint numbers and ranges such as `"0-63"`.
     pub sources: Nodes,
-    /// How many endpoints receive, or which: a number or a list of endpoint numbers.
+    /// How many endpoints receive, or which: a number, or a list of endpoint numbers and ranges such as `"0-63"`.
     pub destinations: Nodes,
 }
 
@@ -27,6 +27,7 @@ pub enum Nodes {
     /// So many, drawn at random.
     Number(u32),
     /// These.
+    #[schemars(extend("ranges" = true))]
     List(Vec<u32>),
 }
 

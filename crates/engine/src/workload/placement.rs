@@ -2,7 +2,7 @@
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
-use crate::units::shorten;
+use crate::units::{RANGE_OR_NUMBER, range_of, shorten};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,16 +20,17 @@ pub enum Placement {
     RandomSwitches,
     /// Blocks of the network (dragonfly groups, pods of a tree) in random order; the free endpoints of each, rank by rank.
     RandomGroups,
-    /// A list: the endpoint of each rank, no more and no fewer.
+    /// A list: the endpoint of each rank, no more and no fewer; "0-63" stands for the endpoints from 0 to 63.
     #[serde(untagged)]
+    #[schemars(extend("ranges" = true))]
     List(Vec<u32>),
     /// `{ path = "allocation.txt", line = 2 }`: a line of a file.
     #[serde(untagged)]
     File(Allocation),
 }
 
-/// A line of an allocation file, as CODES has them: for each job a line with the endpoint of each rank. Whoever calls the
-/// engine reads the file and hands it in as `text`.
+/// A line of an allocation file, as CODES has them: for each job a line with the endpoint of each rank, or ranges of endpoints such as
+/// 0-63. Whoever calls the engine reads the file and hands it in as `text`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Allocation {
@@ -57,14 +58,19 @@ impl Allocation {
                 format!("there is no line {}: {} has {count}, counted from 0", self.line, self.path);
             return Err(Problem::new("placement.line", message, "the line of this job"));
         };
-        let number = |word: &str| {
-            word.parse().map_err(|_| {
-                let message =
-                    format!("line {} of {}: \"{}\" is no endpoint", self.line, self.path, shorten(word));
-                Problem::new("placement.text", message, "numbers of endpoints, with spaces between")
-            })
-        };
-        line.split_ascii_whitespace().map(number).collect()
+        let mut list = Vec::new();
+        for word in line.split_ascii_whitespace() {
+            let numbers = match word.parse() {
+                Ok(number) => Ok(number..=number),
+                Err(_) if word.contains('-') => range_of(word, list.len()),
+                Err(_) => Err(format!("\"{}\" is no endpoint", shorten(word))),
+            };
+            list.extend(numbers.map_err(|why| {
+                let message = format!("line {} of {}: {why}", self.line, self.path);
+                Problem::new("placement.text", message, format!("with spaces between, {RANGE_OR_NUMBER}"))
+            })?);
+        }
+        Ok(list)
     }
 }
 
@@ -196,15 +202,22 @@ mod tests {
         assert_eq!(problem.message, "the list has 2 endpoints for 3 ranks: 1 too few");
         let problem = place(&Placement::List(vec![1, 2, 3, 4, 5]), 3, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "the list has 5 endpoints for 3 ranks: 2 too many");
-        let file = |line| Placement::File(Allocation { path: "a".into(), line, text: "3 1\n7 x\n".into() });
+        let file = |line| {
+            Placement::File(Allocation { path: "a".into(), line, text: "3 1\n7 x\n\n9 4-6\n6-4\n".into() })
+        };
         assert_eq!(place(&file(0), 2, &[true; 24]).unwrap(), [3, 1]);
         assert_eq!(
             place(&file(0), 1, &[true; 24]).unwrap_err().message,
             "the list has 2 endpoints for 1 ranks: 1 too many"
         );
         assert_eq!(place(&file(1), 2, &[true; 24]).unwrap_err().message, "line 1 of a: \"x\" is no endpoint");
-        let problem = place(&file(2), 2, &[true; 24]).unwrap_err();
-        assert_eq!(problem.message, "there is no line 2: a has 2, counted from 0");
+        assert_eq!(place(&file(3), 4, &[true; 24]).unwrap(), [9, 4, 5, 6]);
+        assert_eq!(
+            place(&file(4), 4, &[true; 24]).unwrap_err().message,
+            "line 4 of a: the range 6-4 ends before it begins"
+        );
+        let problem = place(&file(5), 2, &[true; 24]).unwrap_err();
+        assert_eq!(problem.message, "there is no line 5: a has 5, counted from 0");
         let file = Placement::File(Allocation { path: "a".into(), ..Allocation::default() });
         let problem = place(&file, 2, &[true; 24]).unwrap_err();
         assert_eq!(
