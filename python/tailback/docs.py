@@ -22,7 +22,10 @@ HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences
 _SCENARIO = "scenarios/trace.toml"
 _ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "one-shot"}
 _CHANGES: Mapping[str, Mapping[str, Any]] = {
-    **{kind: {"traffic.data.stop": "260 ns"} for kind in ("ecn", "dcqcn", "swift", "hpcc", "nscc")},
+    **{
+        kind: {"traffic.data.stop": "260 ns"}
+        for kind in ("ecn", "dcqcn", "swift", "hpcc", "nscc", "nscc+rccc")
+    },
     "srp": _ONE_MESSAGE,
     "saa": _ONE_MESSAGE,
     "max-min": _ONE_MESSAGE,
@@ -56,6 +59,13 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         },
     ),
     "rccc": ("", {"unsolicited": "2 packets"}),
+    "nscc+rccc": (
+        "Here there are eleven packets, of which two may go without credit.",
+        {
+            "nscc": {"base_rtt": "100 ns", "target": "20 ns", "mark_from": "0 flits", "gain": 0.5},
+            "rccc": {"unsolicited": "2 packets"},
+        },
+    ),
     "codes-cc": ("", {"buffer": "100 flits", "signals": "in band", "period": "60 ns", "windows": 2}),
     "sst-cm": (
         "",

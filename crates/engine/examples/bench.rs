@@ -94,12 +94,13 @@ const SPEED: [Case; 11] = [
     case("none, 4 flits, load 0.7", PAPER, "none", 4, 0.7, (4, 10)),
 ];
 /// Schemes that keep a window, a rate or an account for each destination: compared with the others alone.
-const DESTINATIONS: [Case; 5] = [
+const DESTINATIONS: [Case; 6] = [
     case("dcqcn, 4 flits, load 0.5", PAPER, "dcqcn", 4, 0.5, (4, 16)),
     case("swift, 4 flits, load 0.5", PAPER, "swift", 4, 0.5, (4, 16)),
     case("hpcc, 4 flits, load 0.5", PAPER, "hpcc", 4, 0.5, (4, 16)),
     case("nscc, 4 flits, load 0.5", PAPER, "nscc", 4, 0.5, (4, 16)),
     case("rccc, 4 flits, load 0.5", PAPER, "rccc", 4, 0.5, (4, 16)),
+    case("nscc+rccc, 4 flits, load 0.5", PAPER, "nscc+rccc", 4, 0.5, (4, 16)),
 ];
 const SIZE: Case = case("16,512 endpoints, none, 4 flits, load 0.5", LARGE, "none", 4, 0.5, (2, 1));
 const SWITCHES: [Case; 6] = [

@@ -67,6 +67,7 @@ const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
     ("dragonfly, hot spots, HPCC", DRAGONFLY, "kind = \"par\"", "kind = \"hpcc\"", &[HOTS]),
     ("dragonfly, hot spots, NSCC", DRAGONFLY, "kind = \"par\"", "kind = \"nscc\"", &[HOTS]),
     ("dragonfly, hot spots, RCCC", DRAGONFLY, "kind = \"par\"", "kind = \"rccc\"", &[HOTS]),
+    ("dragonfly, hot spots, NSCC and RCCC", DRAGONFLY, "kind = \"par\"", "kind = \"nscc+rccc\"", &[HOTS]),
     ("dragonfly, hot spots, SMSRP", DRAGONFLY, "kind = \"par\"", "kind = \"smsrp\"", &[HOTS]),
     (
         "dragonfly, hot spots, SRP, at once",

@@ -37,6 +37,7 @@ const SWIFT: &str = "kind = \"swift\"\nbase_target = \"200 ns\"";
 const HPCC: &str = "kind = \"hpcc\"\nbase_rtt = \"200 ns\"\nmax_stage = 1";
 const NSCC: &str = "kind = \"nscc\"\nbase_rtt = \"100 ns\"\ntarget = \"100 ns\"\nmark_from = \"20 flits\"\nmark_all = \"200 flits\"\n\
     window = \"200 flits\"\nfast_delay = \"20 ns\"\nquick_adapt = \"300 ns\"\nfast_increase = 0.1";
+const ULTRA: &str = "kind = \"nscc+rccc\"\nnscc = { base_rtt = \"100 ns\", target = \"100 ns\", window = \"200 flits\" }\nrccc = { outstanding = \"120 flits\" }";
 const RCCC: &str = "kind = \"rccc\"\nunsolicited = \"24 flits\"\noutstanding = \"120 flits\"";
 const MAX_MIN: &str = "kind = \"max-min\"\nprobe_period = \"100 ns\"\nhold = \"200 ns\"";
 
@@ -150,6 +151,8 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (RCCC, "rate", "0.5"),
     (RCCC, "outstanding", "\"24 flits\""),
     (RCCC, "restart", "\"10 ns\""),
+    (ULTRA, "nscc", "{ window = \"30 flits\" }"),
+    (ULTRA, "rccc", "{ outstanding = \"24 flits\" }"),
     (MAX_MIN, "injection", "\"greedy\""),
     (MAX_MIN, "probe_period", "\"30 ns\""),
     (MAX_MIN, "hold", "\"900 ns\""),

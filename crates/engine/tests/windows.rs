@@ -104,6 +104,50 @@ fn rccc_fills_the_part_of_the_channel_that_it_gives_and_no_queue_stands() {
     }
 }
 
+/// Of eight sources on one switch four send to one endpoint of another switch, and the others to one each, over two links that carry a
+/// quarter of what is asked: what the first four get, what the others get, and the packets in the network at the
+/// end.
+fn in_and_behind_the_network(protocol: &str) -> [f64; 3] {
+    let hosts = |switch: char, hosts: std::ops::Range<u32>| -> String {
+        hosts.map(|host| format!("{host} {switch}\n")).collect()
+    };
+    let links = "a, b, 200 Gb/s, 500 ns\n";
+    let network = format!(
+        "kind = \"file\"\nformat = \"edges\"\ntext = \'\'\'\n{}{}{links}\'\'\'",
+        hosts('a', 0..8),
+        hosts('b', 8..16)
+    );
+    let rest = "[switch]\nkind = \"cioq\"\ninput_buffer = \"200 packets\"\n[packet]\nmax = \"24 flits\"\n\
+         [[traffic]]\nname = \"one\"\npattern = \"list\"\npairs = [[0, 8], [1, 8], [2, 8], [3, 8]]\nload = 1.0\nmessage = \"24 flits\"\n\
+         [[traffic]]\nname = \"each\"\npattern = \"list\"\npairs = [[4, 12], [5, 13], [6, 14], [7, 15]]\nload = 1.0\nmessage = \"24 flits\"\n\
+         [run]\nwarmup = \"400 us\"\nduration = \"200 us\"\ndrain = \"0 us\"\n";
+    let output = run(&file(&network, "kind = \"shortest\"", protocol, rest));
+    let got = |class| number(&output, class, "accepted") * 4.0;
+    [got("one"), got("each"), output.summary["packets_in_the_network"].as_f64().unwrap()]
+}
+
+#[test]
+fn credit_sees_the_destination_and_a_window_the_network() {
+    let [one, each, credit] = in_and_behind_the_network("kind = \"rccc\"");
+    assert!(one > 0.98 && each > 0.98, "{one}, {each}");
+    let [one, each, both] = in_and_behind_the_network("kind = \"nscc+rccc\"\nnscc = { target = \"1 us\" }");
+    assert!(one > 0.98 && each > 0.98, "{one}, {each}");
+    // 171 packets fill the links for a round trip. Credit alone lets each destination have one and a half times what it takes in one.
+    assert!(credit > 300.0 && both < 171.0, "{credit}, {both}");
+}
+
+#[test]
+fn both_halves_of_ultra_ethernet_fill_what_is_given_and_no_queue_stands() {
+    for senders in [2, 15] {
+        let output = incast(senders, "kind = \"nscc+rccc\"");
+        let (all, least, most) = shares(&output);
+        assert!((0.98..0.991).contains(&all), "{senders}: {all}");
+        let fair = 1.0 / f64::from(senders);
+        assert!(least > 0.99 * fair && most < 1.01 * fair, "{senders}: {least} to {most}");
+        assert!(network_latency(&output) < 1200.0, "{senders}: {} ns", network_latency(&output));
+    }
+}
+
 #[test]
 fn default_windows_fit_the_longest_round_trip_wherever_it_is() {
     // A hub with 150 leaves of 50 ns, and between them two of 10 us: not among the switches that are looked from first.
@@ -120,7 +164,7 @@ fn default_windows_fit_the_longest_round_trip_wherever_it_is() {
         number(&output, "t", "accepted_per_destination")
     };
     let alone = accepted("kind = \"none\"");
-    for protocol in ["swift", "hpcc", "nscc", "rccc"] {
+    for protocol in ["swift", "hpcc", "nscc", "rccc", "nscc+rccc"] {
         let with = accepted(&format!("kind = \"{protocol}\""));
         assert!(with > 0.95 * alone, "{protocol}: {with} of {alone}");
     }
@@ -157,6 +201,11 @@ fn defaults_follow_from_the_round_trip_and_the_buffers() {
     assert!((nscc["proportional_increase"].as_f64().unwrap() - scaled).abs() < 1e-9, "{nscc}");
     // One and a half round trips of what the endpoint takes.
     assert_eq!(told("kind = \"rccc\"", 3000, "")["outstanding"], "3041 flits");
+    let both = told("kind = \"nscc+rccc\"\nnscc = { target = \"1 us\" }", 3000, "");
+    assert_eq!(
+        (&both["nscc.quick_adapt"], &both["rccc.outstanding"]),
+        (&"4 us".into(), &"3041 flits".into())
+    );
     let slow = "[endpoint]\ndrain_rate = \"50 Gb/s\"\n";
     assert_eq!(told("kind = \"rccc\"", 3000, slow)["outstanding"], "1538 flits");
 }

@@ -5,14 +5,14 @@ mod terminal;
 use super::abatement::{self, Variant};
 use super::reach::Reach;
 use super::signal::Passage;
-use super::{Agent, Scheme, idle};
+use super::{Agent, Defaults, Scheme, idle};
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// CODES_CC: a switch whose port to an endpoint fills up orders the sources of what waits there to throttle themselves to
@@ -124,8 +124,8 @@ impl CodesCc {
 }
 
 impl Scheme for CodesCc {
-    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
-        let buffer = || ("buffer", json!(Size::Flits(self.buffer(plan) as u64)));
+    fn defaults(&self, plan: &Plan) -> Defaults {
+        let buffer = || ("buffer".to_string(), json!(Size::Flits(self.buffer(plan) as u64)));
         Vec::from_iter(self.buffer.is_none().then(buffer))
     }
 

@@ -1,6 +1,6 @@
 //! DCQCN: rates at the source that notifications cut and time and data raise again.
 use super::red::Marks;
-use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source, millionths};
+use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths};
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
@@ -11,7 +11,6 @@ use crate::problem::Problem;
 use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// DCQCN, the congestion control of RoCE: switches mark with a chance that grows with the queue, destinations tell the source at
@@ -304,10 +303,22 @@ impl Scheme for Dcqcn {
     }
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {
-        self.marks(plan).remarks(plan)
+        const USUAL: u64 = 40_000_000_000;
+        let (rate, usual) = (plan.links[0].rate, Self::default());
+        let given = self.increase != usual.increase || self.hyper_increase != usual.hyper_increase;
+        let slow = (rate.0 > 2 * USUAL && !given).then(|| {
+            format!(
+                "congestion_control.increase: {} at a time is for channels of {}, and these have {rate}: a queue that was cut takes {:.1} \
+                 times as long to have all of its channel again",
+                usual.increase,
+                Rate(USUAL),
+                rate.0 as f64 / USUAL as f64
+            )
+        });
+        slow.into_iter().chain(self.marks(plan).remarks(plan)).collect()
     }
 
-    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+    fn defaults(&self, plan: &Plan) -> Defaults {
         self.marks(plan).defaults(plan)
     }
 

@@ -1,7 +1,7 @@
 //! Explicit congestion notification after InfiniBand.
 use super::marker::Marker;
 use super::reach::Reach;
-use super::{Agent, Pull, Received, Reply, Scheme, Sent, Source, millionths};
+use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Explicit congestion notification after InfiniBand: marks at the root of congestion, a delay between packets at the
@@ -253,12 +253,14 @@ impl Scheme for Ecn {
         ))
     }
 
-    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+    fn defaults(&self, plan: &Plan) -> Defaults {
         let steps = self.steps(plan).into_iter();
         let used =
             steps.filter(|(key, given, _)| given.is_none() && (self.table.is_empty() || *key == "timer"));
-        used.map(|(key, _, cycles)| (key, json!(Duration::Ps(Duration::Cycles(cycles).time(&plan.scale).0))))
-            .collect()
+        used.map(|(key, _, cycles)| {
+            (key.to_string(), json!(Duration::Ps(Duration::Cycles(cycles).time(&plan.scale).0)))
+        })
+        .collect()
     }
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {

@@ -1,7 +1,8 @@
 //! HPCC: windows by what the busiest link on the way tells of itself.
 use super::flight::{Flight, number_and_flits, with_flits};
 use super::{
-    Agent, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given,
+    Agent, Defaults, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source, millionths,
+    unless_given,
 };
 use crate::core::Tick;
 use crate::core::packet::{Cold, Kind, Packet};
@@ -12,7 +13,7 @@ use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Rate, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// HPCC: every packet collects how busy the busiest link on its way is, and the source sets its window so that this link is nearly
@@ -251,7 +252,7 @@ impl Scheme for Hpcc {
         Some(("what links tell returns in acknowledgements, and there are none", "acknowledge = true"))
     }
 
-    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+    fn defaults(&self, plan: &Plan) -> Defaults {
         let [base, restart] = self.times(plan).map(|time| json!(Duration::Ps(time * plan.tick)));
         let bits = (self.windows(plan)[1] * plan.scale.flit_bits as f64).round() as u64;
         unless_given([

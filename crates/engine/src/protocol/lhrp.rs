@@ -3,8 +3,8 @@ use super::reach::Reach;
 use super::scheduler::{Pace, Scheduler};
 use super::stops::{FirstTries, Stops};
 use super::{
-    Agent, Arrival, CONTROL, DATA, Interest, Pull, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
-    Verdict, granted, idle,
+    Agent, Arrival, CONTROL, DATA, Defaults, Interest, Pull, Received, Reply, SPECULATIVE, Scheme, Sent,
+    Source, Verdict, granted, idle,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -312,8 +312,10 @@ pub(super) fn threshold_flits(plan: &Plan, threshold: Option<Size>) -> u32 {
 }
 
 /// The threshold if none is given.
-pub(super) fn default_threshold(plan: &Plan, threshold: Option<Size>) -> Option<(&'static str, Value)> {
-    threshold.is_none().then(|| ("threshold", json!(Size::Flits(threshold_flits(plan, None).into()))))
+pub(super) fn default_threshold(plan: &Plan, threshold: Option<Size>) -> Option<(String, Value)> {
+    threshold
+        .is_none()
+        .then(|| ("threshold".to_string(), json!(Size::Flits(threshold_flits(plan, None).into()))))
 }
 
 /// The warning that a threshold is out of reach.
@@ -332,7 +334,7 @@ impl Scheme for Lhrp {
         reach.into_iter().chain(idle("coalesce_after", coalesces, "fabric_drop")).collect()
     }
 
-    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+    fn defaults(&self, plan: &Plan) -> Defaults {
         Vec::from_iter(default_threshold(plan, self.threshold))
     }
 

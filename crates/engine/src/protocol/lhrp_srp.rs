@@ -4,8 +4,8 @@ use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Varian
 use super::scheduler::{Pace, Scheduler};
 use super::stops::Stops;
 use super::{
-    Agent, Arrival, CONTROL, DATA, Interest, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent,
-    Source, Verdict, all_shorter, idle,
+    Agent, Arrival, CONTROL, DATA, Defaults, Interest, Pull, RESERVATION, Received, Reply, SPECULATIVE,
+    Scheme, Sent, Source, Verdict, all_shorter, idle,
 };
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -15,7 +15,6 @@ use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Last-hop reservation for small messages, speculative reservation for large ones, with one scheduler in the last-hop
@@ -245,7 +244,7 @@ impl Scheme for LhrpSrp {
             .collect()
     }
 
-    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+    fn defaults(&self, plan: &Plan) -> Defaults {
         Vec::from_iter(super::lhrp::default_threshold(plan, self.threshold))
     }
 

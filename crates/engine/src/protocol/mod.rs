@@ -18,6 +18,7 @@ pub mod marker;
 pub mod max_min;
 pub mod none;
 pub mod nscc;
+pub mod nscc_rccc;
 pub mod rccc;
 pub mod reach;
 mod red;
@@ -80,6 +81,7 @@ crate::kinds::kinds! {
         Hpcc(hpcc::Hpcc) = "hpcc",
         Nscc(nscc::Nscc) = "nscc",
         Rccc(rccc::Rccc) = "rccc",
+        NsccRccc(nscc_rccc::NsccRccc) = "nscc+rccc",
     }
     /// What the scheme provides, whichever kind it is.
     pub fn scheme -> dyn Scheme;
@@ -100,11 +102,12 @@ pub enum Told {
     Share(f64),
 }
 
+/// Keys with their defaults on a network.
+pub type Defaults = Vec<(String, serde_json::Value)>;
+
 /// Of keys whose values depend on the network (key, whether it is given, its value otherwise), the defaults of those that are not given.
-pub fn unless_given<const N: usize>(
-    all: [(&'static str, bool, serde_json::Value); N],
-) -> Vec<(&'static str, serde_json::Value)> {
-    all.into_iter().filter(|(_, given, _)| !given).map(|(key, _, value)| (key, value)).collect()
+pub fn unless_given<const N: usize>(all: [(&'static str, bool, serde_json::Value); N]) -> Defaults {
+    all.into_iter().filter(|(_, given, _)| !given).map(|(key, _, value)| (key.to_string(), value)).collect()
 }
 
 /// The warning that a key of a scheme, which is given, does nothing for want of something else.
@@ -164,7 +167,7 @@ pub trait Scheme {
         Vec::new()
     }
     /// The defaults that depend on the network, as they are on this one: key and value.
-    fn defaults(&self, _plan: &Plan) -> Vec<(&'static str, serde_json::Value)> {
+    fn defaults(&self, _plan: &Plan) -> Defaults {
         Vec::new()
     }
     /// Its sources and sinks for the endpoints of a partition.

@@ -1,12 +1,12 @@
 //! How switches mark with a chance that grows with the queue (RED): the agent of DCQCN and NSCC, and the two lengths it goes by.
 use super::reach::Reach;
-use super::{Agent, Departure, Interest, unless_given};
+use super::{Agent, Defaults, Departure, Interest, unless_given};
 use crate::core::packet::{Cold, Kind};
 use crate::core::plan::Plan;
 use crate::problem::Problem;
 use crate::rng::{mix, unit};
 use crate::units::Size;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Marks packets with a chance that grows with what waits for their output.
 pub struct Red {
@@ -97,7 +97,7 @@ impl Marks {
     }
 
     /// Those that are not given: key and value.
-    pub fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+    pub fn defaults(&self, plan: &Plan) -> Defaults {
         let (from, all) = self.flits(plan);
         let flits = |flits: u32| json!(Size::Flits(flits.into()));
         unless_given([

@@ -1,6 +1,6 @@
 //! Swift: windows that keep the round trip near a target.
 use super::flight::{Flight, number_and_flits, with_flits};
-use super::{Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given};
+use super::{Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Swift, the congestion control of Google's data centres: a window per send queue that grows while packets are acknowledged
@@ -268,7 +268,7 @@ impl Scheme for Swift {
         Vec::from_iter(short)
     }
 
-    fn defaults(&self, plan: &Plan) -> Vec<(&'static str, Value)> {
+    fn defaults(&self, plan: &Plan) -> Defaults {
         let times = self.times(plan);
         let [base, range, restart] = times.map(|time| json!(Duration::Ps(time * plan.tick)));
         unless_given([

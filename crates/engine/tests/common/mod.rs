@@ -86,6 +86,7 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"hpcc\"\nbase_rtt = \"300 ns\"\nmax_stage = 0",
     "kind = \"nscc\"\ntarget = \"50 ns\"\nmark_from = \"0 flits\"\nmark_all = \"48 flits\"\nfast_delay = \"10 ns\"",
     "kind = \"rccc\"\nunsolicited = \"24 flits\"\noutstanding = \"72 flits\"",
+    "kind = \"nscc+rccc\"\nnscc = { target = \"50 ns\", mark_from = \"0 flits\", mark_all = \"48 flits\" }\nrccc = { outstanding = \"72 flits\" }",
 ];
 
 /// Whether a protocol may drop packets.

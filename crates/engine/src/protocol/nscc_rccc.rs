@@ -1,0 +1,177 @@
+//! NSCC and RCCC together: what a window lets through, as far as there is credit for it.
+use super::nscc::{Nscc, Signals, Window};
+use super::rccc::{Account, Credits, Purse, Rccc};
+use super::{Agent, Defaults, Prompt, Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::packet::{Kind, Packet};
+use crate::core::plan::{Plan, Share};
+use crate::core::{NEVER, Tick};
+use crate::nic::queue::SendQueue;
+use crate::nic::{NicSet, Nics};
+use crate::problem::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// NSCC and RCCC together, the whole congestion control of Ultra Ethernet: destinations give credit, as under `rccc`, and sources keep
+/// windows, as under `nscc`.
+///
+/// # What it does
+///
+/// A send queue sends what it has credit for, or may send without, as long as its window has room. So credit keeps many sources from
+/// sending more to a destination than that can take, and the window acts on congestion inside the network, which destinations do not know
+/// of.
+///
+/// # Where it acts
+///
+/// Switch (mark at departure), destination (acknowledges, gives credit), source (window, waits for credit).
+///
+/// # Parameters
+///
+/// Those of the two, each in a table of its own: `nscc = { target = "2 us" }, rccc = { unsolicited = "8 packets" }`.
+///
+/// # Paper
+///
+/// Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025; T. Hoefler and others, "Ultra Ethernet's Design Principles and
+/// Architectural Innovations", arXiv:2508.08906; see `nscc` and `rccc`.
+///
+/// # Differences from the paper
+///
+/// Those of the two. A queue that its window holds back keeps the credit it has, which its destination then gives to nobody else. A queue
+/// that was silent for `restart` begins anew when both say so.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NsccRccc {
+    /// The windows.
+    pub nscc: Nscc,
+    /// The credit.
+    pub rccc: Rccc,
+}
+
+/// State of a send queue.
+#[derive(Debug, Default)]
+struct Both {
+    window: Window,
+    account: Account,
+}
+
+/// The endpoints of [`NsccRccc`].
+struct Endpoint {
+    signals: Signals,
+    credits: Credits,
+}
+
+impl Source for Endpoint {
+    type Queue = Both;
+    type Sink = Purse;
+
+    fn on_message(&self, state: &mut Both, flits: u32) {
+        self.credits.joined(&mut state.account, flits);
+    }
+
+    fn pull(&self, queue: &SendQueue<Both>, now: Tick) -> Pull {
+        let Both { window, account } = &queue.state;
+        if queue.has_message() {
+            let by_credit = self.credits.next(account);
+            if !matches!(by_credit, Pull::Next(_)) {
+                return by_credit;
+            }
+        }
+        match self.signals.end(window).max(self.credits.end(account)) {
+            NEVER if !queue.has_message() => Pull::Wait,
+            end => self.signals.next(window, queue, end, now),
+        }
+    }
+
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
+    fn stamp(&self, queue: &SendQueue<Both>, _: Pull, packet: &mut Packet) {
+        packet.notes.words = self.credits.words(&queue.state.account, packet);
+    }
+
+    fn on_sent(&self, queue: &mut SendQueue<Both>, sent: &Sent) {
+        self.signals.sent(&mut queue.state.window, sent);
+        self.credits.sent(&mut queue.state.account, sent);
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::Ack | Kind::Credit)
+    }
+
+    fn on_control(&self, queue: &mut SendQueue<Both>, packet: &Packet, now: Tick) {
+        let Both { window, account } = &mut queue.state;
+        match packet.hot.kind() {
+            Kind::Ack => self.signals.acknowledged(window, packet, now),
+            _ => self.credits.given(account, packet, now),
+        }
+    }
+
+    fn allowed_towards(&self, queue: &SendQueue<Both>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
+        Some((self.signals.allows(&queue.state.window), 0))
+    }
+
+    fn idle(&self, queue: &SendQueue<Both>, now: Tick) -> bool {
+        let Both { window, account } = &queue.state;
+        self.signals.is_idle(window, now) && self.credits.end(account) <= now
+    }
+
+    fn reply(&self, purse: &mut Purse, received: &Received, replies: &mut Vec<Reply>) {
+        replies.extend(self.signals.acknowledge(received));
+        self.credits.told(purse, received.packet);
+    }
+
+    fn prompts(&self) -> bool {
+        true
+    }
+
+    fn prompt(&self, purse: &mut Purse, now: Tick) -> Prompt {
+        self.credits.prompt(purse, now)
+    }
+}
+
+/// What one of the two says of its keys, with the table that they stand in here.
+fn within(table: &str, remarks: Vec<String>) -> impl Iterator<Item = String> {
+    const WHOLE: &str = "congestion_control.";
+    remarks.into_iter().map(move |remark| remark.replacen(WHOLE, &format!("{WHOLE}{table}."), 1))
+}
+
+impl Scheme for NsccRccc {
+    fn tells_rates(&self) -> bool {
+        self.nscc.tells_rates()
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        let of = |table: &'static str, problems: Vec<Problem>| {
+            problems
+                .into_iter()
+                .map(move |problem| Problem { path: format!("{table}.{}", problem.path), ..problem })
+        };
+        of("nscc", self.nscc.problems()).chain(of("rccc", self.rccc.problems())).collect()
+    }
+
+    fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {
+        self.nscc.needs_acknowledgements()
+    }
+
+    fn remarks(&self, plan: &Plan) -> Vec<String> {
+        within("nscc", self.nscc.remarks(plan)).chain(within("rccc", self.rccc.remarks(plan))).collect()
+    }
+
+    fn defaults(&self, plan: &Plan) -> Defaults {
+        let of = |table: &'static str, defaults: Defaults| {
+            defaults.into_iter().map(move |(key, value)| (format!("{table}.{key}"), value))
+        };
+        of("nscc", self.nscc.defaults(plan)).chain(of("rccc", self.rccc.defaults(plan))).collect()
+    }
+
+    fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
+        let source =
+            Endpoint { signals: self.nscc.source(plan), credits: self.rccc.source(plan, acknowledge) };
+        Box::new(NicSet::new(source, plan, share))
+    }
+
+    fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
+        self.nscc.agent(plan, share)
+    }
+}
