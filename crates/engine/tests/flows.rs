@@ -11,6 +11,7 @@ const TREE: &str = "[topology]\nkind = \"k-ary-n-tree\"\nk = 4\nn = 3\nhorizonta
 [endpoint]\nacknowledge = false\n";
 
 const STATIC: &str = "kind = \"nca\"\nup = \"deterministic\"";
+const HASHED: &str = "kind = \"nca\"\nup = \"flow-hash\"";
 const MAX_MIN: &str = "kind = \"max-min\"\nprobe_period = \"5 us\"\nhold = \"12 us\"";
 const SAA: &str = "kind = \"saa\"\nprobe_period = \"5 us\"\nhold = \"12 us\"";
 /// A packet of 2048 B at 10 Gb/s.
@@ -90,10 +91,13 @@ fn a_rank_of_phases_communicates_all_the_time() {
 
 #[test]
 fn the_bound_of_static_routes_is_that_of_the_fluid_model() {
-    for protocol in ["kind = \"none\"", SAA] {
+    for (routing, protocol) in
+        [(STATIC, "kind = \"none\""), (STATIC, SAA), (HASHED, "kind = \"none\""), (HASHED, SAA)]
+    {
         let job = "permutations = 2\nsize = \"20 packets\"\nphases = 2";
-        let packets = phased(STATIC, protocol, job, &[]);
-        let fluid = phased(STATIC, protocol, job, &[("run.model", "fluid")]);
+        let packets = phased(routing, protocol, job, &[]);
+        done(&packets);
+        let fluid = phased(routing, protocol, job, &[("run.model", "fluid")]);
         for (a, b) in reals(&packets, "phases", "bound_ns").iter().zip(reals(&fluid, "phases", "bound_ns")) {
             assert!((a - b).abs() < 1.0, "{a} {b}");
         }

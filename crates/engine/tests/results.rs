@@ -48,6 +48,15 @@ fn bursts_are_no_change_of_the_traffic() {
 }
 
 #[test]
+fn one_message_is_no_change_of_the_traffic() {
+    let text = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nprocess = \"one-shot\"\nmessage = \"400 flits\"\n\
+                [run]\nwarmup = \"0 us\"\nduration = \"100 us\"\n";
+    let output = one("kind = \"none\"", text);
+    assert_eq!(number(&output, "t", "unfinished"), 0.0);
+    assert_eq!(output.summary["warnings"], serde_json::json!([]));
+}
+
+#[test]
 fn long_bursts_hide_no_saturation() {
     for (burst, message) in
         [("10 MB", "\"4 flits\""), ("1 MB", "{ sizes = [\"1 flit\", \"24 flits\"], shares = [0.5, 0.5] }")]

@@ -1,7 +1,7 @@
 //! Packets that reach a switch: they are routed on the state as of the beginning of the tick, then taken in.
 use super::ahead;
 use super::channel::Inlet;
-use super::circuits::Place;
+use super::circuits::{Place, chance, connection};
 use super::fabric::Fabric;
 use super::partition::Partition;
 use super::plan::VCS_MAX;
@@ -49,12 +49,35 @@ pub(super) struct Here<'a, A: Architecture> {
     /// First port of the switch.
     pub(super) base: u32,
     pub(super) chance: u64,
+    pub(super) switch: u32,
+    pub(super) packet: Routee,
+}
+
+/// The packet that is routed.
+#[derive(Clone, Copy)]
+pub(super) enum Routee {
+    /// One in the pool.
+    Pooled(u32),
+    /// One that the switch makes, from a source to a destination.
+    Made(u32, u32),
 }
 
 impl<A: Architecture> Senses for Here<'_, A> {
     fn below(&mut self, n: u32) -> u32 {
         self.chance = mix(self.chance, 1);
         scale(self.chance, n)
+    }
+
+    #[inline(never)]
+    fn of_flow(&mut self, n: u32) -> u32 {
+        let pool = &self.fabric.pool;
+        let (src, dst) = match self.packet {
+            Routee::Pooled(id) => (pool.cold[id].src, pool.hot[id].dst),
+            Routee::Made(src, dst) => (src, dst),
+        };
+        let chance = chance(self.fabric.plan.seed, self.switch, connection(src, dst));
+        // As `ByConnection` has it, whose routes flows of the fluid model take.
+        scale(mix(chance, 1), n)
     }
 
     fn occupancy(&mut self, port: u16) -> u32 {
@@ -139,7 +162,8 @@ impl<A: Architecture> Partition<A> {
         // A head arrives at an input at most once a tick: that is the key of its chance.
         let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ self.salt;
         let (switches, fabric) = (&self.switches, &self.fabric);
-        let mut here = Here { switches, fabric, vc: channel.base, base, chance };
+        let packet = Routee::Pooled(id);
+        let mut here = Here { switches, fabric, vc: channel.base, base, chance, switch, packet };
         let hop = match &mut self.circuits {
             None => plan.router.route(switch, Some(port), dst, &mut route, &mut here),
             Some(circuits) => {

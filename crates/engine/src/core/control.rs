@@ -1,5 +1,5 @@
 //! What a protocol does in switches: it looks at packets on their way, answers those that it takes out, and sends signals.
-use super::arrivals::Here;
+use super::arrivals::{Here, Routee};
 use super::packet;
 use super::packet::{NIL, Packet};
 use super::partition::{NO_ENDPOINT, Partition, identity};
@@ -159,7 +159,9 @@ impl<A: Architecture> Partition<A> {
         let chance = mix(mix(mix(plan.seed, self.fabric.now), switch as u64), key);
         let mut route = crate::routing::Route::default();
         let vc = plan.vcs.index(class, 0, 0, 0);
-        let mut here = Here { switches: &self.switches, fabric: &self.fabric, vc, base, chance };
+        let (switches, fabric) = (&self.switches, &self.fabric);
+        let made = Routee::Made(packet.cold.src, packet.hot.dst);
+        let mut here = Here { switches, fabric, vc, base, chance, switch, packet: made };
         let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
         route.hops = 1;
         packet.hot.set_route(route);

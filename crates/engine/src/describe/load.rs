@@ -50,6 +50,9 @@ pub fn linear(plan: &Plan) -> Result<Value, String> {
 
 impl Loads {
     fn new(plan: &Plan, destinations: &dyn Destinations) -> Result<Self, String> {
+        if plan.router.hashes() {
+            return Err(HASHES.to_string());
+        }
         let mut first = vec![0];
         for ports in &plan.graph.switches {
             first.push(first[first.len() - 1] + ports.len());
@@ -140,8 +143,10 @@ impl Loads {
     }
 }
 
+const HASHES: &str = "the routing goes by a hash of each flow, so that channel loads depend on the seed; those of random choices are their mean";
+
 const LOOKS: &str = "the routing looks at the load of the network, so that its channel loads are not known without \
-                     simulation; oblivious are minimal, dor (but by occupancy), nca (random or deterministic), valiant and shortest";
+                     simulation; oblivious are minimal, dor (but by occupancy), nca (random or deterministic), valiant and shortest (at random or by the destination)";
 
 /// What all sources send to a destination, each in its first switch.
 fn injected(plan: &Plan, destinations: &dyn Destinations, dst: u32) -> Result<Vec<Packets>, String> {

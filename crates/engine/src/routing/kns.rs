@@ -90,7 +90,14 @@ impl Phases for Lines {
     }
 
     #[inline]
-    fn next(&self, from: u32, to: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop {
+    fn next(
+        &self,
+        (from, to): (u32, u32),
+        _dst: u32,
+        phase: u8,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
         let there = self.place(self.endpoint(to));
         match self.places[from as usize] {
             Place::Line { dim, at } => {

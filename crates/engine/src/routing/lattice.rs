@@ -169,7 +169,14 @@ impl Phases for Lattice {
     /// In a ring the shorter way is taken; of two equal ways one is drawn, after which it is the shorter. The date line
     /// is between the last switch and the first: level 0 while it is ahead of the packet, 1 when it is not (any
     /// more), so that the link across it is never waited for at level 1, and level 0 ends there.
-    fn next(&self, from: u32, to: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop {
+    fn next(
+        &self,
+        (from, to): (u32, u32),
+        _dst: u32,
+        phase: u8,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
         let (here, there) = (self.place(from), self.place(to));
         for &d in &self.orders[usize::from(route.network)] {
             let (size, first) = self.dims[usize::from(d)];

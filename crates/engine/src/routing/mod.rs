@@ -95,6 +95,10 @@ pub trait Senses {
     fn turn(&mut self, n: u32) -> u32 {
         self.below(n)
     }
+    /// A number in `0..n`, `n` over 0, that is the same for all packets of a source for a destination in this switch: a hash of the two.
+    fn of_flow(&mut self, n: u32) -> u32 {
+        self.below(n)
+    }
     /// Flits in the first switch that are bound for the virtual channel which the packet would take in this network, on this port
     /// and level, and flits of that channel's credits in use. Only a router that [`Router::weighs`] is told, at the source.
     fn committed(&mut self, _port: u16, _network: u8, _level: u8) -> u32 {
@@ -122,6 +126,11 @@ pub trait Router: Send + Sync {
     /// The dimension that packets cross first, by virtual network.
     fn first_dimensions(&self) -> Vec<u8> {
         vec![0; self.networks().into()]
+    }
+
+    /// Whether it goes by [`Senses::of_flow`].
+    fn hashes(&self) -> bool {
+        false
     }
 
     /// Whether the source looks at what is [`Senses::committed`].
@@ -286,11 +295,14 @@ pub(crate) mod tests {
 
     /// Every routing that suits a topology, with each of its variants.
     pub(crate) fn variants(topology: &Topology) -> Vec<Routing> {
-        use nca::Up::{Deterministic, LeastLoaded};
+        use nca::Up::{Deterministic, FlowHash, LeastLoaded};
         let mut routings = Routing::defaults();
-        routings.extend([Deterministic, LeastLoaded].map(|up| Routing::Nca(nca::Nca { up })));
+        routings.extend([Deterministic, FlowHash, LeastLoaded].map(|up| Routing::Nca(nca::Nca { up })));
         let up_down = shortest::Deadlock::UpDown;
         routings.push(Routing::Shortest(shortest::Shortest { deadlock: up_down, ..Default::default() }));
+        for choose in [shortest::Choose::ByDestination, shortest::Choose::FlowHash] {
+            routings.push(Routing::Shortest(shortest::Shortest { choose, ..Default::default() }));
+        }
         let bubble = dor::Deadlock::Bubble;
         routings.push(Routing::Dor(dor::Dor { deadlock: bubble, ..Default::default() }));
         let ascending = topology.wiring().link_classes()[1..].concat();

@@ -9,8 +9,8 @@ use crate::units::Scale;
 ///
 /// # What it does
 ///
-/// The port is chosen at each level on the way up. One level: a packet never goes up after it went down, so no cycle of
-/// channels can form. Of parallel links down one is drawn with equal probability. The horizontal links of a k-ary n-tree are
+/// The port is chosen at each level on the way up, for each packet unless `up` says otherwise. One level: a packet never goes up after it went down, so no cycle of
+/// channels can form. Of parallel links down one is drawn for each packet with equal probability. The horizontal links of a k-ary n-tree are
 /// not used.
 ///
 /// # Paper
@@ -38,6 +38,9 @@ pub enum Up {
     /// then to a second of parallel links. All packets to an endpoint come down by the same switches; of parallel links down
     /// one is drawn for each.
     Deterministic,
+    /// By a hash of source and destination, another one in each switch and for each seed: all packets of a source for a destination take
+    /// one way (ECMP), of parallel links down too, and stay in order.
+    FlowHash,
     /// The port of least occupancy, of several the one drawn with equal probability.
     LeastLoaded,
 }
@@ -135,6 +138,7 @@ impl Tree {
             + match self.up {
                 Up::Random => senses.below(level.up.into()) as u16,
                 Up::Deterministic => level.by_digit(digit),
+                Up::FlowHash => senses.of_flow(level.up.into()) as u16,
                 Up::LeastLoaded => self.least_loaded(level, senses),
             }
     }
@@ -155,6 +159,10 @@ impl Router for Tree {
         1
     }
 
+    fn hashes(&self) -> bool {
+        self.up == Up::FlowHash
+    }
+
     fn freedom(&self) -> String {
         "ways lead up, then down, and never up again".to_string()
     }
@@ -164,6 +172,7 @@ impl Router for Tree {
         let port = match level.links {
             _ if !leads_down => self.upwards(level, child, senses),
             1 => child,
+            links if self.up == Up::FlowHash => child * links + senses.of_flow(links.into()) as u16,
             links => child * links + senses.below(links.into()) as u16,
         };
         Hop { port, level: 0 }

@@ -29,8 +29,11 @@ pub enum Choose {
     /// With equal probability, at each hop.
     #[default]
     Random,
-    /// By the number of the destination's switch: all packets to an endpoint take one way from a switch.
+    /// By the number of the destination: all packets to an endpoint take one way from a switch.
     ByDestination,
+    /// By a hash of source and destination, another one in each switch and for each seed: all packets of a source for a destination take
+    /// one way (ECMP), and stay in order.
+    FlowHash,
 }
 
 /// The packet has gone down (up*/down*).
@@ -97,6 +100,10 @@ impl Paths {
         let free = paths.distances.iter().step_by(width);
         paths.longest = free.copied().filter(|&distance| distance != FAR).max().unwrap_or(0);
         paths
+    }
+
+    pub(super) fn hashes(&self) -> bool {
+        self.choose == Choose::FlowHash
     }
 
     fn ways(&self, switch: u32) -> std::ops::Range<usize> {
@@ -208,7 +215,14 @@ impl Phases for Paths {
         self.seats[dst as usize]
     }
 
-    fn next(&self, from: u32, to: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop {
+    fn next(
+        &self,
+        (from, to): (u32, u32),
+        dst: u32,
+        phase: u8,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
         let down = route.state & DOWN != 0;
         let left = self.left(from, down, to);
         let ways = &self.ways[self.ways(from)];
@@ -217,7 +231,8 @@ impl Phases for Paths {
         let choice = match self.choose {
             _ if count < 2 => 0,
             Choose::Random => senses.below(count),
-            Choose::ByDestination => to % count,
+            Choose::ByDestination => dst % count,
+            Choose::FlowHash => senses.of_flow(count),
         };
         let Some(way) = ways.iter().filter(fits).nth(choice as usize) else {
             unreachable!("a network is connected, so a neighbour is nearer")

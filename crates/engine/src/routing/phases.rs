@@ -19,8 +19,8 @@ pub(super) trait Phases: Send + Sync {
     }
     /// Switch and port of an endpoint.
     fn seat(&self, dst: u32) -> (u32, u16);
-    /// The next hop from one switch to another, in phase 0 or 1.
-    fn next(&self, from: u32, to: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop;
+    /// The next hop from one switch to another, of a packet for an endpoint, in phase 0 or 1.
+    fn next(&self, ends: (u32, u32), dst: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop;
     /// Forgets what the first phase kept in the route.
     fn turn(&self, _route: &mut Route) {}
     /// Links between two switches on the way that is taken.
@@ -44,7 +44,7 @@ pub(super) trait Phases: Send + Sync {
     /// The next hop to the destination.
     fn direct(&self, switch: u32, dst: u32, route: &mut Route, senses: &mut dyn Senses) -> Hop {
         let (last, port) = self.seat(dst);
-        if switch == last { Hop { port, level: 0 } } else { self.next(switch, last, 0, route, senses) }
+        if switch == last { Hop { port, level: 0 } } else { self.next((switch, last), dst, 0, route, senses) }
     }
 
     /// The next hop to the intermediate switch, if the packet has one that it has not been at, else to the destination.
@@ -59,7 +59,7 @@ pub(super) trait Phases: Send + Sync {
         }
         let second = route.state & SECOND != 0;
         let to = if second || route.via == 0 { last } else { route.via - 1 };
-        self.next(switch, to, u8::from(second), route, senses)
+        self.next((switch, to), dst, u8::from(second), route, senses)
     }
 
     /// Whether this is the first switch of a packet, which is told only once.

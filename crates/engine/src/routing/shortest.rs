@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
 
-/// A shortest way, of several one at random or by the destination; nothing depends on the load.
+/// A shortest way, of several one at random, by the destination or by a hash of the flow; nothing depends on the load.
 ///
 /// # What it does
 ///
@@ -50,6 +50,10 @@ struct ShortestWay(Paths);
 impl Router for ShortestWay {
     fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 1)
+    }
+
+    fn hashes(&self) -> bool {
+        self.0.hashes()
     }
 
     fn freedom(&self) -> String {

@@ -114,16 +114,22 @@ struct PhasedUgal<P> {
 
 impl<P: Phases> PhasedUgal<P> {
     /// The first hop of a packet for another switch; notes the intermediate switch if it takes one.
-    fn choose(&self, switch: u32, last: u32, route: &mut Route, senses: &mut dyn Senses) -> Hop {
+    fn choose(
+        &self,
+        (switch, last): (u32, u32),
+        dst: u32,
+        route: &mut Route,
+        senses: &mut dyn Senses,
+    ) -> Hop {
         let (ways, before) = (&self.ways, *route);
-        let direct = ways.next(switch, last, 0, route, senses);
+        let direct = ways.next((switch, last), dst, 0, route, senses);
         let minimal = senses.occupancy(direct.port);
         if u64::from(minimal) <= self.threshold {
             return direct;
         }
         let Some(via) = ways.intermediate(switch, last, senses) else { return direct };
         let mut other = Route { via: via + 1, ..before };
-        let detour = ways.next(switch, via, 0, &mut other, senses);
+        let detour = ways.next((switch, via), dst, 0, &mut other, senses);
         let hops = (ways.distance(switch, last), ways.distance(switch, via) + ways.distance(via, last));
         if !diverts(minimal, senses.occupancy(detour.port), hops, self.threshold) {
             return direct;
@@ -148,7 +154,7 @@ impl<P: Phases> Router for PhasedUgal<P> {
     ) -> Hop {
         let (last, _) = self.ways.seat(dst);
         if self.ways.is_first(route) && switch != last {
-            return self.choose(switch, last, route, senses);
+            return self.choose((switch, last), dst, route, senses);
         }
         self.ways.by_way(switch, dst, route, senses)
     }

@@ -54,8 +54,10 @@ pub const FEW_NETWORKS: &[&str] = &[
 const VARIANTS: &[&str] = &[
     "kind = \"nca\"\nup = \"deterministic\"",
     "kind = \"nca\"\nup = \"least-loaded\"",
+    "kind = \"nca\"\nup = \"flow-hash\"",
     "kind = \"shortest\"\ndeadlock = \"up-down\"",
     "kind = \"shortest\"\nchoose = \"by-destination\"",
+    "kind = \"shortest\"\nchoose = \"flow-hash\"",
     "kind = \"par\"\nthreshold = \"0 flits\"",
     "kind = \"ugal\"\nthreshold = \"0 flits\"",
     "kind = \"dor\"\norders = [\"xy\", \"yx\"]",

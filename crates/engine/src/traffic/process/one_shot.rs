@@ -30,6 +30,11 @@ impl Pace for Once {
     fn next(&self, _: u64, _: &mut u64, _: &mut Stream) -> u64 {
         NEVER
     }
+
+    /// What comes in one half of a window tells nothing of the other.
+    fn dispersion(&self, _: f64) -> f64 {
+        f64::INFINITY
+    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub use wire::{TAG_MAX, carries_data};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mpi {
-    /// Messages of fewer bytes are sent at once (eager); those of as many or more ask first: a request, an answer when the
+    /// Messages of fewer bytes are sent at once, when they have been copied (eager, `copy`); those of as many or more ask first: a request, an answer when the
     /// receive is posted, then the data (rendezvous). Source: CODES, 8192 B. In a VEF trace: all are.
     pub eager: Option<Size>,
     /// Size of the request and of the answer of a rendezvous. They wait behind what was sent to the same rank before, as on one
