@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from tailback.figures.means import Point
 from tailback.figures.tables import time_unit
 from tailback.stats import mean_interval
 from tailback.sweeps.merged import CLASS, FAILED, count, lost
-from tailback.sweeps.space import SEED, quantity, told
+from tailback.sweeps.space import SEED, quantity, told, told_apart
 from tailback.units import family as family_of
 from tailback.words import named
 
@@ -285,11 +286,21 @@ def _draw(
     _set_scales(axes, places, is_latency=is_latency)
 
 
+_LETTERS = 56
+"""How many stand side by side under a figure."""
+
+
+def _labels(values: Sequence[Any]) -> list[str]:
+    """The names of places in a row, in several lines where they would run into one another."""
+    width = max(_LETTERS // len(values), 6)
+    return [style.plain("\n".join(wrap(name, width) or [name])) for name in told_apart(values)]
+
+
 def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
     """Every swept value is on the axis, whether or not something is known of it."""
     low, high = min(places.at.values()), max(places.at.values())
     if places.are_words:
-        axes.set_xticks(list(places.at.values()), [style.plain(told(value)) for value in places.at])
+        axes.set_xticks(list(places.at.values()), _labels(list(places.at)))
         axes.set_xlim(low - 0.5, high + 0.5)
     elif places.are_logarithmic:
         style.logarithmic(axes, "x")

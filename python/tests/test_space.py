@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ from sweeping import SMALL
 
 import tailback
 from tailback.sweeps import sweep
-from tailback.sweeps.space import space
+from tailback.sweeps.space import space, told_apart
 from tailback.sweeps.text import from_text, without_sweep
 
 
@@ -268,3 +269,14 @@ def test_seeds_of_the_call_take_the_place_of_those_of_the_table():
         sweep.split(
             tailback.Scenario.loads('[sweep]\nzip = { "a.load" = [1, 2], "run.seed" = [3, 4] }\n'), None, 2
         )
+
+
+def test_of_tables_only_what_differs_is_told():
+    trees = [{"kind": "xgft", "up": [8], "links": [one]} for one in (1, 2)]
+    assert told_apart(trees) == ["links [1]", "links [2]"]
+    assert told_apart([*map(json.dumps, trees)]) == ["links [1]", "links [2]"]
+    assert told_apart(trees[:1]) == ["xgft up [8] links [1]"]
+    ecn = {"kind": "ecn", "threshold": "96 flits"}
+    assert told_apart(["none", ecn]) == ["none", "ecn threshold 96 flits"]
+    assert told_apart([{"kind": "ecn"}, ecn]) == ["ecn", "threshold 96 flits"]
+    assert told_apart([0.1, "4 flits"]) == ["0.1", "4 flits"]

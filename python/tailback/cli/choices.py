@@ -11,6 +11,7 @@ from typing import Any
 from tailback import _engine
 from tailback.cli.catalogue import Kinds
 from tailback.errors import engine_errors, mistake
+from tailback.sweeps.space import TABLE as SWEEP
 
 _PRESETS, _TABLES = "presets", "tables"
 _OTHERS = {"array": "a list", "object": "a table"}
@@ -36,6 +37,8 @@ def kinds() -> dict[str, list[dict[str, Any]]]:
                 parameter["values"] = values
         if table["name"] == _MPI:
             _fill_in(table["parameters"])
+    if _TABLES in found:
+        found[_TABLES].append(dict(SWEEP))
     presets = [{**preset, "parameters": []} for preset in _values(schema, [_PRESETS.removesuffix("s")])]
     return {**found, _PRESETS: presets} if presets else found
 

@@ -22,6 +22,7 @@ _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("message_latency_mean_ns", "mean message latency [ns]", 1.0),
     ("message_latency_p99_ns", "p99 [ns]", 1.0),
     ("time_ns", "time [us]", 1e-3),
+    ("alone_ns", "alone [us]", 1e-3),
     ("slowdown", "slowdown", 1.0),
 )
 """Of what was measured what matters most: a column of the sweep's table, its heading, and a factor."""
@@ -47,7 +48,10 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
             "those of each run"
         )
     if lacking:
-        yield "not known: over 1 % of the messages had not arrived, there were none, or a job did not end"
+        yield (
+            "not known: the network was saturated, over 1 % of the messages had not arrived, there were "
+            "none, or a job did not end"
+        )
     if rows and whole:
         yield "sweep.parquet has more; its column directory names the folder of a point's result"
 

@@ -98,14 +98,62 @@ def _largest(seeds: Axis) -> Axis:
 
 def told(value: Any) -> str:
     """A swept value for a person: a table (also as JSON) by its kind, and what else it says."""
+    table = _table(value)
+    return str(value) if table is None else _settings(table)
+
+
+def told_apart(values: Sequence[Any]) -> list[str]:
+    """Swept values of a key for a person: of tables, only what is not alike in all of them."""
+    tables = [_table(value) for value in values]
+    known = [table for table in tables if table is not None]
+    if len(known) < max(len(values), 2):
+        return [told(value) for value in values]
+    alike = [key for key in known[0] if all(key in own and own[key] == known[0][key] for own in known)]
+    rest = [{key: own[key] for key in own if key not in alike} for own in known]
+    return [_settings(differs or own) for differs, own in zip(rest, known, strict=True)]
+
+
+def _table(value: Any) -> dict[str, Any] | None:
     try:
         table = json.loads(value) if isinstance(value, str) else value
     except ValueError:
-        return str(value)
-    if not isinstance(table, dict):
-        return str(value)
+        return None
+    return table if isinstance(table, dict) else None
+
+
+def _settings(table: Mapping[str, Any]) -> str:
     return " ".join(str(setting) if key == "kind" else f"{key} {setting}" for key, setting in table.items())
 
+
+def _entry(name: str, kind: str, doc: str) -> dict[str, Any]:
+    return {"name": name, "type": kind, "required": False, "default": None, "doc": doc}
+
+
+TABLE: Mapping[str, Any] = {
+    "name": "sweep",
+    "doc": "What `tailback sweep` runs: the product of the values of all keys.",
+    "parameters": [
+        _entry(
+            '"dotted.key"',
+            "a list of values, or a range",
+            'Values of a key of the scenario, such as `"traffic.hot.load" = [0.1, 0.5]`; values may be whole '
+            'tables, such as `congestion_control = ["none", { kind = "ecn", threshold = "96 flits" }]`. A '
+            "range is `{ from = 0.1, to = 0.9, step = 0.1 }`, or has `points = 9` in place of its step, with "
+            "`log = true` spaced by a factor.",
+        ),
+        _entry(
+            "zip",
+            "a table of lists of one length, or a list of such tables",
+            'Keys that change together: `zip = { "topology.a" = [4, 8], "topology.h" = [2, 4] }`.',
+        ),
+        _entry(
+            "seeds",
+            "a whole number or a list",
+            "Repeats every point with the seeds from 1 to this, or with these.",
+        ),
+    ],
+}
+"""The table, as the engine tells of others."""
 
 _KEYS_HELP = 'such as "traffic.hot.load" = [0.1, 0.5]'
 
