@@ -133,8 +133,9 @@ impl Ground<'_> {
         let (tick, run) = (self.tick, &self.scenario.run);
         let (slot_num, slot_den) = self.scale.host.flit_ticks(self.scale, tick);
         let generator = |class: BoundClass| {
-            let stop = if runs(run, &class.name) { class.stop.map(|stop| stop.0 / tick) } else { Some(0) };
-            let clock = generator::Clock { slot_num, slot_den, start: class.start.0 / tick, stop };
+            let stop =
+                if runs(run, &class.name) { class.stop.map(|stop| rounded(stop.0, tick)) } else { Some(0) };
+            let clock = generator::Clock { slot_num, slot_den, start: rounded(class.start.0, tick), stop };
             generator::Plan::new(class, run.seed, clock)
         };
         traffic.into_iter().map(generator).collect()

@@ -106,7 +106,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// The candidate of a class that is the oldest, or has the best chance; of equals, the first in round robin. A better one that lacks
-    /// room is owed that first.
+    /// room, or one as good, is owed that first.
     #[inline(never)]
     fn pick_best(
         &self,

@@ -70,6 +70,11 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         pending.clear();
         self.pending = pending;
+        if self.rules.parallel_reads && !self.bypass {
+            // Two plain queues of one input may move up at once, and meet in the cell of another output: in which order must not hang on
+            // the order in which outputs came to be looked at.
+            all.sort_unstable_by_key(|open| open.port);
+        }
         for open in &all {
             if let Some(found) = open.found {
                 self.cross(fabric, open.port, found, agent);

@@ -1,0 +1,102 @@
+"""A second simulator of Tailback's packet model: small, slow, and written from docs/model.md.
+
+It knows packets in virtual cut-through with credits, the four kinds of switches, and messages whose times are
+given. All that happens at one time is gathered first; then every node decides what it starts. Times are whole
+picoseconds.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from math import ceil
+
+from reference_case import Case, Row
+from reference_crossbar import Crossbar
+from reference_nodes import Channel, Endpoint, Node, Packet, Unlimited
+
+_UNLIMITED = 1 << 60
+
+
+class Simulation:
+    """A case under way: its nodes, and what is to happen."""
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.now, self.rows = case, 0, list[Row]()
+        self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
+        self.count = 0
+        number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
+        self.far = self._distances(number)
+        self.levels = max(1, *map(max, self.far)) if case.levels else 1
+        self.vcs = 2 * self.levels
+        self.fastest = case.flit_bits * 1000 / max([case.host_rate, *(link.rate for link in case.links)])
+        kind = Crossbar if case.has_crossbar else Unlimited
+        self.endpoints = [Endpoint(self, f"endpoint {at}") for at in range(len(case.hosts))]
+        self.switches = [kind(self, f"switch {at}", at) for at in range(number)]
+        for endpoint, switch in zip(self.endpoints, case.hosts, strict=True):
+            self._join(endpoint, self.switches[switch], case.host_rate, case.host_latency)
+        for link in case.links:
+            self._join(self.switches[link.a], self.switches[link.b], link.rate, link.latency)
+        for one in self.switches:
+            one.connect()
+        for message in case.messages:
+            source = self.endpoints[message.source]
+            self.at(case.rounded(message.start), source, partial(source.create, message))
+
+    def _distances(self, count: int) -> list[list[int]]:
+        far = [[count * (one != other) for other in range(count)] for one in range(count)]
+        for link in self.case.links:
+            far[link.a][link.b] = far[link.b][link.a] = 1
+        for via in range(count):
+            far = [[min(row[to], row[via] + far[via][to]) for to in range(count)] for row in far]
+        return far
+
+    def _join(self, one: Node, other: Node, rate: Fraction, latency: int) -> None:
+        flit = self.case.flit_bits * 1000 / rate
+        for origin, to, port in ((one, other, len(other.out)), (other, one, len(one.out))):
+            pace = flit
+            if isinstance(to, Endpoint) and self.case.drain is not None:
+                pace = self.case.flit_bits * 1000 / min(rate, self.case.drain)
+            room = self.case.input_buffer
+            if isinstance(to, Endpoint):
+                room = _UNLIMITED
+            elif room is None:
+                whole, most = ceil(flit), 2 * self.case.packet_max
+                room = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
+            channel = Channel(origin, to, port, flit, latency, [room] * self.vcs, pace)
+            origin.out.append(channel)
+            to.into.append(channel)
+
+    def vc(self, packet: Packet) -> int:
+        """The virtual channel of a packet on its next channel."""
+        return packet.kind * self.levels + packet.level
+
+    def route(self, switch: int, destination: int) -> int:
+        """The output of a switch: of several shortest ways one by the number of the destination."""
+        target, outs = self.case.hosts[destination], self.switches[switch].out
+        if switch == target:
+            return [channel.to for channel in outs].index(self.endpoints[destination])
+        nearer = [one for one in self.switches if self.far[one.number][target] < self.far[switch][target]]
+        ways = [port for port, channel in enumerate(outs) if channel.to in nearer]
+        return ways[destination % len(ways)]
+
+    def at(self, when: int, node: Node, action: Callable[[], None] | None = None) -> None:
+        """Does something at a time, and has a node decide when all that happens then has happened."""
+        assert when >= self.now
+        self.count += 1
+        heapq.heappush(self.events, (when, self.count, node, action))
+
+    def run(self) -> list[Row]:
+        """All packets on all channels."""
+        while self.events:
+            self.now, nodes = self.events[0][0], set[Node]()
+            while self.events and self.events[0][0] == self.now:
+                _, _, node, action = heapq.heappop(self.events)
+                if action is not None:
+                    action()
+                nodes.add(node)
+            for node in nodes:
+                node.settle()
+        return sorted(self.rows)
