@@ -34,6 +34,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "flows": (),
     "histograms": ("class", "latency", "low_ns", "high_ns", "count"),
     "links": (),
+    "messages": (),
     "occupancy": ("time_ns", "switch", "flits"),
     "operations": (),
     "packets": (),

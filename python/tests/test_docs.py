@@ -38,7 +38,14 @@ def recorded():
     spoken = tailback.Scenario.load(ROOT / "scenarios" / "trace.toml").replace(
         {
             "congestion_control": {"kind": "codes-cc"},
-            "record": {"series": "1 us", "ports": True, "sources": True, "packets": True, "control": True}
+            "record": {
+                "series": "1 us",
+                "ports": True,
+                "sources": True,
+                "packets": True,
+                "messages": True,
+                "control": True,
+            }
             | {"occupancy": ["1 us"]},
         }
     )

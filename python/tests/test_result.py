@@ -179,7 +179,11 @@ def test_figures_read_tables_that_a_result_has():
 @pytest.mark.engine
 def test_tables_of_a_result_are_known():
     scenarios = Path(__file__).parents[2] / "scenarios"
-    record = {"series": "1 us", "occupancy": ["1 us"], **dict.fromkeys(("sources", "ports", "packets"), True)}
+    record = {
+        "series": "1 us",
+        "occupancy": ["1 us"],
+        **dict.fromkeys(("sources", "ports", "packets", "messages"), True),
+    }
     changes = {f"record.{key}": value for key, value in record.items()}
     abatement = tailback.Scenario.load(scenarios / "abatement.toml").replace({"run.duration": "2 us"})
     phases = tailback.Scenario.load(scenarios / "phases.toml").replace({"job.app.phases": 1})

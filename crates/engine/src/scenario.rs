@@ -271,6 +271,8 @@ pub struct Record {
     pub sources: bool,
     /// Every packet on every channel, and its end in a switch, from start to end: for runs of a few messages.
     pub packets: bool,
+    /// Every message that arrived (table `messages`), with its ends, its length, its creation and its latency: completion times of flows.
+    pub messages: bool,
     /// What the congestion control orders (tables `signals` and `rates`): every signal of a switch to throttle an endpoint or
     /// to end it, and every change of the rate that an endpoint is allowed. A window counts as the rate at which it lets data through in a
     /// round trip, a delay behind each packet as that of the longest packets.

@@ -363,8 +363,8 @@ fn the_phase_that_a_run_ends_in_counts_until_then() {
 
 #[test]
 fn a_message_that_no_packet_numbers_can_count_is_refused() {
-    let text = network(&(job("huge", 2, "message = \"1 GB\"") + RUN));
-    let told = "job.huge.message: a message of 1000000000 B, but one of at most 19660500 B can be sent";
+    let text = network(&(job("huge", 2, "message = \"10 GB\"") + RUN));
+    let told = "job.huge.message: a message of 10000000000 B, but one of at most 2516582100 B can be sent";
     assert!(problems(&text).join("").contains(told), "{:?}", problems(&text));
     // How a collective cuts its message up shows as it runs.
     let text = text.replace("ring-exchange", "allreduce");
@@ -372,7 +372,7 @@ fn a_message_that_no_packet_numbers_can_count_is_refused() {
         panic!("it ran")
     };
     let expected =
-        "job \"huge\": rank 0 sends a message of 500000000 B, but one of at most 19660500 B can be sent";
+        "job \"huge\": rank 0 sends a message of 5000000000 B, but one of at most 2516582100 B can be sent";
     assert!(failure.starts_with(expected), "{failure}");
 }
 

@@ -155,7 +155,7 @@ fn a_routing_that_looks_at_the_load_has_no_linear_load() {
         assert_eq!(problems[0].path, "routing.kind");
     }
     let text = file(
-        "kind = \"fat-tree\"\narity = 2",
+        "kind = \"fat-tree\"\nlevels = 2\narity = 2",
         "kind = \"nca\"\nup = \"flow-hash\"",
         "kind = \"none\"",
         traffic,

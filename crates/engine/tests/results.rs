@@ -57,6 +57,41 @@ fn one_message_is_no_change_of_the_traffic() {
 }
 
 #[test]
+fn every_message_that_arrived_is_told_with_its_latency() {
+    let text = format!(
+        "{NO_ACKS}[packet]\nmax = \"24 flits\"\n[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 2], [1, 2]]\nload = 0.3\n\
+         message = {{ sizes = [\"4 flits\", \"60 flits\"], shares = [0.5, 0.5] }}\nshare = true\n\
+         [[traffic]]\nname = \"late\"\npattern = \"list\"\npairs = [[0, 1]]\nprocess = \"one-shot\"\nmessage = \"48 flits\"\n\
+         start = \"30 us\"\nshare = true\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"40 us\"\ndrain = \"40 us\"\n[record]\nmessages = true\n"
+    );
+    let output = one("kind = \"none\"", &text);
+    let ints = |name| match column(&output, "messages", name) {
+        Column::Int(values) => values,
+        _ => panic!("{name} holds no whole numbers"),
+    };
+    let Column::Text(classes) = column(&output, "messages", "class") else { panic!("names are words") };
+    let [created, latency] = ["created_ns", "latency_ns"].map(|name| reals(&output, "messages", name));
+    assert!(created.is_sorted() && classes.len() > 100);
+    for class in ["t", "late"] {
+        let of = |at: &usize| classes[*at] == class && created[*at] < 40_000.0;
+        let own: Vec<usize> = (0..classes.len()).filter(of).collect();
+        assert_eq!(own.len() as f64, number(&output, class, "messages"));
+        let mean = own.iter().map(|&at| latency[at]).sum::<f64>() / own.len() as f64;
+        assert!((mean - number(&output, class, "message_latency_ns.mean")).abs() < 1e-6);
+    }
+    let late = classes.iter().position(|class| class == "late").unwrap();
+    assert_eq!(["source", "destination", "flits"].map(|name| ints(name)[late]), [0, 1, 48]);
+    assert_eq!(created[late], 30_000.0);
+    // Nothing is twice, and the sizes are those of the traffic.
+    let mut known: Vec<_> = ints("source").iter().zip(ints("message")).collect();
+    known.sort_unstable();
+    known.dedup();
+    assert_eq!(known.len(), classes.len());
+    assert!(ints("flits").iter().all(|flits| [4, 48, 60].contains(flits)));
+}
+
+#[test]
 fn long_bursts_hide_no_saturation() {
     for (burst, message) in
         [("10 MB", "\"4 flits\""), ("1 MB", "{ sizes = [\"1 flit\", \"24 flits\"], shares = [0.5, 0.5] }")]

@@ -100,6 +100,7 @@ model = "packets"
 ports = false
 sources = false
 packets = false
+messages = false
 control = false
 occupancy = []
 "#;

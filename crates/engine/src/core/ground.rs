@@ -157,6 +157,7 @@ impl Ground<'_> {
             ports: record.ports,
             sources: record.sources,
             packets: record.packets,
+            messages: record.messages,
             control: record.control,
             occupancy,
         }

@@ -172,6 +172,8 @@ pub struct RecordPlan {
     pub sources: bool,
     /// Every packet on every channel.
     pub packets: bool,
+    /// Every message that arrived.
+    pub messages: bool,
     /// Orders of the congestion control, and the rates that follow.
     pub control: bool,
     /// Times of occupancy snapshots, ascending.

@@ -5,6 +5,7 @@ mod class;
 pub mod control;
 mod jobs;
 pub mod loads;
+mod messages;
 pub mod phases;
 pub mod summary;
 mod tables;
@@ -19,6 +20,7 @@ use crate::rng::mix;
 use batches::Cut;
 pub use class::{Bin, ClassProbe, LATENCIES, Latency};
 use loads::Loads;
+use messages::Whole;
 
 /// Time a port was busy sending, and time it had packets but no credit, in the window.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,6 +87,8 @@ pub struct Probe {
     pub ports: Vec<PortTime>,
     /// Every packet on every channel, if recorded.
     pub steps: Option<Vec<Step>>,
+    /// Every message that arrived, if recorded.
+    pub whole: Option<Vec<Whole>>,
     /// What the congestion control ordered, if recorded.
     pub control: Option<control::Control>,
     /// What the flows of phases put on every channel, if there are any.
@@ -116,6 +120,7 @@ impl Probe {
             port_snapshots: Vec::new(),
             ports: vec![PortTime::default(); ports],
             steps: record.packets.then(Vec::new),
+            whole: record.messages.then(Vec::new),
             control: record.control.then(Default::default),
             loads: Loads::new(plan, share.ports[share.ports.len() - 1]),
         }
@@ -243,6 +248,9 @@ impl Probe {
     pub fn delivered(&mut self, packet: &Packet, whole: bool, now: Tick) {
         let cold = &packet.cold;
         let flits = packet.hot.flits() as u64;
+        if let Some(messages) = self.whole.as_mut().filter(|_| whole) {
+            messages.push(Whole::of(packet, now));
+        }
         let times = [now - cold.born, now - cold.injected, now - cold.born];
         let counted = [true, true, whole];
         let starts = [cold.born, cold.injected, cold.born];
@@ -360,8 +368,10 @@ impl Probe {
             |class: &ClassProbe| size_of_val(class.series.as_slice()) + size_of_val(class.sources.as_slice());
         let (snapshots, ports) = (bytes(&self.snapshots), bytes(&self.port_snapshots));
         let steps = self.steps.as_ref().map_or(0, |steps| steps.capacity() * size_of::<Step>());
+        let messages = self.whole.as_ref().map_or(0, |whole| whole.capacity() * size_of::<Whole>());
         let control = self.control.as_ref().map_or(0, control::Control::memory);
-        (self.classes.iter().map(class).sum::<usize>() + snapshots + ports + steps + control) as u64
+        (self.classes.iter().map(class).sum::<usize>() + snapshots + ports + steps + messages + control)
+            as u64
     }
 
     /// Latencies that are still due: packets and messages created, and packets injected, in the window.

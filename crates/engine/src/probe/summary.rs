@@ -1,5 +1,5 @@
 //! From the counters of a run to its summary and tables.
-use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs};
+use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs, messages};
 use crate::core::Tick;
 use crate::core::circuits::Count;
 use crate::core::packet::KINDS;
@@ -77,6 +77,12 @@ impl Measured<'_> {
         if self.plan.record.packets {
             let steps = self.probes.iter_mut().flat_map(|probe| probe.steps.take().unwrap_or_default());
             tables.push(trace::table(self.plan, steps.collect()));
+        }
+        if self.plan.record.messages {
+            let all =
+                self.probes.iter_mut().flat_map(|probe| probe.whole.take().unwrap_or_default()).collect();
+            let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+            tables.push(messages::table(&self, &names, all));
         }
         Output { summary: self.summary(&classes), tables, interrupted: self.interrupted }
     }

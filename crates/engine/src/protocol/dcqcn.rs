@@ -306,7 +306,7 @@ impl Scheme for Dcqcn {
         const USUAL: u64 = 40_000_000_000;
         let (rate, usual) = (plan.links[0].rate, Self::default());
         let given = self.increase != usual.increase || self.hyper_increase != usual.hyper_increase;
-        let slow = (rate.0 > 2 * USUAL && !given).then(|| {
+        let slow = (2 * rate.0 > 5 * USUAL && !given).then(|| {
             format!(
                 "congestion_control.increase: {} at a time is for channels of {}, and these have {rate}: a queue that was cut takes {:.1} \
                  times as long to have all of its channel again",

@@ -73,6 +73,7 @@ fn fluid(scenario: &Scenario, tell: Tell) {
         ("series", record.series.is_some()),
         ("sources", record.sources),
         ("packets", record.packets),
+        ("messages", record.messages),
         ("control", record.control),
         ("occupancy", record.occupancy != Snapshots::default()),
     ];
