@@ -53,7 +53,7 @@ series = true
     let expected = r#"1:1 titel | unknown key | did you mean title? one of: title, preset, topology, link, packet, switch, endpoint, routing, queueing, congestion_control, traffic, job, run, record
 3:8 topology.kind | unknown kind "single-swich" | did you mean single-switch? one of: …
 5:1 link.bandwith | unknown key | did you mean bandwidth? one of: bandwidth, latency
-6:8 link.host | "flits" is a unit of size, not of time | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles
+6:8 link.host | "flits" is a unit of size, not of time | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles; or a key of this table: bandwidth, latency
 8:8 packet.flit | expected a size such as "4 flits", found the integer 100
 9:7 packet.max | the unit "KB" could be 1000 or 1024 bytes | kB or KiB?
 12:11 switch.speedup | expected "infinite" or a whole number from 1 to 1000, found the text "endless"

@@ -181,12 +181,25 @@ impl<'a> Walk<'a> {
             self.path.push(shorten(&entry.key).into_owned());
             // What an override lacks is not missing where the file has the key.
             let place = entry.node.span.as_ref().and(entry.span.clone());
+            let told = self.found.problems.len();
             let kept = self.check(shape, &mut entry.node, &place);
             self.path.pop();
+            if field.is_none() {
+                self.name_keys(told, table);
+            }
             whole &= kept || !field.is_some_and(|field| field.required);
             kept
         });
         whole
+    }
+
+    /// Names the keys of a table beside what is wrong under one that may have any name, since it may be a slip of theirs.
+    fn name_keys(&mut self, told: usize, table: &Table) {
+        let names: Vec<&str> = table.fields.iter().map(|field| field.name.as_str()).collect();
+        if let Some((_, problem)) = self.found.problems.get_mut(told).filter(|_| !names.is_empty()) {
+            let before = if problem.help.is_empty() { "" } else { "; " };
+            problem.help += &format!("{before}or a key of this table: {}", names.join(", "));
+        }
     }
 
     fn doubt(&mut self) {
