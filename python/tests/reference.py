@@ -1,5 +1,7 @@
 """A second simulator of Tailback's packet model: small, slow, and written from docs/model.md.
 
+Where the page had left something open, it follows the engine, and the page says so now.
+
 It knows packets in virtual cut-through with credits, the four kinds of switches, and messages whose times are
 given. All that happens at one time is gathered first; then every node decides what it starts. Times are whole
 picoseconds.

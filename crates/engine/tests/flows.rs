@@ -1,6 +1,7 @@
 //! Flows in phases: their routes, their announcements, their rates; and the fluid model beside the packets.
 mod common;
 use common::*;
+use std::collections::BTreeSet;
 use tailback_engine::report::{Column, Output};
 
 /// The network of paper SAA, small: 64 endpoints, 8 packets of input buffer.
@@ -393,4 +394,64 @@ fn a_flow_that_may_not_send_yet_is_not_asked_while_its_probe_is_on_its_way() {
     let output = run_with(text, &[]);
     let [events, hops] = ["events", "packet_hops"].map(|key| output.summary[key].as_u64().unwrap());
     assert!(hops > 500 && events < 10 * hops, "{events} events for {hops} packet-hops");
+}
+
+/// Of one message of 20 packets from each endpoint of a leaf of 16 to one of the next leaf, the switches above that each crosses.
+fn spines(network: &str, routing: &str, seed: u64) -> Vec<BTreeSet<String>> {
+    let pairs: Vec<String> = (0..16).map(|at| format!("[{at}, {}]", 16 + (at + 3) % 16)).collect();
+    let rest = format!(
+        "[packet]\nmax = \"24 flits\"\n[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [{}]\nprocess = \"one-shot\"\n\
+         message = \"20 packets\"\n[run]\nseed = {seed}\nwarmup = \"0 us\"\nduration = \"1 us\"\ndrain = \"1 ms\"\n\
+         [endpoint]\nacknowledge = false\n[record]\npackets = true\n",
+        pairs.join(", ")
+    );
+    let output = run(&file(network, routing, "kind = \"none\"", &rest));
+    let [from, to] = ["from", "to"].map(|name| match column(&output, "packets", name) {
+        Column::Text(names) => names,
+        _ => panic!("{name} holds no words"),
+    });
+    let Column::Int(sources) = column(&output, "packets", "source") else { panic!("sources are numbers") };
+    let mut crossed = vec![BTreeSet::new(); 16];
+    let mut leaves = BTreeSet::new();
+    for row in (0..from.len()).filter(|&row| from[row].starts_with("endpoint")) {
+        leaves.insert(&to[row]);
+    }
+    assert_eq!(leaves.len(), 1);
+    for row in (0..from.len()).filter(|&row| leaves.contains(&from[row])) {
+        crossed[sources[row] as usize].insert(to[row].clone());
+    }
+    crossed
+}
+
+#[test]
+fn a_hash_gives_each_flow_one_way_and_spreads_them_as_balls_in_bins() {
+    let leaf = |leaf| -> String { (0..16).map(|host| format!("h{} l{leaf}\n", 16 * leaf + host)).collect() };
+    let spine = |spine| format!("l0, s{spine}, 100 Gb/s, 50 ns\nl1, s{spine}, 100 Gb/s, 50 ns\n");
+    let spines_of: String = (0..16).map(spine).collect();
+    let pod = format!(
+        "kind = \"file\"\nformat = \"edges\"\ntext = \'\'\'\n{}{}{spines_of}\'\'\'",
+        leaf(0),
+        leaf(1)
+    );
+    let tree = "kind = \"fat-tree\"\nlevels = 2\narity = 16";
+    let [by_nca, by_shortest] = [("nca", "up"), ("shortest", "choose")]
+        .map(|(kind, key)| move |value: &str| format!("kind = \"{kind}\"\n{key} = \"{value}\""));
+    let used = |flows: &[BTreeSet<String>]| flows.iter().flatten().collect::<BTreeSet<_>>().len();
+    for routed in [spines(tree, &by_nca("deterministic"), 1), spines(&pod, &by_shortest("by-destination"), 1)]
+    {
+        assert!(routed.iter().all(|spines| spines.len() == 1));
+        assert_eq!(used(&routed), 16, "{routed:?}");
+    }
+    assert!(spines(tree, &by_nca("random"), 1).iter().all(|spines| spines.len() > 5));
+    assert!(spines(&pod, &by_shortest("random"), 1).iter().all(|spines| spines.len() > 5));
+    for (network, routing) in [(tree, by_nca("flow-hash")), (&*pod, by_shortest("flow-hash"))] {
+        let seeds = 1..101;
+        let count = seeds.clone().count() as f64;
+        let all: Vec<_> = seeds.map(|seed| spines(network, &routing, seed)).collect();
+        assert!(all.iter().flatten().all(|spines| spines.len() == 1));
+        // Of 16 bins 16 balls hit 16 (1 - (15/16)^16) in the mean; the standard deviation is 1.2.
+        let mean = all.iter().map(|flows| used(flows)).sum::<usize>() as f64 / count;
+        let expected = 16.0 * (1.0 - (15.0f64 / 16.0).powi(16));
+        assert!((mean - expected).abs() < 4.0 * 1.2 / count.sqrt(), "{mean} of {expected}");
+    }
 }

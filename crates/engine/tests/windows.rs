@@ -237,3 +237,27 @@ fn the_rates_that_sources_are_allowed_are_recorded() {
     }
     assert!(rates("none").is_empty(), "who never throttles has none");
 }
+
+#[test]
+fn keys_of_both_halves_are_told_in_their_tables_and_slow_increases_are_told() {
+    let text = |protocol: &str, bandwidth: &str| {
+        let links = format!("latency = \"500 ns\"\nbandwidth = \"{bandwidth}\"");
+        let text = switched(protocol, 3000, "").replace("latency = \"500 ns\"", &links);
+        assert!(text.contains(bandwidth), "{text}");
+        text
+    };
+    let remarks = |protocol: &str, bandwidth: &str| {
+        tailback_engine::run::remarks(&read(&text(protocol, bandwidth))).unwrap().join("\n")
+    };
+    let small = remarks("kind = \"nscc+rccc\"\nrccc = { quantum = \"4 flits\" }", "100 Gb/s");
+    assert!(small.contains("congestion_control.rccc.quantum: 4 flits"), "{small}");
+    let crossed = "kind = \"nscc+rccc\"\nnscc = { mark_from = \"90 flits\", mark_all = \"10 flits\" }";
+    let Err(problems) = tailback_engine::run::read(&text(crossed, "100 Gb/s"), &[]) else {
+        panic!("marks begin where all are marked")
+    };
+    assert_eq!(problems[0].path, "congestion_control.nscc.mark_from");
+    let slow = "congestion_control.increase";
+    assert!(remarks("kind = \"dcqcn\"", "400 Gb/s").contains("10.0 times as long"));
+    assert!(!remarks("kind = \"dcqcn\"", "100 Gb/s").contains(slow));
+    assert!(!remarks("kind = \"dcqcn\"\nincrease = \"400 Mb/s\"", "400 Gb/s").contains(slow));
+}
