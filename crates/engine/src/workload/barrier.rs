@@ -27,6 +27,6 @@ impl Bind for Barrier {
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let call = Call::new(Operation::Barrier, 0);
         let compute = self.compute.time(setting.scale).0;
-        Ok(mpi::program(Repeated { call, iterations: self.iterations, compute }, setting))
+        Ok(mpi::program(Repeated { call, iterations: self.iterations, compute, groups: None }, setting))
     }
 }

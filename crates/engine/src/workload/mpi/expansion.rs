@@ -1,6 +1,6 @@
 //! A trace made into what each rank does: messages between two ranks, and collective operations cut into messages.
 use super::Costs;
-use super::collective::{Call, Part, Plan, Step};
+use super::collective::{Call, Group, Part, Plan, Step};
 use super::graph::{Builder, Graph, Label, Node, What};
 use crate::units::Scale;
 use crate::workload::host::{SHORTER, too_long};
@@ -187,7 +187,7 @@ impl<'a> Expansion<'a> {
         // Messages by sender, receiver and round: the end that comes first in the loop makes both.
         let mut made: HashMap<(u32, u32, u16), (u32, u32)> = HashMap::new();
         for (at, &rank) in members.iter().enumerate() {
-            let plan = Plan::new(call, at as u32, members.len() as u32, costs);
+            let plan = Plan::new(call, at as u32, Group::whole(members.len() as u32), costs);
             let mut before = gates[at].0;
             let mut open = Vec::new();
             for step in (0..).map_while(|number| plan.step(number)) {

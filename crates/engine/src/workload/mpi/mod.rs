@@ -8,6 +8,7 @@ use crate::units::{Duration, Rate, Scale, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 pub mod collective;
@@ -19,7 +20,7 @@ mod repeated;
 mod wire;
 
 use collective::{Allgather, Allreduce, ReduceScatter};
-pub use collective::{Alltoall, Call};
+pub use collective::{Alltoall, Call, Group};
 pub(crate) use repeated::{Repeated, repeated};
 pub use wire::{TAG_MAX, carries_data};
 
@@ -50,6 +51,8 @@ pub struct Mpi {
     pub allreduce: AllreduceChoice,
     /// The largest allreduce that `allreduce = "automatic"` does by recursive doubling. Source: CODES, 2048 B.
     pub allreduce_short: Size,
+    /// Ranks of a node in `allreduce = "nodes"`, one behind the other. Source: ours, 8 accelerators.
+    pub node: NonZeroU32,
     /// How a reduce-scatter is cut into messages.
     pub reduce_scatter: ReduceScatterChoice,
     /// The largest reduce-scatter, by a rank's whole vector, that `reduce_scatter = "automatic"` does by recursive halving. Source:
@@ -75,6 +78,7 @@ impl Default for Mpi {
             barrier: None,
             allreduce: AllreduceChoice::Automatic,
             allreduce_short: Size::Bits(2048 * 8),
+            node: NonZeroU32::new(8).expect("over 0"),
             reduce_scatter: ReduceScatterChoice::Automatic,
             reduce_scatter_short: Size::Bits((512 << 10) * 8),
             allgather: AllgatherChoice::Automatic,
@@ -105,6 +109,7 @@ impl Mpi {
             ("mpi.barrier", self.barrier != default.barrier),
             ("mpi.allreduce", self.allreduce != default.allreduce),
             ("mpi.allreduce_short", self.allreduce_short != default.allreduce_short),
+            ("mpi.node", self.node != default.node),
             ("mpi.reduce_scatter", self.reduce_scatter != default.reduce_scatter),
             ("mpi.reduce_scatter_short", self.reduce_scatter_short != default.reduce_scatter_short),
             ("mpi.allgather", self.allgather != default.allgather),
@@ -153,6 +158,9 @@ pub enum AllreduceChoice {
     Ring,
     /// Recursive halving, then recursive doubling, of parts of the vector (Rabenseifner).
     ReduceScatterAllgather,
+    /// Round rings in nodes of `node` ranks and between them: a reduce-scatter in each node, an allreduce of each part among the ranks
+    /// of the same place in all nodes, and an allgather in each node. `ring` if the ranks are no whole number of nodes.
+    Nodes,
 }
 
 /// [`Mpi`] in bytes and ps.
@@ -166,6 +174,7 @@ pub struct Costs {
     barrier: Option<Time>,
     allreduce: AllreduceChoice,
     allreduce_short: u64,
+    node: u32,
     reduce_scatter: ReduceScatterChoice,
     reduce_scatter_short: u64,
     allgather: AllgatherChoice,
@@ -186,6 +195,7 @@ impl Costs {
             barrier: mpi.barrier.map(|time| Time(time.time(scale).0.max(1))),
             allreduce: mpi.allreduce,
             allreduce_short: scale.bytes(mpi.allreduce_short),
+            node: mpi.node.get(),
             reduce_scatter: mpi.reduce_scatter,
             reduce_scatter_short: scale.bytes(mpi.reduce_scatter_short),
             allgather: mpi.allgather,
@@ -221,6 +231,7 @@ impl Costs {
             AllreduceChoice::RecursiveDoubling => Allreduce::RecursiveDoubling,
             AllreduceChoice::Ring => Allreduce::Ring,
             AllreduceChoice::ReduceScatterAllgather => Allreduce::ReduceScatterAllgather,
+            AllreduceChoice::Nodes => Allreduce::Nodes(self.node),
         }
     }
 }
@@ -244,7 +255,7 @@ pub enum Op {
     Irecv { from: u32, tag: u16, request: u32 },
     /// Waits for some requests.
     Wait { first: u32, count: u32 },
-    /// An operation of all ranks.
+    /// An operation of all ranks, or of those of a group.
     Collective(Call),
 }
 
@@ -253,6 +264,12 @@ pub trait Script: Send + Sync + Debug {
     /// Adds the operations of a section of a rank, counted from 0; returns false if there is no such section. A section may
     /// be empty.
     fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool;
+
+    /// The groups of ranks that a rank is in, by their numbers ([`Call::group`]), from 1 on. Two ranks that share several begin the
+    /// operations of these in the same order, as MPI demands.
+    fn groups(&self, _rank: u32) -> Vec<Group> {
+        Vec::new()
+    }
 }
 
 /// A script with its ranks and costs.

@@ -2,7 +2,7 @@
 //!
 //! A rank has a clock of its own, which may be ahead of the network's: it goes on until an operation has to wait for
 //! something that has not happened yet. What it sends is handed over when its clock's time comes.
-use super::collective::{self, Plan};
+use super::collective::{self, Group, Plan};
 use super::mailbox::{Letter, Mailbox, Request, Wanted};
 use super::wire::{SEQUENCES, TAG_MAX};
 use super::{Call, Costs, Op, Script};
@@ -35,7 +35,6 @@ enum State {
 pub struct Process {
     script: Arc<dyn Script>,
     rank: u32,
-    ranks: u32,
     costs: Costs,
     /// The next section, and what is left of the present one.
     section: u64,
@@ -52,17 +51,18 @@ pub struct Process {
     /// Messages under way of the present operation, and when the last of the others was complete.
     own_left: u32,
     own_latest: Time,
-    /// Collective operations so far.
-    collectives: u16,
+    /// The groups that it is in, all ranks first, and how many collective operations each has begun.
+    groups: Vec<(Group, u16)>,
 }
 
 impl Process {
     /// A rank that has not started.
     pub fn new(script: Arc<dyn Script>, rank: u32, ranks: u32, costs: Costs) -> Self {
+        let groups = std::iter::once(Group::whole(ranks)).chain(script.groups(rank));
         Self {
+            groups: groups.map(|group| (group, 0)).collect(),
             script,
             rank,
-            ranks,
             costs,
             section: 0,
             ops: Vec::new(),
@@ -75,7 +75,6 @@ impl Process {
             requests: Vec::new(),
             own_left: 0,
             own_latest: Time(0),
-            collectives: 0,
         }
     }
 
@@ -153,15 +152,16 @@ impl Process {
                 let left = self.requests[range].iter().filter(|request| request.is_none()).count() as u32;
                 self.state = State::Waiting { first, count, left };
             }
-            Op::Collective(Call { operation: collective::Operation::Barrier, .. })
+            Op::Collective(Call { operation: collective::Operation::Barrier, group: 0, .. })
                 if self.costs.barrier.is_some() =>
             {
                 self.started(OWN);
                 act.barrier(self.clock);
             }
             Op::Collective(call) => {
-                let plan = Plan::new(call, self.rank, self.ranks, &self.costs);
-                self.collectives = (self.collectives + 1) % SEQUENCES;
+                let (group, begun) = &mut self.groups[usize::from(call.group)];
+                *begun = begun.wrapping_add(1);
+                let plan = Plan::new(call, self.rank, *group, &self.costs);
                 self.step(plan, 0, act);
             }
         }
@@ -178,15 +178,24 @@ impl Process {
         let Some(step) = plan.step(number) else {
             return self.finish(act);
         };
-        let (tag, instance) = (TAG_MAX + 1 + step.round % (TAG_MAX + 1), Some(self.collectives));
+        let tag = TAG_MAX + 1 + step.round % (TAG_MAX + 1);
         if let Some(part) = step.receive {
+            let instance = Some(self.instance(part.peer));
             self.post(Wanted { from: Some(part.peer), tag: Some(tag), instance }, OWN, act);
         }
         if let Some(part) = step.send {
+            let instance = Some(self.instance(part.peer));
             let letter = Letter { to: part.peer, bytes: plan.bytes(&part), tag, instance };
             self.mail_out(letter, OWN, act);
         }
         self.state = State::Collective { plan, step: number + 1, waits: step.waits };
+    }
+
+    /// The number of the present collective operation among those in which another rank takes part too: of whatever groups these are,
+    /// both begin them in the same order.
+    fn instance(&self, peer: u32) -> u16 {
+        let shared = self.groups.iter().filter(|(group, _)| group.contains(peer));
+        shared.fold(0, |sum: u16, (_, begun)| sum.wrapping_add(*begun)) % SEQUENCES
     }
 
     fn send(&mut self, to: u32, bytes: u64, tag: u16, request: Request, act: &mut Actions) {
@@ -292,8 +301,9 @@ impl Rank for Process {
     }
 
     fn memory(&self) -> u64 {
-        let own =
-            self.ops.capacity() * size_of::<Op>() + self.requests.capacity() * size_of::<Option<Time>>();
+        let own = self.ops.capacity() * size_of::<Op>()
+            + self.requests.capacity() * size_of::<Option<Time>>()
+            + self.groups.capacity() * size_of::<(Group, u16)>();
         (size_of::<Self>() + own) as u64 + self.mail.memory()
     }
 

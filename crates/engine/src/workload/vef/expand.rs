@@ -5,7 +5,7 @@ use super::shape::{
 use super::text::{After, Collective, Member, Mistake, Trace, When};
 use crate::workload::Setting;
 use crate::workload::mpi::Costs;
-use crate::workload::mpi::collective::{Call, Operation, Plan};
+use crate::workload::mpi::collective::{Call, Group, Operation, Plan};
 use crate::workload::mpi::expansion::{self, Expansion, Gates, How, Refused};
 use crate::workload::mpi::graph::{Graph, Node};
 
@@ -35,7 +35,8 @@ fn fits(trace: &Trace, costs: &Costs, memory: Option<u64>) -> Result<(), Mistake
     let messages = |collective: &Collective| {
         let ranks = collective.members.len() as u32;
         let star = u64::from(ranks) - 1;
-        call(collective).map(|call| call.map_or(star, |call| Plan::new(call, 0, ranks, costs).messages()))
+        call(collective)
+            .map(|call| call.map_or(star, |call| Plan::new(call, 0, Group::whole(ranks), costs).messages()))
     };
     let counts = trace.collectives.iter().map(messages).collect::<Result<Vec<u64>, _>>()?;
     expansion::fits(&counts, memory).map_err(|(over, why)| refused(trace.collectives[over].line, why))
@@ -113,7 +114,7 @@ fn call(collective: &Collective) -> Result<Option<Call>, Mistake> {
         // Each member has sizes of its own.
         _ => (Operation::Alltoall, 0, 0),
     };
-    Ok(Some(Call { operation, root: root as u32, bytes }))
+    Ok(Some(Call { root: root as u32, ..Call::new(operation, bytes) }))
 }
 
 #[cfg(test)]

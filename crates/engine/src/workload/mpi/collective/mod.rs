@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 mod allgather;
 mod allreduce_halving;
+mod allreduce_nodes;
 mod allreduce_ring;
 mod alltoall;
 mod barrier;
@@ -43,16 +44,23 @@ pub enum Operation {
 pub struct Call {
     /// Which.
     pub operation: Operation,
-    /// The root of a broadcast or a reduction.
+    /// The root of a broadcast or a reduction, by its place in the group.
     pub root: u32,
     /// Bytes of a rank's vector; of an all-to-all, those for each other rank.
     pub bytes: u64,
+    /// Number of the group of ranks that do it together, among those that a rank is in; 0: all ranks.
+    pub group: u8,
 }
 
 impl Call {
-    /// An operation without a root.
+    /// An operation of all ranks, without a root.
     pub fn new(operation: Operation, bytes: u64) -> Self {
-        Self { operation, root: 0, bytes }
+        Self { operation, root: 0, bytes, group: 0 }
+    }
+
+    /// The same in a group of this number.
+    pub fn among(self, group: u8) -> Self {
+        Self { group, ..self }
     }
 
     /// A barrier.
@@ -88,6 +96,8 @@ pub enum Allreduce {
     Ring,
     /// Recursive halving, then doubling.
     ReduceScatterAllgather,
+    /// Round rings in nodes of so many ranks, and between them.
+    Nodes(u32),
 }
 
 /// How a reduce-scatter is done.
@@ -156,7 +166,43 @@ impl Step {
     }
 }
 
-/// Who a rank is.
+/// Ranks that do operations together: every `stride`-th, from `first` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    first: u32,
+    stride: u32,
+    size: u32,
+}
+
+impl Group {
+    /// All of so many ranks.
+    pub fn whole(ranks: u32) -> Self {
+        Self { first: 0, stride: 1, size: ranks }
+    }
+
+    /// The group of a rank, if all ranks are in groups of `size`, of every `stride`-th rank, that fill them in order.
+    pub fn around(rank: u32, size: u32, stride: u32) -> Self {
+        Self { first: rank - rank % (size * stride) + rank % stride, stride, size }
+    }
+
+    /// Whether a rank is in it.
+    pub fn contains(&self, rank: u32) -> bool {
+        let place = |distance: u32| distance.is_multiple_of(self.stride).then(|| distance / self.stride);
+        rank.checked_sub(self.first).and_then(place).is_some_and(|place| place < self.size)
+    }
+
+    /// The rank at a place.
+    fn rank(&self, place: u32) -> u32 {
+        self.first + place * self.stride
+    }
+
+    /// The place of a rank that is in it.
+    fn place(&self, rank: u32) -> u32 {
+        (rank - self.first) / self.stride
+    }
+}
+
+/// Who a rank is in its group.
 #[derive(Debug, Clone, Copy)]
 struct Me {
     rank: u32,
@@ -183,6 +229,7 @@ enum Algorithm {
     TreeUp,
     Doubling,
     ReduceRing,
+    ReduceNodes(u32),
     Halving,
     Scatter(ReduceScatter),
     GatherRing,
@@ -195,6 +242,7 @@ enum Algorithm {
 pub struct Plan {
     algorithm: Algorithm,
     me: Me,
+    group: Group,
     root: u32,
     bytes: u64,
     /// Parts of the vector; every part of an allgather or an all-to-all has `bytes`, those of others share them.
@@ -202,8 +250,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a rank for a call.
-    pub fn new(call: Call, rank: u32, ranks: u32, costs: &Costs) -> Self {
+    /// The plan of a rank for a call in its group.
+    pub fn new(call: Call, rank: u32, group: Group, costs: &Costs) -> Self {
+        let ranks = group.size;
         let halves = 1 << ranks.ilog2();
         let (algorithm, units) = match call.operation {
             Operation::Barrier => (Algorithm::Dissemination, 1),
@@ -211,7 +260,8 @@ impl Plan {
             Operation::Reduce => (Algorithm::TreeUp, 1),
             Operation::Allreduce => match costs.allreduce(call.bytes) {
                 Allreduce::RecursiveDoubling => (Algorithm::Doubling, 1),
-                Allreduce::Ring => (Algorithm::ReduceRing, ranks),
+                Allreduce::Nodes(node) if ranks.is_multiple_of(node) => (Algorithm::ReduceNodes(node), ranks),
+                Allreduce::Ring | Allreduce::Nodes(_) => (Algorithm::ReduceRing, ranks),
                 Allreduce::ReduceScatterAllgather => (Algorithm::Halving, halves),
             },
             Operation::ReduceScatter => (Algorithm::Scatter(costs.reduce_scatter(call.bytes)), ranks),
@@ -221,10 +271,11 @@ impl Plan {
             },
             Operation::Alltoall => (Algorithm::Exchange(costs.alltoall), ranks),
         };
-        Self { algorithm, me: Me { rank, ranks }, root: call.root, bytes: call.bytes, units }
+        let me = Me { rank: group.place(rank), ranks };
+        Self { algorithm, me, group, root: call.root, bytes: call.bytes, units }
     }
 
-    /// Messages of all ranks together.
+    /// Messages of all ranks of the group together.
     pub fn messages(&self) -> u64 {
         let ranks = u64::from(self.me.ranks);
         let rounds = u64::from(ranks.next_power_of_two().ilog2());
@@ -237,6 +288,10 @@ impl Plan {
             Algorithm::Doubling | Algorithm::Scatter(ReduceScatter::Halving) => core * halves + folded,
             Algorithm::Halving => 2 * core * halves + folded,
             Algorithm::ReduceRing => 2 * ranks * (ranks - 1),
+            Algorithm::ReduceNodes(node) => {
+                let node = u64::from(node);
+                2 * ranks * (node - 1 + ranks / node - 1)
+            }
             Algorithm::Scatter(_) | Algorithm::GatherRing | Algorithm::Exchange(_) => ranks * (ranks - 1),
         }
     }
@@ -246,12 +301,13 @@ impl Plan {
         if self.me.ranks == 1 {
             return None;
         }
-        match self.algorithm {
+        let step = match self.algorithm {
             Algorithm::Dissemination => barrier::step(self.me, number),
             Algorithm::TreeDown => tree::down(self.me, self.root, number),
             Algorithm::TreeUp => tree::up(self.me, self.root, number),
             Algorithm::Doubling => doubling::step(self.me, number),
             Algorithm::ReduceRing => allreduce_ring::step(self.me, number),
+            Algorithm::ReduceNodes(node) => allreduce_nodes::step(self.me, node, number),
             Algorithm::Halving => allreduce_halving::step(self.me, number),
             Algorithm::Scatter(ReduceScatter::Halving) => reduce_scatter::halving(self.me, number),
             Algorithm::Scatter(ReduceScatter::Ring) => reduce_scatter::ring(self.me, number),
@@ -259,7 +315,9 @@ impl Plan {
             Algorithm::GatherRing => allgather::ring(self.me, number),
             Algorithm::Bruck => allgather::bruck(self.me, number),
             Algorithm::Exchange(how) => alltoall::step(self.me, how, number),
-        }
+        }?;
+        let with = |part: Part| Part { peer: self.group.rank(part.peer), ..part };
+        Some(Step { send: step.send.map(with), receive: step.receive.map(with), ..step })
     }
 
     /// Bytes of a part. Units that share a vector differ by a byte at most.

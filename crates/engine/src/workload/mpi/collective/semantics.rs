@@ -77,7 +77,7 @@ impl Walker {
 fn walk(call: Call, ranks: u32, costs: &Costs, begin: impl Fn(u32, u32) -> Option<u64>) -> Vec<Vector> {
     let mut walkers: Vec<Walker> = (0..ranks)
         .map(|rank| {
-            let plan = Plan::new(call, rank, ranks, costs);
+            let plan = Plan::new(call, rank, Group::whole(ranks), costs);
             let input: Vector = (0..plan.units).map(|unit| begin(rank, unit)).collect();
             Walker { plan, step: 0, vector: input.clone(), input, wanted: Vec::new(), waits: false }
         })
@@ -117,10 +117,17 @@ fn all_ranks() -> impl Iterator<Item = u32> {
 
 #[test]
 fn an_allreduce_gives_every_rank_the_sum_of_all() {
-    for choice in
-        [AllreduceChoice::RecursiveDoubling, AllreduceChoice::Ring, AllreduceChoice::ReduceScatterAllgather]
-    {
-        let costs = costs(|mpi| mpi.allreduce = choice);
+    let of_node = |node: u32| (AllreduceChoice::Nodes, node);
+    for (choice, node) in [
+        (AllreduceChoice::RecursiveDoubling, 1),
+        (AllreduceChoice::Ring, 1),
+        (AllreduceChoice::ReduceScatterAllgather, 1),
+        of_node(1),
+        of_node(2),
+        of_node(3),
+        of_node(8),
+    ] {
+        let costs = costs(|mpi| (mpi.allreduce, mpi.node) = (choice, node.try_into().unwrap()));
         for ranks in all_ranks() {
             let ends = walk(Call::allreduce(4096), ranks, &costs, |rank, unit| Some(value(rank, unit)));
             let sum = |unit: u32| Some((0..ranks).map(|rank| value(rank, unit)).sum::<u64>());
@@ -138,6 +145,7 @@ fn the_number_of_messages_is_that_of_all_steps() {
         (AllreduceChoice::RecursiveDoubling, ReduceScatterChoice::Halving, AllgatherChoice::Ring),
         (AllreduceChoice::Ring, ReduceScatterChoice::Ring, AllgatherChoice::Bruck),
         (AllreduceChoice::ReduceScatterAllgather, ReduceScatterChoice::Pairwise, AllgatherChoice::Bruck),
+        (AllreduceChoice::Nodes, ReduceScatterChoice::Pairwise, AllgatherChoice::Bruck),
     ] {
         let costs = costs(|mpi| (mpi.allreduce, mpi.reduce_scatter, mpi.allgather) = choices);
         for operation in [
@@ -150,13 +158,13 @@ fn the_number_of_messages_is_that_of_all_steps() {
             Operation::Alltoall,
         ] {
             for ranks in all_ranks() {
-                let call = Call { operation, root: ranks / 2, bytes: 100 };
+                let call = Call { root: ranks / 2, ..Call::new(operation, 100) };
                 let sends = |rank: u32| {
-                    let plan = Plan::new(call, rank, ranks, &costs);
+                    let plan = Plan::new(call, rank, Group::whole(ranks), &costs);
                     (0..).map_while(|number| plan.step(number)).filter(|step| step.send.is_some()).count()
                 };
                 let sum: usize = (0..ranks).map(sends).sum();
-                let told = Plan::new(call, 0, ranks, &costs).messages();
+                let told = Plan::new(call, 0, Group::whole(ranks), &costs).messages();
                 assert_eq!(told, sum as u64, "{operation:?} of {ranks}, {choices:?}");
             }
         }
@@ -167,7 +175,7 @@ fn the_number_of_messages_is_that_of_all_steps() {
 fn a_broadcast_gives_every_rank_the_data_of_the_root() {
     for ranks in all_ranks() {
         for root in [0, ranks / 3, ranks - 1] {
-            let call = Call { operation: Operation::Broadcast, root, bytes: 100 };
+            let call = Call { root, ..Call::new(Operation::Broadcast, 100) };
             let ends = walk(call, ranks, &costs(|_| ()), |rank, _| (rank == root).then_some(7));
             assert!(ends.iter().all(|end| *end == [Some(7)]), "{ranks}, root {root}");
         }
@@ -178,7 +186,7 @@ fn a_broadcast_gives_every_rank_the_data_of_the_root() {
 fn a_reduction_gives_the_root_the_sum_of_all() {
     for ranks in all_ranks() {
         for root in [0, ranks / 2, ranks - 1] {
-            let call = Call { operation: Operation::Reduce, root, bytes: 100 };
+            let call = Call { root, ..Call::new(Operation::Reduce, 100) };
             let ends = walk(call, ranks, &costs(|_| ()), |rank, unit| Some(value(rank, unit)));
             let sum = (0..ranks).map(|rank| value(rank, 0)).sum();
             assert_eq!(ends[root as usize], [Some(sum)], "{ranks}, root {root}");
@@ -233,8 +241,9 @@ fn an_all_to_all_gives_every_rank_what_all_have_for_it() {
 #[test]
 fn nobody_leaves_a_barrier_before_all_have_come() {
     for ranks in all_ranks() {
-        let plans: Vec<Plan> =
-            (0..ranks).map(|rank| Plan::new(Call::barrier(), rank, ranks, &costs(|_| ()))).collect();
+        let plans: Vec<Plan> = (0..ranks)
+            .map(|rank| Plan::new(Call::barrier(), rank, Group::whole(ranks), &costs(|_| ())))
+            .collect();
         let mut known: Vec<u128> = (0..ranks).map(|rank| 1 << rank).collect();
         for step in 0.. {
             let steps: Vec<_> = plans.iter().filter_map(|plan| plan.step(step)).collect();
@@ -256,9 +265,40 @@ fn nobody_leaves_a_barrier_before_all_have_come() {
 fn the_parts_of_a_vector_have_all_its_bytes() {
     let costs = costs(|mpi| mpi.allreduce = AllreduceChoice::Ring);
     for (bytes, ranks) in [(1000, 7), (3, 8), (0, 5), (u64::MAX, 3)] {
-        let plan = Plan::new(Call::allreduce(bytes), 0, ranks, &costs);
+        let plan = Plan::new(Call::allreduce(bytes), 0, Group::whole(ranks), &costs);
         let each: u64 = (0..ranks).map(|first| plan.bytes(&Part { peer: 0, first, count: 1 })).sum();
         assert_eq!(each, bytes);
         assert_eq!(plan.bytes(&Part { peer: 0, first: ranks - 1, count: ranks }), bytes, "cyclically too");
+    }
+}
+
+/// The ranks of a group do what so many ranks alone would do, under other numbers.
+#[test]
+fn a_group_does_what_its_ranks_would_do_alone() {
+    let costs = costs(|_| ());
+    for (size, stride) in [(1, 3), (5, 1), (4, 3), (7, 8)] {
+        for rank in 0..2 * size * stride {
+            let group = Group::around(rank, size, stride);
+            let members: Vec<u32> = (0..2 * size * stride).filter(|&other| group.contains(other)).collect();
+            assert_eq!(members.len() as u32, size);
+            let place = members.iter().position(|&member| member == rank).unwrap();
+            assert!(members.windows(2).all(|pair| pair[1] - pair[0] == stride));
+            for call in [Call::allreduce(100_000), Call::barrier(), Call::new(Operation::Alltoall, 9)] {
+                let own = Plan::new(call, rank, group, &costs);
+                let alone = Plan::new(call, place as u32, Group::whole(size), &costs);
+                let told = |part: Part| (members[part.peer as usize], part.first, part.count);
+                for number in 0.. {
+                    let (step, expected) = (own.step(number), alone.step(number));
+                    let parts = |step: Step, how: &dyn Fn(Part) -> (u32, u32, u32)| {
+                        (step.round, step.send.map(how), step.receive.map(how))
+                    };
+                    let step = step.map(|step| parts(step, &|part| (part.peer, part.first, part.count)));
+                    assert_eq!(step, expected.map(|step| parts(step, &told)));
+                    if step.is_none() {
+                        break;
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,27 @@
+//! Allreduce in nodes of several ranks and between them: every rank of a node gets a part of the node's sum round a ring, ranks of
+//! the same place add up their parts round rings between the nodes, and the parts go round in each node (the decomposition of
+//! BlueConnect, Cho and others, MLSys 2019, in two levels).
+use super::{Me, Part, Step, allgather, allreduce_ring, reduce_scatter};
+
+/// A part of a node's sum is as many units as there are nodes.
+pub(super) fn step(me: Me, node: u32, number: u32) -> Option<Step> {
+    let nodes = me.ranks / node;
+    let (place, own) = (me.rank % node, me.rank / node);
+    let (within, between) = (Me { rank: place, ranks: node }, Me { rank: own, ranks: nodes });
+    let whole = |part: Part| Part {
+        peer: own * node + part.peer,
+        first: part.first * nodes,
+        count: part.count * nodes,
+    };
+    let unit =
+        |part: Part| Part { peer: part.peer * node + place, first: place * nodes + part.first, ..part };
+    let (parted, added) = (node - 1, node - 1 + 2 * (nodes - 1));
+    let (step, told): (Step, &dyn Fn(Part) -> Part) = if number < parted {
+        (reduce_scatter::ring(within, number)?, &whole)
+    } else if number < added {
+        (allreduce_ring::step(between, number - parted)?, &unit)
+    } else {
+        (allgather::ring(within, number - added)?, &whole)
+    };
+    Some(Step { round: number as u16, send: step.send.map(told), receive: step.receive.map(told), ..step })
+}
