@@ -121,6 +121,16 @@ const WORKLOADS: &[(&str, u32, &str)] = &[
     ("ring-exchange", 24, "message = \"10 kB\"\niterations = 2"),
     ("sweep3d", 12, "message = \"1 kB\"\nblocks = 3"),
     ("random", 21, "message = \"11 kB\"\niterations = 4"),
+    ("allreduce", 24, "message = \"40 kB\"\ngroup = 4\nstride = 3\niterations = 3"),
+    ("allreduce", 20, "message = \"40 kB\"\nmpi = { allreduce = \"nodes\", node = 5 }"),
+    ("broadcast", 20, "message = \"9 kB\"\ngroup = 5\niterations = 3"),
+    (
+        "training",
+        24,
+        "tensor = 2\npipeline = 2\nexperts = 3\nmicro_batches = 3\nlayers = 2\nactivation = \"10 kB\"\nrouted = \"9 kB\"\n\
+         gradients = \"30 kB\"\ncompute = \"1 us\"\niterations = 2",
+    ),
+    ("training", 7, "gradients = \"100 kB\"\ngradient_sum = \"sharded\"\niterations = 2"),
     ("goal", 2, "text = \"num_ranks 2 rank 0 { send 9b to 1 } rank 1 { recv 9b from 0 }\""),
     ("phases", 18, "permutations = 2\nsize = \"3 packets\"\nphases = 2"),
     ("vef", 2, "text = \"VEF 2 1 0 0 0 TRUE\\n0 0 1 9000 0 0 -1\""),
@@ -404,6 +414,27 @@ fn mistakes_in_jobs_are_told_with_what_to_do() {
             "job.a.mpi: flows of phases are sent as they are, not by MPI (leave it out: `barrier` beside it is the time between phases)",
         ),
         (job("a", 2, message) + "[run]\nonly = [\"b\"]\n", "there is no traffic or job called \"b\""),
+        (
+            job("a", 22, "message = \"1 kB\"\ngroup = 4\nstride = 2").replace("ring-exchange", "allreduce"),
+            "job.a.group: 22 ranks cannot be put into groups of 4 with a stride of 2 (ranks = a multiple of 8)",
+        ),
+        (
+            job("a", 22, "message = \"1 kB\"\nstride = 2").replace("ring-exchange", "allreduce"),
+            "job.a.stride: there are no groups whose ranks it could set apart (a size of groups, `group`)",
+        ),
+        (
+            job("a", 20, "tensor = 4\npipeline = 2").replace("ring-exchange", "training"),
+            "job.a.tensor: 20 ranks are no whole number of replicas, each of 2 stages of 4 ranks (ranks = a multiple of 8)",
+        ),
+        (
+            job("a", 8, "pipeline = 2\nexperts = 3").replace("ring-exchange", "training"),
+            "job.a.experts: 4 replicas cannot be put into groups of 3 (a divisor of 4)",
+        ),
+        (
+            job("a", 2, "pipeline = 2").replace("ring-exchange", "training"),
+            "job.a.activation: missing: a stage passes it on (a size)",
+        ),
+        (job("a", 2, "gradients = \"9 TB\"").replace("ring-exchange", "training"), "job.a.gradients:"),
         (String::new(), "there is neither traffic nor a job (a [[traffic]] or a [[job]] table)"),
     ] {
         let told = told(&jobs);

@@ -38,6 +38,7 @@ mod reduce;
 mod reduce_scatter;
 mod ring_exchange;
 mod sweep3d;
+mod training;
 pub mod vef;
 
 use host::Agenda;
@@ -230,6 +231,7 @@ crate::kinds::kinds! {
         Allgather(allgather::Allgather) = "allgather",
         RingExchange(ring_exchange::RingExchange) = "ring-exchange",
         Sweep3d(sweep3d::Sweep3d) = "sweep3d",
+        Training(training::Training) = "training",
         Random(random::Random) = "random",
         Phases(phases::Phases) = "phases",
         Goal(goal::Goal) = "goal",
