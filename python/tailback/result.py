@@ -33,6 +33,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "classes": ("class",),
     "flows": (),
     "histograms": ("class", "latency", "low_ns", "high_ns", "count"),
+    "iterations": (),
     "links": (),
     "messages": (),
     "occupancy": ("time_ns", "switch", "flits"),

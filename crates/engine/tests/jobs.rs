@@ -150,6 +150,21 @@ const WORKLOADS: &[(&str, u32, &str)] = &[
     ),
 ];
 
+/// A program in iterations says when each was done, and is done with the last.
+fn is_told_by_iterations(output: &Output, kind: &str, keys: &str) {
+    let (ends, times) = (reals(output, "iterations", "end_ns"), reals(output, "iterations", "time_ns"));
+    if ["goal", "vef", "chakra", "phases", "connection-matrix"].contains(&kind) {
+        return assert!(ends.is_empty(), "{kind}");
+    }
+    assert!(times.iter().all(|time| *time >= 0.0), "{kind}: {times:?}");
+    let (sum, whole) = (times.iter().sum::<f64>(), of(output, "it")["time_ns"].as_f64().unwrap());
+    assert_eq!((ends[ends.len() - 1], sum), (whole, whole), "{kind}: {ends:?}");
+    if let Some((_, rest)) = keys.split_once("iterations = ").filter(|_| kind != "periodic-aggressor") {
+        let count = rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<usize>();
+        assert_eq!(count, Ok(ends.len()), "{kind}");
+    }
+}
+
 #[test]
 fn every_workload_runs_to_its_end_with_every_send_matched_and_the_same_bytes_in_parts() {
     for kind in tailback_engine::workload::Workload::KINDS {
@@ -161,6 +176,7 @@ fn every_workload_runs_to_its_end_with_every_send_matched_and_the_same_bytes_in_
         ));
         let whole = run_with(&text, &[("run.partitions", "1")]);
         is_matched(&whole);
+        is_told_by_iterations(&whole, kind, keys);
         let parts = run_with(&text, &[("run.partitions", "4")]);
         assert_eq!(common::result(&whole), common::result(&parts), "{kind}");
     }

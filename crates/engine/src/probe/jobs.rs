@@ -135,9 +135,9 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
     warnings
 }
 
-/// A row for every rank, and one for every operation of every job.
+/// A row for every rank, for every operation and for every iteration of every job.
 pub fn tables(measured: &Measured) -> Vec<Table> {
-    let mut tables = vec![rank_table(measured), operation_table(measured)];
+    let mut tables = vec![rank_table(measured), operation_table(measured), iteration_table(measured)];
     let phased = phased(measured);
     if !phased.is_empty() {
         tables.extend(phases::tables(&phased));
@@ -165,6 +165,29 @@ fn rank_table(measured: &Measured) -> Table {
         ("communication_ns".into(), Column::Real(communicating)),
     ];
     Table { name: "ranks", columns }
+}
+
+/// Iterations that all ranks have done; the last rank's end is theirs.
+fn iteration_table(measured: &Measured) -> Table {
+    let (mut names, mut numbers, mut ends, mut times) = (vec![], vec![], vec![], vec![]);
+    for (job, outcome) in jobs(measured) {
+        let done = |&(_, &(ranks, _)): &(i64, &(u32, u64))| ranks as usize == outcome.ranks.len();
+        let mut before = job.start.0;
+        for (number, &(_, end)) in (0..).zip(&outcome.ledger.iterations).take_while(done) {
+            names.push(job.name.clone());
+            numbers.push(number);
+            ends.push(ns(end));
+            times.push(ns(end - before));
+            before = end;
+        }
+    }
+    let columns = vec![
+        ("job".into(), Column::Text(names)),
+        ("iteration".into(), Column::Int(numbers)),
+        ("end_ns".into(), Column::Real(ends)),
+        ("time_ns".into(), Column::Real(times)),
+    ];
+    Table { name: "iterations", columns }
 }
 
 fn operation_table(measured: &Measured) -> Table {

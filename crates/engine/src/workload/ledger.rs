@@ -72,6 +72,9 @@ pub struct Count {
     pub longest: u64,
 }
 
+/// Iterations of which it is noted when they were done.
+const ITERATIONS_MAX: u64 = 1 << 20;
+
 /// What is counted of a job in a partition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
@@ -85,6 +88,8 @@ pub struct Ledger {
     pub delivered: u64,
     /// Bytes posted.
     pub bytes: u64,
+    /// By iteration, of the first [`ITERATIONS_MAX`]: ranks that have done it, and when the last of them had, in ps.
+    pub iterations: Vec<(u32, u64)>,
     /// Ranks that are in the barrier.
     pub entered: u32,
     /// When the last of them came to it, in ps.
@@ -108,12 +113,30 @@ impl Ledger {
         count.longest = count.longest.max(time.0);
     }
 
+    /// A rank has done an iteration, the one after its last, at a time.
+    pub fn iterated(&mut self, number: u64, at: Time) {
+        if number >= ITERATIONS_MAX {
+            return;
+        }
+        let number = number as usize;
+        if number >= self.iterations.len() {
+            self.iterations.resize(number + 1, (0, 0));
+        }
+        let (ranks, last) = &mut self.iterations[number];
+        (*ranks, *last) = (*ranks + 1, at.0.max(*last));
+    }
+
     /// Adds what another partition counted.
     pub fn merge(&mut self, other: &Ledger) {
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
             mine.count += theirs.count;
             mine.total += theirs.total;
             mine.longest = mine.longest.max(theirs.longest);
+        }
+        let count = self.iterations.len().max(other.iterations.len());
+        self.iterations.resize(count, (0, 0));
+        for ((ranks, last), (more, at)) in self.iterations.iter_mut().zip(&other.iterations) {
+            (*ranks, *last) = (*ranks + more, *at.max(last));
         }
         self.posted += other.posted;
         self.delivered += other.delivered;

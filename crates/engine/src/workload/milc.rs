@@ -74,6 +74,8 @@ pub(super) struct Lattice {
 
 /// Two allreduces at the end of an iteration, each of a double.
 const REDUCED_BYTES: u64 = 8;
+/// Sections of an iteration: even sites, odd sites, sums.
+const SECTIONS: u64 = 3;
 
 impl Lattice {
     /// For each neighbour: who it is, the tag of what is sent to it, the tag of what comes from it. The tag is the direction
@@ -92,10 +94,10 @@ impl Lattice {
 
 impl Script for Lattice {
     fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
-        if number >= 3 * u64::from(self.iterations) {
+        if number >= SECTIONS * u64::from(self.iterations) {
             return false;
         }
-        if number % 3 == 2 {
+        if number % SECTIONS == SECTIONS - 1 {
             ops.extend([Op::Collective(Call::allreduce(REDUCED_BYTES)); 2]);
             return true;
         }
@@ -111,6 +113,10 @@ impl Script for Lattice {
         ops.push(Op::Wait { first: count, count });
         ops.push(Op::Wait { first: 0, count });
         true
+    }
+
+    fn iteration(&self) -> u64 {
+        SECTIONS
     }
 }
 

@@ -86,8 +86,7 @@ struct Aggressor {
 
 impl Script for Aggressor {
     fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
-        let storm = u64::from(self.incast.iterations);
-        let (period, at) = (number / (self.calm + storm).max(1), number % (self.calm + storm).max(1));
+        let (period, at) = (number / self.iteration(), number % self.iteration());
         if period > self.periods {
             return false;
         }
@@ -95,5 +94,10 @@ impl Script for Aggressor {
             return self.lammps.section(rank, period * self.calm + at, ops);
         }
         period < self.periods && self.incast.section(rank, at - self.calm, ops)
+    }
+
+    /// A period: LAMMPS, and the incast behind it.
+    fn iteration(&self) -> u64 {
+        (self.calm + u64::from(self.incast.iterations)).max(1)
     }
 }

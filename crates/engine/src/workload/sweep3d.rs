@@ -103,6 +103,10 @@ impl Script for Sweeps {
         }
         true
     }
+
+    fn iteration(&self) -> u64 {
+        SWEEPS * u64::from(self.blocks)
+    }
 }
 
 #[cfg(test)]

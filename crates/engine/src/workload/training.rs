@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 /// what is `routed` (all-to-all; GShard: Lepikhin and others 2020). Backward is the same in twice the time. Every rank sends its part of
 /// `activation` to the next stage, and of its gradient to the one before. At the end the replicas add up `gradients`.
 ///
-/// Nothing is sent while a rank computes but what it has passed on: what real libraries hide behind computing shows. How collective
+/// Nothing is sent while a rank computes: what real libraries hide behind computing shows. How collective
 /// operations are cut into messages is said in `mpi`. Source of the defaults: ours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -202,12 +202,11 @@ impl Plan {
 impl Script for Plan {
     /// A section is a turn, or the sum at the end of an iteration.
     fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
-        let turns = 2 * u64::from(self.micro_batches);
-        let (iteration, turn) = (number / (turns + 1), number % (turns + 1));
+        let (iteration, turn) = (number / self.iteration(), number % self.iteration());
         if iteration >= u64::from(self.iterations) {
             return false;
         }
-        if turn == turns {
+        if turn + 1 == self.iteration() {
             self.add_up(ops);
             return true;
         }
@@ -232,6 +231,10 @@ impl Script for Plan {
             });
         }
         true
+    }
+
+    fn iteration(&self) -> u64 {
+        2 * u64::from(self.micro_batches) + 1
     }
 
     fn groups(&self, rank: u32) -> Vec<Group> {

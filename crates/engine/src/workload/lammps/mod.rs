@@ -214,6 +214,10 @@ impl Script for Steps {
         }
         true
     }
+
+    fn iteration(&self) -> u64 {
+        SECTIONS
+    }
 }
 
 #[cfg(test)]

@@ -265,6 +265,11 @@ pub trait Script: Send + Sync + Debug {
     /// be empty.
     fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool;
 
+    /// Sections of an iteration; the last one may be shorter.
+    fn iteration(&self) -> u64 {
+        1
+    }
+
     /// The groups of ranks that a rank is in, by their numbers ([`Call::group`]), from 1 on. Two ranks that share several begin the
     /// operations of these in the same order, as MPI demands.
     fn groups(&self, _rank: u32) -> Vec<Group> {

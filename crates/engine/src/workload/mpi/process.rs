@@ -83,7 +83,7 @@ impl Process {
         loop {
             self.collect();
             match self.state {
-                State::Ready => match self.next() {
+                State::Ready => match self.next(act) {
                     Some(op) => self.begin(op, act),
                     None => self.state = State::Ended,
                 },
@@ -109,11 +109,17 @@ impl Process {
     }
 
     /// The next operation.
-    fn next(&mut self) -> Option<Op> {
+    fn next(&mut self, act: &mut Actions) -> Option<Op> {
         while self.at == self.ops.len() {
             self.ops.clear();
             self.at = 0;
-            if !self.script.section(self.rank, self.section, &mut self.ops) {
+            let more = self.script.section(self.rank, self.section, &mut self.ops);
+            let each = self.script.iteration();
+            // The last one may be shorter.
+            if self.section > 0 && (self.section.is_multiple_of(each) || !more) {
+                act.ledger.iterated(self.section.div_ceil(each) - 1, self.clock);
+            }
+            if !more {
                 self.ops = Vec::new();
                 return None;
             }
