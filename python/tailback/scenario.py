@@ -69,6 +69,15 @@ class Scenario:
             raise mistake(f"a scenario is text, not {named(text)}", "Scenario.load reads a file")
         return cls(text)
 
+    @classmethod
+    def from_dict(cls, tables: Mapping[str, Any]) -> Scenario:
+        """A scenario from what would stand in its file; `traffic` and `job` are lists of tables."""
+        if not isinstance(tables, Mapping):
+            raise mistake(
+                f"a scenario is a dict of its tables, not {named(tables)}", "Scenario.loads takes text"
+            )
+        return cls("".join(f"{_inline(str(key))} = {_inline(value)}\n" for key, value in tables.items()))
+
     def __repr__(self) -> str:
         """What it is, on one line."""
         parts = [repr(self._title)] if self._title else []

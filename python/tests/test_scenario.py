@@ -3,8 +3,10 @@
 import math
 import re
 import sys
+import tomllib
 import types
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,6 +34,14 @@ def test_a_changed_value_is_written_as_toml(value, text):
     assert tailback.Scenario.loads("").replace({"a.b": value}).overrides == (("a.b", text),)
 
 
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ["hotspot-small", "jobs", "training"])
+def test_a_scenario_of_tables_is_that_of_their_file(name):
+    path = Path(__file__).parents[2] / "scenarios" / f"{name}.toml"
+    scenario = tailback.Scenario.from_dict(tomllib.loads(path.read_text()))
+    assert scenario.complete() == tailback.Scenario.load(path).complete()
+
+
 def test_a_value_that_toml_cannot_hold_is_a_mistake():
     with pytest.raises(tailback.InputError, match="type object"):
         tailback.Scenario.loads("").replace({"a": object()})
@@ -52,6 +62,7 @@ def test_a_value_that_toml_cannot_hold_is_a_mistake():
             "an executor is expected, not a value of type type",
         ),
         (lambda: tailback.saturation("s.toml", "a"), "a scenario is expected"),
+        (lambda: tailback.Scenario.from_dict("a = 1"), "a dict of its tables, not a value of type str"),
     ],
 )
 def test_what_is_of_another_type_is_a_mistake(call, told):
