@@ -313,6 +313,20 @@ fn a_job_that_is_cut_short_is_told_as_unfinished() {
 }
 
 #[test]
+fn copies_of_long_eager_messages_are_told() {
+    for (mpi, told) in
+        [("eager = \"1 MiB\"", 1), ("eager = \"1 MiB\", copy = \"1000 Tb/s\"", 0), ("eager = \"64 KiB\"", 0)]
+    {
+        let output = run(&network(&(job("it", 2, &format!("message = \"9 kB\"\nmpi = {{ {mpi} }}")) + RUN)));
+        let warnings = output.summary["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), told, "{warnings:?}");
+        let copied =
+            "job \"it\": eager messages are copied at 14.5 Gb/s before they are sent, here up to 1048575 B";
+        assert!(warnings.iter().all(|warning| warning.as_str().unwrap().starts_with(copied)), "{warnings:?}");
+    }
+}
+
+#[test]
 fn what_a_rank_is_in_the_middle_of_counts_as_its_communication_until_the_end_of_the_run() {
     // The pairs of the lower half wait for messages that take longer than the run.
     let pairs = "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nranks = 2\nmessage = \"10 MB\"\niterations = 1\n\

@@ -95,7 +95,7 @@ impl Mpi {
             eager: self.eager.or(Some(Size::Bits(8192 * 8))),
             overhead: self.overhead.or(Some(Duration::Ps(10_000))),
             delay: self.delay.or(Some(Duration::Ps(3_500_000))),
-            copy: self.copy.or(Some(Rate(14_500_000_000))),
+            copy: self.copy.or(Some(COPY)),
             ..self.clone()
         }
     }
@@ -283,7 +283,12 @@ struct Program<S> {
     script: Arc<S>,
     ranks: u32,
     costs: Costs,
+    notes: Vec<String>,
 }
+
+/// CODES's rate of a copy, and the longest messages that a library may well copy, in bytes.
+const COPY: Rate = Rate(14_500_000_000);
+const COPIED_MAX: u64 = 64 << 10;
 
 impl<S: Script + 'static> Application for Program<S> {
     fn rank(&self, number: u32) -> Box<dyn Rank> {
@@ -297,10 +302,20 @@ impl<S: Script + 'static> Application for Program<S> {
     fn carries_data(&self, tag: u32) -> bool {
         carries_data(tag)
     }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
 }
 
 /// The application of a script.
 pub fn program<S: Script + 'static>(script: S, setting: &super::Setting) -> Box<dyn Application> {
     let costs = Costs::new(setting.mpi, setting.scale);
-    Box::new(Program { script: Arc::new(script), ranks: setting.ranks, costs })
+    let copied = costs.eager > COPIED_MAX && costs.copy == Some(COPY);
+    let note = format!(
+        "eager messages are copied at 14.5 Gb/s before they are sent, here up to {} B: for RDMA, which copies nothing, mpi.copy = \"1000 Tb/s\"",
+        costs.eager.saturating_sub(1)
+    );
+    let notes = copied.then_some(note).into_iter().collect();
+    Box::new(Program { script: Arc::new(script), ranks: setting.ranks, costs, notes })
 }
