@@ -15,9 +15,12 @@ from fractions import Fraction
 from functools import partial
 from math import ceil
 
-from reference_case import Case, Row
+from reference_case import DATA, Case, Row
+from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
-from reference_nodes import Channel, Endpoint, Node, Packet, Unlimited
+from reference_nodes import Endpoint, Node
+from reference_queueing import queue_count, queue_of
+from reference_switches import Switch, Unlimited
 
 _UNLIMITED = 1 << 60
 
@@ -32,7 +35,9 @@ class Simulation:
         number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
         self.far = self._distances(number)
         self.levels = max(1, *map(max, self.far)) if case.levels else 1
-        self.vcs = 2 * self.levels
+        self.queues = queue_count(case)
+        self.keeps_queues = not case.fifo and self.queues > 1 and case.queueing not in ("voqsw", "damq")
+        self.vcs = 2 * self.queues * self.levels
         self.fastest = case.flit_bits * 1000 / max([case.host_rate, *(link.rate for link in case.links)])
         kind = Crossbar if case.has_crossbar else Unlimited
         self.endpoints = [Endpoint(self, f"endpoint {at}") for at in range(len(case.hosts))]
@@ -61,19 +66,31 @@ class Simulation:
             pace = flit
             if isinstance(to, Endpoint) and self.case.drain is not None:
                 pace = self.case.flit_bits * 1000 / min(rate, self.case.drain)
-            room = self.case.input_buffer
-            if isinstance(to, Endpoint):
-                room = _UNLIMITED
-            elif room is None:
+            memory = Memory([_UNLIMITED] * self.vcs)
+            if isinstance(to, Switch):
                 whole, most = ceil(flit), 2 * self.case.packet_max
-                room = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
-            channel = Channel(origin, to, port, flit, latency, [room] * self.vcs, pace)
+                round_trip = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
+                memory = self._memory(round_trip, 1 if isinstance(origin, Endpoint) else self.levels)
+            channel = Channel(origin, to, port, flit, latency, memory, pace)
             origin.out.append(channel)
             to.into.append(channel)
 
-    def vc(self, packet: Packet) -> int:
-        """The virtual channel of a packet on its next channel."""
-        return packet.kind * self.levels + packet.level
+    def _memory(self, round_trip: int, levels: int) -> Memory:
+        """The input buffers of a port where so many levels are in use."""
+        size, in_use = self.case.input_buffer or round_trip, (self.case.acknowledge + self.queues) * levels
+        if self.case.per == "vc" or self.case.input_buffer is None:
+            return Memory([size] * self.vcs)
+        if self.case.per == "port":
+            return Memory([size // in_use] * self.vcs)
+        return Memory([self.case.packet_max] * self.vcs, size - in_use * self.case.packet_max)
+
+    def vc(self, packet: Packet, to: Node) -> int:
+        """The virtual channel of a packet on its way to a node."""
+        queue = 0
+        if packet.kind == DATA:
+            ahead = self.route(to.number, packet.destination) if isinstance(to, Switch) else 0
+            queue = queue_of(self.case, packet.destination, ahead) % self.queues
+        return (packet.kind * self.queues + queue) * self.levels + packet.level
 
     def route(self, switch: int, destination: int) -> int:
         """The output of a switch: of several shortest ways one by the number of the destination."""

@@ -39,16 +39,20 @@ class Case:
     kind: str = "cioq"
     host_rate: Fraction = Fraction(100)
     host_latency: int = 10_000
-    speedup: int = 2
-    voq: bool = True
+    speedup: int | None = 2  # None: "infinite"
+    voq: tuple[bool, bool] = (True, True)  # by traffic class
     parallel_reads: bool = False
     arbitration: str = "round-robin"
     pipeline: int = 0
-    input_buffer: int | None = None  # flits of a virtual channel; None: "credit round trip"
+    queueing: str = "single"
+    queues: int = 1  # of a port, where the scheme lets one choose
+    input_buffer: int | None = None  # flits; None: "credit round trip"
+    per: str = "vc"  # what has so many: "vc" or "port", or a port whose virtual channels share them: "shared"
     output_buffer: int = 64
     flit_bits: int = 100
     packet_max: int = 4
     control: int = 1
+    interleave: bool = False
     acknowledge: bool = True
     fifo: bool = False
     drain: Fraction | None = None
@@ -57,7 +61,13 @@ class Case:
     @property
     def has_crossbar(self) -> bool:
         """Whether inputs send one packet at a time."""
-        return self.kind in ("cioq", "input-queued")
+        return self.kind in ("cioq", "input-queued") and self.speedup is not None
+
+    @property
+    def reserves_late(self) -> bool:
+        """Whether an output reserves room only once two packets wait for it."""
+        everywhere = self.voq[DATA] and (self.voq[CONTROL] or not self.acknowledge)
+        return everywhere and not self.interleave
 
     @property
     def by_age(self) -> bool:
@@ -67,7 +77,8 @@ class Case:
     def tick(self) -> int:
         """The largest time of which all others are multiples."""
         rates = [self.host_rate, *(link.rate for link in self.links), *([self.drain] if self.drain else [])]
-        flits = [self.flit_bits * 1000 / rate / (self.speedup if self.has_crossbar else 1) for rate in rates]
+        faster = (self.has_crossbar and self.speedup) or 1
+        flits = [self.flit_bits * 1000 / rate / faster for rate in rates]
         if any(flit.denominator > 1 for flit in flits):
             return 1
         return gcd(self.pipeline, self.host_latency, *map(int, flits), *(link.latency for link in self.links))

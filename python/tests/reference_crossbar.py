@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 
 from reference_case import CONTROL, DATA
-from reference_nodes import Packet, Switch
+from reference_channel import Packet
+from reference_switches import Switch
 
 
 @dataclass
@@ -37,10 +39,10 @@ class Crossbar(Switch):
     def enter(self, packet: Packet) -> None:
         lane, output = self.lanes[packet.port][packet.vc], self.outputs[packet.out]
         lane.append(packet)
-        if self.case.voq or len(lane) == 1:
+        if self.case.voq[packet.kind] or len(lane) == 1:
             self.line_up(packet)
         output.waiting += 1
-        output.contended |= output.waiting > 1 or not self.case.voq
+        output.contended |= output.waiting > 1 or not self.case.reserves_late
 
     def line_up(self, packet: Packet) -> None:
         """The packet's virtual channel has one that may be next for an output."""
@@ -53,7 +55,9 @@ class Crossbar(Switch):
         lane, output = self.lanes[packet.port][packet.vc], self.outputs[packet.out]
         lane.remove(packet)
         output.order[packet.kind][packet.port].remove(packet.vc)
-        behind = next((other for other in lane if other.out == packet.out or not self.case.voq), None)
+        behind = next(
+            (other for other in lane if other.out == packet.out or not self.case.voq[packet.kind]), None
+        )
         if behind is not None:
             self.line_up(behind)
         output.waiting -= 1
@@ -75,7 +79,9 @@ class Crossbar(Switch):
             return True
         owed = self.outputs[packet.out].owed[vc]
         aside = owed.flits if owed is not None and owed is not packet else 0
-        return packet.flits + aside <= (self.room[packet.out][vc] if self.has_queues else channel.credits[vc])
+        return packet.flits + aside <= (
+            self.room[packet.out][vc] if self.has_queues else channel.memory.room(vc)
+        )
 
     def may_owe(self, packet: Packet) -> bool:
         """Whether room can be reserved for a packet: not where it waits alone, nor for a second one."""
@@ -141,6 +147,7 @@ class Crossbar(Switch):
 
     def settle(self) -> None:
         while True:
+            self.slip()
             best: dict[int, tuple[Packet, tuple[int, int] | None]] = {}
             for number in self.ports:
                 packet, skipped = self.propose(number)
@@ -158,22 +165,62 @@ class Crossbar(Switch):
                     output = self.outputs[packet.out]
                     output.late, output.passed = output.late or skipped, output.passed + 1
 
+    def slip(self) -> None:
+        """Control packets go past the crossbar between the flits of others: one per output, and again."""
+        while self.case.interleave:
+            found = [packet for number in self.ports for packet in self.slipping(number)]
+            if not found:
+                return
+            for packet in found:
+                output, channel, vc = self.outputs[packet.out], self.out[packet.out], packet.next_vc
+                end = max(self.sim.now + self.crossing(packet), packet.tail)
+                self.leave(packet)
+                self.release(packet, end)
+                packet.tail = end
+                output.turns[CONTROL] = packet.port + 1
+                is_alone = channel.free_at <= self.sim.now
+                self.cut_in(channel, packet, vc)
+                if not self.has_queues:
+                    output.free_at = channel.free_at
+                elif is_alone:
+                    self.room[packet.out][vc] -= packet.flits
+                    self.sim.at(channel.free_at, self, partial(self.clear, packet.out, vc, packet.flits))
+
+    def slipping(self, number: int) -> list[Packet]:
+        """The control packet of the next input that has one, if it has credit and its queue is empty."""
+        output = self.outputs[number]
+        inputs = [(output.turns[CONTROL] + step) % len(self.ports) for step in self.ports]
+        packets = [next(self.firsts(number, CONTROL, port)) for port in inputs if output.order[CONTROL][port]]
+        return [
+            packet
+            for packet in packets[:1]
+            if not self.queues[number][packet.next_vc]
+            and packet.flits <= self.out[number].memory.room(packet.next_vc)
+        ]
+
+    def crossing(self, packet: Packet) -> int:
+        """The time that a packet takes in the crossbar."""
+        return ceil(packet.flits * self.sim.fastest / (self.case.speedup or 1))
+
     def cross(self, packet: Packet) -> None:
         """Takes a packet over the crossbar, and starts the channel."""
         output, channel = self.outputs[packet.out], self.out[packet.out]
         self.leave(packet)
         output.turns[packet.kind] = packet.port + 1
         self.input_turns[packet.port][packet.kind] = packet.out + 1
-        end = max(self.sim.now + ceil(packet.flits * self.sim.fastest / self.case.speedup), packet.tail)
+        held = self.sim.now + self.crossing(packet)
+        end = max(held, packet.tail)
+        if not self.case.interleave:
+            held = end
         if not self.case.parallel_reads:
-            self.input_free[packet.port] = end
-        self.sim.at(end, self)
+            self.input_free[packet.port] = held
+        self.sim.at(held, self)
         self.release(packet, end)
         packet.tail = end
         if self.has_queues:
-            output.free_at = end
+            output.free_at = held
             self.queue(packet)
             self.start(packet.out)
         else:
-            self.send(channel, packet, packet.next_vc)
+            self.send(channel, packet, packet.next_vc, self.sim.now)
             output.free_at = channel.free_at

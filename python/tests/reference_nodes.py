@@ -1,64 +1,17 @@
-"""Endpoints, channels, and switches without a crossbar."""
+"""Nodes, and endpoints."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
 from reference_case import CONTROL, DATA, Message, Row
+from reference_channel import Channel, Packet
 
 if TYPE_CHECKING:
     from reference import Simulation
-
-
-@dataclass(eq=False)
-class Packet:
-    """What is known of a packet in the node where it is."""
-
-    kind: int
-    message: int
-    sequence: int
-    flits: int
-    source: int
-    destination: int
-    vc: int = 0  # the virtual channel on which it came
-    level: int = 0
-    port: int = 0  # where it came in, and where it goes
-    out: int = 0
-    next_vc: int = 0
-    came: int = 0  # when its head was there, and when its tail is behind the pipeline
-    tail: int = 0
-
-
-@dataclass(eq=False)
-class Channel:
-    """From an output of a node to an input of another."""
-
-    origin: Node
-    to: Node
-    port: int
-    flit: Fraction
-    latency: int
-    credits: list[int]  # by virtual channel
-    pace: Fraction  # time of a flit behind the head: longer than `flit` if the endpoint drains more slowly
-    free_at: int = 0
-    turns: list[int] = field(default_factory=lambda: [0, 0])  # next virtual channel, by class
-
-    def choose(self, queues: list[deque[Packet]], *, by_age: bool, by_input: bool) -> int | None:
-        """The one whose first packet goes next: of the best class with credit, by age, by turns."""
-        for kind in (CONTROL, DATA):
-            ranks = []
-            for vc, queue in enumerate(queues):
-                if queue and queue[0].kind == kind and queue[0].flits <= self.credits[vc]:
-                    age = (queue[0].came, queue[0].port if by_input else 0) if by_age else (0, 0)
-                    ranks.append((age, (vc - self.turns[kind]) % len(queues), vc))
-            if ranks:
-                return min(ranks)[-1]
-        return None
 
 
 def _add(room: list[int], at: int, flits: int) -> None:
@@ -81,11 +34,21 @@ class Node:
     def settle(self) -> None:
         """Decides what starts now."""
 
-    def send(self, channel: Channel, packet: Packet, vc: int) -> None:
-        """Starts a packet on a free channel."""
-        now, came = self.sim.now, packet.tail
-        channel.free_at = max(now + ceil(packet.flits * channel.pace), came)
-        channel.credits[vc] -= packet.flits
+    def cut_in(self, channel: Channel, packet: Packet, vc: int) -> None:
+        """Starts a control packet behind the flit under way, which holds the channel that much longer."""
+        now, until = self.sim.now, channel.free_at
+        start = min(max(channel.cut_until, now + ceil(channel.pace)), max(until, now))
+        self.send(channel, packet, vc, start)
+        if until > now:
+            channel.free_at += until - start
+            self.sim.at(channel.free_at, self)
+
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        """Starts a packet on a channel."""
+        channel.free_at = max(now + ceil(packet.flits * channel.pace), packet.tail)
+        if packet.kind == CONTROL:
+            channel.cut_until = channel.free_at
+        channel.memory.used[vc] += packet.flits
         channel.turns[packet.kind] = vc + 1
         head, tail = now + channel.latency + ceil(channel.flit), channel.free_at + channel.latency
         packet.vc, packet.port, packet.came = vc, channel.port, head
@@ -99,7 +62,7 @@ class Node:
     def release(self, packet: Packet, when: int) -> None:
         """The packet's tail leaves the input buffer at a time; the sender hears of it later."""
         channel = self.into[packet.port]
-        back = partial(_add, channel.credits, packet.vc, packet.flits)
+        back = partial(_add, channel.memory.used, packet.vc, -packet.flits)
         self.sim.at(when + channel.latency + ceil(channel.flit), channel.origin, back)
 
 
@@ -112,6 +75,7 @@ class Endpoint(Node):
         self.acks: deque[Packet] = deque()
         self.queues: dict[int, deque[Packet]] = {}  # by destination
         self.ready: deque[int] = deque()  # the queues in turn
+        self.lines: dict[int, deque[int]] = {}  # those that lack credit, by virtual channel
 
     def create(self, message: Message) -> None:
         """Cuts a message into packets."""
@@ -131,85 +95,69 @@ class Endpoint(Node):
             self.sim.at(packet.tail, self, partial(self.acks.append, ack))
 
     def settle(self) -> None:
+        while self.acks and self.fits(self.acks[0]) and (self.case.interleave or self.is_free):
+            self.begin(self.acks)
+        key = self.next_key() if self.is_free else None
+        if key is not None:
+            self.begin(self.queues[key])
+            if self.queues[key]:
+                self.ready.append(key)
+
+    def next_key(self) -> int | None:
+        """The send queue whose turn it is, taken out of the round robin."""
+        if self.sim.keeps_queues:
+            return self.next_of_lines()
+        lacked = set()
+        for at, key in enumerate(self.ready):
+            vc = self.first_vc(key)
+            if vc not in lacked and self.fits(self.queues[key][0]):
+                del self.ready[at]
+                return key
+            lacked.add(vc)
+        return None
+
+    def next_of_lines(self) -> int | None:
+        """The same where those that lack credit stand in a line for their virtual channel.
+
+        The first of a line joins the round robin again when there is credit, and stays ahead of the others in
+        the line until it has sent.
+        """
+        for line in self.lines.values():
+            if line and line[0] not in self.ready and self.fits(self.queues[line[0]][0]):
+                self.ready.append(line[0])
+        for _ in range(len(self.ready)):
+            key = self.ready.popleft()
+            vc = self.first_vc(key)
+            line = self.lines.get(vc, deque())
+            is_behind = bool(line) and line[0] != key
+            if not is_behind and self.fits(self.queues[key][0]):
+                if line:
+                    line.popleft()
+                return key
+            if is_behind or not line:
+                self.lines.setdefault(vc, deque()).append(key)
+        return None
+
+    def first_vc(self, key: int) -> int:
+        """The virtual channel that the first packet of a send queue takes."""
+        return self.sim.vc(self.queues[key][0], self.out[0].to)
+
+    def fits(self, packet: Packet) -> bool:
+        """Whether the switch has room for a packet."""
         channel = self.out[0]
-        if channel.free_at > self.sim.now:
-            return
-        for queue in (self.acks, self.queues[self.ready[0]] if self.ready else ()):
-            if queue and channel.credits[self.sim.vc(queue[0])] >= queue[0].flits:
-                packet = queue.popleft()
-                packet.tail = self.sim.now
-                self.send(channel, packet, self.sim.vc(packet))
-                if packet.kind == DATA:
-                    key = self.ready.popleft()
-                    self.ready.extend([key] if queue else [])
-                return
+        return packet.flits <= channel.memory.room(self.sim.vc(packet, channel.to))
 
+    def begin(self, queue: deque[Packet]) -> None:
+        """Starts the first packet of a queue."""
+        packet = queue.popleft()
+        packet.tail = self.sim.now
+        channel, vc = self.out[0], self.sim.vc(packet, self.out[0].to)
+        if packet.kind == CONTROL and self.case.interleave:
+            self.cut_in(channel, packet, vc)
+        else:
+            self.send(channel, packet, vc, self.sim.now)
 
-class Switch(Node):
-    """What all kinds have: output queues, by output and virtual channel, and their channels."""
-
-    def __init__(self, sim: Simulation, name: str, number: int) -> None:
-        super().__init__(sim, name)
-        self.number, self.pipeline = number, self.case.pipeline
-        self.has_queues = self.case.kind in ("cioq", "output-queued")
-
-    def connect(self) -> None:
-        """All channels are there."""
-        self.ports = range(len(self.out))
-        self.queues: list[list[deque[Packet]]] = [[deque() for _ in range(self.sim.vcs)] for _ in self.ports]
-        self.room = [[self.case.output_buffer] * self.sim.vcs for _ in self.ports]
-
-    def arrive(self, packet: Packet) -> None:
-        packet.out = self.sim.route(self.number, packet.destination)
-        ends = isinstance(self.out[packet.out].to, Endpoint)
-        rises = self.case.levels and isinstance(self.into[packet.port].origin, Switch)
-        packet.level = 0 if ends else packet.level + rises
-        packet.next_vc = self.sim.vc(packet)
-        self.enter(packet)
-
-    def enter(self, packet: Packet) -> None:
-        """A packet begins to wait."""
-
-    def queue(self, packet: Packet) -> None:
-        """Puts a packet into its output queue."""
-        self.room[packet.out][packet.next_vc] -= packet.flits
-        self.queues[packet.out][packet.next_vc].append(packet)
-
-    def start(self, output: int) -> None:
-        """Starts the channel of an output, if it is free and a queue has credit."""
-        channel, queues = self.out[output], self.queues[output]
-        if channel.free_at > self.sim.now:
-            return
-        vc = channel.choose(queues, by_age=self.case.by_age, by_input=not self.case.has_crossbar)
-        if vc is None:
-            return
-        packet = queues[vc].popleft()
-        if not self.has_queues:
-            self.release(packet, max(self.sim.now + ceil(packet.flits * channel.pace), packet.tail))
-        self.send(channel, packet, vc)
-        self.sim.at(channel.free_at, self, partial(_add, self.room[output], vc, packet.flits))
-
-
-class Unlimited(Switch):
-    """`output-queued`, and `shared-buffer`, whose output queues are lists of packets in the input buffers."""
-
-    def connect(self) -> None:
-        super().connect()
-        self.fresh: list[Packet] = []
-        self.waiting: list[list[deque[Packet]]] = [[deque() for _ in range(self.sim.vcs)] for _ in self.ports]
-
-    def enter(self, packet: Packet) -> None:
-        self.fresh.append(packet)
-
-    def settle(self) -> None:
-        for packet in sorted(self.fresh, key=lambda packet: packet.port):
-            self.waiting[packet.out][packet.next_vc].append(packet)
-        self.fresh = []
-        for output in self.ports:
-            for vc, waiting in enumerate(self.waiting[output]):
-                while waiting and (not self.has_queues or waiting[0].flits <= self.room[output][vc]):
-                    packet = waiting.popleft()
-                    self.queue(packet)
-                    if self.has_queues:
-                        self.release(packet, max(self.sim.now, packet.tail))
-            self.start(output)
+    @property
+    def is_free(self) -> bool:
+        """Whether its channel is free."""
+        return self.out[0].free_at <= self.sim.now

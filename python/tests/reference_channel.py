@@ -1,0 +1,77 @@
+"""Packets, and channels with the credits of their virtual channels."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from reference_case import CONTROL, DATA
+
+if TYPE_CHECKING:
+    from reference_nodes import Node
+
+
+@dataclass(eq=False)
+class Packet:
+    """What is known of a packet in the node where it is."""
+
+    kind: int
+    message: int
+    sequence: int
+    flits: int
+    source: int
+    destination: int
+    vc: int = 0  # the virtual channel on which it came
+    level: int = 0
+    port: int = 0  # where it came in, and where it goes
+    out: int = 0
+    next_vc: int = 0
+    came: int = 0  # when its head was there, and when its tail is behind the pipeline
+    tail: int = 0
+
+
+@dataclass
+class Memory:
+    """The input buffers behind a channel, as their sender knows them."""
+
+    own: list[int]  # flits of each virtual channel
+    shared: int = 0  # what all may take beside that
+    used: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.used = [0 for _ in self.own]
+
+    def room(self, vc: int) -> int:
+        """What a virtual channel may still take."""
+        taken = sum(max(0, used - own) for used, own in zip(self.used, self.own, strict=True))
+        return max(0, self.own[vc] - self.used[vc]) + self.shared - taken
+
+
+@dataclass(eq=False)
+class Channel:
+    """From an output of a node to an input of another."""
+
+    origin: Node
+    to: Node
+    port: int
+    flit: Fraction
+    latency: int
+    memory: Memory
+    pace: Fraction  # time of a flit behind the head: longer than `flit` if the endpoint drains more slowly
+    free_at: int = 0
+    cut_until: int = 0  # end of its last control packet, between whose flits no other goes
+    turns: list[int] = field(default_factory=lambda: [0, 0])  # next virtual channel, by class
+
+    def choose(self, queues: list[deque[Packet]], *, by_age: bool, by_input: bool) -> int | None:
+        """The one whose first packet goes next: of the best class with credit, by age, by turns."""
+        for kind in (CONTROL, DATA):
+            ranks = []
+            for vc, queue in enumerate(queues):
+                if queue and queue[0].kind == kind and queue[0].flits <= self.memory.room(vc):
+                    age = (queue[0].came, queue[0].port if by_input else 0) if by_age else (0, 0)
+                    ranks.append((age, (vc - self.turns[kind]) % len(queues), vc))
+            if ranks:
+                return min(ranks)[-1]
+        return None

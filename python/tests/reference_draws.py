@@ -1,0 +1,115 @@
+"""Random cases for the reference simulator, drawn by a seed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+from reference import Simulation
+from reference_case import Case, Link, Message
+from reference_queueing import queue_count
+
+NETS: dict[str, tuple[int, list[tuple[int, int]]]] = {
+    "star": (1, []),
+    "pair": (2, [(0, 1)]),
+    "line": (3, [(0, 1), (1, 2)]),
+    "tree": (4, [(0, 1), (0, 2), (0, 3)]),
+    "triangle": (3, [(0, 1), (1, 2), (0, 2)]),
+    "ring": (4, [(0, 1), (1, 2), (2, 3), (0, 3)]),
+}
+
+
+def random_case(kind: str, seed: int) -> Case:
+    """A small case with many ties."""
+    draw = random.Random(f"{kind} {seed}")
+    net = draw.choice(list(NETS))
+    switches, pairs = NETS[net]
+    hosts = [*range(switches), *draw.choices(range(switches), k=draw.randint(1, 4))]
+    draw.shuffle(hosts)
+    rates = draw.choice([(100,), (100,), (25, 50, 100, 200, 400), (97, 300, 3200, 128)])
+    most = draw.choice([1, 2, 3, 4, 8])
+    horizon, hot = draw.choice([0, 5, 20, 60, 200]), draw.randrange(len(hosts))
+    messages = []
+    for _ in range(draw.randint(2, 80)):
+        source, destination = draw.randrange(len(hosts)), draw.choice([hot, draw.randrange(len(hosts))])
+        flits = draw.choice([1, 2, most, draw.randint(1, draw.choice([5, 20]) * most)])
+        if source != destination:
+            messages.append(Message(source, destination, flits, draw.randint(0, horizon) * 1000))
+    levels = net in ("triangle", "ring") or draw.random() < 0.3
+    latencies = [latency * 1000 for latency in (0, 1, 2, 3, 5, 10, 20, 50)]
+    return Case(
+        hosts=tuple(hosts),
+        links=tuple(Link(a, b, Fraction(draw.choice(rates)), draw.choice(latencies)) for a, b in pairs),
+        messages=tuple(messages) or (Message(0, 1, 1, 0),),
+        kind=kind,
+        host_rate=Fraction(draw.choice(rates)),
+        host_latency=draw.choice(latencies),
+        speedup=draw.choice([1, 1, 2, 4]),
+        voq=(draw.random() < 0.6,) * 2,
+        parallel_reads=draw.random() < 0.2,
+        arbitration=draw.choice(["round-robin", "age"]),
+        pipeline=draw.choice([0, 0, 1000, 3000, 10_000]),
+        input_buffer=draw.choice([None, most, most + 1, 2 * most, 3 * most + 1, 16 * most]),
+        output_buffer=draw.choice([most, most + 1, 2 * most, 3 * most, 16 * most]),
+        flit_bits=draw.choice([100, 100, 100, 512, 77]),
+        packet_max=most,
+        control=draw.choice([1, 1, draw.randint(1, most)]),
+        acknowledge=draw.random() < 0.5,
+        fifo=draw.random() < 0.3,
+        drain=draw.choice([None] * 5 + [Fraction(40), Fraction(10)]),
+        levels=levels,
+    )
+
+
+def crowded_case(kind: str, seed: int) -> Case:
+    """An input that fills up with packets for one output, and then is kept busy by another, out of step."""
+    draw = random.Random(f"crowded {kind} {seed}")
+    count, most = draw.randint(4, 5), draw.choice([3, 4, 5, 8])
+    *sources, first, second = draw.sample(range(count), count)
+    size, messages = draw.choice([most, most, draw.randint(1, most)]), []
+    for source in sources:
+        busy = source == sources[0]
+        start, number = draw.randint(0, most), draw.randint(4, 12) if busy else 40
+        messages += [Message(source, first, size if busy else most, start * 1000)] * number
+        if busy or draw.random() < 0.2:
+            start += (number - draw.randint(0, 3)) * size + draw.randint(0, most)
+            messages += [Message(source, second, most, start * 1000)] * 40
+    draw.shuffle(messages)
+    return Case(
+        hosts=(0,) * count,
+        links=(),
+        messages=tuple(messages),
+        kind=kind,
+        host_latency=draw.choice([0, 1000, 10_000]),
+        speedup=draw.choice([1, 1, 1, 2]),
+        voq=(draw.random() < 0.9,) * 2,
+        arbitration=draw.choice(["round-robin", "round-robin", "age"]),
+        input_buffer=draw.choice([None, 20 * most, 20 * most, 3 * most]),
+        output_buffer=draw.choice([most, 2 * most, 64]),
+        packet_max=most,
+        acknowledge=draw.random() < 0.3,
+    )
+
+
+def queued_case(kind: str, seed: int) -> Case:
+    """A random case with several queues per port, and with their memory divided or shared."""
+    draw = random.Random(f"queued {kind} {seed}")
+    case = draw.choice([random_case, random_case, crowded_case])(kind, seed)
+    queueing = draw.choice(["single", "voqsw", "voqnet", "dbbm", "bbq", "damq"])
+    queues = draw.choice([1, 2, 3, 4])
+    per = "shared" if queueing == "damq" else draw.choice(["vc", "port", "shared"])
+    voq = draw.random() < 0.7, draw.random() < 0.7
+    case = replace(case, queueing=queueing, queues=queues, per=per, voq=voq)
+    if kind == "cioq" and draw.random() < 0.1:
+        case = replace(case, speedup=None, voq=(True, True))
+    if per != "vc":
+        in_use, most = (case.acknowledge + queue_count(case)) * Simulation(case).levels, case.packet_max
+        case = replace(case, input_buffer=in_use * most + draw.choice([0, 1, most, 3 * most + 1, 40 * most]))
+    return case
+
+
+def interleaved_case(kind: str, seed: int) -> Case:
+    """A case whose control packets, of one flit, go between the flits of others."""
+    case = random.Random(f"interleaved {kind} {seed}").choice([random_case, queued_case])(kind, seed)
+    return replace(case, interleave=case.has_crossbar, control=1)

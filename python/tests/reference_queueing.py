@@ -1,0 +1,27 @@
+"""Which queue of a port a data packet takes, after docs/queueing.md."""
+
+from __future__ import annotations
+
+from reference_case import Case
+
+
+def queue_count(case: Case) -> int:
+    """Queues of a port."""
+    match case.queueing:
+        case "single":
+            return 1
+        case "voqnet":
+            return len(case.hosts)
+        case _:
+            return case.queues
+
+
+def queue_of(case: Case, destination: int, ahead: int) -> int:
+    """The queue, modulo their number, of a packet that takes the output `ahead` of the next switch."""
+    match case.queueing:
+        case "voqsw" | "damq":
+            return ahead
+        case "bbq":
+            return destination * case.queues // len(case.hosts)
+        case _:
+            return destination

@@ -1,0 +1,91 @@
+"""What switches share, and those without a crossbar."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING
+
+from reference_channel import Packet
+from reference_nodes import Endpoint, Node
+
+if TYPE_CHECKING:
+    from reference import Simulation
+
+
+class Switch(Node):
+    """What all kinds have: output queues, by output and virtual channel, and their channels."""
+
+    def __init__(self, sim: Simulation, name: str, number: int) -> None:
+        super().__init__(sim, name)
+        self.number, self.pipeline = number, self.case.pipeline
+        self.has_queues = self.case.kind in ("cioq", "output-queued")
+
+    def connect(self) -> None:
+        """All channels are there."""
+        self.ports = range(len(self.out))
+        self.queues: list[list[deque[Packet]]] = [[deque() for _ in range(self.sim.vcs)] for _ in self.ports]
+        self.room = [[self.case.output_buffer] * self.sim.vcs for _ in self.ports]
+
+    def arrive(self, packet: Packet) -> None:
+        packet.out = self.sim.route(self.number, packet.destination)
+        ends = isinstance(self.out[packet.out].to, Endpoint)
+        rises = self.case.levels and isinstance(self.into[packet.port].origin, Switch)
+        packet.level = 0 if ends else packet.level + rises
+        packet.next_vc = self.sim.vc(packet, self.out[packet.out].to)
+        self.enter(packet)
+
+    def enter(self, packet: Packet) -> None:
+        """A packet begins to wait."""
+
+    def queue(self, packet: Packet) -> None:
+        """Puts a packet into its output queue."""
+        self.room[packet.out][packet.next_vc] -= packet.flits
+        self.queues[packet.out][packet.next_vc].append(packet)
+
+    def start(self, output: int) -> None:
+        """Starts the channel of an output, if it is free and a queue has credit."""
+        channel, queues = self.out[output], self.queues[output]
+        if channel.free_at > self.sim.now:
+            return
+        vc = channel.choose(queues, by_age=self.case.by_age, by_input=not self.case.has_crossbar)
+        if vc is None:
+            return
+        packet = queues[vc].popleft()
+        if not self.has_queues:
+            self.release(packet, max(self.sim.now + ceil(packet.flits * channel.pace), packet.tail))
+        self.send(channel, packet, vc, self.sim.now)
+        self.sim.at(channel.free_at, self, partial(self.clear, output, vc, packet.flits))
+
+    def clear(self, output: int, vc: int, flits: int) -> None:
+        """What a packet had in its output queue is free when the channel is."""
+        if self.out[output].free_at > self.sim.now:
+            self.sim.at(self.out[output].free_at, self, partial(self.clear, output, vc, flits))
+        else:
+            self.room[output][vc] += flits
+
+
+class Unlimited(Switch):
+    """`output-queued`, and `shared-buffer`, whose output queues are lists of packets in the input buffers."""
+
+    def connect(self) -> None:
+        super().connect()
+        self.fresh: list[Packet] = []
+        self.waiting: list[list[deque[Packet]]] = [[deque() for _ in range(self.sim.vcs)] for _ in self.ports]
+
+    def enter(self, packet: Packet) -> None:
+        self.fresh.append(packet)
+
+    def settle(self) -> None:
+        for packet in sorted(self.fresh, key=lambda packet: packet.port):
+            self.waiting[packet.out][packet.next_vc].append(packet)
+        self.fresh = []
+        for output in self.ports:
+            for vc, waiting in enumerate(self.waiting[output]):
+                while waiting and (not self.has_queues or waiting[0].flits <= self.room[output][vc]):
+                    packet = waiting.popleft()
+                    self.queue(packet)
+                    if self.has_queues:
+                        self.release(packet, max(self.sim.now, packet.tail))
+            self.start(output)
