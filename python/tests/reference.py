@@ -36,8 +36,9 @@ class Simulation:
         self.far = self._distances(number)
         self.levels = max(1, *map(max, self.far)) if case.levels else 1
         self.queues = queue_count(case)
-        self.keeps_queues = not case.fifo and self.queues > 1 and case.queueing not in ("voqsw", "damq")
-        self.vcs = 2 * self.queues * self.levels
+        several = case.networks * self.queues > 1
+        self.keeps_queues = several and not case.fifo and case.queueing not in ("voqsw", "damq")
+        self.vcs = 2 * case.networks * self.queues * self.levels
         self.fastest = case.flit_bits * 1000 / max([case.host_rate, *(link.rate for link in case.links)])
         kind = Crossbar if case.has_crossbar else Unlimited
         self.endpoints = [Endpoint(self, f"endpoint {at}") for at in range(len(case.hosts))]
@@ -77,7 +78,8 @@ class Simulation:
 
     def _memory(self, round_trip: int, levels: int) -> Memory:
         """The input buffers of a port where so many levels are in use."""
-        size, in_use = self.case.input_buffer or round_trip, (self.case.acknowledge + self.queues) * levels
+        size = self.case.input_buffer or round_trip
+        in_use = self.case.networks * (self.case.acknowledge + self.queues) * levels
         if self.case.per == "vc" or self.case.input_buffer is None:
             return Memory([size] * self.vcs)
         if self.case.per == "port":
@@ -86,20 +88,35 @@ class Simulation:
 
     def vc(self, packet: Packet, to: Node) -> int:
         """The virtual channel of a packet on its way to a node."""
-        queue = 0
+        queue, network = 0, packet.network or 0
         if packet.kind == DATA:
-            ahead = self.route(to.number, packet.destination) if isinstance(to, Switch) else 0
-            queue = queue_of(self.case, packet.destination, ahead) % self.queues
-        return (packet.kind * self.queues + queue) * self.levels + packet.level
+            ahead = self.route(to.number, packet) if isinstance(to, Switch) else 0
+            queue = queue_of(self.case, packet.destination, network, ahead) % self.queues
+        return (
+            (packet.kind * self.case.networks + network) * self.queues + queue
+        ) * self.levels + packet.level
 
-    def route(self, switch: int, destination: int) -> int:
+    def route(self, switch: int, packet: Packet) -> int:
         """The output of a switch: of several shortest ways one by the number of the destination."""
+        destination = packet.destination
         target, outs = self.case.hosts[destination], self.switches[switch].out
         if switch == target:
             return [channel.to for channel in outs].index(self.endpoints[destination])
+        if self.case.dims is not None:
+            return self._in_order(switch, target, packet.network or 0)
         nearer = [one for one in self.switches if self.far[one.number][target] < self.far[switch][target]]
         ways = [port for port, channel in enumerate(outs) if channel.to in nearer]
         return ways[destination % len(ways)]
+
+    def _in_order(self, switch: int, target: int, network: int) -> int:
+        """The output of a switch of a HyperX: over the first dimension of its order that differs."""
+        here, there = list(self.case.places(switch)), self.case.places(target)
+        order = self.case.orders[network] if self.case.orders else "xy"
+        at = next("xy".index(dim) for dim in order if here["xy".index(dim)] != there["xy".index(dim)])
+        here[at] = there[at]
+        assert self.case.dims is not None
+        beyond = self.switches[here[0] + here[1] * self.case.dims[0]]
+        return [channel.to for channel in self.switches[switch].out].index(beyond)
 
     def at(self, when: int, node: Node, action: Callable[[], None] | None = None) -> None:
         """Does something at a time, and has a node decide when all that happens then has happened."""

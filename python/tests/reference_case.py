@@ -57,6 +57,18 @@ class Case:
     fifo: bool = False
     drain: Fraction | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring
+    dims: tuple[int, int] | None = None  # of a HyperX, whose links are then those of the case
+    orders: tuple[str, ...] = ()  # of its dimensions, "xy" or "yx", taken in turn; each has a virtual network
+
+    @property
+    def networks(self) -> int:
+        """Virtual networks."""
+        return max(1, len(self.orders))
+
+    def places(self, switch: int) -> tuple[int, int]:
+        """The place of a switch of a HyperX in each dimension."""
+        assert self.dims is not None
+        return switch % self.dims[0], switch // self.dims[0]
 
     @property
     def has_crossbar(self) -> bool:

@@ -25,6 +25,7 @@ class Packet:
     destination: int
     vc: int = 0  # the virtual channel on which it came
     level: int = 0
+    network: int | None = None  # none before its source has considered it
     port: int = 0  # where it came in, and where it goes
     out: int = 0
     next_vc: int = 0

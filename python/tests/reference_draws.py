@@ -95,18 +95,48 @@ def crowded_case(kind: str, seed: int) -> Case:
 def queued_case(kind: str, seed: int) -> Case:
     """A random case with several queues per port, and with their memory divided or shared."""
     draw = random.Random(f"queued {kind} {seed}")
-    case = draw.choice([random_case, random_case, crowded_case])(kind, seed)
-    queueing = draw.choice(["single", "voqsw", "voqnet", "dbbm", "bbq", "damq"])
+    return _with_queues(draw.choice([random_case, random_case, crowded_case])(kind, seed), draw)
+
+
+def _with_queues(case: Case, draw: random.Random) -> Case:
+    queueing = draw.choice(["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"])
     queues = draw.choice([1, 2, 3, 4])
     per = "shared" if queueing == "damq" else draw.choice(["vc", "port", "shared"])
     voq = draw.random() < 0.7, draw.random() < 0.7
     case = replace(case, queueing=queueing, queues=queues, per=per, voq=voq)
-    if kind == "cioq" and draw.random() < 0.1:
+    if case.kind == "cioq" and draw.random() < 0.1:
         case = replace(case, speedup=None, voq=(True, True))
     if per != "vc":
-        in_use, most = (case.acknowledge + queue_count(case)) * Simulation(case).levels, case.packet_max
-        case = replace(case, input_buffer=in_use * most + draw.choice([0, 1, most, 3 * most + 1, 40 * most]))
+        in_use = case.networks * (case.acknowledge + queue_count(case)) * Simulation(case).levels
+        most, more = (
+            case.packet_max,
+            draw.choice([0, 1, case.packet_max, 3 * case.packet_max + 1, 40 * case.packet_max]),
+        )
+        case = replace(case, input_buffer=in_use * most + more)
     return case
+
+
+def lattice_case(kind: str, seed: int) -> Case:
+    """Dimension order on a small HyperX, in one order or in two with a virtual network for each."""
+    draw = random.Random(f"lattice {kind} {seed}")
+    case, dims = random_case(kind, seed), draw.choice([(2, 2), (3, 2), (2, 3)])
+    orders = draw.choice([(), ("xy", "yx"), ("yx", "xy"), ("yx",)])
+    case = replace(case, dims=dims, orders=orders, levels=False, acknowledge=False)
+    count = dims[0] * dims[1]
+    each, latency = draw.choice([1, 2]), draw.choice([0, 1000, 10_000])
+    hosts = tuple(at for at in range(count) for _ in range(each))
+    pairs = [(dim, a, b) for dim in (0, 1) for a in range(count) for b in range(a + 1, count)]
+    apart = [{dim for dim in (0, 1) if case.places(a)[dim] != case.places(b)[dim]} for _, a, b in pairs]
+    links = tuple(
+        Link(a, b, case.host_rate, latency)
+        for (dim, a, b), dims in zip(pairs, apart, strict=True)
+        if dims == {dim}
+    )
+    ends = [(one, one.source % len(hosts), one.destination % len(hosts)) for one in case.messages]
+    messages = tuple(replace(one, source=a, destination=b) for one, a, b in ends if a != b) or (
+        Message(0, 1, 1, 0),
+    )
+    return _with_queues(replace(case, hosts=hosts, links=links, messages=messages), draw)
 
 
 def interleaved_case(kind: str, seed: int) -> Case:

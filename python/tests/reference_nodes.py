@@ -71,7 +71,7 @@ class Endpoint(Node):
 
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
-        self.messages = 0
+        self.messages, self.turn = 0, 0
         self.acks: deque[Packet] = deque()
         self.queues: dict[int, deque[Packet]] = {}  # by destination
         self.ready: deque[int] = deque()  # the queues in turn
@@ -107,8 +107,10 @@ class Endpoint(Node):
         """The send queue whose turn it is, taken out of the round robin."""
         if self.sim.keeps_queues:
             return self.next_of_lines()
-        lacked = set()
+        lacked = set[int]()
         for at, key in enumerate(self.ready):
+            if len(lacked) == self.case.networks * self.sim.queues:
+                break
             vc = self.first_vc(key)
             if vc not in lacked and self.fits(self.queues[key][0]):
                 del self.ready[at]
@@ -139,8 +141,12 @@ class Endpoint(Node):
         return None
 
     def first_vc(self, key: int) -> int:
-        """The virtual channel that the first packet of a send queue takes."""
-        return self.sim.vc(self.queues[key][0], self.out[0].to)
+        """The virtual channel of the first packet of a send queue; its network is the next in turn."""
+        packet = self.queues[key][0]
+        if packet.network is None:
+            packet.network = self.turn % self.case.networks
+            self.turn += 1
+        return self.sim.vc(packet, self.out[0].to)
 
     def fits(self, packet: Packet) -> bool:
         """Whether the switch has room for a packet."""

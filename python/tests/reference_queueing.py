@@ -16,12 +16,14 @@ def queue_count(case: Case) -> int:
             return case.queues
 
 
-def queue_of(case: Case, destination: int, ahead: int) -> int:
+def queue_of(case: Case, destination: int, network: int, ahead: int) -> int:
     """The queue, modulo their number, of a packet that takes the output `ahead` of the next switch."""
     match case.queueing:
+        case "dbbq" if case.dims is not None and case.orders and case.orders[network] == "yx":
+            return case.places(case.hosts[destination])[0] * case.queues // case.dims[0]
         case "voqsw" | "damq":
             return ahead
-        case "bbq":
+        case "bbq" | "dbbq":
             return destination * case.queues // len(case.hosts)
         case _:
             return destination

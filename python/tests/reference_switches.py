@@ -29,7 +29,7 @@ class Switch(Node):
         self.room = [[self.case.output_buffer] * self.sim.vcs for _ in self.ports]
 
     def arrive(self, packet: Packet) -> None:
-        packet.out = self.sim.route(self.number, packet.destination)
+        packet.out = self.sim.route(self.number, packet)
         ends = isinstance(self.out[packet.out].to, Endpoint)
         rises = self.case.levels and isinstance(self.into[packet.port].origin, Switch)
         packet.level = 0 if ends else packet.level + rises

@@ -13,22 +13,17 @@ from fractions import Fraction
 import pytest
 from reference import Simulation
 from reference_case import Case, Row
-from reference_draws import crowded_case, interleaved_case, queued_case, random_case
+from reference_draws import crowded_case, interleaved_case, lattice_case, queued_case, random_case
 
 import tailback
 
 CROSSBARS = ("cioq", "input-queued")
 KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
-MAKERS = (random_case, crowded_case, queued_case, interleaved_case)
+MAKERS = (random_case, crowded_case, queued_case, lattice_case, interleaved_case)
 
 
 def toml(case: Case) -> str:
     """The scenario file of a case."""
-    switches = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
-    lines = ["host " + " ".join(f"h{at}" for at in range(len(case.hosts)))]
-    lines += ["switch " + " ".join(f"s{at}" for at in range(switches))]
-    lines += [f"h{at}, s{switch}" for at, switch in enumerate(case.hosts)]
-    lines += [f"s{link.a}, s{link.b}, {_rate(link.rate)}, {link.latency} ps" for link in case.links]
     switch: dict[str, object] = {
         "kind": case.kind,
         "pipeline": f"{case.pipeline} ps",
@@ -46,13 +41,9 @@ def toml(case: Case) -> str:
     endpoint["queues"] = "fifo" if case.fifo else "per destination"
     if case.drain is not None:
         endpoint["drain_rate"] = _rate(case.drain)
-    deadlock, flit = "hops" if case.levels else "up-down", f"{case.flit_bits} b"
-    tables: dict[str, dict[str, object]] = {
-        "topology": {"kind": "file", "text": "\n".join(lines)},
-        "routing": {"kind": "shortest", "choose": "by-destination", "deadlock": deadlock},
-        "link": {"bandwidth": _rate(case.host_rate), "host": f"{case.host_latency} ps"},
+    tables: dict[str, dict[str, object]] = _network(case) | {
         "packet": {
-            "flit": flit,
+            "flit": f"{case.flit_bits} b",
             "max": f"{case.packet_max} flits",
             "control": f"{case.control} flits",
             "interleave": case.interleave,
@@ -76,6 +67,35 @@ def toml(case: Case) -> str:
         text += f"[{name.partition('#')[0]}]\n"
         text += "".join(f"{key} = {_value(value)}\n" for key, value in table.items())
     return text
+
+
+def _network(case: Case) -> dict[str, dict[str, object]]:
+    link: dict[str, object] = {"bandwidth": _rate(case.host_rate), "host": f"{case.host_latency} ps"}
+    if case.dims is not None:
+        each = len(case.hosts) // (case.dims[0] * case.dims[1])
+        topology = {"kind": "hyperx", "dims": list(case.dims), "concentration": each}
+        routing: dict[str, object] = {"kind": "dor"}
+        if case.orders:
+            routing |= {"orders": list(case.orders), "choose": "round-robin"}
+        return {
+            "topology": topology,
+            "routing": routing,
+            "link": link | {"latency": f"{case.links[0].latency} ps"},
+        }
+    switches = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
+    lines = ["host " + " ".join(f"h{at}" for at in range(len(case.hosts)))]
+    lines += ["switch " + " ".join(f"s{at}" for at in range(switches))]
+    lines += [f"h{at}, s{switch}" for at, switch in enumerate(case.hosts)]
+    lines += [f"s{link.a}, s{link.b}, {_rate(link.rate)}, {link.latency} ps" for link in case.links]
+    return {
+        "topology": {"kind": "file", "text": "\n".join(lines)},
+        "routing": {
+            "kind": "shortest",
+            "choose": "by-destination",
+            "deadlock": "hops" if case.levels else "up-down",
+        },
+        "link": link,
+    }
 
 
 def _buffer(case: Case) -> str | dict[str, object]:
@@ -138,7 +158,7 @@ def difference(case: Case) -> tuple[list[Row], list[Row]]:
 def test_every_packet_goes_when_the_reference_says(kind, make):
     if make is interleaved_case and kind not in CROSSBARS:
         pytest.skip("flits take turns on a crossbar only")
-    for seed in range(30):
+    for seed in range(25):
         assert difference(make(kind, seed)) == ([], []), f"{make.__name__}({kind!r}, {seed})"
 
 
