@@ -88,7 +88,7 @@ class Simulation:
 
     def vc(self, packet: Packet, to: Node) -> int:
         """The virtual channel of a packet on its way to a node."""
-        queue, network = 0, packet.network or 0
+        queue, network = 0, packet.network
         if packet.kind == DATA:
             ahead = self.route(to.number, packet) if isinstance(to, Switch) else 0
             queue = queue_of(self.case, packet.destination, network, ahead) % self.queues
@@ -103,7 +103,7 @@ class Simulation:
         if switch == target:
             return [channel.to for channel in outs].index(self.endpoints[destination])
         if self.case.dims is not None:
-            return self._in_order(switch, target, packet.network or 0)
+            return self._in_order(switch, target, packet.network)
         nearer = [one for one in self.switches if self.far[one.number][target] < self.far[switch][target]]
         ways = [port for port, channel in enumerate(outs) if channel.to in nearer]
         return ways[destination % len(ways)]
@@ -133,6 +133,6 @@ class Simulation:
                 if action is not None:
                     action()
                 nodes.add(node)
-            for node in nodes:
+            for node in sorted(nodes, key=lambda node: isinstance(node, Endpoint)):
                 node.settle()
         return sorted(self.rows)

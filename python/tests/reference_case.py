@@ -58,7 +58,8 @@ class Case:
     drain: Fraction | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring
     dims: tuple[int, int] | None = None  # of a HyperX, whose links are then those of the case
-    orders: tuple[str, ...] = ()  # of its dimensions, "xy" or "yx", taken in turn; each has a virtual network
+    orders: tuple[str, ...] = ()  # of its dimensions, "xy" or "yx"; each has a virtual network
+    weighs: bool = False  # takes the order by occupancy, else in turn; with one send queue for all
 
     @property
     def networks(self) -> int:

@@ -25,7 +25,8 @@ class Packet:
     destination: int
     vc: int = 0  # the virtual channel on which it came
     level: int = 0
-    network: int | None = None  # none before its source has considered it
+    turn: int | None = None  # none before its source has considered it
+    network: int = 0
     port: int = 0  # where it came in, and where it goes
     out: int = 0
     next_vc: int = 0

@@ -99,29 +99,33 @@ def queued_case(kind: str, seed: int) -> Case:
 
 
 def _with_queues(case: Case, draw: random.Random) -> Case:
-    queueing = draw.choice(["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"])
-    queues = draw.choice([1, 2, 3, 4])
-    per = "shared" if queueing == "damq" else draw.choice(["vc", "port", "shared"])
+    queueings = ["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"]
+    memories = ["vc", "port", "shared"]
+    queueing, queues = draw.choice(queueings[: 5 if case.weighs else 6]), draw.choice([1, 2, 3, 4])
+    per = "shared" if queueing == "damq" else draw.choice(memories[: 2 if case.weighs else 3])
     voq = draw.random() < 0.7, draw.random() < 0.7
     case = replace(case, queueing=queueing, queues=queues, per=per, voq=voq)
     if case.kind == "cioq" and draw.random() < 0.1:
         case = replace(case, speedup=None, voq=(True, True))
     if per != "vc":
         in_use = case.networks * (case.acknowledge + queue_count(case)) * Simulation(case).levels
-        most, more = (
-            case.packet_max,
-            draw.choice([0, 1, case.packet_max, 3 * case.packet_max + 1, 40 * case.packet_max]),
-        )
-        case = replace(case, input_buffer=in_use * most + more)
+        most = case.packet_max
+        case = replace(case, input_buffer=in_use * most + draw.choice([0, 1, most, 3 * most + 1, 40 * most]))
     return case
 
 
 def lattice_case(kind: str, seed: int) -> Case:
-    """Dimension order on a small HyperX, in one order or in two with a virtual network for each."""
+    """Dimension order on a small HyperX, in one order or in two with a virtual network for each.
+
+    Acknowledgements would draw theirs at random.
+    """
     draw = random.Random(f"lattice {kind} {seed}")
     case, dims = random_case(kind, seed), draw.choice([(2, 2), (3, 2), (2, 3)])
     orders = draw.choice([(), ("xy", "yx"), ("yx", "xy"), ("yx",)])
-    case = replace(case, dims=dims, orders=orders, levels=False, acknowledge=False)
+    weighs = len(orders) > 1 and draw.random() < 0.5
+    case = replace(case, dims=dims, orders=orders, weighs=weighs, levels=False, acknowledge=False)
+    if weighs:
+        case = replace(case, fifo=True)
     count = dims[0] * dims[1]
     each, latency = draw.choice([1, 2]), draw.choice([0, 1000, 10_000])
     hosts = tuple(at for at in range(count) for _ in range(each))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ def _add(room: list[int], at: int, flits: int) -> None:
 class Node:
     """An endpoint or a switch: its channels out and in, by port."""
 
-    pipeline = 0
+    pipeline, takes_whole = 0, False
 
     def __init__(self, sim: Simulation, name: str) -> None:
         self.sim, self.case, self.name = sim, sim.case, name
@@ -29,10 +30,14 @@ class Node:
         self.into: list[Channel] = []
 
     def arrive(self, packet: Packet) -> None:
-        """The head of a packet comes."""
+        """The head of a packet comes, or all of it if the node takes whole packets only."""
 
     def settle(self) -> None:
         """Decides what starts now."""
+
+    def committed(self, packet: Packet) -> int:
+        """Flits for the virtual channel that a packet would use, here and in the buffer ahead."""
+        return 0
 
     def cut_in(self, channel: Channel, packet: Packet, vc: int) -> None:
         """Starts a control packet behind the flit under way, which holds the channel that much longer."""
@@ -57,7 +62,8 @@ class Node:
         who = kind, *ends, packet.message, packet.sequence
         self.sim.rows.append(Row(now, *who, self.name, channel.to.name, head, tail))
         self.sim.at(channel.free_at, self)
-        self.sim.at(head + channel.to.pipeline, channel.to, partial(channel.to.arrive, packet))
+        due = tail if channel.to.takes_whole else head + channel.to.pipeline
+        self.sim.at(due, channel.to, partial(channel.to.arrive, packet))
 
     def release(self, packet: Packet, when: int) -> None:
         """The packet's tail leaves the input buffer at a time; the sender hears of it later."""
@@ -68,6 +74,8 @@ class Node:
 
 class Endpoint(Node):
     """Sends its messages, and answers packets. It never lacks room."""
+
+    takes_whole = True
 
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
@@ -92,7 +100,7 @@ class Endpoint(Node):
         if packet.kind == DATA and self.case.acknowledge:
             ends = packet.destination, packet.source
             ack = Packet(CONTROL, packet.message, packet.sequence, self.case.control, *ends)
-            self.sim.at(packet.tail, self, partial(self.acks.append, ack))
+            self.acks.append(ack)
 
     def settle(self) -> None:
         while self.acks and self.fits(self.acks[0]) and (self.case.interleave or self.is_free):
@@ -111,7 +119,7 @@ class Endpoint(Node):
         for at, key in enumerate(self.ready):
             if len(lacked) == self.case.networks * self.sim.queues:
                 break
-            vc = self.first_vc(key)
+            vc = self.consider(key)
             if vc not in lacked and self.fits(self.queues[key][0]):
                 del self.ready[at]
                 return key
@@ -129,7 +137,7 @@ class Endpoint(Node):
                 self.ready.append(line[0])
         for _ in range(len(self.ready)):
             key = self.ready.popleft()
-            vc = self.first_vc(key)
+            vc = self.consider(key)
             line = self.lines.get(vc, deque())
             is_behind = bool(line) and line[0] != key
             if not is_behind and self.fits(self.queues[key][0]):
@@ -140,12 +148,17 @@ class Endpoint(Node):
                 self.lines.setdefault(vc, deque()).append(key)
         return None
 
-    def first_vc(self, key: int) -> int:
-        """The virtual channel of the first packet of a send queue; its network is the next in turn."""
-        packet = self.queues[key][0]
-        if packet.network is None:
-            packet.network = self.turn % self.case.networks
+    def consider(self, key: int) -> int:
+        """Gives the first packet of a send queue a virtual network; returns its virtual channel."""
+        packet, networks = self.queues[key][0], self.case.networks
+        if packet.turn is None:
+            packet.turn = self.turn
             self.turn += 1
+            packet.network = packet.turn % networks
+        if self.case.weighs:
+            first = self.out[0].to
+            choices = [replace(packet, network=(packet.turn + step) % networks) for step in range(networks)]
+            packet.network = min(choices, key=first.committed).network
         return self.sim.vc(packet, self.out[0].to)
 
     def fits(self, packet: Packet) -> bool:

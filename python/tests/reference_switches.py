@@ -7,7 +7,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
-from reference_channel import Packet
+from reference_channel import Channel, Packet
 from reference_nodes import Endpoint, Node
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Switch(Node):
         """All channels are there."""
         self.ports = range(len(self.out))
         self.queues: list[list[deque[Packet]]] = [[deque() for _ in range(self.sim.vcs)] for _ in self.ports]
+        self.bound = [[0] * self.sim.vcs for _ in self.ports]
         self.room = [[self.case.output_buffer] * self.sim.vcs for _ in self.ports]
 
     def arrive(self, packet: Packet) -> None:
@@ -34,7 +35,18 @@ class Switch(Node):
         rises = self.case.levels and isinstance(self.into[packet.port].origin, Switch)
         packet.level = 0 if ends else packet.level + rises
         packet.next_vc = self.sim.vc(packet, self.out[packet.out].to)
+        self.bound[packet.out][packet.next_vc] += packet.flits
         self.enter(packet)
+
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        self.bound[packet.out][vc] -= packet.flits
+        super().send(channel, packet, vc, now)
+
+    def committed(self, packet: Packet) -> int:
+        channel = self.out[self.sim.route(self.number, packet)]
+        vc = self.sim.vc(packet, channel.to)
+        ahead = 0 if isinstance(channel.to, Endpoint) else channel.memory.used[vc]
+        return self.bound[self.out.index(channel)][vc] + ahead
 
     def enter(self, packet: Packet) -> None:
         """A packet begins to wait."""

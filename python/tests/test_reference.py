@@ -76,7 +76,7 @@ def _network(case: Case) -> dict[str, dict[str, object]]:
         topology = {"kind": "hyperx", "dims": list(case.dims), "concentration": each}
         routing: dict[str, object] = {"kind": "dor"}
         if case.orders:
-            routing |= {"orders": list(case.orders), "choose": "round-robin"}
+            routing |= {"orders": list(case.orders), "choose": "occupancy" if case.weighs else "round-robin"}
         return {
             "topology": topology,
             "routing": routing,
@@ -183,6 +183,8 @@ def shrunk(case: Case) -> Case:
             ]
             found += [replace(case, messages=(*them[:at], other, *them[at + 1 :])) for other in changed]
         plainer = {key: value for key, value in SIMPLER.items() if getattr(case, key) != value}
+        if case.queueing == "damq" or case.weighs:
+            plainer = {key: value for key, value in plainer.items() if key not in ("per", "fifo")}
         found += [replace(case, **{key: value}) for key, value in plainer.items()]
         plain = tuple(replace(link, latency=0, rate=case.host_rate) for link in case.links)
         return [*found, replace(case, links=plain)] if plain != case.links else found
