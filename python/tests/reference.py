@@ -2,8 +2,9 @@
 
 Where the page had left something open, it follows the engine, and the page says so now.
 
-It knows packets in virtual cut-through with credits, the four kinds of switches, and messages whose times are
-given. All that happens at one time is gathered first; then every node decides what it starts. Times are whole
+It knows packets in virtual cut-through with credits, the four kinds of switches, the queueing schemes but
+those for trees, shortest ways and dimension order, and messages whose times are given. All that happens at
+one time is gathered first; then switches decide what they start, and then endpoints. Times are whole
 picoseconds.
 """
 
@@ -35,6 +36,8 @@ class Simulation:
         number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
         self.far = self._distances(number)
         self.levels = max(1, *map(max, self.far)) if case.levels else 1
+        if case.ring == "date-line":
+            self.levels = 2
         self.queues = queue_count(case)
         several = case.networks * self.queues > 1
         self.keeps_queues = several and not case.fifo and case.queueing not in ("voqsw", "damq")
@@ -48,6 +51,8 @@ class Simulation:
         for link in case.links:
             self._join(self.switches[link.a], self.switches[link.b], link.rate, link.latency)
         for one in self.switches:
+            if case.ring is not None:
+                one.turn_ports()
             one.connect()
         for message in case.messages:
             source = self.endpoints[message.source]
@@ -71,10 +76,20 @@ class Simulation:
             if isinstance(to, Switch):
                 whole, most = ceil(flit), 2 * self.case.packet_max
                 round_trip = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
-                memory = self._memory(round_trip, 1 if isinstance(origin, Endpoint) else self.levels)
+                memory = self._memory(round_trip, self._levels(origin, to))
             channel = Channel(origin, to, port, flit, latency, memory, pace)
             origin.out.append(channel)
             to.into.append(channel)
+
+    def _levels(self, origin: Node, to: Switch) -> int:
+        """Levels in use on a channel to a switch."""
+        if isinstance(origin, Endpoint):
+            return 1
+        if self.case.ring == "date-line":
+            assert isinstance(origin, Switch)
+            dims = [dim for dim in (0, 1) if self.case.joins(origin.number, to.number, dim)]
+            return 1 + any(map(self.case.is_long, dims))
+        return self.levels
 
     def _memory(self, round_trip: int, levels: int) -> Memory:
         """The input buffers of a port where so many levels are in use."""
@@ -113,8 +128,11 @@ class Simulation:
         here, there = list(self.case.places(switch)), self.case.places(target)
         order = self.case.orders[network] if self.case.orders else "xy"
         at = next("xy".index(dim) for dim in order if here["xy".index(dim)] != there["xy".index(dim)])
-        here[at] = there[at]
         assert self.case.dims is not None
+        length = self.case.dims[at]
+        onwards = (there[at] - here[at]) % length
+        step = onwards if self.case.ring is None else 1 if 2 * onwards < length else -1
+        here[at] = (here[at] + step) % length
         beyond = self.switches[here[0] + here[1] * self.case.dims[0]]
         return [channel.to for channel in self.switches[switch].out].index(beyond)
 

@@ -57,7 +57,8 @@ class Case:
     fifo: bool = False
     drain: Fraction | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring
-    dims: tuple[int, int] | None = None  # of a HyperX, whose links are then those of the case
+    dims: tuple[int, int] | None = None  # of a HyperX or torus, whose links are then those of the case
+    ring: str | None = None  # of a torus, what keeps its rings from deadlock: "date-line" or "bubble"
     orders: tuple[str, ...] = ()  # of its dimensions, "xy" or "yx"; each has a virtual network
     weighs: bool = False  # takes the order by occupancy, else in turn; with one send queue for all
 
@@ -67,9 +68,25 @@ class Case:
         return max(1, len(self.orders))
 
     def places(self, switch: int) -> tuple[int, int]:
-        """The place of a switch of a HyperX in each dimension."""
+        """The place of a switch of a lattice in each dimension."""
         assert self.dims is not None
         return switch % self.dims[0], switch // self.dims[0]
+
+    def joins(self, a: int, b: int, dim: int) -> bool:
+        """Whether two switches of a lattice are joined along a dimension."""
+        here, there = self.places(a), self.places(b)
+        assert self.dims is not None
+        near = (here[dim] - there[dim]) % self.dims[dim] in (1, self.dims[dim] - 1)
+        return here[1 - dim] == there[1 - dim] and here[dim] != there[dim] and (near or self.ring is None)
+
+    @property
+    def open_ports(self) -> int:
+        """Ports of a switch that lead nowhere: of a dimension of a torus that has one switch."""
+        return 2 * self.dims.count(1) if self.ring is not None and self.dims is not None else 0
+
+    def is_long(self, dim: int) -> bool:
+        """Whether the channels along a dimension could wait for one another in a circle."""
+        return self.ring is not None and self.dims is not None and self.dims[dim] > 3
 
     @property
     def has_crossbar(self) -> bool:

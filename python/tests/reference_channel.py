@@ -27,6 +27,7 @@ class Packet:
     level: int = 0
     turn: int | None = None  # none before its source has considered it
     network: int = 0
+    bubble: bool = False  # enters a ring, where room for another packet must be left
     port: int = 0  # where it came in, and where it goes
     out: int = 0
     next_vc: int = 0

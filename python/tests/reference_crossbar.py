@@ -78,15 +78,15 @@ class Crossbar(Switch):
         if self.has_queues and channel.free_at <= self.sim.now and not any(self.queues[packet.out]):
             return True
         owed = self.outputs[packet.out].owed[vc]
-        aside = owed.flits if owed is not None and owed is not packet else 0
-        return packet.flits + aside <= (
+        aside = self.needs(owed) if owed is not None and owed is not packet else 0
+        return self.needs(packet) + aside <= (
             self.room[packet.out][vc] if self.has_queues else channel.memory.room(vc)
         )
 
     def may_owe(self, packet: Packet) -> bool:
         """Whether room can be reserved for a packet: not where it waits alone, nor for a second one."""
         output = self.outputs[packet.out]
-        return output.contended and output.owed[packet.next_vc] is None
+        return output.contended and not packet.bubble and output.owed[packet.next_vc] is None
 
     def age(self, packet: Packet) -> int:
         """When a packet came, if that matters."""
@@ -118,7 +118,7 @@ class Crossbar(Switch):
         now, output = self.sim.now, self.outputs[number]
         if output.free_at > now:
             return None, None
-        if output.late is not None and output.passed > len(self.ports):
+        if output.late is not None and output.passed > len(self.ports) + self.case.open_ports:
             if self.input_free[output.late[1]] > now:
                 return None, None
             waiting = sorted(self.firsts(number, *output.late), key=self.age)
@@ -195,7 +195,8 @@ class Crossbar(Switch):
             packet
             for packet in packets[:1]
             if not self.queues[number][packet.next_vc]
-            and packet.flits <= self.out[number].memory.room(packet.next_vc)
+            and (packet.flits if self.has_queues else self.needs(packet))
+            <= self.out[number].memory.room(packet.next_vc)
         ]
 
     def crossing(self, packet: Packet) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 from reference import Simulation
 from reference_case import Case, Link, Message
@@ -101,49 +102,59 @@ def queued_case(kind: str, seed: int) -> Case:
 def _with_queues(case: Case, draw: random.Random) -> Case:
     queueings = ["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"]
     memories = ["vc", "port", "shared"]
-    queueing, queues = draw.choice(queueings[: 5 if case.weighs else 6]), draw.choice([1, 2, 3, 4])
-    per = "shared" if queueing == "damq" else draw.choice(memories[: 2 if case.weighs else 3])
+    may_share = not case.weighs and case.ring != "bubble"
+    queueing, queues = draw.choice(queueings[: 5 + may_share]), draw.choice([1, 2, 3, 4])
+    per = "shared" if queueing == "damq" else draw.choice(memories[: 2 + may_share])
     voq = draw.random() < 0.7, draw.random() < 0.7
     case = replace(case, queueing=queueing, queues=queues, per=per, voq=voq)
-    if case.kind == "cioq" and draw.random() < 0.1:
+    if case.kind == "cioq" and case.ring != "bubble" and draw.random() < 0.1:
         case = replace(case, speedup=None, voq=(True, True))
     if per != "vc":
         in_use = case.networks * (case.acknowledge + queue_count(case)) * Simulation(case).levels
-        most = case.packet_max
+        most = case.packet_max * (1 + (case.ring == "bubble"))
         case = replace(case, input_buffer=in_use * most + draw.choice([0, 1, most, 3 * most + 1, 40 * most]))
     return case
 
 
 def lattice_case(kind: str, seed: int) -> Case:
-    """Dimension order on a small HyperX, in one order or in two with a virtual network for each.
+    """Dimension order on a small HyperX or torus, in one order or in two with a virtual network for each.
 
-    Acknowledgements would draw theirs at random.
+    Acknowledgements would draw theirs at random. In rings of odd length there is one shortest way.
     """
     draw = random.Random(f"lattice {kind} {seed}")
-    case, dims = random_case(kind, seed), draw.choice([(2, 2), (3, 2), (2, 3)])
+    case = random_case(kind, seed)
+    ring = draw.choice([None, None, "date-line", "bubble" if case.has_crossbar else "date-line"])
+    dims = draw.choice([(5, 1), (5, 1), (5, 3), (3, 5)] if ring else [(2, 2), (3, 2), (2, 3)])
     orders = draw.choice([(), ("xy", "yx"), ("yx", "xy"), ("yx",)])
     weighs = len(orders) > 1 and draw.random() < 0.5
-    case = replace(case, dims=dims, orders=orders, weighs=weighs, levels=False, acknowledge=False)
-    if weighs:
-        case = replace(case, fifo=True)
-    count = dims[0] * dims[1]
-    each, latency = draw.choice([1, 2]), draw.choice([0, 1000, 10_000])
+    case = replace(case, dims=dims, orders=orders, weighs=weighs, levels=False, ring=ring)
+    case = replace(case, fifo=case.fifo or weighs, acknowledge=case.acknowledge and len(orders) < 2)
+    count, each, latency = dims[0] * dims[1], draw.choice([1, 2]), draw.choice([0, 1000, 10_000])
     hosts = tuple(at for at in range(count) for _ in range(each))
-    pairs = [(dim, a, b) for dim in (0, 1) for a in range(count) for b in range(a + 1, count)]
-    apart = [{dim for dim in (0, 1) if case.places(a)[dim] != case.places(b)[dim]} for _, a, b in pairs]
     links = tuple(
         Link(a, b, case.host_rate, latency)
-        for (dim, a, b), dims in zip(pairs, apart, strict=True)
-        if dims == {dim}
+        for dim in (0, 1)
+        for a, b in combinations(range(count), 2)
+        if case.joins(a, b, dim)
     )
-    ends = [(one, one.source % len(hosts), one.destination % len(hosts)) for one in case.messages]
-    messages = tuple(replace(one, source=a, destination=b) for one, a, b in ends if a != b) or (
-        Message(0, 1, 1, 0),
-    )
-    return _with_queues(replace(case, hosts=hosts, links=links, messages=messages), draw)
+    messages = []
+    for one in case.messages:
+        a, b = one.source % len(hosts), one.destination % len(hosts)
+        if a != b:
+            whole = -(-one.flits // case.packet_max) * case.packet_max
+            flits = whole if ring == "bubble" else one.flits
+            messages.append(replace(one, source=a, destination=b, flits=flits))
+    messages = messages or [Message(0, 1, case.packet_max, 0)]
+    case = replace(case, hosts=hosts, links=links, messages=tuple(messages))
+    if ring == "bubble":
+        most = 2 * case.packet_max
+        input_buffer = case.input_buffer and max(case.input_buffer, most)
+        case = replace(case, output_buffer=max(case.output_buffer, most), input_buffer=input_buffer)
+    return _with_queues(case, draw)
 
 
 def interleaved_case(kind: str, seed: int) -> Case:
-    """A case whose control packets, of one flit, go between the flits of others."""
-    case = random.Random(f"interleaved {kind} {seed}").choice([random_case, queued_case])(kind, seed)
-    return replace(case, interleave=case.has_crossbar, control=1)
+    """A case whose control packets, of one flit, go between the flits of others; no bubbles."""
+    make = random.Random(f"interleaved {kind} {seed}").choice([random_case, queued_case, lattice_case])
+    case = make(kind, seed)
+    return replace(case, interleave=case.has_crossbar and case.ring != "bubble", control=1)

@@ -156,9 +156,9 @@ class Endpoint(Node):
             self.turn += 1
             packet.network = packet.turn % networks
         if self.case.weighs:
-            first = self.out[0].to
-            choices = [replace(packet, network=(packet.turn + step) % networks) for step in range(networks)]
-            packet.network = min(choices, key=first.committed).network
+            channel, turns = self.out[0], [(packet.turn + step) % networks for step in range(networks)]
+            choices = [replace(packet, network=turn, port=channel.port) for turn in turns]
+            packet.network = min(choices, key=channel.to.committed).network
         return self.sim.vc(packet, self.out[0].to)
 
     def fits(self, packet: Packet) -> bool:

@@ -30,23 +30,63 @@ class Switch(Node):
         self.room = [[self.case.output_buffer] * self.sim.vcs for _ in self.ports]
 
     def arrive(self, packet: Packet) -> None:
-        packet.out = self.sim.route(self.number, packet)
-        ends = isinstance(self.out[packet.out].to, Endpoint)
-        rises = self.case.levels and isinstance(self.into[packet.port].origin, Switch)
-        packet.level = 0 if ends else packet.level + rises
-        packet.next_vc = self.sim.vc(packet, self.out[packet.out].to)
+        self.direct(packet)
         self.bound[packet.out][packet.next_vc] += packet.flits
         self.enter(packet)
+
+    def direct(self, packet: Packet) -> None:
+        """Tells where a packet goes: its output, its virtual channel there, and whether it needs a bubble."""
+        packet.out = self.sim.route(self.number, packet)
+        to, before = self.out[packet.out].to, self.into[packet.port].origin
+        packet.level, packet.bubble = packet.level + (self.case.levels and isinstance(before, Switch)), False
+        if isinstance(to, Endpoint) or self.case.ring is not None:
+            packet.level = 0
+        if isinstance(to, Switch) and self.case.ring is not None:
+            self.enter_ring(packet, before, to)
+        packet.next_vc = self.sim.vc(packet, to)
+
+    def turn_ports(self) -> None:
+        """In a torus the ports of a dimension lead onwards, then back."""
+        dims, here = self.case.dims, self.case.places(self.number)
+        assert dims is not None
+
+        def rank(channel: Channel) -> tuple[int, int]:
+            if not isinstance(channel.to, Switch):
+                return -1, 0
+            there = self.case.places(channel.to.number)
+            dim = int(there[0] == here[0])
+            return dim, int((there[dim] - here[dim]) % dims[dim] != 1)
+
+        order = sorted(range(len(self.out)), key=lambda at: rank(self.out[at]))
+        self.out, self.into = [self.out[at] for at in order], [self.into[at] for at in order]
+        for at, channel in enumerate(self.into):
+            channel.port = at
+
+    def enter_ring(self, packet: Packet, before: Node, to: Switch) -> None:
+        """Gives a packet its level in a long ring, or tells whether it needs a bubble to enter one."""
+        case, target = self.case, self.case.hosts[packet.destination]
+        dim = next(dim for dim in (0, 1) if case.joins(self.number, to.number, dim))
+        if case.ring == "bubble":
+            packet.bubble = not (isinstance(before, Switch) and case.joins(before.number, self.number, dim))
+        elif case.is_long(dim):
+            assert case.dims is not None
+            here, there = case.places(self.number)[dim], case.places(target)[dim]
+            onwards = case.places(to.number)[dim] == (here + 1) % case.dims[dim]
+            packet.level = int(there > here if onwards else there < here)
+
+    def needs(self, packet: Packet) -> int:
+        """Room that a packet needs in the first buffer behind the crossbar."""
+        return packet.flits + packet.bubble * self.case.packet_max
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         self.bound[packet.out][vc] -= packet.flits
         super().send(channel, packet, vc, now)
 
     def committed(self, packet: Packet) -> int:
-        channel = self.out[self.sim.route(self.number, packet)]
-        vc = self.sim.vc(packet, channel.to)
+        self.direct(packet)
+        channel, vc = self.out[packet.out], packet.next_vc
         ahead = 0 if isinstance(channel.to, Endpoint) else channel.memory.used[vc]
-        return self.bound[self.out.index(channel)][vc] + ahead
+        return self.bound[packet.out][vc] + ahead
 
     def enter(self, packet: Packet) -> None:
         """A packet begins to wait."""

@@ -73,8 +73,9 @@ def _network(case: Case) -> dict[str, dict[str, object]]:
     link: dict[str, object] = {"bandwidth": _rate(case.host_rate), "host": f"{case.host_latency} ps"}
     if case.dims is not None:
         each = len(case.hosts) // (case.dims[0] * case.dims[1])
-        topology = {"kind": "hyperx", "dims": list(case.dims), "concentration": each}
-        routing: dict[str, object] = {"kind": "dor"}
+        kind = "torus" if case.ring else "hyperx"
+        topology = {"kind": kind, "dims": list(case.dims), "concentration": each}
+        routing: dict[str, object] = {"kind": "dor"} | ({"deadlock": case.ring} if case.ring else {})
         if case.orders:
             routing |= {"orders": list(case.orders), "choose": "occupancy" if case.weighs else "round-robin"}
         return {
@@ -177,7 +178,9 @@ def shrunk(case: Case) -> Case:
         fewer = [them[:at] + them[at + 1 :] for at in range(len(them))] if len(them) > 1 else []
         found = [replace(case, messages=messages) for messages in fewer]
         for at, one in enumerate(them):
-            changed = [replace(one, flits=1), replace(one, flits=one.flits - 1)] if one.flits > 1 else []
+            step = case.packet_max if case.ring == "bubble" else 1  # bubbles are for packets of one length
+            shorter = {step, one.flits - step} if one.flits > step else set()
+            changed = [replace(one, flits=flits) for flits in sorted(shorter)]
             changed += [
                 replace(one, start=start) for start in (0, one.start // 2000 * 1000) if start < one.start
             ]
