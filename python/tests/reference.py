@@ -29,6 +29,8 @@ _UNLIMITED = 1 << 60
 class Simulation:
     """A case under way: its nodes, and what is to happen."""
 
+    endpoint = Endpoint
+
     def __init__(self, case: Case) -> None:
         self.case, self.now, self.rows = case, 0, list[Row]()
         self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
@@ -44,7 +46,7 @@ class Simulation:
         self.vcs = 2 * case.networks * self.queues * self.levels
         self.fastest = case.flit_bits * 1000 / max([case.host_rate, *(link.rate for link in case.links)])
         kind = Crossbar if case.has_crossbar else Unlimited
-        self.endpoints = [Endpoint(self, f"endpoint {at}") for at in range(len(case.hosts))]
+        self.endpoints = [self.endpoint(self, f"endpoint {at}") for at in range(len(case.hosts))]
         self.switches = [kind(self, f"switch {at}", at) for at in range(number)]
         for endpoint, switch in zip(self.endpoints, case.hosts, strict=True):
             self._join(endpoint, self.switches[switch], case.host_rate, case.host_latency)

@@ -7,6 +7,8 @@ from fractions import Fraction
 from math import gcd
 
 CONTROL, DATA = 0, 1
+ANY = -1  # rank, or tag, of a receive
+Turn = tuple[int, int, int]  # sender, receiver, tag
 
 
 @dataclass(frozen=True)
@@ -133,3 +135,42 @@ class Row:
     to: str
     head: int
     tail: int
+
+
+@dataclass(frozen=True)
+class Op:
+    """Computing for so many ps, or a message of so many bytes; begins when others have ended, or begun."""
+
+    kind: str  # calc, send, recv
+    amount: int
+    peer: int = 0
+    tag: int = 0
+    cpu: int = 0
+    requires: tuple[int, ...] = ()
+    irequires: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """The keys of `mpi`: sizes in bytes, times in ps, a rate in Mb/s."""
+
+    eager: int = 8192
+    control: int = 64
+    overhead: int = 10_000
+    delay: int = 3_500_000
+    copy: int = 14_500
+
+
+@dataclass(frozen=True)
+class Job:
+    """The operations of each rank, and its endpoint."""
+
+    ranks: tuple[tuple[Op, ...], ...]
+    endpoints: tuple[int, ...]
+    mpi: Mpi = Mpi()
+    start: int = 0
+
+    def turn(self, sender: int, receiver: int, tag: int) -> Turn:
+        """What is not overtaken: messages of the same tag, or all, if some rank takes any tag."""
+        any_tag = any(op.kind == "recv" and op.tag == ANY for ops in self.ranks for op in ops)
+        return sender, receiver, ANY if any_tag else tag
