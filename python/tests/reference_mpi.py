@@ -48,8 +48,8 @@ class Host(Endpoint):
         self.sending[self.messages] = message.flits, left, come
         self.create(message)
 
-    def send(self, channel: Channel, packet: Packet, vc: int) -> None:
-        super().send(channel, packet, vc)
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        super().send(channel, packet, vc, now)
         if packet.kind == DATA:
             flits, left, _ = self.sending[packet.message]
             if packet.sequence * self.case.packet_max + packet.flits == flits:
