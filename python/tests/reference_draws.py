@@ -102,7 +102,7 @@ def queued_case(kind: str, seed: int) -> Case:
 def _with_queues(case: Case, draw: random.Random) -> Case:
     queueings = ["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"]
     memories = ["vc", "port", "shared"]
-    may_share = not case.weighs and case.ring != "bubble"
+    may_share = case.ring != "bubble"
     queueing, queues = draw.choice(queueings[: 5 + may_share]), draw.choice([1, 2, 3, 4])
     per = "shared" if queueing == "damq" else draw.choice(memories[: 2 + may_share])
     voq = draw.random() < 0.7, draw.random() < 0.7

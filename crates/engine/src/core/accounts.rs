@@ -89,9 +89,9 @@ impl Fabric {
         let record = &self.channels[channel];
         let back: u32 = record.returns.flits(vc, self.now);
         // A channel to an endpoint has no buffer ahead.
-        let buffer =
-            self.plan.links.get(usize::from(record.row)).map_or(0, |link| link.buffer[usize::from(vc)]);
-        self.bound[lane] + buffer.saturating_sub(self.credits[lane] + back)
+        let own = self.plan.links.get(usize::from(record.row)).map_or(0, |link| link.buffer[usize::from(vc)]);
+        let room = own + self.borrowed.get(lane as usize).copied().unwrap_or(0);
+        self.bound[lane] + room.saturating_sub(self.credits[lane] + back)
     }
 
     /// Takes back what was promised to a packet that is dropped.
