@@ -154,7 +154,7 @@ def lattice_case(kind: str, seed: int) -> Case:
 
 
 def interleaved_case(kind: str, seed: int) -> Case:
-    """A case whose control packets, of one flit, go between the flits of others; no bubbles."""
+    """A case whose control packets go between the flits of others."""
     make = random.Random(f"interleaved {kind} {seed}").choice([random_case, queued_case, lattice_case])
     case = make(kind, seed)
-    return replace(case, interleave=case.has_crossbar and case.ring != "bubble", control=1)
+    return replace(case, interleave=case.has_crossbar)

@@ -1,6 +1,6 @@
 //! Accounts that only some routings, buffers and records need: room that is promised, flits that are bound for a virtual
 //! channel, credits that virtual channels share, and what is carried by whom.
-use super::NEVER;
+use super::{NEVER, Tick};
 use super::channel::Far;
 use super::fabric::Fabric;
 use super::packet::Kind;
@@ -127,6 +127,10 @@ impl Fabric {
             self.keep_accounts(channel, id);
         }
         let hot = &self.pool.hot[id];
+        if self.interleaves(hot.next_vc) {
+            let time = self.timing[self.channels[channel].row as u32].time(hot.flits());
+            self.cut_free[channel] = (self.now + time as Tick).max(hot.tail);
+        }
         if let Some(loads) = &mut self.probe.loads
             && channel < self.ports
             && hot.kind() == Kind::Data

@@ -63,7 +63,7 @@ pub struct Fabric {
     pub(super) bound: Table<u32>,
     pub(super) timing: Table<Timing>,
     /// When each channel can take another control packet between the flits of a data packet; empty if none goes there.
-    cut_free: Table<Tick>,
+    pub(super) cut_free: Table<Tick>,
     /// Credits of each virtual channel of each channel, a channel's side by side, and the packets that wait for it.
     pub(super) credits: Table<u32>,
     pub(super) lanes: Table<Lane>,
@@ -136,7 +136,7 @@ impl Fabric {
         fabric.accounted = accounts.iter().any(|account| !account.is_empty())
             || fabric.probe.ports_recorded()
             || fabric.probe.traces();
-        fabric.unusual = fabric.accounted || fabric.probe.loads.is_some();
+        fabric.unusual = fabric.accounted || fabric.probe.loads.is_some() || fabric.plan.interleave;
         fabric
     }
 
@@ -305,7 +305,6 @@ impl Fabric {
         self.now = now;
         let record = &mut self.channels[channel];
         let end = record.free_at;
-        self.cut_free[channel] = end;
         record.starved = starved;
         if until > now {
             (record.free_at, record.sending) = (until + (end - start), sending);

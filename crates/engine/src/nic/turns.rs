@@ -103,12 +103,14 @@ impl<S: Source> NicSet<S> {
             self.prompt(fabric, endpoint);
         }
         let mut starved = fabric.channels[channel].free_at <= now && self.send_one(fabric, endpoint);
-        // Reservations need not wait for the channel if they go between the flits of data.
-        let early = self.at_once && self.plan.interleave;
+        // Control packets need not wait for the channel if they go between the flits of data.
+        let early = self.plan.interleave && (self.at_once || !self.nodes[endpoint].control.is_empty());
         if early && fabric.channels[channel].free_at > now {
             fabric.take_credits(channel);
+            while self.send_first_control(fabric, endpoint) {}
             while self.reserve(fabric, endpoint, &mut Lacking::default()) {}
-            starved = !self.nodes[endpoint].hurried.is_empty();
+            let node = &self.nodes[endpoint];
+            starved = !node.control.is_empty() || !node.hurried.is_empty();
         }
         let node = &self.nodes[endpoint];
         let free_at = fabric.channels[channel].free_at;
@@ -143,15 +145,10 @@ impl<S: Source> NicSet<S> {
     pub(super) fn send_one(&mut self, fabric: &mut Fabric, endpoint: u32) -> bool {
         let channel = fabric.ports + endpoint;
         fabric.take_credits(channel);
-        let mut starved = false;
-        let has_credit = |packet: &Packet| fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits();
-        let control = &mut self.nodes[endpoint].control;
-        if let Some(at) = control.iter().position(has_credit) {
-            let mut packet = control.remove(at).expect("seen");
-            self.inject(fabric, endpoint, &mut packet);
+        if self.send_first_control(fabric, endpoint) {
             return false;
         }
-        starved |= !control.is_empty();
+        let mut starved = !self.nodes[endpoint].control.is_empty();
         if self.nodes[endpoint].hold > fabric.now {
             return starved;
         }
@@ -188,6 +185,18 @@ impl<S: Source> NicSet<S> {
             Some(lacked) => starved || lacked,
             None => false,
         }
+    }
+
+    /// Sends the first control packet that has credit; returns whether there was one.
+    #[inline]
+    fn send_first_control(&mut self, fabric: &mut Fabric, endpoint: u32) -> bool {
+        let channel = fabric.ports + endpoint;
+        let has_credit = |packet: &Packet| fabric.credit(channel, packet.hot.next_vc) >= packet.hot.flits();
+        let control = &mut self.nodes[endpoint].control;
+        let Some(at) = control.iter().position(has_credit) else { return false };
+        let mut packet = control.remove(at).expect("seen");
+        self.inject(fabric, endpoint, &mut packet);
+        true
     }
 
     /// Tries the queues in turn. Returns whether something lacked credit, or none if a packet was sent.

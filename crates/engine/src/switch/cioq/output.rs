@@ -34,9 +34,10 @@ impl<const W: usize, const V: usize> State<W, V> {
             let input = output.requests[class as usize].next_from(turn)? as u32;
             let (id, _) = self.first_of(fabric, port, class, input);
             let hot = &fabric.pool.hot[id];
-            let (flits, vc) = (hot.flits(), hot.next_vc);
+            let (vc, needed) =
+                (hot.next_vc, if Self::QUEUES { hot.flits() } else { fabric.room_needed(hot) });
             let queue_empty = !Self::QUEUES || !output.queued.contains(vc as usize);
-            if queue_empty && fabric.affords(port, vc, flits) {
+            if queue_empty && fabric.affords(port, vc, needed) {
                 return Some((class, input));
             }
         }
