@@ -1,9 +1,9 @@
 //! Accounts that only some routings, buffers and records need: room that is promised, flits that are bound for a virtual
 //! channel, credits that virtual channels share, and what is carried by whom.
-use super::{NEVER, Tick};
 use super::channel::Far;
 use super::fabric::Fabric;
 use super::packet::Kind;
+use super::{NEVER, Tick};
 use crate::protocol::{Agent, Departure};
 use std::ops::RangeInclusive;
 

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// Exchange of the borders of a box of cells with up to 26 neighbours in a grid of ranks, not periodic. In each iteration a rank
 /// computes, posts receives from all neighbours, starts sends to all (6 faces, 12 edges, 8 corners), and waits for all.
-/// Rank = x + Px·(y + Py·z).
+/// Rank = x + Px·(y + Py·z). Neighbours come faces first, then edges, then corners, each by z, then y, then x: the same, one below,
+/// one above.
 ///
 /// Source: Ember's Halo3D26, whose code never does the reduction that its parameter `doreduce` asks for: that of `allreduce` is
 /// ours.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The skeleton of MILC's lattice quantum chromodynamics: a four-dimensional torus of ranks. In each iteration, twice (for the
 /// even and for the odd sites): receives from all 8 neighbours are posted, sends to all are started, the rank computes, and
 /// waits for all sends, then for all receives; at the end two allreduces of 8 B. In a dimension of 2 both neighbours are the
-/// same rank, in one of 1 there are none.
+/// same rank, in one of 1 there are none. The last dimension varies fastest with the rank; in each, the first of the two goes down.
 ///
 /// Source: SWM `milc_skeleton.json`, 4096 ranks (8⁴); paper ABATE runs 625 (5⁴).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Neutron transport by sweeps (Koch, Baker, Alcouffe 1992): ranks stand in a two-dimensional grid, each with a column of cells.
 /// A sweep starts in a corner; for each block of planes a rank receives from the two neighbours that it comes from, computes, and
-/// sends to the two that it goes to. In each iteration sweeps start twice in each of the four corners, one corner after the
-/// other. All sends and receives are blocking, as in the original; the order of the corners follows Ember's Sweep3D. Source of
+/// sends to the two that it goes to. In each iteration sweeps start in the four corners, one after the other, and then once more in each. All sends and receives are blocking, as in the original; the order of the corners follows Ember's Sweep3D. Source of
 /// the sizes: ours.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

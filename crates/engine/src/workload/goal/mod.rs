@@ -14,9 +14,10 @@ mod binary;
 mod text;
 
 /// A recorded application: for each rank, sends, receives and computing, each with what it waits for. Operations on the same
-/// processor of a rank are done one after the other, in the order in which they become free to begin; a send or a receive takes
+/// processor of a rank are done one after the other, in the order in which they become free to begin: of several freed at once in that of the
+/// lines that say what they require, and at the start of the job in that of the file. A send or a receive takes
 /// the processor for `mpi.overhead`, a receive when it is posted and not again when its message comes. A message is matched by its
-/// sender and tag, whatever sizes the two operations name; a rank can have messages of 32,768 different tags. What requires a send waits until its last flit has left, `mpi.delay` and
+/// sender and tag, of which −1 is any, whatever sizes the two operations name; a rank can have messages of 32,768 different tags. What requires a send waits until its last flit has left, `mpi.delay` and
 /// copy included.
 ///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`, or, if it is binary, as `data`; a result keeps

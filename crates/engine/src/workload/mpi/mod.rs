@@ -43,7 +43,7 @@ pub struct Mpi {
     /// Rate at which an eager message is copied before it is sent; copies occupy nothing, so that those of several messages overlap. Source: CODES, 0.55 ns for a byte, rounded to 14.5 Gb/s. In a
     /// VEF trace: in no time.
     pub copy: Option<Rate>,
-    /// Time of a barrier that goes by a network of its own, from the last rank's coming to all ranks' leaving; without it, a
+    /// Time of a barrier that goes by a network of its own, from the last rank's coming, after its `overhead`, to all ranks' leaving; without it, a
     /// barrier is made of messages, by dissemination.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub barrier: Option<Duration>,

@@ -126,7 +126,7 @@ pub enum Allgather {
 pub enum Alltoall {
     /// n − 1 exchanges, in step k with the ranks k ahead and k behind.
     Pairwise,
-    /// All sends and receives at once, in the same order.
+    /// All at once: a receive and a send by turns, in the same order.
     AtOnce,
 }
 
