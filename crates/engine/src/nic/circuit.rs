@@ -121,7 +121,8 @@ impl<S: Source> NicSet<S> {
             assert_eq!(packet.notes.words[0], Kind::Probe as u64, "law broken: a flow without a queue");
             return;
         };
-        self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
+        let before = fabric.now.saturating_sub(1);
+        self.catch_up(fabric, endpoint, before);
         let record = &mut self.queues[queue];
         let weight = record.circuit.weight();
         record.circuit.on_return(packet.notes.words[0]);
@@ -129,7 +130,7 @@ impl<S: Source> NicSet<S> {
         if self.source.hears(Kind::Return) {
             self.source.on_control(record, packet, fabric.now);
         }
-        self.go_on(fabric, endpoint, queue);
+        self.go_on(fabric, endpoint, queue, before);
         self.make_ready(endpoint, queue, fabric.now);
     }
 }

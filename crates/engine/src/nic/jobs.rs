@@ -16,9 +16,10 @@ impl<S: Source> NicSet<S> {
             fabric.probe.offered(&message);
             let queue = self.queue(endpoint, out.dst);
             let record = &mut self.queues[queue];
+            let waits = record.has_message();
             record.push_tagged(message, out.tag);
             self.source.on_message(&mut record.state, message.flits());
-            self.make_ready(endpoint, queue, fabric.now);
+            self.note_message(endpoint, queue, waits, fabric.now);
         }
         self.hosts = Some(hosts);
         next

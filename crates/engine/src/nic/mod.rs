@@ -201,16 +201,17 @@ impl<S: Source> NicSet<S> {
         message
     }
 
-    /// A queue that has no message gets the first of those that wait for it in their generators, as if they had waited in it.
+    /// A queue that has no message gets the first of those that wait for it in their generators, as if they had waited in it: of
+    /// those created by a time, up to which the endpoint has been looked at.
     #[inline]
-    fn go_on(&mut self, fabric: &mut Fabric, endpoint: u32, queue: u32) {
-        let (node, record, now) = (&self.nodes[endpoint], &self.queues[queue], fabric.now);
+    fn go_on(&mut self, fabric: &mut Fabric, endpoint: u32, queue: u32, by: Tick) {
+        let (node, record) = (&self.nodes[endpoint], &self.queues[queue]);
         if !node.generators_wait || record.has_message() {
             return;
         }
         let waits = |&at: &u32| {
             let feed = &self.feeds[at];
-            feed.born <= now && feed.only.is_some_and(|dst| self.fifo || dst == record.dst)
+            feed.born <= by && feed.only.is_some_and(|dst| self.fifo || dst == record.dst)
         };
         let Some(first) = node.generators.clone().filter(waits).min_by_key(|&at| self.feeds[at].born) else {
             return;
@@ -218,8 +219,18 @@ impl<S: Source> NicSet<S> {
         let message = self.take(fabric, first);
         self.add(queue, message);
         let (node, next) = (&mut self.nodes[endpoint], self.feeds[first].born);
-        if next > now {
+        if next > by {
             node.next_born = node.next_born.min(next);
+        }
+    }
+
+    /// A message came to a queue: the first joins the round robin; if others wait, it joins only if it has something to send now.
+    #[inline]
+    fn note_message(&mut self, endpoint: u32, queue: u32, others_wait: bool, now: Tick) {
+        if others_wait {
+            self.line_up(endpoint, queue, now);
+        } else {
+            self.make_ready(endpoint, queue, now);
         }
     }
 
@@ -234,13 +245,21 @@ impl<S: Source> NicSet<S> {
         self.hurry(endpoint, queue, now);
     }
 
-    /// A queue that wants to reserve does so ahead of all data, if the protocol wants it to.
+    /// A queue that wants to reserve does so ahead of all data, if the protocol wants it to; one that may want to at a time is asked
+    /// then, whatever stands before it in the round robin.
     #[inline]
     fn hurry(&mut self, endpoint: u32, queue: u32, now: Tick) {
         let record = &mut self.queues[queue];
-        if self.at_once && !record.hurried && matches!(self.source.pull(record, now), Pull::Reserve(_)) {
-            record.hurried = true;
-            self.nodes[endpoint].hurried.push_back(queue);
+        if !self.at_once || record.hurried {
+            return;
+        }
+        match self.source.pull(record, now) {
+            Pull::Reserve(_) => {
+                record.hurried = true;
+                self.nodes[endpoint].hurried.push_back(queue);
+            }
+            Pull::At(at) => self.look_at(endpoint, queue, at),
+            _ => {}
         }
     }
 }

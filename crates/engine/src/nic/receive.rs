@@ -140,13 +140,14 @@ impl<S: Source> NicSet<S> {
         if plain && self.find(endpoint, packet.cold.src).is_none() {
             return false;
         }
-        self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
+        let before = fabric.now.saturating_sub(1);
+        self.catch_up(fabric, endpoint, before);
         let queue = self.queue(endpoint, packet.cold.src);
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
         self.nodes[endpoint].due.note(queue, record);
         self.note_rate(fabric, queue, (packet.hot.dst, packet.cold.src));
-        self.go_on(fabric, endpoint, queue);
+        self.go_on(fabric, endpoint, queue, before);
         let record = &self.queues[queue];
         if plain && record.is_empty() && !record.ready && record.wake_at.is_none() {
             self.forget(endpoint, queue, fabric.now);

@@ -63,7 +63,7 @@ impl<S: Source> NicSet<S> {
         self.source.on_sent(record, &sent);
         self.nodes[endpoint].due.note(queue, record);
         self.note_rate(fabric, queue, (packet.cold.src, packet.hot.dst));
-        self.go_on(fabric, endpoint, queue);
+        self.go_on(fabric, endpoint, queue, fabric.now);
         // Before the end of the packet nothing is sent.
         self.note_want(endpoint, queue, end);
         true

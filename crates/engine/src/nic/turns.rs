@@ -63,8 +63,9 @@ impl<S: Source> NicSet<S> {
                     continue;
                 }
                 let queue = self.queue(endpoint, message.dst);
+                let waits = self.queues[queue].has_message();
                 self.add(queue, message);
-                self.make_ready(endpoint, queue, at);
+                self.note_message(endpoint, queue, waits, at);
             }
         }
         self.nodes[endpoint].next_born = next_born;
@@ -338,8 +339,13 @@ impl<S: Source> NicSet<S> {
 
     /// A queue has nothing to send before a time.
     fn put_to_sleep(&mut self, endpoint: u32, queue: u32, at: Tick) {
+        self.queues[queue].ready = false;
+        self.look_at(endpoint, queue, at);
+    }
+
+    /// A queue is looked at when a time comes.
+    pub(super) fn look_at(&mut self, endpoint: u32, queue: u32, at: Tick) {
         let record = &mut self.queues[queue];
-        record.ready = false;
         let wakes = Some(NonZero::new(at).expect("law broken: a queue waits for the beginning"));
         if std::mem::replace(&mut record.wake_at, wakes) != wakes {
             self.nodes[endpoint].asleep.push(Reverse((at, record.dst, queue)));
