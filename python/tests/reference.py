@@ -3,9 +3,9 @@
 Where the page had left something open, it follows the engine, and the page says so now.
 
 It knows packets in virtual cut-through with credits, the four kinds of switches, the queueing schemes but
-those for trees, shortest ways and dimension order, and messages whose times are given. All that happens at
-one time is gathered first; then switches decide what they start, and then endpoints. Times are whole
-picoseconds.
+those for trees, shortest ways and dimension order, three protocols, and messages whose times are given. All
+that happens at one time is gathered first; then switches decide what they start, and then endpoints. Times
+are whole picoseconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import partial
 from math import ceil
 
-from reference_case import DATA, Case, Row
+from reference_case import Case, Row
 from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_nodes import Endpoint, Node
@@ -43,10 +43,11 @@ class Simulation:
         self.queues = queue_count(case)
         several = case.networks * self.queues > 1
         self.keeps_queues = several and not case.fifo and case.queueing not in ("voqsw", "damq")
-        self.vcs = 2 * case.networks * self.queues * self.levels
+        self.vcs = len(case.classes) * case.networks * self.queues * self.levels
         self.fastest = case.flit_bits * 1000 / max([case.host_rate, *(link.rate for link in case.links)])
-        kind = Crossbar if case.has_crossbar else Unlimited
-        self.endpoints = [self.endpoint(self, f"endpoint {at}") for at in range(len(case.hosts))]
+        kind: type[Switch] = Crossbar if case.has_crossbar else Unlimited
+        make, kind = case.protocol.nodes(kind) if case.protocol else (self.endpoint, kind)
+        self.endpoints = [make(self, f"endpoint {at}") for at in range(len(case.hosts))]
         self.switches = [kind(self, f"switch {at}", at) for at in range(number)]
         for endpoint, switch in zip(self.endpoints, case.hosts, strict=True):
             self._join(endpoint, self.switches[switch], case.host_rate, case.host_latency)
@@ -79,7 +80,7 @@ class Simulation:
                 whole, most = ceil(flit), 2 * self.case.packet_max
                 round_trip = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
                 memory = self._memory(round_trip, self._levels(origin, to))
-            channel = Channel(origin, to, port, flit, latency, memory, pace)
+            channel = Channel(origin, to, port, flit, latency, memory, pace, [0] * len(self.case.classes))
             origin.out.append(channel)
             to.into.append(channel)
 
@@ -106,7 +107,7 @@ class Simulation:
     def vc(self, packet: Packet, to: Node) -> int:
         """The virtual channel of a packet on its way to a node."""
         queue, network = 0, packet.network
-        if packet.kind == DATA:
+        if packet.what == "data":
             ahead = self.route(to.number, packet) if isinstance(to, Switch) else 0
             queue = queue_of(self.case, packet.destination, network, ahead) % self.queues
         return (
@@ -137,6 +138,22 @@ class Simulation:
         here[at] = (here[at] + step) % length
         beyond = self.switches[here[0] + here[1] * self.case.dims[0]]
         return [channel.to for channel in self.switches[switch].out].index(beyond)
+
+    def record(
+        self, packet: Packet, where: tuple[str, str], when: tuple[int, int, int], event: str = "sent"
+    ) -> None:
+        """Notes what became of a packet."""
+        who = packet.what, packet.source, packet.destination, packet.message, packet.sequence
+        start, *rest = when
+        traffic_class = self.case.classes[packet.kind]
+        self.rows.append(Row(start, *who, *where, *rest, event, traffic_class, packet.granted))
+
+    def reply(self, packet: Packet, what: str, granted: int = -1) -> Packet:
+        """A control packet that answers another."""
+        classes = self.case.classes
+        kind, about = classes.index(what if what in classes else "control"), (packet.message, packet.sequence)
+        ends = packet.destination, packet.source
+        return Packet(kind, *about, self.case.control, *ends, what=what, granted=granted, asked=packet.asked)
 
     def at(self, when: int, node: Node, action: Callable[[], None] | None = None) -> None:
         """Does something at a time, and has a node decide when all that happens then has happened."""

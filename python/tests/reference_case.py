@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import ceil, gcd
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reference_protocols import Protocol
 
 CONTROL, DATA = 0, 1
 ANY = -1  # rank, or tag, of a receive
@@ -58,11 +62,17 @@ class Case:
     acknowledge: bool = True
     fifo: bool = False
     drain: Fraction | None = None
+    protocol: Protocol | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring
     dims: tuple[int, int] | None = None  # of a HyperX or torus, whose links are then those of the case
     ring: str | None = None  # of a torus, what keeps its rings from deadlock: "date-line" or "bubble"
     orders: tuple[str, ...] = ()  # of its dimensions, "xy" or "yx"; each has a virtual network
     weighs: bool = False  # takes the order by occupancy, else in turn; with one send queue for all
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The traffic classes, the best first."""
+        return self.protocol.classes if self.protocol else ("control", "data")
 
     @property
     def networks(self) -> int:
@@ -115,6 +125,12 @@ class Case:
             return 1
         return gcd(self.pipeline, self.host_latency, *map(int, flits), *(link.latency for link in self.links))
 
+    def span(self, flits: Fraction | int, flit: Fraction) -> int:
+        """The time of some flits as protocols reckon: a share of a largest packet's, in whole ticks."""
+        tick = self.tick()
+        most = ceil(self.packet_max * flit / tick)
+        return ceil(flits * Fraction(most, self.packet_max)) * tick
+
     def rounded(self, time: int) -> int:
         """A time of the traffic, to the nearest tick; one that is not 0 has at least one."""
         tick = self.tick()
@@ -135,6 +151,9 @@ class Row:
     to: str
     head: int
     tail: int
+    event: str = "sent"
+    traffic_class: str = "data"
+    granted: int = -1
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from reference_case import CONTROL, DATA
-
 if TYPE_CHECKING:
     from reference_nodes import Node
 
@@ -28,11 +26,15 @@ class Packet:
     turn: int | None = None  # none before its source has considered it
     network: int = 0
     bubble: bool = False  # enters a ring, where room for another packet must be left
-    port: int = 0  # where it came in, and where it goes
+    port: int = 0  # where it came in (-1: a switch made it), and where it goes
     out: int = 0
     next_vc: int = 0
     came: int = 0  # when its head was there, and when its tail is behind the pipeline
     tail: int = 0
+    what: str = "data"
+    granted: int = -1  # the time that it carries, for protocols with one
+    asked: int = 0  # flits that a reservation is for
+    waited: int = 0  # in input buffers
 
 
 @dataclass
@@ -63,13 +65,13 @@ class Channel:
     latency: int
     memory: Memory
     pace: Fraction  # time of a flit behind the head: longer than `flit` if the endpoint drains more slowly
+    turns: list[int]  # next virtual channel, by class
     free_at: int = 0
     cut_until: int = 0  # end of its last control packet, between whose flits no other goes
-    turns: list[int] = field(default_factory=lambda: [0, 0])  # next virtual channel, by class
 
     def choose(self, queues: list[deque[Packet]], *, by_age: bool, by_input: bool) -> int | None:
         """The one whose first packet goes next: of the best class with credit, by age, by turns."""
-        for kind in (CONTROL, DATA):
+        for kind in range(len(self.turns)):
             ranks = []
             for vc, queue in enumerate(queues):
                 if queue and queue[0].kind == kind and queue[0].flits <= self.memory.room(vc):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
-from reference_case import CONTROL, DATA
+from reference_case import CONTROL
 from reference_channel import Packet
 from reference_switches import Switch
 
@@ -31,18 +31,23 @@ class Crossbar(Switch):
 
     def connect(self) -> None:
         super().connect()
-        vcs, ports = self.sim.vcs, self.ports
-        self.lanes: list[list[list[Packet]]] = [[[] for _ in range(vcs)] for _ in ports]
-        self.input_free, self.input_turns = [0 for _ in ports], [[0, 0] for _ in ports]
-        self.outputs = [Output([0, 0], [[[] for _ in ports] for _ in range(2)], [None] * vcs) for _ in ports]
+        vcs, inputs, none = self.sim.vcs, self.inputs, [0] * len(self.case.classes)
+        self.lanes: list[list[list[Packet]]] = [[[] for _ in range(vcs)] for _ in inputs]
+        self.input_free, self.input_turns = [0 for _ in inputs], [[*none] for _ in inputs]
+        orders: list[list[list[list[int]]]] = [[[[] for _ in inputs] for _ in none] for _ in self.ports]
+        self.outputs = [Output([*none], order, [None] * vcs) for order in orders]
 
     def enter(self, packet: Packet) -> None:
         lane, output = self.lanes[packet.port][packet.vc], self.outputs[packet.out]
         lane.append(packet)
-        if self.case.voq[packet.kind] or len(lane) == 1:
+        if self.voq(packet) or len(lane) == 1:
             self.line_up(packet)
         output.waiting += 1
         output.contended |= output.waiting > 1 or not self.case.reserves_late
+
+    def voq(self, packet: Packet) -> bool:
+        """Whether there are virtual output queues where a packet waits: the virtual input has them always."""
+        return self.case.voq[packet.what == "data"] or packet.port < 0
 
     def line_up(self, packet: Packet) -> None:
         """The packet's virtual channel has one that may be next for an output."""
@@ -55,9 +60,7 @@ class Crossbar(Switch):
         lane, output = self.lanes[packet.port][packet.vc], self.outputs[packet.out]
         lane.remove(packet)
         output.order[packet.kind][packet.port].remove(packet.vc)
-        behind = next(
-            (other for other in lane if other.out == packet.out or not self.case.voq[packet.kind]), None
-        )
+        behind = next((other for other in lane if other.out == packet.out or not self.voq(packet)), None)
         if behind is not None:
             self.line_up(behind)
         output.waiting -= 1
@@ -128,8 +131,8 @@ class Crossbar(Switch):
             if found is not None:
                 return found, None
         skipped: list[tuple[int, int]] = []
-        for kind in (CONTROL, DATA):
-            inputs = [(output.turns[kind] + step) % len(self.ports) for step in self.ports]
+        for kind, turn in enumerate(output.turns):
+            inputs = self.inputs[turn:] + self.inputs[:turn]
             busy = [port for port in inputs if output.order[kind][port] and self.input_free[port] > now]
             packets = [one for port in inputs if port not in busy for one in self.firsts(number, kind, port)]
             found = self.first_that_fits(packets)
@@ -189,7 +192,8 @@ class Crossbar(Switch):
     def slipping(self, number: int) -> list[Packet]:
         """The control packet of the next input that has one, if it has credit and its queue is empty."""
         output = self.outputs[number]
-        inputs = [(output.turns[CONTROL] + step) % len(self.ports) for step in self.ports]
+        turn = output.turns[CONTROL]
+        inputs = self.inputs[turn:] + self.inputs[:turn]
         packets = [next(self.firsts(number, CONTROL, port)) for port in inputs if output.order[CONTROL][port]]
         return [
             packet

@@ -8,7 +8,7 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
-from reference_case import CONTROL, DATA, Message, Row
+from reference_case import CONTROL, DATA, Message
 from reference_channel import Channel, Packet
 
 if TYPE_CHECKING:
@@ -58,15 +58,15 @@ class Node:
         head, tail = now + channel.latency + ceil(channel.flit), channel.free_at + channel.latency
         packet.vc, packet.port, packet.came = vc, channel.port, head
         packet.tail = tail + channel.to.pipeline
-        kind, ends = ("ack", "data")[packet.kind], (packet.source, packet.destination)
-        who = kind, *ends, packet.message, packet.sequence
-        self.sim.rows.append(Row(now, *who, self.name, channel.to.name, head, tail))
+        self.sim.record(packet, (self.name, channel.to.name), (now, head, tail))
         self.sim.at(channel.free_at, self)
         due = tail if channel.to.takes_whole else head + channel.to.pipeline
         self.sim.at(due, channel.to, partial(channel.to.arrive, packet))
 
     def release(self, packet: Packet, when: int) -> None:
         """The packet's tail leaves the input buffer at a time; the sender hears of it later."""
+        if packet.port < 0:
+            return
         channel = self.into[packet.port]
         back = partial(_add, channel.memory.used, packet.vc, -packet.flits)
         self.sim.at(when + channel.latency + ceil(channel.flit), channel.origin, back)
@@ -98,16 +98,14 @@ class Endpoint(Node):
 
     def arrive(self, packet: Packet) -> None:
         if packet.kind == DATA and self.case.acknowledge:
-            ends = packet.destination, packet.source
-            ack = Packet(CONTROL, packet.message, packet.sequence, self.case.control, *ends)
-            self.acks.append(ack)
+            self.acks.append(self.sim.reply(packet, "ack"))
 
     def settle(self) -> None:
         while self.acks and self.fits(self.acks[0]) and (self.case.interleave or self.is_free):
-            self.begin(self.acks)
+            self.begin(self.acks.popleft())
         key = self.next_key() if self.is_free else None
         if key is not None:
-            self.begin(self.queues[key])
+            self.begin(self.queues[key].popleft())
             if self.queues[key]:
                 self.ready.append(key)
 
@@ -166,9 +164,8 @@ class Endpoint(Node):
         channel = self.out[0]
         return packet.flits <= channel.memory.room(self.sim.vc(packet, channel.to))
 
-    def begin(self, queue: deque[Packet]) -> None:
-        """Starts the first packet of a queue."""
-        packet = queue.popleft()
+    def begin(self, packet: Packet) -> None:
+        """Starts a packet."""
         packet.tail = self.sim.now
         channel, vc = self.out[0], self.sim.vc(packet, self.out[0].to)
         if packet.kind == CONTROL and self.case.interleave:

@@ -25,6 +25,7 @@ class Switch(Node):
     def connect(self) -> None:
         """All channels are there."""
         self.ports = range(len(self.out))
+        self.inputs = [*self.ports, -1]  # the last is the virtual input, of what the switch makes
         self.queues: list[list[deque[Packet]]] = [[deque() for _ in range(self.sim.vcs)] for _ in self.ports]
         self.bound = [[0] * self.sim.vcs for _ in self.ports]
         self.room = [[self.case.output_buffer] * self.sim.vcs for _ in self.ports]
@@ -37,7 +38,7 @@ class Switch(Node):
     def direct(self, packet: Packet) -> None:
         """Tells where a packet goes: its output, its virtual channel there, and whether it needs a bubble."""
         packet.out = self.sim.route(self.number, packet)
-        to, before = self.out[packet.out].to, self.into[packet.port].origin
+        to, before = self.out[packet.out].to, self.into[packet.port].origin if packet.port >= 0 else None
         packet.level, packet.bubble = packet.level + (self.case.levels and isinstance(before, Switch)), False
         if isinstance(to, Endpoint) or self.case.ring is not None:
             packet.level = 0
@@ -62,7 +63,7 @@ class Switch(Node):
         for at, channel in enumerate(self.into):
             channel.port = at
 
-    def enter_ring(self, packet: Packet, before: Node, to: Switch) -> None:
+    def enter_ring(self, packet: Packet, before: Node | None, to: Switch) -> None:
         """Gives a packet its level in a long ring, or tells whether it needs a bubble to enter one."""
         case, target = self.case, self.case.hosts[packet.destination]
         dim = next(dim for dim in (0, 1) if case.joins(self.number, to.number, dim))
@@ -129,13 +130,17 @@ class Unlimited(Switch):
     def enter(self, packet: Packet) -> None:
         self.fresh.append(packet)
 
+    def fits(self, packet: Packet) -> bool:
+        """Whether a packet may move to its output queue."""
+        return not self.has_queues or packet.flits <= self.room[packet.out][packet.next_vc]
+
     def settle(self) -> None:
         for packet in sorted(self.fresh, key=lambda packet: packet.port):
             self.waiting[packet.out][packet.next_vc].append(packet)
         self.fresh = []
         for output in self.ports:
-            for vc, waiting in enumerate(self.waiting[output]):
-                while waiting and (not self.has_queues or waiting[0].flits <= self.room[output][vc]):
+            for waiting in self.waiting[output]:
+                while waiting and self.fits(waiting[0]):
                     packet = waiting.popleft()
                     self.queue(packet)
                     if self.has_queues:

@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
+from math import isnan
 
 import pytest
 from reference import Simulation
@@ -33,7 +34,7 @@ def toml(case: Case) -> str:
     if case.kind in ("cioq", "output-queued"):
         switch["output_buffer"] = f"{case.output_buffer} flits"
     if case.has_crossbar:
-        voq = [name for name, has in zip(("control", "data"), case.voq, strict=True) if has]
+        voq = [name for name in case.classes if case.voq[name in ("data", "speculative")]]
         switch |= {"speedup": case.speedup, "voq": voq, "parallel_reads": case.parallel_reads}
     elif case.speedup is None:
         switch["speedup"] = "infinite"
@@ -62,6 +63,8 @@ def toml(case: Case) -> str:
         }  # fmt: skip
     if case.queueing not in ("single", "voqnet"):
         tables["queueing"]["queues"] = case.queues
+    if case.protocol is not None:
+        tables["congestion_control"] = case.protocol.keys()
     text = ""
     for name, table in tables.items():
         text += f"[{name.partition('#')[0]}]\n"
@@ -130,16 +133,21 @@ def engine(case: Case) -> list[Row]:
     found = []
     for row in rows:
         start, head, tail = (round(row[time] * 1000) for time in times)
-        found.append(Row(start, *(row[key] for key in keys), head, tail))
+        granted = -1 if isnan(row["granted_ns"]) else round(row["granted_ns"] * 1000)
+        says = row["event"], row["traffic_class"], granted
+        found.append(Row(start, *(row[key] for key in keys), head, tail, *says))
     return numbered(found)
 
 
 def numbered(rows: list[Row]) -> list[Row]:
     """Numbers messages within their pair: the engine's numbers are in the order in which it takes them."""
     numbers = defaultdict(set)
+    asks = ("reservation", "grant")
+    rows = [replace(row, message=-1, sequence=-1) if row.kind in asks else row for row in rows]
 
     def pair(row: Row) -> tuple[int, int]:
-        return (row.source, row.destination) if row.kind == "data" else (row.destination, row.source)
+        goes = row.kind in ("data", "reservation")
+        return (row.source, row.destination) if goes else (row.destination, row.source)
 
     for row in rows:
         numbers[pair(row)].add(row.message)

@@ -1,0 +1,167 @@
+"""Switches that drop packets and answer them: at the last hop, or after a time in input buffers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from reference_channel import Channel, Packet
+from reference_crossbar import Crossbar
+from reference_switches import Switch, Unlimited
+
+
+class Dropper(Switch):
+    """A switch that drops packets, and sends the refusals from its virtual input.
+
+    In a tick what has waited too long is taken out, then what comes is taken in: acknowledgements, and the
+    others by their ports. Then refusals are made, by port, source, message and packet.
+    """
+
+    def connect(self) -> None:
+        super().connect()
+        self.protocol: Any = self.case.protocol
+        self.heads: list[Packet] = []
+        self.speculative = self.case.classes.index("speculative")
+        time = self.protocol.time_to_wait
+        self.time_to_wait = None if time is None else self.case.rounded(time)
+
+    def arrive(self, packet: Packet) -> None:
+        self.heads.append(packet)
+
+    def settle(self) -> None:
+        late = self.expire()
+        heads, self.heads = sorted(self.heads, key=lambda head: (head.what != "ack", head.port)), []
+        for packet in heads:
+            self.take(packet)
+        late += self.expire()
+        while True:
+            for packet in sorted(late, key=lambda one: (one.port, one.source, one.message, one.sequence)):
+                self.remove(packet, "dropped", "nack")
+            super().settle()
+            late = self.expire()
+            if not late:
+                return
+
+    def take(self, packet: Packet) -> None:
+        """Takes a packet in, or drops it."""
+        super().arrive(packet)
+
+    def remove(self, packet: Packet, event: str, what: str, granted: int = -1) -> None:
+        """Takes a packet out of the network, and answers it. Room for later flits is free as they come."""
+        now, here = self.sim.now, (self.name, self.name)
+        self.sim.record(packet, here, (now, now, now), event)
+        for behind in range(packet.flits):
+            came = packet.tail - self.case.span(behind, self.into[packet.port].flit)
+            self.release(replace(packet, flits=1), max(now, came))
+        reply = self.sim.reply(packet, what, granted)
+        reply.port, reply.came, reply.tail, reply.vc = -1, now - self.pipeline, now, self.sim.vc(reply, self)
+        self.take(reply)
+
+    def firsts_in(self) -> list[Packet]:
+        """The packets at the heads of the queues in the input buffers."""
+        raise NotImplementedError
+
+    def discard(self, packet: Packet) -> None:
+        """Takes a packet out of its queue."""
+        self.bound[packet.out][packet.next_vc] -= packet.flits
+
+    def deadline(self, packet: Packet) -> int:
+        """When a packet has waited long enough."""
+        assert self.time_to_wait is not None
+        return packet.came + self.pipeline + self.time_to_wait - packet.waited
+
+    def is_late(self, packet: Packet) -> bool:
+        """Whether a packet is to be dropped where it is at the head of its queue."""
+        may_drop = self.time_to_wait is not None and packet.kind == self.speculative
+        return may_drop and self.deadline(packet) <= self.sim.now
+
+    def note_wait(self, packet: Packet) -> None:
+        """A packet leaves its input buffer."""
+        packet.waited += self.sim.now - packet.came - self.pipeline
+
+    def expire(self) -> list[Packet]:
+        """Takes out what has waited too long, and what then is a head and has."""
+        if self.time_to_wait is None:
+            return []
+        dropped: list[Packet] = []
+        while late := [packet for packet in self.firsts_in() if self.is_late(packet)]:
+            for packet in late:
+                self.discard(packet)
+            dropped += late
+        for packet in self.firsts_in():
+            if packet.kind == self.speculative:
+                self.sim.at(self.deadline(packet), self)
+        return dropped
+
+
+class DropperCrossbar(Dropper, Crossbar):
+    """With a crossbar."""
+
+    def firsts_in(self) -> list[Packet]:
+        found = []
+        for lane in (lane for lanes in self.lanes[:-1] for lane in lanes):
+            seen = set[int]()
+            for packet in lane if lane and self.voq(lane[0]) else lane[:1]:
+                if packet.out not in seen:
+                    found.append(packet)
+                seen.add(packet.out)
+        return found
+
+    def discard(self, packet: Packet) -> None:
+        super().discard(packet)
+        Crossbar.leave(self, packet)
+
+    def leave(self, packet: Packet) -> None:
+        self.note_wait(packet)
+        super().leave(packet)
+
+
+class DropperUnlimited(Dropper, Unlimited):
+    """Without one."""
+
+    def firsts_in(self) -> list[Packet]:
+        queues = self.waiting if self.has_queues else self.queues
+        return [queue[0] for output in self.ports for queue in queues[output] if queue]
+
+    def fits(self, packet: Packet) -> bool:
+        return super().fits(packet) and not (self.has_queues and self.is_late(packet))
+
+    def discard(self, packet: Packet) -> None:
+        super().discard(packet)
+        queues = self.waiting if self.has_queues else self.queues
+        queues[packet.out][packet.next_vc].remove(packet)
+
+    def queue(self, packet: Packet) -> None:
+        if self.has_queues:
+            self.note_wait(packet)
+        super().queue(packet)
+
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        if not self.has_queues:
+            self.note_wait(packet)
+        super().send(channel, packet, vc, now)
+
+
+class LastHop(Dropper):
+    """A switch that counts for each output the flits of packets that have not left with their tails."""
+
+    def connect(self) -> None:
+        super().connect()
+        self.level = [0 for _ in self.ports]
+
+    def take(self, packet: Packet) -> None:
+        self.level[self.sim.route(self.number, packet)] += packet.flits
+        super().take(packet)
+
+    def discard(self, packet: Packet) -> None:
+        self.left(packet.out, packet.flits)
+        super().discard(packet)
+
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        super().send(channel, packet, vc, now)
+        self.sim.at(channel.free_at, self, partial(self.left, packet.out, packet.flits))
+
+    def left(self, out: int, flits: int) -> None:
+        """Flits have left."""
+        self.level[out] -= flits

@@ -1,0 +1,252 @@
+"""What protocols with speculative packets have in common: parameters, send queues and endpoints."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any
+
+from reference_case import Message
+from reference_channel import Packet
+from reference_nodes import Endpoint
+from reference_switches import Switch
+
+if TYPE_CHECKING:
+    from reference import Simulation
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A congestion control with its parameters."""
+
+    stops: str = "growth"
+    time_to_wait: int | None = None
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The traffic classes, the best first."""
+        raise NotImplementedError
+
+    def keys(self) -> dict[str, object]:
+        """Its table in the scenario."""
+        raise NotImplementedError
+
+    def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
+        """What endpoints are, and switches of a kind."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class Queue:
+    """What an endpoint knows of a send queue."""
+
+    destination: int
+    fresh: deque[Packet] = field(default_factory=deque)  # not sent yet
+    again: list[tuple[int, int, int, Packet]] = field(default_factory=list)  # by granted time
+    extra: deque[Packet] = field(default_factory=deque)  # reservations, and what is tried again
+    waiting: int = 0  # refused packets that have not been sent again
+    allowed: int = 0  # first tries that may go while there are any
+    wakes: int = -1  # when it joins the round robin by itself
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to send, now or later."""
+        return not (self.fresh or self.again or self.extra)
+
+
+class Source(Endpoint):
+    """An endpoint whose packets go speculatively, and if they are refused again at a granted time.
+
+    In a tick it takes in what arrives, then new messages, then the times that have come.
+    """
+
+    def __init__(self, sim: Simulation, name: str) -> None:
+        super().__init__(sim, name)
+        self.protocol: Any = sim.case.protocol
+        self.control: list[deque[Packet]] = [deque() for _ in self.case.classes]
+        self.sends: dict[int, Queue] = {}
+        self.ring: list[Queue] = []
+        self.created: list[Message] = []
+        self.sent: dict[tuple[int, int], Packet] = {}  # what may have to be sent again
+        self.granted_until = 0
+
+    def kind(self, name: str) -> int:
+        """The number of a traffic class."""
+        return self.case.classes.index(name)
+
+    def create(self, message: Message) -> None:
+        self.created.append(message)
+
+    def queue(self, destination: int) -> Queue:
+        """The send queue for a destination."""
+        return self.sends.setdefault(destination, Queue(destination))
+
+    def packets(self, message: Message, name: str) -> list[Packet]:
+        """Cuts a message into packets of a traffic class."""
+        most, ends, number = self.case.packet_max, (message.source, message.destination), self.messages
+        self.messages += 1
+        sizes = [min(most, message.flits - at) for at in range(0, message.flits, most)]
+        return [Packet(self.kind(name), number, at, size, *ends) for at, size in enumerate(sizes)]
+
+    def add(self, message: Message) -> None:
+        """Takes a message in. One that comes to an empty queue puts it into the round robin."""
+        queue = self.queue(message.destination)
+        is_first = not queue.fresh
+        queue.fresh += self.packets(message, "speculative")
+        if is_first:
+            self.join(queue)
+
+    def join(self, queue: Queue) -> None:
+        """Puts a queue at the end of the round robin: it leaves when it is asked and has nothing to send."""
+        if queue not in self.ring:
+            queue.wakes = -1
+            self.ring.append(queue)
+
+    def line_up(self, queue: Queue) -> None:
+        """Puts a queue that has something to send into the round robin, if need be when its time comes."""
+        pull = self.pull(queue)
+        if isinstance(pull, Packet):
+            self.join(queue)
+        elif pull is not None:
+            self.sleep(queue, pull)
+
+    def sleep(self, queue: Queue, time: int) -> None:
+        """Lets a queue join the round robin at a time."""
+        if queue not in self.ring:
+            queue.wakes = time
+            self.sim.at(time, self)
+
+    def pull(self, queue: Queue) -> Packet | int | None:
+        """The packet that a queue wants to send, or the time when it will."""
+        if queue.again and queue.again[0][0] <= self.sim.now:
+            return queue.again[0][-1]
+        if queue.extra:
+            return queue.extra[0]
+        if queue.fresh and self.may_try(queue):
+            return queue.fresh[0]
+        return queue.again[0][0] if queue.again else None
+
+    def may_try(self, queue: Queue) -> bool:
+        """Whether a first try may go."""
+        if not queue.waiting or self.protocol.stops == "message":
+            return True
+        return bool(self.protocol.stops == "growth" and queue.allowed)
+
+    def arrive(self, packet: Packet) -> None:
+        if packet.what == "data":
+            if self.case.acknowledge or packet.kind == self.kind("speculative"):
+                self.answer(packet, "ack")
+        elif packet.what == "reservation":
+            self.answer(packet, "grant", self.grant(packet.asked))
+        else:
+            queue = self.queue(packet.source)
+            self.hear(queue, packet)
+            self.line_up(queue)
+
+    def answer(self, packet: Packet, what: str, granted: int = -1) -> None:
+        """Sends a control packet back."""
+        reply = self.sim.reply(packet, what, granted)
+        self.control[reply.kind].append(reply)
+
+    def grant(self, flits: int) -> int:
+        """The beginning of the next interval of the channel to this endpoint that is free."""
+        whole = (flits + self.protocol.overhead) * (1 + self.protocol.epsilon)
+        start = max(self.sim.now, self.granted_until)
+        self.granted_until = start + self.case.span(whole, self.into[0].pace)
+        return start
+
+    def hear(self, queue: Queue, packet: Packet) -> None:
+        """A control packet came."""
+        if packet.what == "ack":
+            queue.allowed += 1
+
+    def lost(self, packet: Packet) -> Packet:
+        """The copy of a packet that was refused, for its granted time."""
+        return replace(self.sent[packet.message, packet.sequence], kind=self.kind("data"))
+
+    def wait(self, queue: Queue) -> None:
+        """A refused packet of a queue waits from now on."""
+        queue.allowed *= queue.waiting > 0
+        queue.waiting += 1
+
+    def put(self, queue: Queue, packet: Packet, time: int) -> None:
+        """Sends a packet again at a time."""
+        heappush(queue.again, (time, packet.message, packet.sequence, packet))
+        self.sim.at(max(time, self.sim.now), self)
+
+    def settle(self) -> None:
+        for message in self.created:
+            self.add(message)
+        self.created = []
+        for queue in sorted(self.sends.values(), key=lambda queue: queue.destination):
+            if queue.wakes == self.sim.now:
+                self.join(queue)
+        if self.is_free:
+            self.send_one()
+
+    def send_one(self) -> None:
+        """Sends control packets, else what goes ahead of data, else what is due, else in turn."""
+        for control in self.control:
+            if control and self.fits(control[0]):
+                self.begin(control.popleft())
+                return
+        lacking = set[int]()
+        if not self.send_ahead(lacking) and not self.send_due(lacking):
+            self.send_in_turn(lacking)
+
+    def send_ahead(self, lacking: set[int]) -> bool:
+        """Sends what goes ahead of all data, and tells whether it did."""
+        return False
+
+    def send_due(self, lacking: set[int]) -> bool:
+        """Sends what was granted the earliest time, if that has come, and tells whether it did."""
+        due = [queue for queue in self.sends.values() if queue.again and queue.again[0][0] <= self.sim.now]
+        if not due:
+            return False
+        queue = min(due, key=lambda queue: (queue.again[0][0], queue.destination))
+        packet = queue.again[0][-1]
+        if not self.fits(packet):
+            lacking.add(packet.kind)
+            return False
+        self.go(queue, packet)
+        self.line_up(queue)
+        return True
+
+    def send_in_turn(self, lacking: set[int]) -> None:
+        """Sends of the first queue that can. No other takes the credit that one ahead of it lacked."""
+        for queue in [*self.ring]:
+            pull = self.pull(queue)
+            if not isinstance(pull, Packet):
+                self.ring.remove(queue)
+                if pull is not None:
+                    self.sleep(queue, pull)
+            elif pull.kind not in lacking and self.fits(pull):
+                self.ring.remove(queue)
+                self.go(queue, pull)
+                self.requeue(queue, pull)
+                return
+            else:
+                lacking.add(pull.kind)
+
+    def requeue(self, queue: Queue, sent: Packet) -> None:
+        """A queue that had its turn goes to the end of the round robin."""
+        if queue.is_empty:
+            self.line_up(queue)
+        else:
+            self.join(queue)
+
+    def go(self, queue: Queue, packet: Packet) -> None:
+        """Sends the packet that a queue wants to send."""
+        if packet.kind == self.kind("data"):
+            heappop(queue.again)
+            queue.waiting -= 1
+            queue.allowed += not self.case.acknowledge
+        elif queue.extra and packet is queue.extra[0]:
+            queue.extra.popleft()
+        else:
+            queue.fresh.popleft()
+            queue.allowed -= queue.allowed > 0
+        if packet.what == "data":
+            self.sent[packet.message, packet.sequence] = replace(packet)
+        self.begin(packet)

@@ -1,0 +1,185 @@
+"""The speculative reservation protocol, after docs/protocols/srp.md, where small messages bypass."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from heapq import heappop
+from typing import TYPE_CHECKING, Any
+
+from reference_case import Message
+from reference_channel import Packet
+from reference_crossbar import Crossbar
+from reference_droppers import DropperCrossbar, DropperUnlimited
+from reference_nodes import Endpoint
+from reference_protocols import Protocol, Queue, Source
+from reference_switches import Switch
+
+if TYPE_CHECKING:
+    from reference import Simulation
+
+
+@dataclass(frozen=True)
+class Srp(Protocol):
+    """Its parameters."""
+
+    n_min: int = 0
+    n_max: int = 0  # packets; 0: the whole message
+    epsilon: Fraction = Fraction(0)
+    max_outstanding: int = 1
+    reserves: str = "at-once"
+    own_class: bool = False
+    overhead = 0
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return ("reservation", *(["grant"] if self.own_class else []), "control", "data", "speculative")
+
+    def keys(self) -> dict[str, object]:
+        return {
+            "kind": "srp", "n_min": f"{self.n_min} flits", "time_to_wait": f"{self.time_to_wait} ps",
+            "n_max": f"{self.n_max} packets" if self.n_max else "whole message",
+            "epsilon": float(self.epsilon), "max_outstanding": self.max_outstanding,
+            "reserves": self.reserves, "grants": "own class" if self.own_class else "control class",
+        }  # fmt: skip
+
+    def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
+        return SrpSource, DropperCrossbar if kind is Crossbar else DropperUnlimited
+
+
+@dataclass(eq=False)
+class Block:
+    """A part of a message for which there is one reservation, or a small message, for which there is none."""
+
+    fresh: deque[Packet]
+    reserves: bool
+    granted: int = -1
+    lost: list[Packet] = field(default_factory=list)  # until the grant comes
+    again: int = 0  # packets that wait for the granted time
+
+
+@dataclass(eq=False)
+class SrpQueue(Queue):
+    """A send queue: what has not been sent is in its parts."""
+
+    parts: deque[Block] = field(default_factory=deque)
+    open: list[Block] = field(default_factory=list)  # what has been reserved for and has not ended
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.parts or self.again)
+
+
+class SrpSource(Source):
+    """Reserves for every block, and speculates until it is told something."""
+
+    def __init__(self, sim: Simulation, name: str) -> None:
+        super().__init__(sim, name)
+        self.blocks: dict[tuple[int, int], Block] = {}  # by packet
+        self.hurried: list[Queue] = []
+
+    def queue(self, destination: int) -> Any:
+        return self.sends.setdefault(destination, SrpQueue(destination))
+
+    def add(self, message: Message) -> None:
+        queue, reserves = self.queue(message.destination), message.flits >= self.protocol.n_min
+        packets = self.packets(message, "speculative" if reserves else "data")
+        size = self.protocol.n_max if reserves and self.protocol.n_max else len(packets)
+        is_first = not queue.parts
+        for at in range(0, len(packets), size):
+            block = Block(deque(packets[at : at + size]), reserves)
+            queue.parts.append(block)
+            self.blocks |= {(packet.message, packet.sequence): block for packet in block.fresh}
+        if is_first:
+            self.join(queue)
+
+    def settle(self) -> None:
+        for queue in sorted(self.sends.values(), key=lambda queue: queue.destination):
+            self.hurry(queue)
+        super().settle()
+
+    def join(self, queue: Queue) -> None:
+        super().join(queue)
+        self.hurry(queue)
+
+    def hurry(self, queue: Queue) -> None:
+        """Puts a queue that can reserve ahead of all data, if it may go there."""
+        pull = self.pull(queue)
+        can_reserve = isinstance(pull, Packet) and pull.what == "reservation"
+        if can_reserve and self.protocol.reserves == "at-once" and queue not in self.hurried:
+            self.hurried.append(queue)
+
+    def pull(self, queue: Any) -> Packet | int | None:
+        now, most = self.sim.now, self.protocol.max_outstanding
+        if queue.again and queue.again[0][0] <= now:
+            return queue.again[0][-1]
+        part = queue.parts[0] if queue.parts else None
+        if part is not None and (not part.reserves or part in queue.open):
+            return part.fresh[0]
+        queue.open = [one for one in queue.open if not 0 <= one.granted <= now or one.again or one.fresh]
+        if part is not None and (not most or len(queue.open) < most):
+            ask = replace(part.fresh[0], kind=self.kind("reservation"), what="reservation")
+            flits = sum(packet.flits for packet in part.fresh)
+            return replace(ask, flits=self.case.control, asked=flits)
+        times = [one.granted for one in queue.open if one.granted > now]
+        return min(times + [entry[0] for entry in queue.again], default=None)
+
+    def fits(self, packet: Packet) -> bool:
+        with_first = packet.what == "reservation" and self.protocol.reserves == "with-first-packet"
+        if with_first and not super().fits(self.queue(packet.destination).parts[0].fresh[0]):
+            return False
+        return super().fits(packet)
+
+    def send_ahead(self, lacking: set[int]) -> bool:
+        while self.hurried:
+            pull = self.pull(self.hurried[0])
+            if isinstance(pull, Packet) and pull.what == "reservation":
+                if self.fits(pull):
+                    self.go(self.hurried.pop(0), pull)
+                    return True
+                lacking.add(pull.kind)
+                return False
+            self.hurried.pop(0)
+        return False
+
+    def requeue(self, queue: Queue, sent: Packet) -> None:
+        if sent.what == "reservation" and self.protocol.reserves == "with-first-packet":
+            self.ring.insert(0, queue)
+        else:
+            super().requeue(queue, sent)
+
+    def go(self, queue: Any, packet: Packet) -> None:
+        if packet.what == "reservation":
+            queue.open.append(queue.parts[0])
+        elif queue.again and packet is queue.again[0][-1]:
+            heappop(queue.again)
+            self.blocks[packet.message, packet.sequence].again -= 1
+        else:
+            queue.parts[0].fresh.popleft()
+            if not queue.parts[0].fresh:
+                queue.parts.popleft()
+            self.sent[packet.message, packet.sequence] = replace(packet)
+        self.begin(packet)
+
+    def arrive(self, packet: Packet) -> None:
+        if packet.what != "ack":  # which changes nothing
+            super().arrive(packet)
+
+    def hear(self, queue: Any, packet: Packet) -> None:
+        block = self.blocks[packet.message, packet.sequence]
+        if packet.what == "grant":
+            time = block.granted = packet.granted
+            self.sim.at(max(time, self.sim.now), self)
+        else:
+            time = max(block.granted, self.sim.now)
+            block.lost.append(self.lost(packet))
+        if queue.parts and queue.parts[0] is block:
+            queue.parts.popleft()
+            block.lost += [replace(one, kind=self.kind("data")) for one in block.fresh]
+            block.fresh.clear()
+        if block.granted >= 0:
+            for one in block.lost:
+                self.put(queue, one, time)
+            block.again += len(block.lost)
+            block.lost = []

@@ -1,0 +1,70 @@
+"""Compares the engine's protocols with those of the reference simulator, packet by packet.
+
+`python test_reference_protocols.py PROTOCOL COUNT [FIRST]` compares more, and shrinks the first that differ.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from reference_case import Case
+from reference_draws import random_case
+from reference_lhrp import Lhrp
+from reference_protocols import Protocol
+from reference_smsrp import Smsrp
+from reference_srp import Srp
+from test_reference import KINDS, difference, shrunk, toml
+
+PROTOCOLS = ("lhrp", "smsrp", "srp")
+
+
+def random_protocol(name: str, draw: random.Random, most: int) -> Protocol:
+    """A protocol with parameters that make it act."""
+    stops, wait = draw.choice(["message", "queue", "growth"]), draw.choice([1, 2, 4, 10, 50]) * 1000
+    if name == "smsrp":
+        epsilon, overhead = draw.choice([Fraction(0), Fraction(0), Fraction(1, 4)]), draw.choice([0, 1, 1, 3])
+        return Smsrp(stops=stops, time_to_wait=wait, epsilon=epsilon, overhead=overhead)
+    if name == "srp":
+        return Srp(
+            time_to_wait=wait,
+            n_min=draw.choice([0, 0, 2 * most, 4 * most]), n_max=draw.choice([0, 0, 1, 2, 5]),
+            epsilon=draw.choice([Fraction(0), Fraction(1, 20), Fraction(1)]),
+            max_outstanding=draw.choice([0, 1, 1, 2]), own_class=draw.random() < 0.5,
+            reserves=draw.choice(["at-once", "in-turn", "with-first-packet"]),
+        )  # fmt: skip
+    threshold, drops = draw.choice([0, 1, most, 2 * most, 5 * most]), draw.random() < 0.5
+    after = draw.choice([1, 2, 3, 3])
+    return Lhrp(stops=stops, threshold=threshold, time_to_wait=wait if drops else None, coalesce_after=after)
+
+
+def protocol_case(name: str, seed: int) -> Case:
+    """A small case, half of whose messages go to one endpoint, under a protocol."""
+    draw = random.Random(f"{name} {seed}")
+    case = random_case(draw.choice(KINDS), seed)
+    return replace(case, fifo=False, protocol=random_protocol(name, draw, case.packet_max))
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_packet_goes_when_the_reference_says(name):
+    for seed in range(40):
+        assert difference(protocol_case(name, seed)) == ([], []), f"protocol_case({name!r}, {seed})"
+
+
+def main(name: str, count: str, first: str = "0") -> None:
+    """Compares many, and tells the least difference."""
+    seeds = range(int(first), int(first) + int(count))
+    wrong = {seed: case for seed in seeds if difference(case := protocol_case(name, seed)) != ([], [])}
+    print(f"{name}: {len(seeds) - len(wrong)} agree, {len(wrong)} do not: {list(wrong)}")
+    if wrong:
+        least = shrunk(min(wrong.values(), key=lambda case: sum(message.flits for message in case.messages)))
+        ours, theirs = difference(least)
+        print(toml(least), "only the engine:", *ours, "only the reference:", *theirs, sep="\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
