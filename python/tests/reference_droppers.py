@@ -15,7 +15,7 @@ class Dropper(Switch):
     """A switch that drops packets, and sends the refusals from its virtual input.
 
     In a tick what has waited too long is taken out, then what comes is taken in: acknowledgements, and the
-    others by their ports. Then refusals are made, by port, source, message and packet.
+    others by their ports. Then refusals are made, by port and in the order in which packets came.
     """
 
     def connect(self) -> None:
@@ -36,7 +36,7 @@ class Dropper(Switch):
             self.take(packet)
         late += self.expire()
         while True:
-            for packet in sorted(late, key=lambda one: (one.port, one.source, one.message, one.sequence)):
+            for packet in sorted(late, key=lambda one: (one.port, one.came)):
                 self.remove(packet, "dropped", "nack")
             super().settle()
             late = self.expire()

@@ -2,7 +2,7 @@
 use super::arrivals::{Here, Routee};
 use super::packet;
 use super::packet::{NIL, Packet};
-use super::partition::{NO_ENDPOINT, Partition, identity};
+use super::partition::{NO_ENDPOINT, Partition};
 use super::plan::FlitTime;
 use super::post::Post;
 use super::wheel::Kind;
@@ -106,8 +106,9 @@ impl<A: Architecture> Partition<A> {
             return;
         }
         let mut dropped = std::mem::take(&mut self.fabric.dropped);
+        // Of an input in the order in which they came: at one time, one.
         let pool = &self.fabric.pool;
-        dropped.sort_unstable_by_key(|&(input, id)| (input, identity(pool, id)));
+        dropped.sort_unstable_by_key(|&(input, id)| (input, pool.notes[id].arrived));
         for &(input, id) in &dropped {
             let packet = self.fabric.pool.get(id);
             let reply = self.agent.on_expire(&packet);
