@@ -24,8 +24,13 @@ use std::sync::Arc;
 ///
 /// Every packet is first sent in a class of low priority that may be dropped at the switch of its destination while
 /// more than `threshold` flits wait there for the endpoint. The refusal carries a time from the endpoint's scheduler;
-/// at that time the packet is sent again in the data class, which is never dropped. A packet that may be dropped is always
-/// acknowledged, whatever `endpoint.acknowledge` says: its source keeps it until then.
+/// at that time the packet is sent again in the data class, which is never dropped: of refused packets the one of the earliest
+/// time goes first. A packet that may be dropped is always acknowledged, whatever `endpoint.acknowledge` says: its source keeps it
+/// until then.
+///
+/// Every packet counts among the flits that wait, whatever its class, until its tail has left the switch; one that arrives does not,
+/// and is looked at when it has passed the pipeline. A reservation for refused packets goes no further than that switch either,
+/// and the packets get their places in the granted interval one behind the other.
 ///
 /// # Where it acts
 ///

@@ -21,9 +21,14 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// Every packet is first sent in a class of low priority, where it is dropped once it has waited for `time_to_wait`
-/// in all. For a dropped packet the source sends a reservation to the destination, and at the granted time the packet
-/// goes again in the data class, which is never dropped.
+/// Every packet is first sent in a class of low priority, where it is dropped once it has waited for `time_to_wait` in all. For
+/// a dropped packet the source sends a reservation to the destination, and at the granted time the packet goes again in the
+/// data class, which is never dropped: of these the one of the earliest time goes first. A packet whose time passes in a tick
+/// is dropped, though it could go in that tick, and so is one that comes to the head of its queue later than that.
+///
+/// A reservation goes in the turn of its send queue, behind data whose time has come. A packet waits, for what it `stops`, from
+/// its refusal until it is sent again. The granted interval is that of its flits and `overhead`, longer by `epsilon`, in ticks
+/// rounded up.
 ///
 /// # Where it acts
 ///

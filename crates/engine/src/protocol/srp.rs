@@ -26,7 +26,12 @@ use std::sync::Arc;
 /// A source sends a reservation, and behind it the message itself in a class of low priority, whose packets are dropped once
 /// they have waited for a total of `time_to_wait`. The destination grants consecutive intervals of time. A grant or a refusal
 /// stops the speculation; at the granted time the rest of the message and what was dropped go in the data class, which is never
-/// dropped. A packet refused after that is sent again at once.
+/// dropped, in the order of their packets and ahead of other send queues. A packet refused after that is sent again at once. A
+/// packet whose time passes in a tick is dropped, though it could go in that tick, and so is one that comes to the head of its
+/// queue later than that.
+///
+/// Of a send queue only the first block of which nothing has been sent can reserve. Every block of a message that reserves does
+/// so, and be it smaller than `n_min`. The granted interval is that of its flits, longer by `epsilon`, in ticks rounded up.
 ///
 /// # Where it acts
 ///
