@@ -19,7 +19,8 @@ from reference_smsrp import Smsrp
 from reference_srp import Srp
 from test_reference import KINDS, difference, shrunk, toml
 
-PROTOCOLS = ("lhrp", "smsrp", "srp")
+CAUGHT = {"lhrp": (580,), "smsrp": (65, 242), "srp": (143, 184, 237, 242, 293)}
+"""By protocol, cases in which the engine once did something else than the pages say."""
 
 
 def random_protocol(name: str, draw: random.Random, most: int) -> Protocol:
@@ -49,9 +50,9 @@ def protocol_case(name: str, seed: int) -> Case:
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", CAUGHT)
 def test_every_packet_goes_when_the_reference_says(name):
-    for seed in range(40):
+    for seed in (*range(15), *CAUGHT[name]):
         assert difference(protocol_case(name, seed)) == ([], []), f"protocol_case({name!r}, {seed})"
 
 
