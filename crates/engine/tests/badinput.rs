@@ -339,8 +339,10 @@ fn the_largest_lammps_is_bound_at_once_and_a_larger_one_is_refused() {
 }
 
 #[test]
-fn a_sweep_of_any_number_of_blocks_takes_no_memory() {
+fn programs_of_any_length_take_no_memory() {
     run(&job("workload = \"sweep3d\"\nblocks = 4294967295\niterations = 4294967295"));
+    let many = "layers = 4294967295\nmicro_batches = 4294967295\niterations = 4294967295";
+    run(&job(&format!("workload = \"training\"\ngradients = \"1 kB\"\ncompute = \"1 us\"\n{many}")));
 }
 
 #[test]

@@ -200,13 +200,13 @@ impl Plan {
 }
 
 impl Script for Plan {
-    /// A section is a turn, or the sum at the end of an iteration.
+    /// A section is a layer in a turn, or the sum at the end of an iteration.
     fn section(&self, rank: u32, number: u64, ops: &mut Vec<Op>) -> bool {
-        let (iteration, turn) = (number / self.iteration(), number % self.iteration());
+        let (iteration, place) = (number / self.iteration(), number % self.iteration());
         if iteration >= u64::from(self.iterations) {
             return false;
         }
-        if turn + 1 == self.iteration() {
+        if place + 1 == self.iteration() {
             self.add_up(ops);
             return true;
         }
@@ -215,16 +215,17 @@ impl Script for Plan {
         let ahead = (stage + 1 < self.stages).then_some(rank + width);
         let behind = rank.checked_sub(width);
         let bytes = share(self.activation, rank % self.tensor, self.tensor);
-        let turn = self.turn(stage, turn);
-        let (from, to, half, receives, swaps) = match turn {
+        let layers = u64::from(self.layers);
+        let (turn, layer) = (place / layers, place % layers);
+        let (from, to, half, receives, swaps) = match self.turn(stage, turn) {
             Turn::Forward { receives, swaps } => (behind, ahead, self.half, receives, swaps),
             Turn::Backward { receives, swaps } => (ahead, behind, 2 * self.half, receives, swaps),
         };
-        if let Some(from) = from.filter(|_| receives) {
+        if let Some(from) = from.filter(|_| receives && layer == 0) {
             ops.push(Op::Receive { from, tag: 0 });
         }
-        (0..self.layers).for_each(|_| self.layer(half, ops));
-        if let Some(to) = to {
+        self.layer(half, ops);
+        if let Some(to) = to.filter(|_| layer + 1 == layers) {
             ops.push(match swaps {
                 true => Op::Exchange { to, bytes, from: to, tag: 0 },
                 false => Op::Send { to, bytes, tag: 0 },
@@ -234,7 +235,7 @@ impl Script for Plan {
     }
 
     fn iteration(&self) -> u64 {
-        2 * u64::from(self.micro_batches) + 1
+        (2 * u64::from(self.micro_batches)).saturating_mul(self.layers.into()).saturating_add(1)
     }
 
     fn groups(&self, rank: u32) -> Vec<Group> {
@@ -281,7 +282,7 @@ mod tests {
     #[test]
     fn what_stages_pass_on_is_received_by_the_next_in_any_pipeline() {
         for (stages, batches) in [(1, 3), (2, 1), (2, 2), (5, 2), (3, 7), (6, 6)] {
-            let plan = pipeline(stages, batches);
+            let plan = Plan { layers: 3, ..pipeline(stages, batches) };
             // What is sent and received from one stage to another.
             let mut passed = vec![(0, 0); (stages * stages) as usize];
             let way = |from: u32, to: u32| (from * stages + to) as usize;
