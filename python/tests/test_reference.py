@@ -21,6 +21,8 @@ import tailback
 CROSSBARS = ("cioq", "input-queued")
 KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
 MAKERS = (random_case, crowded_case, queued_case, lattice_case, interleaved_case)
+CAUGHT = {(interleaved_case, "input-queued"): (20067,)}
+"""Rare cases in which the engine once did something else than the page says."""
 
 
 def toml(case: Case) -> str:
@@ -167,7 +169,7 @@ def difference(case: Case) -> tuple[list[Row], list[Row]]:
 def test_every_packet_goes_when_the_reference_says(kind, make):
     if make is interleaved_case and kind not in CROSSBARS:
         pytest.skip("flits take turns on a crossbar only")
-    for seed in range(25):
+    for seed in (*range(25), *CAUGHT.get((make, kind), ())):
         assert difference(make(kind, seed)) == ([], []), f"{make.__name__}({kind!r}, {seed})"
 
 

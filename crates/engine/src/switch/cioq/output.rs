@@ -109,15 +109,15 @@ impl<const V: usize> Rules<V> {
             if queued || open.full {
                 wake = channel_free;
             }
-            if self.slips(output) {
-                // A control packet need not wait for the channel.
-                wake = wake.min(credit_to_come(fabric, port));
-            }
         } else if queued || open.full && !Self::QUEUES {
             wake = fabric.next_credit(port);
             if fabric.probe.ports_recorded() {
                 fabric.probe.stalled(port, now);
             }
+        }
+        if self.slips(output) {
+            // A control packet need wait neither for the channel nor for its input.
+            wake = wake.min(credit_to_come(fabric, port));
         }
         if output.asks() {
             wake = wake.min(if output.crossbar_free > now { output.crossbar_free } else { open.input_free });
