@@ -100,12 +100,10 @@ impl Bind for Training {
             problems.push(Problem::new("experts", message, format!("a divisor of {replicas}")));
         }
         let mut bytes = |key: &str, size: Option<Size>, why: Option<&str>| {
-            let bytes = setting.scale.bytes(size.unwrap_or(Size::Bits(0)));
-            match (size, why) {
-                (None, Some(why)) => problems.push(Problem::new(key, format!("missing: {why}"), "a size")),
-                _ => problems.extend(setting.sendable(key, bytes).err().into_iter().flatten()),
+            if let (None, Some(why)) = (size, why) {
+                problems.push(Problem::new(key, format!("missing: {why}"), "a size"));
             }
-            bytes
+            setting.scale.bytes(size.unwrap_or(Size::Bits(0)))
         };
         let passes = if tensor > 1 { "the ranks of a layer add it up" } else { "a stage passes it on" };
         let plan = Plan {
