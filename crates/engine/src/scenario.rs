@@ -157,6 +157,10 @@ pub struct Traffic {
     /// Allows endpoints that other classes, or jobs, use too, if they say so as well.
     #[serde(default)]
     pub share: bool,
+    /// How urgent its data is: of several that could go, at an endpoint or in a switch, that of the highest priority goes first, strictly.
+    /// The data of each priority has buffers of its own (virtual channels) and send queues of its own.
+    #[serde(default)]
+    pub priority: u8,
 }
 
 fn at_once() -> Duration {

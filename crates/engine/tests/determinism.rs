@@ -87,6 +87,25 @@ fn threads_and_partitions_do_not_change_whose_turn_it_is() {
 }
 
 #[test]
+fn threads_and_partitions_do_not_change_what_priorities_do() {
+    let [busy, mingled] =
+        [BUSY, MINGLED].map(|rest| rest.replace("\"hotspot\"", "\"hotspot\"\npriority = 1"));
+    for (turn, (network, routing)) in routed_at_once(FEW_NETWORKS).into_iter().enumerate() {
+        let protocols = PROTOCOLS.iter().filter(|protocol| knows_priorities(protocol));
+        for (at, protocol) in protocols.enumerate().skip(turn % 5).step_by(5) {
+            let switch = KINDS[(turn + at) % KINDS.len()];
+            same_however_it_is_cut(
+                network,
+                &routing,
+                protocol,
+                switch,
+                if at % 2 == 0 { &mingled } else { &busy },
+            );
+        }
+    }
+}
+
+#[test]
 #[ignore = "long: the whole product"]
 fn threads_and_partitions_do_not_change_any_result() {
     each(&routed(NETWORKS), |(network, routing)| {

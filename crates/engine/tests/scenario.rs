@@ -84,6 +84,7 @@ load = 1.0
 message = "1 packet"
 start = "0 ps"
 share = false
+priority = 0
 
 [traffic.process]
 kind = "bernoulli"

@@ -83,6 +83,12 @@ impl Fabric {
         }
     }
 
+    /// Flits in the switch that are bound for a channel and as urgent as a packet on a virtual channel, or more: of a run that keeps
+    /// account of what is bound where.
+    pub fn as_urgent(&self, channel: u32, vc: u8) -> u32 {
+        self.plan.vcs.as_urgent(vc).map(|vc| self.bound[channel * self.vcs + vc]).sum()
+    }
+
     /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use.
     pub fn committed(&self, channel: u32, vc: u8) -> u32 {
         let lane = channel * self.vcs + vc as u32;
@@ -170,12 +176,14 @@ impl Fabric {
         }
     }
 
-    /// Shows the protocol a packet that leaves on a channel for which so many flits wait in the switch.
+    /// Shows the protocol a packet that leaves on a channel for which so many flits wait in the switch; of several grades only those as
+    /// urgent as the packet count.
     #[inline(never)]
     pub fn depart(&mut self, port: u32, id: u32, waiting: u32, agent: &mut dyn Agent) {
         self.take_credits(port);
         let hot = &self.pool.hot[id];
         let spare = self.credit(port, hot.next_vc) - hot.flits();
+        let waiting = if self.plan.vcs.grades > 1 { self.as_urgent(port, hot.next_vc) } else { waiting };
         let departure = Departure {
             now: self.now,
             port,

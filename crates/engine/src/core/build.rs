@@ -9,6 +9,7 @@ use crate::problem::Problem;
 use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::scenario::{Scenario, SendQueues};
+use crate::switch::turns::CLASSES_MAX;
 use crate::traffic::bind::{BoundClass, Use, bind_all};
 use crate::units::{Rate, SECOND, Scale, Time, gcd};
 use crate::workload::bind::{BoundJob, Context};
@@ -44,10 +45,16 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     };
     let classes = scenario.congestion_control.scheme().classes(scenario.endpoint.acknowledge);
     let levels = levels(&*bound.0, wires.len() as u8, &classes);
-    let (vcs, queues) = lanes(&ground, &*bound.0, (classes, &levels))?;
+    let priorities = scenario.priorities();
+    let (vcs, queues) = lanes(&ground, &*bound.0, (&classes, &levels, &priorities))?;
     let links = wires.iter().zip(&levels).map(|(wire, &levels)| ground.link(wire, levels, &vcs));
     let links = Vec::from_iter(links);
-    let problems = unfit(&ground, &links, &bound);
+    let mut problems = unfit(&ground, &links, &bound);
+    if vcs.grades > 1 && bound.0.route_cache().is_some() {
+        let message =
+            "a flow that sets up its own route is of one priority, and traffic and jobs have several";
+        problems.push(Problem::new("routing.kind", message, "one priority, or another routing"));
+    }
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -78,6 +85,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         record: ground.record(window.1 + drain),
         traffic: ground.generators(traffic),
         scale,
+        grade_of: scenario.given_priorities().map(|own| grade(&priorities, own)).collect(),
         jobs,
         seed: scenario.run.seed,
         window,
@@ -143,7 +151,7 @@ fn levels(router: &dyn Router, link_classes: u8, classes: &[TrafficClass]) -> Ve
 fn lanes(
     ground: &Ground,
     router: &dyn Router,
-    needs: (Vec<TrafficClass>, &[u16]),
+    needs: (&[TrafficClass], &[u16], &[u8]),
 ) -> Result<(VirtualChannels, Assignment), Vec<Problem>> {
     match (virtual_channels(ground, router, needs), queues(ground, router)) {
         (Ok(vcs), Ok(queues)) => Ok((vcs, queues)),
@@ -172,25 +180,43 @@ fn wires(scenario: &Scenario, scale: &Scale) -> Vec<Wire> {
     scenario.topology.wiring().link_classes().iter().map(wire).collect()
 }
 
+/// The place of a priority among all.
+fn grade(priorities: &[u8], own: u8) -> u8 {
+    priorities.iter().position(|&priority| priority == own).expect("they are those of the scenario") as u8
+}
+
 /// The virtual channels of a port: traffic classes × virtual networks × queues × levels.
 fn virtual_channels(
     ground: &Ground,
     router: &dyn Router,
-    (classes, levels): (Vec<TrafficClass>, &[u16]),
+    (scheme, levels, priorities): (&[TrafficClass], &[u16], &[u8]),
 ) -> Result<VirtualChannels, Problem> {
     let levels = levels.iter().copied().max().unwrap_or(1);
     let (networks, queues) = (router.networks(), ground.scenario.queueing.scheme().queues(ground.graph));
-    let count = classes.len() as u64 * u64::from(networks) * u64::from(queues) * u64::from(levels);
+    let control = scheme.iter().filter(|class| class.control).count();
+    let classes = control + (scheme.len() - control) * priorities.len();
+    if classes > CLASSES_MAX {
+        let message = format!(
+            "traffic and jobs have {} priorities, and the congestion control {control} classes of control packets and {} of data for each: {classes}",
+            priorities.len(),
+            scheme.len() - control
+        );
+        let most = (CLASSES_MAX - control) / (scheme.len() - control);
+        let help = format!(
+            "at most {CLASSES_MAX} traffic classes, so {most} different priorities under this congestion control"
+        );
+        return Err(Problem::new("congestion_control.kind", message, help));
+    }
+    let count = classes as u64 * u64::from(networks) * u64::from(queues) * u64::from(levels);
     if count > VCS_MAX as u64 {
         let message = format!(
-            "the scenario needs {count} virtual channels on a port: {} traffic classes, {networks} virtual networks, \
-             {queues} queues, {levels} levels",
-            classes.len()
+            "the scenario needs {count} virtual channels on a port: {classes} traffic classes, {networks} virtual networks, \
+             {queues} queues, {levels} levels"
         );
         let key = if queues > 1 { "queueing.kind" } else { "routing.kind" };
         return Err(Problem::new(key, message, format!("at most {VCS_MAX} in all")));
     }
-    Ok(VirtualChannels::new(classes, networks, queues as u16, levels))
+    Ok(VirtualChannels::new(scheme, priorities, networks, queues as u16, levels))
 }
 
 /// Whether a class or a job does anything.

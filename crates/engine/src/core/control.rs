@@ -87,10 +87,15 @@ impl<A: Architecture> Partition<A> {
         let channel = &self.fabric.channels[port];
         let under_way = if channel.free_at > self.fabric.now { channel.sending as u32 } else { 0 };
         let class = self.fabric.plan.vcs.class_of[packet.hot.vc as usize];
+        let waiting = if self.fabric.plan.vcs.grades > 1 {
+            self.fabric.as_urgent(port, packet.hot.next_vc) - packet.hot.flits()
+        } else {
+            self.switches.waiting(port)
+        };
         let arrival = Arrival {
             now: self.fabric.now,
             endpoint: self.endpoints[port],
-            level: self.switches.waiting(port) + under_way,
+            level: waiting + under_way,
             droppable: self.fabric.plan.vcs.classes[class as usize].droppable,
         };
         match self.agent.on_arrive(&arrival, &packet) {

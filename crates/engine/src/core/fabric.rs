@@ -129,7 +129,7 @@ impl Fabric {
         if fabric.plan.router.reserved_level().is_some() {
             fabric.promised = vec![0; fabric.credits.len()].into();
         }
-        if fabric.plan.router.weighs() {
+        if fabric.plan.router.weighs() || fabric.plan.vcs.grades > 1 {
             fabric.bound = vec![0; fabric.credits.len()].into();
         }
         let accounts = [&fabric.promised, &fabric.bound, &fabric.pools];

@@ -8,6 +8,7 @@ use crate::routing::Router;
 use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 pub use super::cut::Share;
@@ -34,13 +35,28 @@ pub struct TrafficClass {
     pub droppable: bool,
     /// Is dropped when it has waited too long, if the protocol has a time-to-wait.
     pub times_out: bool,
+    /// Priority of the traffic and jobs whose data it carries, if the scenario has several.
+    pub priority: Option<u8>,
+}
+
+impl TrafficClass {
+    /// Its name, with its priority if there are several.
+    pub fn label(&self) -> String {
+        self.priority.map_or(self.name.into(), |priority| format!("{} (priority {priority})", self.name))
+    }
 }
 
 /// The virtual channels of a port: index = ((class·networks + network)·queues + queue)·levels + level.
 #[derive(Debug, Clone)]
 pub struct VirtualChannels {
-    /// Traffic classes, the highest priority first.
+    /// Traffic classes, the highest priority first: those of control packets, then those of data of each grade.
     pub classes: Vec<TrafficClass>,
+    /// Traffic classes of control packets.
+    controls: u8,
+    /// Traffic classes of data of each grade.
+    data: u8,
+    /// How many priorities traffic and jobs have. A *grade* is the place of one among them, the most urgent first.
+    pub grades: u8,
     /// Virtual networks.
     pub networks: u8,
     /// Queues of a data class in each network; a class of control packets uses the first only.
@@ -56,15 +72,42 @@ pub struct VirtualChannels {
 }
 
 impl VirtualChannels {
-    /// The virtual channels of these classes, networks, queues and levels.
-    pub fn new(classes: Vec<TrafficClass>, networks: u8, queues: u16, levels: u16) -> Self {
+    /// The virtual channels of a scheme's classes, of which those of data are there for each of these priorities, the most urgent
+    /// first, and of these networks, queues and levels.
+    pub fn new(scheme: &[TrafficClass], priorities: &[u8], networks: u8, queues: u16, levels: u16) -> Self {
+        let controls = scheme.partition_point(|class| class.control);
+        let (control, data) = scheme.split_at(controls);
+        assert!(
+            data.iter().all(|class| !class.control),
+            "a scheme names its classes of control packets first"
+        );
+        let several = priorities.len() > 1;
+        let of = |&priority: &u8| {
+            data.iter().map(move |&class| TrafficClass { priority: several.then_some(priority), ..class })
+        };
+        let classes = Vec::from_iter(control.iter().copied().chain(priorities.iter().flat_map(of)));
         let per_network = queues as usize * levels as usize;
         let per_class = networks as usize * per_network;
         let count = classes.len() * per_class;
         let class_of = (0..count).map(|vc| (vc / per_class) as u8).collect();
         let network_of = (0..count).map(|vc| (vc % per_class / per_network) as u8).collect();
         let base_of = (0..count).map(|vc| (vc / levels as usize * levels as usize) as u8).collect();
-        Self { classes, networks, queues, levels, class_of, network_of, base_of }
+        let (controls, data, grades) = (controls as u8, data.len() as u8, priorities.len() as u8);
+        Self { classes, controls, data, grades, networks, queues, levels, class_of, network_of, base_of }
+    }
+
+    /// The traffic class of what a scheme sends in one of its classes for messages of a grade.
+    #[inline]
+    pub fn of(&self, class: u8, grade: u8) -> u8 {
+        if class < self.controls { class } else { class + grade * self.data }
+    }
+
+    /// The virtual channels of what is as urgent as a packet on one, or more.
+    pub fn as_urgent(&self, vc: u8) -> Range<u32> {
+        let (class, first) = (self.class_of[usize::from(vc)], self.controls);
+        let grade = class.checked_sub(first).map(|at| at / self.data + 1);
+        let classes = u32::from(first + grade.unwrap_or(0) * self.data);
+        0..classes * (self.count() / self.classes.len()) as u32
     }
 
     /// Whether any packet may take a virtual channel on a link class that has this many levels.
@@ -91,7 +134,7 @@ impl VirtualChannels {
         self.classes[self.class_of[vc as usize] as usize].control
     }
 
-    /// The class of this name.
+    /// The class of this name, of data the most urgent.
     pub fn class(&self, name: &str) -> Option<u8> {
         self.classes.iter().position(|class| class.name == name).map(|at| at as u8)
     }
@@ -222,6 +265,8 @@ pub struct Plan {
     pub traffic: Vec<generator::Plan>,
     /// Jobs in their places. Their classes follow those of the traffic.
     pub jobs: Vec<BoundJob>,
+    /// The grade of each class of the scenario: traffic, then jobs ([`VirtualChannels::grades`]).
+    pub grade_of: Vec<u8>,
     /// Seed of the random streams.
     pub seed: u64,
     /// Start and end of the measured window.
@@ -258,7 +303,7 @@ impl Plan {
         self.jobs.iter().map(|job| job.application.memory()).sum()
     }
 
-    /// The traffic class of data that is not speculative, which set-up and tear-down packets travel in too.
+    /// The traffic class of data that is not speculative, which set-up and tear-down packets travel in too: the most urgent.
     pub fn data_class(&self) -> u8 {
         self.vcs.class(crate::protocol::DATA.name).expect("every scheme has data")
     }

@@ -174,7 +174,7 @@ pub fn told(plan: &Plan, circle: &[Wait]) -> String {
         let channel = plan.graph.channel(wait.switch, wait.port, &names);
         let queue = wait.vc.map_or("all virtual channels".to_string(), |vc| {
             let class = plan.vcs.class_of[usize::from(vc)];
-            let name = plan.vcs.classes[usize::from(class)].name;
+            let name = plan.vcs.classes[usize::from(class)].label();
             format!("{name} level {}", u16::from(vc) % plan.vcs.levels)
         });
         let (hot, cold) = (&wait.packet.hot, &wait.packet.cold);

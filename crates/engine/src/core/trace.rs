@@ -108,7 +108,7 @@ pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
     let columns = vec![
         ("event".into(), text(&|step| step.event.into())),
         ("kind".into(), text(&|step| KINDS[step.packet.hot.kind() as usize].1.into())),
-        ("traffic_class".into(), text(&|step| plan.vcs.classes[step.class as usize].name.into())),
+        ("traffic_class".into(), text(&|step| plan.vcs.classes[step.class as usize].label())),
         ("from".into(), text(&|step| step.from.to_string())),
         ("to".into(), text(&|step| step.to.to_string())),
         ("start_ns".into(), real(&|step| ns(step.start))),

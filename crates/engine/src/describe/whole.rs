@@ -186,7 +186,7 @@ fn virtual_channels(plan: &Plan) -> Vec<Value> {
         let buffers = plan.links.iter().map(|link| (link.name.clone(), json!(link.buffer[vc])));
         json!({
             "vc": vc,
-            "class": vcs.classes[usize::from(vcs.class_of[vc])].name,
+            "class": vcs.classes[usize::from(vcs.class_of[vc])].label(),
             "network": vcs.network_of[vc],
             "queue": vc / levels % queues,
             "level": vc % levels,

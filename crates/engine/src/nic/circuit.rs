@@ -116,7 +116,7 @@ impl<S: Source> NicSet<S> {
 
     /// A set-up, probe or tear-down packet is back.
     pub(super) fn returned(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
-        let Some(queue) = self.find(endpoint, packet.cold.src) else {
+        let Some(queue) = self.find(endpoint, packet.cold.src, packet.cold.class()) else {
             // Only a probe may be overtaken by the end of its flow.
             assert_eq!(packet.notes.words[0], Kind::Probe as u64, "law broken: a flow without a queue");
             return;

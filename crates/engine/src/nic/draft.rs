@@ -40,13 +40,14 @@ impl<S: Source> NicSet<S> {
             }
             Pull::Control(_, kind, words) => {
                 packet.hot.set_size(kind, self.plan.control_flits);
+                packet.cold.part = Part::new(0, record.group);
                 packet.notes.words = words;
                 packet.cold.born = fabric.now;
             }
             Pull::Reserve(reserve) => {
                 packet.hot.set_size(Kind::Reservation, self.plan.control_flits);
                 packet.cold.message = record.number().unwrap_or(self.nodes[endpoint].next_message);
-                packet.cold.part = Part::new(record.sequence, 0);
+                packet.cold.part = Part::new(record.sequence, record.group);
                 packet.notes.words = [reserve.flits as u64, key(packet.cold.message, record.sequence)];
                 packet.cold.born = fabric.now;
             }

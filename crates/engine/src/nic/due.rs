@@ -1,5 +1,6 @@
 //! Data whose granted time comes: sent in the order of those times, ahead of all that has to ask or to speculate.
 use super::directory::Directory;
+use super::node::address;
 use super::queue::SendQueue;
 use crate::core::Tick;
 use crate::core::table::Table;
@@ -35,7 +36,8 @@ impl Due {
             if at > now {
                 return None;
             }
-            if queues[number].noted == NonZero::new(at) && directory.find(dst) == Some(number) {
+            let queue = &queues[number];
+            if queue.noted == NonZero::new(at) && directory.find(address(dst, queue.grade)) == Some(number) {
                 return Some(number);
             }
             // A packet with an earlier time was added later; the queue may be forgotten, and another's by now.

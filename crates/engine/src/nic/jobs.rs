@@ -14,7 +14,7 @@ impl<S: Source> NicSet<S> {
         for out in hosts.take() {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
             fabric.probe.offered(&message);
-            let queue = self.queue(endpoint, out.dst);
+            let queue = self.queue(endpoint, out.dst, out.class);
             let record = &mut self.queues[queue];
             let waits = record.has_message();
             record.push_tagged(message, out.tag);

@@ -30,7 +30,7 @@ use crate::workload::host::Hosts;
 use at_source::waits_for_the_same;
 use feed::{Feed, born};
 use injection::Candidate;
-use node::Node;
+use node::{Node, address};
 use queue::{Message, SendQueue};
 pub use receive::respond;
 use std::sync::Arc;
@@ -75,6 +75,8 @@ pub struct NicSet<S: Source> {
     droppable: u64,
     retained_peak: u32,
     fifo: bool,
+    /// How many grades messages are of.
+    grades: u8,
     /// Whether queues whose packet lacks credit leave the round robin until there may be some.
     parks: bool,
     /// Whether queues reserve ahead of all data.
@@ -104,7 +106,8 @@ impl<S: Source> NicSet<S> {
                 let generator = Generator::new(traffic, endpoint);
                 let born = born(&generator, traffic);
                 let only = destinations.only(endpoint);
-                feeds.push(Feed { generator, born, class: class as u8, only, counted: 0 });
+                let grade = plan.grade_of[class];
+                feeds.push(Feed { generator, born, class: class as u8, grade, only, counted: 0 });
             }
             // In a queue that others fill too, a message takes its place when it is created.
             let own = &mut feeds[first as usize..];
@@ -112,7 +115,7 @@ impl<S: Source> NicSet<S> {
             if source.looks_ahead() || runs_job || own.iter().any(|feed| feed.only.is_none()) {
                 own.iter_mut().for_each(|feed| feed.only = None);
             }
-            nodes.push(Node::new(first..feeds.len() as u32, &feeds));
+            nodes.push(Node::new(first..feeds.len() as u32, &feeds, plan.vcs.grades));
         }
         Self {
             at_once: source.reserves_at_once(),
@@ -130,6 +133,7 @@ impl<S: Source> NicSet<S> {
             droppable: plan.vcs.classes.iter().rev().fold(0, |all, class| all << 1 | class.droppable as u64),
             retained_peak: 0,
             fifo: plan.fifo,
+            grades: plan.vcs.grades,
             data_class: plan.data_class(),
             hosts,
             first_job: plan.traffic.len(),
@@ -137,17 +141,36 @@ impl<S: Source> NicSet<S> {
         }
     }
 
-    fn find(&self, endpoint: u32, dst: u32) -> Option<u32> {
-        let node = &self.nodes[endpoint];
-        if self.fifo {
-            return node.queues.list().first().map(|&(_, queue)| queue);
-        }
-        node.queues.find(dst)
+    /// Under what the send queue for a destination and a grade stands in its endpoint's directory: one of all destinations, where
+    /// there is one for all.
+    #[inline]
+    fn address(&self, dst: u32, grade: u8) -> u32 {
+        address(if self.fifo { 0 } else { dst }, grade)
     }
 
-    /// The send queue for a destination, made if there is none.
-    fn queue(&mut self, endpoint: u32, dst: u32) -> u32 {
-        if let Some(found) = self.find(endpoint, dst) {
+    /// The send queue for a destination, of messages of a class of the scenario.
+    #[inline]
+    fn find(&self, endpoint: u32, dst: u32, group: u8) -> Option<u32> {
+        self.nodes[endpoint].queues.find(self.address(dst, self.grade(group)))
+    }
+
+    /// The grade of a class of the scenario.
+    #[inline]
+    fn grade(&self, group: u8) -> u8 {
+        if self.grades > 1 { self.plan.grade_of[usize::from(group)] } else { 0 }
+    }
+
+    /// The traffic class of what the protocol sends in one of its classes for a grade.
+    #[inline]
+    fn graded(&self, class: u8, grade: u8) -> u8 {
+        if self.grades > 1 { self.plan.vcs.of(class, grade) } else { class }
+    }
+
+    /// Such a queue, made if there is none.
+    fn queue(&mut self, endpoint: u32, dst: u32, group: u8) -> u32 {
+        let grade = self.grade(group);
+        let address = self.address(dst, grade);
+        if let Some(found) = self.nodes[endpoint].queues.find(address) {
             return found;
         }
         let queue = match self.free.pop() {
@@ -157,9 +180,9 @@ impl<S: Source> NicSet<S> {
                 self.queues.len() as u32 - 1
             }
         };
-        self.queues[queue].dst = dst;
-        let node = &mut self.nodes[endpoint];
-        node.queues.add(dst, queue);
+        let record = &mut self.queues[queue];
+        (record.dst, record.group, record.grade) = (dst, group, grade);
+        self.nodes[endpoint].queues.add(address, queue);
         queue
     }
 
@@ -186,7 +209,7 @@ impl<S: Source> NicSet<S> {
         }
         record.state = S::Queue::default();
         (record.wake_at, record.turn) = (None, None);
-        self.nodes[endpoint].queues.remove(record.dst);
+        self.nodes[endpoint].queues.remove(address(record.dst, record.grade));
         self.free.push(queue);
     }
 
@@ -211,7 +234,8 @@ impl<S: Source> NicSet<S> {
         }
         let waits = |&at: &u32| {
             let feed = &self.feeds[at];
-            feed.born <= by && feed.only.is_some_and(|dst| self.fifo || dst == record.dst)
+            let is_of_it = |dst| self.address(dst, feed.grade) == self.address(record.dst, record.grade);
+            feed.born <= by && feed.only.is_some_and(is_of_it)
         };
         let Some(first) = node.generators.clone().filter(waits).min_by_key(|&at| self.feeds[at].born) else {
             return;
@@ -239,7 +263,8 @@ impl<S: Source> NicSet<S> {
         if !record.ready {
             record.ready = true;
             record.wake_at = None;
-            self.nodes[endpoint].ready.push_back(queue);
+            let grade = record.grade;
+            self.nodes[endpoint].lane(grade).ready.push_back(queue);
         }
         self.note_want(endpoint, queue, now);
         self.hurry(endpoint, queue, now);
@@ -256,7 +281,8 @@ impl<S: Source> NicSet<S> {
         match self.source.pull(record, now) {
             Pull::Reserve(_) => {
                 record.hurried = true;
-                self.nodes[endpoint].hurried.push_back(queue);
+                let grade = record.grade;
+                self.nodes[endpoint].lane(grade).hurried.push_back(queue);
             }
             Pull::At(at) => self.look_at(endpoint, queue, at),
             _ => {}
@@ -280,9 +306,10 @@ impl<S: Source> Nics for NicSet<S> {
             "law broken: a packet reached an endpoint it was not for"
         );
         fabric.probe.arrived(&packet, fabric.now);
+        let received = self.received(&packet, fabric.now);
         let (mut told, mut heard) = (false, false);
         if packet.hot.kind() == Kind::Data {
-            if self.source.accept(&mut self.sinks[endpoint], &packet) {
+            if self.source.accept(&mut self.sinks[endpoint], &received) {
                 let whole = self.receive(fabric, &packet);
                 told = whole && packet.cold.class() as usize >= self.first_job;
             } else {
@@ -295,7 +322,7 @@ impl<S: Source> Nics for NicSet<S> {
         } else {
             heard = self.hear(fabric, endpoint, &packet);
         }
-        self.answer(fabric, endpoint, &packet);
+        self.answer(fabric, endpoint, &received);
         self.prompt(fabric, endpoint);
         if told {
             self.job_delivered(fabric, endpoint, &packet);
@@ -342,7 +369,7 @@ impl<S: Source> Nics for NicSet<S> {
         let control = self.nodes.iter().map(|node| {
             node.control.capacity() * size_of::<Packet>()
                 + node.flows.capacity() * size_of::<Candidate>()
-                + node.parked.memory()
+                + node.lanes().map(|lane| lane.parked.memory()).sum::<usize>()
                 + node.queues.memory()
         });
         let messages = self.queues.iter().map(|queue| queue.memory());

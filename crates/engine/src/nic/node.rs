@@ -10,10 +10,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-/// One endpoint.
-pub(super) struct Node {
-    /// Control packets to send, in order.
-    pub control: VecDeque<Packet>,
+/// The send queues of an endpoint whose messages are of one grade.
+#[derive(Default)]
+pub(super) struct Lane {
     /// Queues in the round robin.
     pub ready: VecDeque<u32>,
     /// Classes in which they want to send until something happens to them ([`Source::plain`]), one bit each; all, if that is not
@@ -23,11 +22,46 @@ pub(super) struct Node {
     pub parked: Parked,
     /// Queues that want to reserve at once; they stand in the round robin too.
     pub hurried: VecDeque<u32>,
-    /// Queues that wait for a time; ties go by destination, since numbers depend on the partitioning.
-    pub asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
     /// Queues with data whose time comes.
     pub due: Due,
-    /// Destinations with a queue, and their queues.
+}
+
+impl Lane {
+    fn new() -> Self {
+        Self { wants: u64::MAX, ..Self::default() }
+    }
+
+    /// Whether it has something to send once the channel has time and credit.
+    #[inline]
+    fn is_waiting(&self, now: Tick) -> bool {
+        !self.ready.is_empty()
+            || !self.hurried.is_empty()
+            || !self.parked.is_empty()
+            || self.due.is_ready(now)
+    }
+}
+
+/// Under what a send queue stands in the directory: its destination and its grade.
+#[inline]
+pub(super) fn address(dst: u32, grade: u8) -> u32 {
+    debug_assert!(dst >> GRADE == 0, "so many endpoints fit into no memory");
+    u32::from(grade) << GRADE | dst
+}
+
+/// First bit of a grade in an address.
+const GRADE: u32 = 29;
+
+/// One endpoint.
+pub(super) struct Node {
+    /// Control packets to send, in order.
+    pub control: VecDeque<Packet>,
+    /// Its send queues of the most urgent grade.
+    pub urgent: Lane,
+    /// Those of the other grades.
+    pub others: Box<[Lane]>,
+    /// Queues that wait for a time; ties go by destination, since numbers depend on the partitioning.
+    pub asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
+    /// Destinations with a queue, and their queues ([`address`]).
     pub queues: Directory,
     /// Its generators: a range of `NicSet::feeds`.
     pub generators: Range<u32>,
@@ -60,16 +94,13 @@ pub(super) struct Node {
 
 impl Node {
     /// An endpoint at rest with these generators of all.
-    pub fn new(generators: Range<u32>, feeds: &[Feed]) -> Self {
+    pub fn new(generators: Range<u32>, feeds: &[Feed], grades: u8) -> Self {
         let own = &feeds[generators.start as usize..generators.end as usize];
         Self {
             control: VecDeque::new(),
-            ready: VecDeque::new(),
-            wants: u64::MAX,
-            parked: Parked::default(),
-            hurried: VecDeque::new(),
+            urgent: Lane::new(),
+            others: (1..grades).map(|_| Lane::new()).collect(),
             asleep: BinaryHeap::new(),
-            due: Due::default(),
             queues: Directory::default(),
             generators_wait: own.iter().any(|feed| feed.only.is_some()),
             generators,
@@ -90,11 +121,32 @@ impl Node {
 
     /// Whether it is to be looked at once the channel has time and credit.
     pub fn is_waiting(&self, now: Tick) -> bool {
-        !self.ready.is_empty()
+        self.urgent.is_waiting(now)
             || !self.control.is_empty()
-            || !self.hurried.is_empty()
-            || !self.parked.is_empty()
             || self.paced_lacks
-            || self.due.is_ready(now)
+            || self.others.iter().any(|lane| lane.is_waiting(now))
+    }
+
+    /// The lane of a grade.
+    #[inline(always)]
+    pub fn lane(&mut self, grade: u8) -> &mut Lane {
+        if grade == 0 { &mut self.urgent } else { &mut self.others[usize::from(grade) - 1] }
+    }
+
+    /// All lanes, the most urgent first.
+    pub fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        std::iter::once(&self.urgent).chain(&self.others)
+    }
+
+    /// Whether queues want to reserve at once.
+    pub fn hurries(&self) -> bool {
+        !self.urgent.hurried.is_empty() || self.others.iter().any(|lane| !lane.hurried.is_empty())
+    }
+
+    /// When the next data are due after `now`.
+    #[inline]
+    pub fn next_due(&self, now: Tick) -> Tick {
+        let next = |lane: &Lane| lane.due.next(now).unwrap_or(NEVER);
+        self.others.iter().map(next).fold(next(&self.urgent), Tick::min)
     }
 }

@@ -12,14 +12,14 @@ impl<S: Source> NicSet<S> {
     pub(super) fn send_paced(&mut self, fabric: &mut Fabric, endpoint: u32, injection: Injection) -> bool {
         let now = fabric.now;
         let node = &mut self.nodes[endpoint];
-        if node.ready.is_empty() && now < node.flows_until {
+        if node.urgent.ready.is_empty() && now < node.flows_until {
             node.paced_at = node.flows_until;
             debug_assert!(self.are_current(endpoint, now), "law broken: flows have changed unseen");
             return self.send_candidate(fabric, endpoint, injection, Lacking::default());
         }
         (node.paced_at, node.flows_until) = (NEVER, 0);
         node.flows.clear();
-        while let Some(queue) = self.nodes[endpoint].ready.pop_front() {
+        while let Some(queue) = self.nodes[endpoint].urgent.ready.pop_front() {
             self.queues[queue].ready = false;
         }
         let (mut lacking, mut starved) = (Lacking::default(), false);

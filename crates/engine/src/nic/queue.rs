@@ -167,6 +167,10 @@ pub struct SendQueue<Q> {
     pub state: Q,
     /// Destination endpoint (of the first message, if the endpoint has one queue for all).
     pub dst: u32,
+    /// A class of the scenario whose messages it takes; all of these are of one grade.
+    pub(super) group: u8,
+    /// That grade.
+    pub(super) grade: u8,
     /// Messages not yet sent whole.
     pub(super) messages: Messages,
     /// Flits of the first message already sent.

@@ -32,12 +32,18 @@ impl<S: Source> NicSet<S> {
         whole
     }
 
-    pub(super) fn answer(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
-        let mut replies = std::mem::take(&mut self.replies);
+    /// What the protocol is told of a packet that arrives.
+    #[inline]
+    pub(super) fn received<'a>(&self, packet: &'a Packet, now: Tick) -> Received<'a> {
         let class = self.plan.vcs.class_of[packet.hot.vc as usize];
         let droppable = self.plan.vcs.classes[class as usize].droppable;
-        let received = Received { packet, droppable, now: fabric.now };
-        self.source.reply(&mut self.sinks[endpoint], &received, &mut replies);
+        Received { packet, droppable, grade: self.grade(packet.cold.class()), now }
+    }
+
+    pub(super) fn answer(&mut self, fabric: &mut Fabric, endpoint: u32, received: &Received) {
+        let Received { packet, droppable, .. } = *received;
+        let mut replies = std::mem::take(&mut self.replies);
+        self.source.reply(&mut self.sinks[endpoint], received, &mut replies);
         for reply in replies.drain(..) {
             if reply.class == OUT_OF_BAND {
                 self.signal_back(fabric, packet, &reply);
@@ -103,7 +109,7 @@ impl<S: Source> NicSet<S> {
             return;
         }
         self.catch_up(fabric, endpoint, now.saturating_sub(1));
-        let queue = self.queue(endpoint, signal.about);
+        let queue = self.queue(endpoint, signal.about, 0);
         let record = &mut self.queues[queue];
         self.source.on_queue_signal(record, signal, now);
         if fabric.probe.control_recorded() {
@@ -122,7 +128,7 @@ impl<S: Source> NicSet<S> {
         let was_sent_again = |queue| self.source.was_sent_again(&self.queues[queue], packet);
         if kind == Kind::Ack
             && packet.cold.marked()
-            && !self.find(endpoint, packet.cold.src).is_some_and(was_sent_again)
+            && !self.find(endpoint, packet.cold.src, packet.cold.class()).is_some_and(was_sent_again)
         {
             let before = packet.cold.sequence() * self.plan.packet_flits as u32;
             let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
@@ -137,15 +143,16 @@ impl<S: Source> NicSet<S> {
         }
         // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
         let plain = kind == Kind::Ack && packet.notes.words == [0; 2];
-        if plain && self.find(endpoint, packet.cold.src).is_none() {
+        if plain && self.find(endpoint, packet.cold.src, packet.cold.class()).is_none() {
             return false;
         }
         let before = fabric.now.saturating_sub(1);
         self.catch_up(fabric, endpoint, before);
-        let queue = self.queue(endpoint, packet.cold.src);
+        let queue = self.queue(endpoint, packet.cold.src, packet.cold.class());
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
-        self.nodes[endpoint].due.note(queue, record);
+        let grade = record.grade;
+        self.nodes[endpoint].lane(grade).due.note(queue, record);
         self.note_rate(fabric, queue, (packet.hot.dst, packet.cold.src));
         self.go_on(fabric, endpoint, queue, before);
         let record = &self.queues[queue];

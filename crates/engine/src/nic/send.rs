@@ -23,6 +23,8 @@ impl<S: Source> NicSet<S> {
         else {
             unreachable!("a pull that sends nothing")
         };
+        let grade = self.queues[queue].grade;
+        let class = self.graded(class, grade);
         // Where queues park, it has to be known for what each waits.
         if lacking.classes >> class & 1 == 1 && !self.parks {
             return false;
@@ -41,12 +43,12 @@ impl<S: Source> NicSet<S> {
             return false;
         }
         if let Pull::Reserve(reserve) = pull
-            && !self.follows(fabric, channel, &packet, &reserve)
+            && !self.follows(fabric, (channel, grade), &packet, &reserve)
         {
             lacking.note(&self.plan, class, packet.hot.next_vc);
             return false;
         }
-        self.nodes[endpoint].parked.leave(queue);
+        self.nodes[endpoint].lane(grade).parked.leave(queue);
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.take_turn(endpoint, queue, &packet);
         self.queues[queue].turn = None;
@@ -61,7 +63,7 @@ impl<S: Source> NicSet<S> {
         }
         let record = &mut self.queues[queue];
         self.source.on_sent(record, &sent);
-        self.nodes[endpoint].due.note(queue, record);
+        self.nodes[endpoint].lane(grade).due.note(queue, record);
         self.note_rate(fabric, queue, (packet.cold.src, packet.hot.dst));
         self.go_on(fabric, endpoint, queue, fabric.now);
         // Before the end of the packet nothing is sent.
@@ -71,10 +73,11 @@ impl<S: Source> NicSet<S> {
 
     /// Whether other queues have parked for credit on the channel that a queue's packet takes.
     #[inline]
-    fn is_behind(&self, endpoint: u32, queue: u32, pull: Pull, packet: &Packet) -> bool {
-        let parked = &self.nodes[endpoint].parked;
+    fn is_behind(&mut self, endpoint: u32, queue: u32, pull: Pull, packet: &Packet) -> bool {
+        let grade = self.queues[queue].grade;
         let Pull::Next(class) = pull else { return false };
-        let ends = (packet.cold.src, packet.hot.dst);
+        let (ends, class) = ((packet.cold.src, packet.hot.dst), self.graded(class, grade));
+        let parked = &self.nodes[endpoint].lane(grade).parked;
         self.parks
             && !parked.is_empty()
             && !self.plan.router.weighs()
@@ -117,11 +120,11 @@ impl<S: Source> NicSet<S> {
     pub(super) fn follows(
         &self,
         fabric: &Fabric,
-        channel: u32,
+        (channel, grade): (u32, u8),
         reservation: &Packet,
         reserve: &Reserve,
     ) -> bool {
-        let Some(then) = reserve.then else { return true };
+        let Some(then) = reserve.then.map(|class| self.graded(class, grade)) else { return true };
         let channels = &self.plan.vcs;
         let network = channels.network_of[reservation.hot.next_vc as usize];
         let flits = reserve.flits.min(self.plan.packet_flits as u32);

@@ -17,7 +17,17 @@ const MANY: usize = 8;
 impl<S: Source> NicSet<S> {
     /// Sends a reservation of those that go ahead of all data; returns whether one was sent.
     pub(super) fn reserve(&mut self, fabric: &mut Fabric, endpoint: u32, lacking: &mut Lacking) -> bool {
-        while let Some(queue) = self.nodes[endpoint].hurried.pop_front() {
+        (0..self.grades).any(|grade| self.reserve_of(fabric, (endpoint, grade), lacking))
+    }
+
+    /// Sends a reservation for messages of a grade.
+    fn reserve_of(
+        &mut self,
+        fabric: &mut Fabric,
+        (endpoint, grade): (u32, u8),
+        lacking: &mut Lacking,
+    ) -> bool {
+        while let Some(queue) = self.nodes[endpoint].lane(grade).hurried.pop_front() {
             let pull = self.source.pull(&self.queues[queue], fabric.now);
             if !matches!(pull, Pull::Reserve(_)) {
                 self.queues[queue].hurried = false;
@@ -26,7 +36,7 @@ impl<S: Source> NicSet<S> {
                 self.queues[queue].hurried = false;
                 return true;
             } else {
-                self.nodes[endpoint].hurried.push_front(queue);
+                self.nodes[endpoint].lane(grade).hurried.push_front(queue);
                 return false;
             }
         }
@@ -47,7 +57,7 @@ impl<S: Source> NicSet<S> {
                 }
                 // A class with one destination waits in its generator: its queue holds one message at a time.
                 if let Some(dst) = only
-                    && let Some(queue) = self.find(endpoint, dst)
+                    && let Some(queue) = self.find(endpoint, dst, self.feeds[feed].class)
                     && self.queues[queue].has_message()
                 {
                     break;
@@ -62,7 +72,7 @@ impl<S: Source> NicSet<S> {
                 {
                     continue;
                 }
-                let queue = self.queue(endpoint, message.dst);
+                let queue = self.queue(endpoint, message.dst, message.class());
                 let waits = self.queues[queue].has_message();
                 self.add(queue, message);
                 self.note_message(endpoint, queue, waits, at);
@@ -89,7 +99,10 @@ impl<S: Source> NicSet<S> {
             }
             node.asleep.pop();
             // It may have been looked at before, or be forgotten, and another's queue by now.
-            if self.queues[queue].wake_at == NonZero::new(at) && self.find(endpoint, dst) == Some(queue) {
+            let record = &self.queues[queue];
+            let address = self.address(dst, record.grade);
+            if record.wake_at == NonZero::new(at) && self.nodes[endpoint].queues.find(address) == Some(queue)
+            {
                 self.queues[queue].wake_at = None;
                 self.make_ready(endpoint, queue, at);
             }
@@ -111,7 +124,7 @@ impl<S: Source> NicSet<S> {
             while self.send_first_control(fabric, endpoint) {}
             while self.reserve(fabric, endpoint, &mut Lacking::default()) {}
             let node = &self.nodes[endpoint];
-            starved = !node.control.is_empty() || !node.hurried.is_empty();
+            starved = !node.control.is_empty() || node.hurries();
         }
         let node = &self.nodes[endpoint];
         let free_at = fabric.channels[channel].free_at;
@@ -119,9 +132,7 @@ impl<S: Source> NicSet<S> {
         if let Some(Reverse((at, ..))) = node.asleep.peek() {
             wake = wake.min(*at);
         }
-        if let Some(at) = node.due.next(now) {
-            wake = wake.min(at);
-        }
+        wake = wake.min(node.next_due(now));
         let waits = node.is_waiting(now);
         let held = waits && node.hold > free_at.max(now);
         if free_at > now && waits && (!held || !node.control.is_empty()) {
@@ -163,29 +174,46 @@ impl<S: Source> NicSet<S> {
             if self.reserve(fabric, endpoint, &mut lacking) {
                 return false;
             }
-            starved |= !self.nodes[endpoint].hurried.is_empty();
+            starved |= self.nodes[endpoint].hurries();
         }
+        let Some(lacked) = self.send_of(fabric, (endpoint, 0), &mut lacking) else { return false };
+        starved |= lacked;
+        for grade in 1..self.grades {
+            let Some(lacked) = self.send_of(fabric, (endpoint, grade), &mut lacking) else { return false };
+            starved |= lacked;
+        }
+        starved
+    }
+
+    /// Tries data of a grade whose time has come, then its queues in turn. Returns whether something lacked credit, or none if a packet
+    /// was sent.
+    #[inline]
+    fn send_of(
+        &mut self,
+        fabric: &mut Fabric,
+        (endpoint, grade): (u32, u8),
+        lacking: &mut Lacking,
+    ) -> Option<bool> {
+        let mut starved = false;
         loop {
-            let Node { due, queues: directory, .. } = &mut self.nodes[endpoint];
+            let Node { urgent, others, queues: directory, .. } = &mut self.nodes[endpoint];
+            let due = if grade == 0 { &mut urgent.due } else { &mut others[usize::from(grade) - 1].due };
             let Some(queue) = due.first(&self.queues, directory, fabric.now) else { break };
             let pull = self.source.pull(&self.queues[queue], fabric.now);
             let again = matches!(pull, Pull::Again(_));
-            if again && !self.try_send(fabric, endpoint, queue, pull, &mut lacking) {
+            if again && !self.try_send(fabric, endpoint, queue, pull, lacking) {
                 starved = true;
                 break;
             }
-            let due = &mut self.nodes[endpoint].due;
+            let due = &mut self.nodes[endpoint].lane(grade).due;
             due.take(&mut self.queues);
             due.note(queue, &mut self.queues[queue]);
             self.line_up(endpoint, queue, fabric.now);
             if again {
-                return false;
+                return None;
             }
         }
-        match self.send_in_turn(fabric, endpoint, &mut lacking) {
-            Some(lacked) => starved || lacked,
-            None => false,
-        }
+        self.send_in_turn(fabric, (endpoint, grade), lacking).map(|lacked| starved || lacked)
     }
 
     /// Sends the first control packet that has credit; returns whether there was one.
@@ -200,48 +228,53 @@ impl<S: Source> NicSet<S> {
         true
     }
 
-    /// Tries the queues in turn. Returns whether something lacked credit, or none if a packet was sent.
-    fn send_in_turn(&mut self, fabric: &mut Fabric, endpoint: u32, lacking: &mut Lacking) -> Option<bool> {
+    /// Tries the queues of a grade in turn. Returns whether something lacked credit, or none if a packet was sent.
+    fn send_in_turn(
+        &mut self,
+        fabric: &mut Fabric,
+        (endpoint, grade): (u32, u8),
+        lacking: &mut Lacking,
+    ) -> Option<bool> {
         let (mut starved, channel) = (false, fabric.ports + endpoint);
-        let node = &mut self.nodes[endpoint];
-        if self.parks && !node.parked.is_empty() {
+        let lane = self.nodes[endpoint].lane(grade);
+        if self.parks && !lane.parked.is_empty() {
             starved = true;
             let most = u32::from(self.plan.packet_flits);
-            node.parked.call(&mut node.ready, !self.plan.router.weighs(), |vc, queue| {
+            lane.parked.call(&mut lane.ready, !self.plan.router.weighs(), |vc, queue| {
                 fabric.credit(channel, vc) >= self.queues[queue].left().min(most)
             });
         }
         let (mut back, mut wants) = (0, 0);
-        for _ in 0..self.nodes[endpoint].ready.len() {
+        for _ in 0..self.nodes[endpoint].lane(grade).ready.len() {
             // A queue that parks has to be asked: it leaves the round robin.
             let skips = lacking.classes != 0 && !self.parks;
-            if skips && self.nodes[endpoint].wants & !lacking.classes == 0 {
-                debug_assert!(self.all_want(endpoint, lacking.classes, fabric.now));
+            if skips && self.nodes[endpoint].lane(grade).wants & !lacking.classes == 0 {
+                debug_assert!(self.all_want((endpoint, grade), lacking.classes, fabric.now));
                 // All others would go to the end too: as if they had.
-                self.nodes[endpoint].ready.rotate_right(back);
+                self.nodes[endpoint].lane(grade).ready.rotate_right(back);
                 return Some(true);
             }
-            let queue = self.nodes[endpoint].ready.pop_front().expect("counted");
+            let queue = self.nodes[endpoint].lane(grade).ready.pop_front().expect("counted");
             let want = if skips { self.want(queue, fabric.now) } else { u64::MAX };
             if want & !lacking.classes == 0 {
-                self.nodes[endpoint].ready.push_back(queue);
+                self.nodes[endpoint].lane(grade).ready.push_back(queue);
                 (back, wants) = (back + 1, wants | want);
                 continue;
             }
             match self.pull(queue, fabric.now) {
                 Pull::Wait => {
-                    self.nodes[endpoint].parked.leave(queue);
+                    self.nodes[endpoint].lane(grade).parked.leave(queue);
                     self.queues[queue].ready = false;
                     self.forget(endpoint, queue, fabric.now);
                 }
                 Pull::At(at) => {
-                    self.nodes[endpoint].parked.leave(queue);
+                    self.nodes[endpoint].lane(grade).parked.leave(queue);
                     self.put_to_sleep(endpoint, queue, at);
                 }
                 pull => {
                     if self.try_send(fabric, endpoint, queue, pull, lacking) {
                         // Those that lacked credit stay ahead, or what comes after would take it every time.
-                        self.nodes[endpoint].ready.rotate_right(back);
+                        self.nodes[endpoint].lane(grade).ready.rotate_right(back);
                         self.requeue(endpoint, queue, pull, fabric.now);
                         return None;
                     }
@@ -251,7 +284,7 @@ impl<S: Source> NicSet<S> {
                 }
             }
         }
-        self.nodes[endpoint].wants = wants;
+        self.nodes[endpoint].lane(grade).wants = wants;
         Some(starved)
     }
 
@@ -269,23 +302,25 @@ impl<S: Source> NicSet<S> {
                 class
             }
         };
-        class.map_or(u64::MAX, |class| 1 << class)
+        class.map_or(u64::MAX, |class| 1 << self.graded(class, record.grade))
     }
 
     /// Notes what a queue wants that is in the round robin, when something has happened to it. A few are asked as soon as that.
     #[inline]
     pub(super) fn note_want(&mut self, endpoint: u32, queue: u32, now: Tick) {
-        let node = &self.nodes[endpoint];
-        if node.wants != u64::MAX {
-            let of_many = node.ready.len() >= MANY;
-            let want = if of_many { node.wants | self.want(queue, now) } else { u64::MAX };
-            self.nodes[endpoint].wants = want;
+        let grade = self.queues[queue].grade;
+        let lane = self.nodes[endpoint].lane(grade);
+        if lane.wants != u64::MAX {
+            let (of_many, wants) = (lane.ready.len() >= MANY, lane.wants);
+            let want = if of_many { wants | self.want(queue, now) } else { u64::MAX };
+            self.nodes[endpoint].lane(grade).wants = want;
         }
     }
 
-    /// Whether all queues in the round robin want to send in these classes.
-    fn all_want(&self, endpoint: u32, classes: u64, now: Tick) -> bool {
-        self.nodes[endpoint].ready.iter().all(|&queue| self.want(queue, now) & !classes == 0)
+    /// Whether all queues of a grade in the round robin want to send in these classes.
+    fn all_want(&mut self, (endpoint, grade): (u32, u8), classes: u64, now: Tick) -> bool {
+        let ready = self.nodes[endpoint].lane(grade).ready.clone();
+        ready.iter().all(|&queue| self.want(queue, now) & !classes == 0)
     }
 
     /// A queue whose packet found no credit parks, or goes to the end of the round robin; returns how many did the latter.
@@ -297,15 +332,17 @@ impl<S: Source> NicSet<S> {
         pull: Pull,
         lacking: &Lacking,
     ) -> usize {
-        let node = &mut self.nodes[endpoint];
+        let record = &self.queues[queue];
+        let (dst, grade) = (record.dst, record.grade);
         match pull {
             Pull::Next(class) if self.parks => {
-                let ends = (fabric.share.endpoints[endpoint as usize], self.queues[queue].dst);
-                node.parked.add(awaited(&self.plan, class, ends, lacking.last), queue);
+                let ends = (fabric.share.endpoints[endpoint as usize], dst);
+                let awaited = awaited(&self.plan, self.graded(class, grade), ends, lacking.last);
+                self.nodes[endpoint].lane(grade).parked.add(awaited, queue);
                 0
             }
             _ => {
-                node.ready.push_back(queue);
+                self.nodes[endpoint].lane(grade).ready.push_back(queue);
                 1
             }
         }
@@ -313,14 +350,15 @@ impl<S: Source> NicSet<S> {
 
     /// A queue that has sent goes to the end of the round robin.
     pub(super) fn requeue(&mut self, endpoint: u32, queue: u32, pull: Pull, now: Tick) {
+        let grade = self.queues[queue].grade;
         if self.queues[queue].is_empty() {
             self.queues[queue].ready = false;
             self.line_up(endpoint, queue, now);
         } else if matches!(pull, Pull::Reserve(Reserve { then: Some(_), .. })) {
             // The first packet takes its turn together with the reservation.
-            self.nodes[endpoint].ready.push_front(queue);
+            self.nodes[endpoint].lane(grade).ready.push_front(queue);
         } else {
-            self.nodes[endpoint].ready.push_back(queue);
+            self.nodes[endpoint].lane(grade).ready.push_back(queue);
             self.hurry(endpoint, queue, now);
         }
     }

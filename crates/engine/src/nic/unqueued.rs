@@ -32,7 +32,7 @@ impl<S: Source> NicSet<S> {
         if fabric.channels[channel].free_at > now
             || flits > self.plan.packet_flits as u32
             || !node.is_at_rest(now)
-            || node.queues.find(message.dst).is_some()
+            || self.find(endpoint, message.dst, message.class()).is_some()
         {
             return false;
         }
@@ -48,7 +48,8 @@ impl<S: Source> NicSet<S> {
             part: Part::new(0, message.class()),
             ..Cold::default()
         };
-        self.route_at_source(fabric, Some(turn), &mut packet, class);
+        let grade = self.grade(message.class());
+        self.route_at_source(fabric, Some(turn), &mut packet, self.graded(class, grade));
         if !fabric.affords(channel, packet.hot.next_vc, flits) {
             return false;
         }

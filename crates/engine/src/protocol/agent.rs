@@ -22,7 +22,7 @@ pub struct Arrival {
     pub now: Tick,
     /// Local number of the destination endpoint.
     pub endpoint: u32,
-    /// Flits in this switch bound for the endpoint, the packet not included.
+    /// Flits in this switch bound for the endpoint, the packet not included; of several priorities only those as urgent as the packet.
     pub level: u32,
     /// Whether the packet's class may be dropped.
     pub droppable: bool,
@@ -41,7 +41,7 @@ pub struct Departure {
     pub flits: u32,
     /// Ticks that the channel needs for it.
     pub time: Tick,
-    /// Flits in the switch that wait for the channel, the packet included.
+    /// Flits in the switch that wait for the channel, the packet included; of several priorities only those as urgent as the packet.
     pub waiting: u32,
     /// Whether the channel has credit for another packet of the largest size.
     pub has_credit: bool,

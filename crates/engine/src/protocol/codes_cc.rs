@@ -112,7 +112,8 @@ impl CodesCc {
     fn buffer(&self, plan: &Plan) -> f64 {
         let own = || {
             let (channels, data) = (&plan.vcs, plan.data_class());
-            let all = channels.class_of.iter().filter(|&&class| class == data).count() as f64;
+            let is_data = |&&class: &&u8| !channels.classes[usize::from(class)].control;
+            let all = channels.class_of.iter().filter(is_data).count() as f64;
             let (host, first) = (&plan.links[0], channels.index(data, 0, 0, 0));
             match plan.output_buffer {
                 Some(queue) => f64::from(queue) * all,

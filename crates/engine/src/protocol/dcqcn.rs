@@ -201,7 +201,7 @@ impl Limits {
 impl Source for Limits {
     type Queue = Limiter;
     /// When a source was last told.
-    type Sink = Keyed<u32, Option<Tick>>;
+    type Sink = Keyed<u64, Option<Tick>>;
 
     fn pull(&self, queue: &SendQueue<Limiter>, now: Tick) -> Pull {
         let state = &queue.state;
@@ -255,7 +255,7 @@ impl Source for Limits {
         }
         let cold = &received.packet.cold;
         if received.packet.hot.kind() == Kind::Data && cold.marked() {
-            let last = told.entry(cold.src);
+            let last = told.entry(received.sender());
             if last.is_none_or(|last| received.now >= last + self.cnp_interval) {
                 *last = Some(received.now);
                 replies.push(Reply { kind: Kind::Notification, class: self.control, words: [0; 2] });
@@ -415,7 +415,11 @@ mod tests {
             packet.cold.src = src;
             packet.cold.mark(marked);
             replies.clear();
-            source.reply(&mut told, &Received { packet: &packet, droppable: false, now }, &mut replies);
+            source.reply(
+                &mut told,
+                &Received { packet: &packet, droppable: false, grade: 0, now },
+                &mut replies,
+            );
             replies.len()
         };
         assert_eq!(

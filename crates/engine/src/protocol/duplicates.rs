@@ -1,19 +1,19 @@
 //! How a destination tells second copies of packets: it keeps those of each source from its floor on.
 use std::collections::{BTreeSet, HashMap};
 
-/// Packets of which a second copy may still come, by source.
+/// Packets of which a second copy may still come, by the send queue that they came from ([`super::Received::sender`]).
 ///
-/// A source says in every packet which of its packets is the oldest whose copies are not all answered (the floor). No
+/// A queue says in every packet which of its packets is the oldest whose copies are not all answered (the floor). No
 /// second copy of a packet below the floor is in the network or will be sent, so that what lies below is forgotten.
 #[derive(Debug, Default)]
 pub struct Seen {
-    packets: HashMap<u32, BTreeSet<u64>>,
+    packets: HashMap<u64, BTreeSet<u64>>,
 }
 
 impl Seen {
-    /// A packet arrived, by its place among the packets of its source. Returns whether it is new.
-    pub fn insert(&mut self, source: u32, key: u64, floor: u64) -> bool {
-        let packets = self.packets.entry(source).or_default();
+    /// A packet arrived, by its place among the packets of its sender. Returns whether it is new.
+    pub fn insert(&mut self, sender: u64, key: u64, floor: u64) -> bool {
+        let packets = self.packets.entry(sender).or_default();
         while packets.first().is_some_and(|&first| first < floor) {
             packets.pop_first();
         }

@@ -69,6 +69,10 @@ impl Default for MaxMin {
 }
 
 impl Scheme for MaxMin {
+    fn knows_priorities(&self) -> bool {
+        false
+    }
+
     fn told(&self) -> Option<Told> {
         Some(Told::Share(self.utilization))
     }

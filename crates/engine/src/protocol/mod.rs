@@ -45,7 +45,7 @@ pub use source::{
 };
 
 const fn class(name: &'static str, control: bool, droppable: bool, times_out: bool) -> TrafficClass {
-    TrafficClass { name, control, droppable, times_out }
+    TrafficClass { name, control, droppable, times_out, priority: None }
 }
 
 /// Acknowledgements and other control packets.
@@ -130,7 +130,7 @@ pub trait Scheme {
     fn problems(&self) -> Vec<Problem> {
         Vec::new()
     }
-    /// Its traffic classes, the highest priority first.
+    /// Its traffic classes, the highest priority first: those of control packets ahead of those of data.
     fn classes(&self, _acknowledge: bool) -> Vec<TrafficClass> {
         vec![CONTROL, DATA]
     }
@@ -140,6 +140,10 @@ pub trait Scheme {
     }
     /// Whether what it keeps for a send queue (reservations, what to send again, delays) speaks of one destination.
     fn per_destination(&self) -> bool {
+        true
+    }
+    /// Whether it can tell messages of several priorities for one destination from each other.
+    fn knows_priorities(&self) -> bool {
         true
     }
     /// Whether its packets carry words: if it has signals, only where these travel in band.

@@ -137,6 +137,10 @@ fn within(table: &str, remarks: Vec<String>) -> impl Iterator<Item = String> {
 }
 
 impl Scheme for NsccRccc {
+    fn knows_priorities(&self) -> bool {
+        false
+    }
+
     fn tells_rates(&self) -> bool {
         self.nscc.tells_rates()
     }

@@ -102,6 +102,10 @@ impl Rccc {
 }
 
 impl Scheme for Rccc {
+    fn knows_priorities(&self) -> bool {
+        false
+    }
+
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let (quantum, packet) = (plan.flits(self.quantum), plan.packet_flits);
         let small = (quantum < u32::from(packet)).then(|| {

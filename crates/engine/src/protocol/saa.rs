@@ -67,6 +67,10 @@ impl Default for Saa {
 }
 
 impl Scheme for Saa {
+    fn knows_priorities(&self) -> bool {
+        false
+    }
+
     fn told(&self) -> Option<Told> {
         Some(Told::Load)
     }

@@ -56,11 +56,18 @@ pub struct Received<'a> {
     pub packet: &'a Packet,
     /// Whether its class may be dropped.
     pub droppable: bool,
+    /// The grade of its message ([`crate::core::plan::VirtualChannels::grades`]).
+    pub grade: u8,
     /// The present tick.
     pub now: Tick,
 }
 
 impl Received<'_> {
+    /// The send queue that it came from: one for each source and grade.
+    pub fn sender(&self) -> u64 {
+        u64::from(self.grade) << 32 | u64::from(self.packet.cold.src)
+    }
+
     /// The acknowledgement of data that might have been dropped, or of all data if `always`.
     pub fn acknowledge(&self, always: bool, class: u8) -> Option<Reply> {
         let due = self.packet.hot.kind() == Kind::Data && (always || self.droppable);
@@ -219,7 +226,7 @@ pub trait Source: Send + Sync + 'static {
     }
 
     /// Whether a data packet that arrived is new; a second copy is discarded, but answered.
-    fn accept(&self, _sink: &mut Self::Sink, _packet: &Packet) -> bool {
+    fn accept(&self, _sink: &mut Self::Sink, _received: &Received) -> bool {
         true
     }
 

@@ -213,10 +213,10 @@ impl Source for Endpoint {
         queue.state.is_idle(now)
     }
 
-    fn accept(&self, sink: &mut Destination, packet: &Packet) -> bool {
-        let cold = &packet.cold;
-        !self.rules.hears_acknowledgements()
-            || sink.seen.insert(cold.src, key(cold.message, cold.sequence()), packet.notes.words[0])
+    fn accept(&self, sink: &mut Destination, received: &Received) -> bool {
+        let (cold, floor) = (&received.packet.cold, received.packet.notes.words[0]);
+        let place = key(cold.message, cold.sequence());
+        !self.rules.hears_acknowledgements() || sink.seen.insert(received.sender(), place, floor)
     }
 
     fn reply(&self, sink: &mut Destination, received: &Received, replies: &mut Vec<Reply>) {

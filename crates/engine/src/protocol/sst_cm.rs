@@ -90,6 +90,10 @@ impl Default for SstCm {
 }
 
 impl Scheme for SstCm {
+    fn knows_priorities(&self) -> bool {
+        false
+    }
+
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let outstanding = plan.flits(self.outstanding);
         let margin = self.variant != Variant::DrainMargin && self.margin != Self::default().margin;

@@ -391,7 +391,11 @@ mod tests {
         packet.hot.set_size(Kind::Data, 24);
         (packet.hot.hops, packet.cold.injected) = (3, 77);
         let mut replies = Vec::new();
-        delays().reply(&mut (), &Received { packet: &packet, droppable: false, now: 500 }, &mut replies);
+        delays().reply(
+            &mut (),
+            &Received { packet: &packet, droppable: false, grade: 0, now: 500 },
+            &mut replies,
+        );
         assert_eq!((replies[0].words[0], number_and_flits(replies[0].words[1])), (77, (3, 24)));
     }
 

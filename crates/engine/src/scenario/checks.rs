@@ -1,7 +1,7 @@
 //! Mistakes across keys: what no schema can tell, and needs only the scenario.
 use super::flows;
 use super::nearest::nearest;
-use super::{Endpoints, Link, MessageSize, PerClass, Scenario, SendQueues, Snapshots, Traffic};
+use super::{Endpoints, Link, MessageSize, Model, PerClass, Scenario, SendQueues, Snapshots, Traffic};
 use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::protocol::CLASS_NAMES;
@@ -45,6 +45,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     }
     link(scenario, tell);
     combination(scenario, tell);
+    priorities(scenario, tell);
     flows::across(scenario, tell);
     acknowledgements(scenario, tell);
     virtual_output_queues(&switch_parameters, tell);
@@ -98,6 +99,17 @@ impl Scenario {
         number.map_or((None, None), |number| wiring.wire(number as u8))
     }
 
+    /// The priority of each class of traffic, then of each job.
+    pub fn given_priorities(&self) -> impl Iterator<Item = u8> + '_ {
+        self.traffic.iter().map(|class| class.priority).chain(self.job.iter().map(|job| job.priority))
+    }
+
+    /// The priorities that they have, the most urgent first.
+    pub fn priorities(&self) -> Vec<u8> {
+        let all: BTreeSet<u8> = self.given_priorities().collect();
+        if all.is_empty() { vec![0] } else { all.into_iter().rev().collect() }
+    }
+
     /// What sizes and cycles are measured by; none if a packet has no whole number of flits, or none at all.
     pub fn scale(&self) -> Option<Scale> {
         let Size::Bits(flit_bits @ 1..) = self.packet.flit else { return None };
@@ -134,6 +146,25 @@ fn combination(scenario: &Scenario, tell: Tell) {
     if scheme.scheme().per_destination() && fifo {
         let message = format!("congestion control \"{}\" needs a send queue per destination", scheme.kind());
         tell(Problem::new("endpoint.queues", message, "queues = \"per destination\""));
+    }
+}
+
+/// Several priorities, where only one is known.
+fn priorities(scenario: &Scenario, tell: Tell) {
+    if scenario.priorities().len() == 1 {
+        return;
+    }
+    let (scheme, several) = (&scenario.congestion_control, "and traffic and jobs have several");
+    if !scheme.scheme().knows_priorities() {
+        let message = format!(
+            "congestion control \"{}\" tells no priorities from each other, {several}",
+            scheme.kind()
+        );
+        tell(Problem::new("congestion_control.kind", message, "one priority, or another congestion control"));
+    }
+    if scenario.run.model == Model::Fluid {
+        let message = format!("the fluid model tells no priorities from each other, {several}");
+        tell(Problem::new("run.model", message, "one priority, or model = \"packets\""));
     }
 }
 

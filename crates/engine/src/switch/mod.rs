@@ -7,7 +7,7 @@ pub mod input_queued;
 pub mod output_queued;
 pub mod parameters;
 pub mod shared_buffer;
-mod turns;
+pub mod turns;
 pub mod unlimited;
 
 crate::kinds::kinds! {

@@ -5,7 +5,7 @@ use crate::core::fabric::Fabric;
 use crate::core::plan::{VCS_MAX, VirtualChannels};
 
 /// Most traffic classes that a switch tells apart.
-pub const CLASSES_MAX: usize = 6;
+pub const CLASSES_MAX: usize = 8;
 
 /// Where the round robin over the queues of a channel goes on: in each class by itself, so that packets of one class that go between those
 /// of another leave its order as it is.

@@ -276,6 +276,7 @@ mod tests {
             start: Duration::Ps(0),
             stop: None,
             share: false,
+            priority: 0,
         }
     }
 

@@ -28,6 +28,9 @@ pub struct Job {
     /// Allows endpoints that other jobs, or traffic, use too, if they say so as well.
     #[serde(default)]
     pub share: bool,
+    /// How urgent its messages are, as of traffic ([`Traffic::priority`](crate::scenario::Traffic::priority)).
+    #[serde(default)]
+    pub priority: u8,
     /// How its ranks pass messages; flows of phases are sent as they are.
     #[serde(default)]
     pub mpi: Mpi,

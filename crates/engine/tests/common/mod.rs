@@ -111,6 +111,13 @@ pub fn suited<'a>(routing: &str, protocol: &'a str) -> &'a str {
     }
 }
 
+/// Whether a protocol tells messages of several priorities for one destination from each other.
+#[allow(dead_code)]
+pub fn knows_priorities(protocol: &str) -> bool {
+    let bound: CongestionControl = toml::from_str(protocol).unwrap();
+    bound.scheme().knows_priorities()
+}
+
 /// Whether a protocol needs a send queue per destination.
 pub fn per_destination(protocol: &str) -> bool {
     let bound: CongestionControl = toml::from_str(protocol).unwrap();

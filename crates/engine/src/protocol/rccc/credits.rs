@@ -353,7 +353,11 @@ mod tests {
             let mut packet = Packet::default();
             packet.hot.set_size(kind, 24);
             (packet.cold.src, packet.notes.words) = (src, words);
-            source.reply(purse, &Received { packet: &packet, droppable: false, now: 0 }, &mut Vec::new());
+            source.reply(
+                purse,
+                &Received { packet: &packet, droppable: false, grade: 0, now: 0 },
+                &mut Vec::new(),
+            );
         };
         let next = |purse: &mut Purse, now| match source.prompt(purse, now) {
             Prompt::Send(to, reply) => (to, reply.words[0]),
@@ -391,7 +395,7 @@ mod tests {
                         packet.notes.words = send(&source, &mut queue, flits, now);
                         let is_data = matches!(pull, Pull::Next(_));
                         packet.hot.set_size(if is_data { Kind::Data } else { Kind::Reservation }, flits.max(1));
-                        let received = Received { packet: &packet, droppable: false, now };
+                        let received = Received { packet: &packet, droppable: false, grade: 0, now };
                         source.reply(&mut purse, &received, &mut Vec::new());
                     }
                     _ => match source.prompt(&mut purse, now) {
