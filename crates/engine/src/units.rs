@@ -83,11 +83,12 @@ impl Rate {
 }
 
 impl Scale {
-    /// A size in bytes, rounded up to whole bytes; the largest number if it does not fit.
+    /// A size in bytes; the largest number if it does not fit. Of flits without a whole number of bytes those are left out that are not
+    /// whole, so that [`Self::flits_of`] gives as many flits again.
     pub fn bytes(&self, size: Size) -> u64 {
         match size {
             Size::Bits(bits) => bits.div_ceil(8),
-            other => other.flits(self).saturating_mul(self.flit_bits).div_ceil(8),
+            other => other.flits(self).saturating_mul(self.flit_bits) / 8,
         }
     }
 

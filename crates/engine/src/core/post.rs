@@ -73,9 +73,10 @@ pub(super) fn round_trip(plan: &Plan) -> Tick {
     let way = host.head() + far + host.credit();
     // A tail follows its head by what the slowest channel, or the endpoint, takes for the rest.
     let tail = |flits: u16| {
-        let times = plan.links.iter().map(|link| &link.time).chain([&plan.drain_time]);
-        let rest = |times: &Vec<u32>| Tick::from(times[usize::from(flits)] - times[1]);
-        times.map(rest).max().unwrap_or(0)
+        let channels = plan.links.iter().map(|link| (&link.time, link.time[1]));
+        // The head has come to an endpoint after a flit time of its channel, however slowly it drains.
+        let ends = channels.chain([(&plan.drain_time, host.time[1])]);
+        ends.map(|(times, head)| Tick::from(times[usize::from(flits)] - head)).max().unwrap_or(0)
     };
     2 * way + tail(plan.packet_flits) + tail(plan.control_flits)
 }

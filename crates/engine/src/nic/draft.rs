@@ -41,6 +41,7 @@ impl<S: Source> NicSet<S> {
             Pull::Control(_, kind, words) => {
                 packet.hot.set_size(kind, self.plan.control_flits);
                 packet.cold.part = Part::new(0, record.group);
+                packet.cold.message = record.circuit.number(kind, self.nodes[endpoint].next_message);
                 packet.notes.words = words;
                 packet.cold.born = fabric.now;
             }
@@ -82,7 +83,7 @@ impl<S: Source> NicSet<S> {
                 }
             }
             Pull::Control(_, kind, words) => {
-                record.circuit.on_sent(kind, words[0]);
+                record.circuit.on_sent(kind, words[0], packet.cold.message);
                 if kind == Kind::SetUp {
                     node.announced += u64::from(record.circuit.weight());
                 }

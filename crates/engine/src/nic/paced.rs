@@ -33,6 +33,11 @@ impl<S: Source> NicSet<S> {
                         return false;
                     }
                     starved = true;
+                    // Data of the flow may go before there is credit for that.
+                    let from = self.source.flow(&self.queues[queue]).from;
+                    if from > now {
+                        self.wake_paced(endpoint, from);
+                    }
                 }
                 Pull::Next(class) => {
                     let (rate, probe_at) = self.rate(queue, own);

@@ -10,9 +10,9 @@ use serde_json::json;
 
 /// Marks packets with a chance that grows with what waits for their output.
 pub struct Red {
-    /// Flits up to which none is marked.
+    /// Flits behind a packet that leaves up to which it is not marked.
     pub from: u32,
-    /// Flits beyond which all are.
+    /// Flits beyond which it is.
     pub all: u32,
     /// Chance just below that.
     pub chance: f64,
@@ -21,7 +21,7 @@ pub struct Red {
 }
 
 impl Red {
-    /// The chance of a mark where so many flits wait.
+    /// The chance of a mark of a packet behind which so many flits wait.
     fn chance(&self, waiting: u32) -> f64 {
         if waiting > self.all {
             1.0
@@ -39,7 +39,7 @@ impl Agent for Red {
     }
 
     fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
-        let chance = self.chance(departure.waiting);
+        let chance = self.chance(departure.waiting - departure.flits);
         if departure.kind == Kind::Data && chance > 0.0 {
             // By what it is and the time, so that switches on its way draw anew, and no port keeps a count.
             let who = mix(u64::from(packet.src) << 32 | u64::from(packet.message), packet.sequence().into());

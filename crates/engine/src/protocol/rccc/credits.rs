@@ -217,7 +217,9 @@ impl Source for Credits {
             purse.owed.remove(source);
         }
         purse.outstanding += given as i64;
-        purse.next = purse.next.max(now as f64 - 1.0) + (given as f64 * self.pace).max(1.0);
+        // Parts of a tick are kept, but nothing of a time without credits.
+        let from = if purse.next > now as f64 - 1.0 { purse.next } else { now as f64 };
+        purse.next = from + (given as f64 * self.pace).max(1.0);
         Prompt::Send(source, Reply { kind: Kind::Credit, class: self.control, words: [given, 0] })
     }
 }
