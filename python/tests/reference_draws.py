@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, permutations
 
 from reference import Simulation
 from reference_case import Case, Link, Message
@@ -158,3 +158,34 @@ def interleaved_case(kind: str, seed: int) -> Case:
     make = random.Random(f"interleaved {kind} {seed}").choice([random_case, queued_case, lattice_case])
     case = make(kind, seed)
     return replace(case, interleave=case.has_crossbar)
+
+
+def windowed_case(kind: str, seed: int) -> Case:
+    """A random case with acknowledgements, most of whose messages go to one endpoint, for windows to change.
+
+    Some come after a time in which send queues were silent. In most there is room to wait in switches.
+    """
+    draw = random.Random(f"windowed {kind} {seed}")
+    case, messages = random_case(kind, seed), []
+    most, longest = case.packet_max, draw.choice([5, 30, 60])
+    hot, often = draw.randrange(len(case.hosts)), draw.choice([0, 0.5, 0.9])
+    for one in case.messages[: draw.choice([4, 8, 16])]:
+        flits = draw.choice([one.flits, draw.randint(1, longest * most), longest * most])
+        start = one.start + draw.choice([0, 0, 0, 500_000, draw.randint(0, 3_000_000)])
+        destination = hot if hot != one.source and draw.random() < often else one.destination
+        messages.append(Message(one.source, destination, flits, start))
+    if draw.random() < 0.7:
+        case = replace(case, input_buffer=draw.choice([None, 100 * most]), output_buffer=50 * most)
+    if draw.random() < 0.5:
+        short = tuple(replace(link, latency=link.latency % 7000) for link in case.links)
+        case = replace(case, links=short, host_latency=case.host_latency % 7000)
+    return replace(case, messages=tuple(messages), acknowledge=True, fifo=False)
+
+
+def round_trip(case: Case) -> int:
+    """The longest time of a largest packet and its acknowledgement in the empty network."""
+    times, ends = [], range(len(case.hosts))
+    for source, destination in permutations(ends, 2):
+        alone = replace(case, messages=(Message(source, destination, case.packet_max, 0),), acknowledge=True)
+        times.append(max(row.tail for row in Simulation(replace(alone, protocol=None)).run()))
+    return max(times)

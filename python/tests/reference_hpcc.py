@@ -1,0 +1,114 @@
+"""HPCC, after docs/protocols/hpcc.md and the papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from reference_channel import Channel, Packet
+from reference_crossbar import Crossbar
+from reference_nodes import Endpoint
+from reference_switches import Switch, Unlimited
+from reference_windows import Windowed, WindowQueue, WindowSource
+
+
+@dataclass(frozen=True)
+class Hpcc(Windowed):
+    """Its parameters."""
+
+    base_rtt: int = 0
+    eta: float = 0.95
+    max_stage: int = 5
+    window_ai: float = 1
+    rate_min: int = 100_000_000
+
+    def all_keys(self) -> dict[str, object]:
+        return {
+            "kind": "hpcc", "base_rtt": f"{self.base_rtt} ps", "restart": f"{self.restart} ps",
+            "eta": self.eta, "max_stage": self.max_stage, "window_ai": f"{self.window_ai} flits",
+            "rate_min": f"{self.rate_min} b/s",
+        }  # fmt: skip
+
+    def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
+        return HpccSource, HpccCrossbar if kind is Crossbar else HpccUnlimited
+
+
+@dataclass(eq=False)
+class HpccQueue(WindowQueue):
+    """A send queue with its window in flits."""
+
+    window: float = 0.0
+    base: float = 0.0  # what the window is changed from
+    stage: int = 0  # how often it only grew
+    count: int = 0  # packets sent
+    heard_of: int = 0  # packets acknowledged
+    renewed: int = 0  # packets that had been sent when the base was last renewed
+    sent: int = 0  # when the latest packet went, and its flits
+    flits: int = 0
+
+
+class HpccSource(WindowSource):
+    """Its window follows how busy the busiest channel is."""
+
+    def full(self) -> float:
+        """What its channel carries in a round trip, in flits."""
+        return self.carried(self.case.rounded(self.protocol.base_rtt))
+
+    def new(self, destination: int) -> HpccQueue:
+        return HpccQueue(destination, window=self.full(), base=self.full())
+
+    def is_as_new(self, queue: HpccQueue) -> bool:
+        return min(queue.window, queue.base) >= self.full()
+
+    def has_room(self, queue: HpccQueue, packet: Packet) -> bool:
+        return queue.flight < queue.window
+
+    def due(self, queue: HpccQueue) -> int:
+        ticks = self.case.rounded(self.protocol.base_rtt) / self.tick
+        return queue.sent + int(queue.flits * ticks / queue.window) * self.tick
+
+    def go(self, queue: HpccQueue, packet: Packet) -> None:
+        queue.sent, queue.flits = self.sim.now, packet.flits
+        queue.count += 1
+        super().go(queue, packet)
+
+    def react(self, queue: HpccQueue, ack: Packet, took: int, flits: int) -> None:
+        its, busy = self.protocol, ack.carries["busy"]
+        queue.heard_of += 1
+        only_grows = busy < its.eta and queue.stage < its.max_stage
+        window = (queue.base if only_grows else queue.base * its.eta / busy) + its.window_ai
+        least = self.full() * (its.rate_min / int(self.case.host_rate * 10**9))
+        queue.window = min(max(window, least), self.full())
+        if queue.heard_of > queue.renewed:
+            queue.renewed, queue.base = queue.count, queue.window
+            queue.stage = queue.stage + 1 if only_grows else 0
+
+
+class Busy(Switch):
+    """A switch that measures how busy its outputs are."""
+
+    def connect(self) -> None:
+        super().connect()
+        self.busy = [0.0 for _ in self.ports]
+        self.last = [0 for _ in self.ports]  # when the latest packet began to leave
+
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        out, tick = packet.out, self.case.tick()
+        whole = self.case.rounded(self.case.protocol.base_rtt) / tick  # type: ignore[union-attr]
+        since = (now - self.last[out]) / tick
+        takes = ceil(packet.flits * channel.pace / tick)
+        waits = (sum(self.bound[out]) - packet.flits) * takes / packet.flits
+        part = min(since / whole, 1.0)
+        self.busy[out] += part * (waits / whole - self.busy[out]) + takes / max(since, whole)
+        self.last[out] = now
+        if packet.what == "data":
+            packet.carries["busy"] = max(packet.carries.get("busy", 0.0), self.busy[out])
+        super().send(channel, packet, vc, now)
+
+
+class HpccCrossbar(Busy, Crossbar):
+    """With a crossbar."""
+
+
+class HpccUnlimited(Busy, Unlimited):
+    """Without one."""
