@@ -117,6 +117,8 @@ class Simulation:
     def route(self, switch: int, packet: Packet) -> int:
         """The output of a switch: of several shortest ways one by the number of the destination."""
         destination = packet.destination
+        if self.case.tree is not None:
+            return self.case.tree.default(switch, destination)
         target, outs = self.case.hosts[destination], self.switches[switch].out
         if switch == target:
             return [channel.to for channel in outs].index(self.endpoints[destination])
@@ -151,7 +153,8 @@ class Simulation:
     def reply(self, packet: Packet, what: str, granted: int = -1) -> Packet:
         """A control packet that answers another."""
         classes = self.case.classes
-        kind, about = classes.index(what if what in classes else "control"), (packet.message, packet.sequence)
+        about = packet.message, packet.sequence
+        kind = classes.index(what if what in classes else "control") if "control" in classes else 0
         ends = packet.destination, packet.source
         return Packet(kind, *about, self.case.control, *ends, what=what, granted=granted, asked=packet.asked)
 

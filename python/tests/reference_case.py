@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reference_protocols import Protocol
+    from reference_tree import Tree
 
 CONTROL, DATA = 0, 1
 ANY = -1  # rank, or tag, of a receive
@@ -67,11 +68,14 @@ class Case:
     dims: tuple[int, int] | None = None  # of a HyperX or torus, whose links are then those of the case
     ring: str | None = None  # of a torus, what keeps its rings from deadlock: "date-line" or "bubble"
     orders: tuple[str, ...] = ()  # of its dimensions, "xy" or "yx"; each has a virtual network
+    tree: Tree | None = None  # whose links are then those of the case
     weighs: bool = False  # takes the order by occupancy, else in turn; with one send queue for all
 
     @property
     def classes(self) -> tuple[str, ...]:
         """The traffic classes, the best first."""
+        if self.protocol is not None and self.protocol.one_class and not self.acknowledge:
+            return ("data",)
         return self.protocol.classes if self.protocol else ("control", "data")
 
     @property

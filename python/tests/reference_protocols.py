@@ -22,6 +22,7 @@ class Protocol:
 
     stops: str = "growth"
     time_to_wait: int | None = None
+    one_class = False  # whether control packets go with data where there are no acknowledgements
 
     @property
     def classes(self) -> tuple[str, ...]:

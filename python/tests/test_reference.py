@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import isnan
+from typing import Any
 
 import pytest
 from reference import Simulation
@@ -20,6 +22,7 @@ import tailback
 
 CROSSBARS = ("cioq", "input-queued")
 KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
+CONTROLS = ("set-up", "probe", "tear-down", "return")  # of flows
 MAKERS = (random_case, crowded_case, queued_case, lattice_case, interleaved_case)
 CAUGHT = {(interleaved_case, "input-queued"): (20067,)}
 """Rare cases in which the engine once did something else than the page says."""
@@ -76,6 +79,8 @@ def toml(case: Case) -> str:
 
 def _network(case: Case) -> dict[str, dict[str, object]]:
     link: dict[str, object] = {"bandwidth": _rate(case.host_rate), "host": f"{case.host_latency} ps"}
+    if case.tree is not None:
+        return case.tree.tables(case)
     if case.dims is not None:
         each = len(case.hosts) // (case.dims[0] * case.dims[1])
         kind = "torus" if case.ring else "hyperx"
@@ -129,7 +134,11 @@ def _value(value: object) -> str:
 
 def engine(case: Case) -> list[Row]:
     """What Tailback says."""
-    rows = tailback.Scenario.loads(toml(case)).run().tables["packets"].to_pylist()
+    return packets(tailback.Scenario.loads(toml(case)).run().tables["packets"].to_pylist())
+
+
+def packets(rows: list[dict[str, Any]]) -> list[Row]:
+    """The table of that name."""
     keys = ("kind", "source", "destination", "message", "sequence", "from", "to")
     times = ("start_ns", "head_ns", "tail_ns")
     found = []
@@ -144,11 +153,11 @@ def engine(case: Case) -> list[Row]:
 def numbered(rows: list[Row]) -> list[Row]:
     """Numbers messages within their pair: the engine's numbers are in the order in which it takes them."""
     numbers = defaultdict(set)
-    asks = ("reservation", "grant", "credit")
+    asks = ("reservation", "grant", "credit", *CONTROLS)
     rows = [replace(row, message=-1, sequence=-1) if row.kind in asks else row for row in rows]
 
     def pair(row: Row) -> tuple[int, int]:
-        goes = row.kind in ("data", "reservation")
+        goes = row.kind in ("data", "reservation", "set-up", "probe", "tear-down")
         return (row.source, row.destination) if goes else (row.destination, row.source)
 
     for row in rows:
@@ -180,7 +189,7 @@ SIMPLER = {
 }  # fmt: skip
 
 
-def shrunk(case: Case) -> Case:
+def shrunk(case: Case, difference: Callable[[Case], object] = difference) -> Case:
     """The same difference with fewer messages, shorter ones, and more defaults."""
 
     def smaller() -> list[Case]:

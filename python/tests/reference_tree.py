@@ -1,0 +1,144 @@
+"""Fat trees with horizontal links, after `tailback list k-ary-n-tree`, xgft, nca and flow-adaptive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+from reference_case import Case, Link
+
+
+@dataclass(frozen=True)
+class Place:
+    """A switch: its level, the subtree that it is at the top of, and its place among the tops of that."""
+
+    level: int
+    subtree: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Its levels from the leaf switches up: children, and parents; and links to the next in a row."""
+
+    down: tuple[int, ...]
+    up: tuple[int, ...]
+    horizontal: int = 0
+    parallel: tuple[int, ...] = ()  # links to each parent, if there are several
+
+    def links_up(self, level: int) -> int:
+        """Parallel links from a switch of a level to each parent."""
+        return self.parallel[level] if self.parallel else 1
+
+    @property
+    def hosts(self) -> tuple[int, ...]:
+        """The switch of each endpoint."""
+        return tuple(at // self.down[0] for at in range(prod(self.down)))
+
+    def tables(self, case: Case) -> dict[str, dict[str, object]]:
+        """The tables of the network."""
+        topology: dict[str, object] = {"kind": "xgft", "down": list(self.down), "up": list(self.up)}
+        if self.parallel:
+            topology["links"] = list(self.parallel)
+        if self.horizontal:
+            topology = {"kind": "k-ary-n-tree", "k": self.down[0], "n": len(self.down)}
+            topology["horizontal"] = self.horizontal
+        classes = {"host": (case.host_rate, case.host_latency)}
+        for link in case.links:
+            levels = self.place(link.a).level, self.place(link.b).level
+            name = "horizontal" if levels[0] == levels[1] else f"level{levels[1]}"
+            classes[name] = link.rate, link.latency
+        bandwidth = {name: f"{int(rate * 1000)} Mb/s" for name, (rate, _) in classes.items()}
+        latency = {name: f"{latency} ps" for name, (_, latency) in classes.items()}
+        protocol: Any = case.protocol
+        routing = protocol.routing if protocol else {"kind": "nca", "up": "deterministic"}
+        return {"topology": topology, "routing": routing, "link": latency | {"bandwidth": bandwidth}}
+
+    def tops(self, level: int) -> int:
+        """Switches at the top of each subtree of a level."""
+        return prod(self.up[:level])
+
+    def subtrees(self, level: int) -> int:
+        """Subtrees of a level."""
+        return prod(self.down[level + 1 :])
+
+    def number(self, place: Place) -> int:
+        """The number of a switch."""
+        below = sum(self.subtrees(level) * self.tops(level) for level in range(place.level))
+        return below + place.subtree * self.tops(place.level) + place.at
+
+    def place(self, number: int) -> Place:
+        """Where the switch of a number is."""
+        level = 0
+        while number >= (count := self.subtrees(level) * self.tops(level)):
+            level, number = level + 1, number - count
+        return Place(level, number // self.tops(level), number % self.tops(level))
+
+    def links(self, rates: list[Fraction], latencies: list[int]) -> tuple[Link, ...]:
+        """All links, in the order of ports: by level, then those of rows, of each class with its numbers."""
+        found = []
+        for level, ups in enumerate(self.up):
+            for subtree in range(self.subtrees(level)):
+                for at in range(self.tops(level)):
+                    here = self.number(Place(level, subtree, at))
+                    for choice in range(ups):
+                        parent = Place(level + 1, subtree // self.down[level + 1], at * ups + choice)
+                        link = Link(here, self.number(parent), rates[level], latencies[level])
+                        found += [link] * self.links_up(level)
+        for level in range(len(self.down)):
+            for subtree in range(self.subtrees(level)):
+                for at in range(self.tops(level) - 1):
+                    pair = [self.number(Place(level, subtree, at + step)) for step in (0, 1)]
+                    found += [Link(pair[0], pair[1], rates[-1], latencies[-1])] * self.horizontal
+        return tuple(found)
+
+    def is_above(self, place: Place, destination: int) -> bool:
+        """Whether an endpoint is in the subtree of a switch."""
+        return destination // prod(self.down[: place.level + 1]) == place.subtree
+
+    def digit(self, destination: int, level: int) -> int:
+        """The number of the child of a switch of a level that leads to an endpoint."""
+        return destination // prod(self.down[:level]) % self.down[level]
+
+    def first_up(self, level: int) -> int:
+        """The first port up of a switch of a level."""
+        return self.down[level] * (self.links_up(level - 1) if level else 1)
+
+    def ports_up(self, level: int) -> int:
+        """The ports up of a switch of a level."""
+        return self.up[level] * self.links_up(level) if level < len(self.up) else 0
+
+    def default(self, number: int, destination: int) -> int:
+        """The default port: down if that leads there, else up by the digit of the destination."""
+        place = self.place(number)
+        digit = self.digit(destination, place.level)
+        if self.is_above(place, destination):
+            links = self.links_up(place.level - 1) if place.level else 1
+            return digit * links + destination % links
+        turn, parents = digit % self.ports_up(place.level), self.up[place.level]
+        up = turn % parents * self.links_up(place.level) + turn // parents
+        return self.first_up(place.level) + up
+
+    def candidates(self, number: int, destination: int, before: int | None) -> list[int]:
+        """The ports that a set-up packet may take; it came from an endpoint, or from the switch `before`."""
+        place = self.place(number)
+        level, first = place.level, self.first_up(place.level)
+        ups = self.ports_up(level)
+        if not self.is_above(place, destination):
+            return list(range(first, first + ups))
+        links = self.links_up(level - 1) if level else 1
+        digit = self.digit(destination, level)
+        down = range(digit * links, digit * links + links)
+        step = self.direction(place, None if before is None else self.place(before))
+        if self.horizontal == 0 or not 0 <= place.at + step < self.tops(level):
+            return [*down]
+        row = first + ups + (self.horizontal if step > 0 and place.at > 0 else 0)
+        return [*down, *range(row, row + self.horizontal)]
+
+    def direction(self, place: Place, before: Place | None) -> int:
+        """Which way along the row: on, or towards the farther end."""
+        if before is not None and before.level == place.level:
+            return place.at - before.at
+        return 1 if 2 * place.at < self.tops(place.level) - 1 else -1
