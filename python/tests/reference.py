@@ -107,7 +107,7 @@ class Simulation:
     def vc(self, packet: Packet, to: Node) -> int:
         """The virtual channel of a packet on its way to a node."""
         queue, network = 0, packet.network
-        if packet.what == "data":
+        if packet.what in ("data", "set-up", "tear-down"):
             ahead = self.route(to.number, packet) if isinstance(to, Switch) else 0
             queue = queue_of(self.case, packet.destination, network, ahead) % self.queues
         return (

@@ -116,13 +116,20 @@ class RatedSource(FlowSource):
             packet = self.about(queue.flows[0])
             if packet is not None and packet.what == "data":
                 able.append(queue)
-            elif packet is not None:
-                if packet.kind not in lacking and self.fits(packet):
-                    self.go(queue, packet)
-                    return
-                lacking.add(packet.kind)
+            elif packet is not None and self.may_go(packet, lacking):
+                self.go(queue, packet)
+                return
             at += 1
         self.send_data(able, lacking)
+
+    def may_go(self, packet: Packet, lacking: set[int]) -> bool:
+        """Whether there is room for a packet, and none before it lacked that."""
+        vc = self.sim.vc(packet, self.out[0].to)
+        if self.fits(packet) and vc not in lacking:
+            return True
+        if not self.sim.keeps_queues:
+            lacking.add(vc)
+        return False
 
     def about(self, flow: RatedFlow) -> Packet | None:
         """What a flow wants to send now."""
@@ -149,7 +156,7 @@ class RatedSource(FlowSource):
             return
         flow = queue.flows[0]
         packet = self.stamp(flow)
-        if packet.kind not in lacking and self.fits(packet):
+        if self.may_go(packet, lacking):
             now = self.sim.now // self.tick
             self.least, due = max(self.least, flow.progress), self.start + self.flits / rates
             self.start, self.flits = due if now - 1 < due <= now else now, packet.flits

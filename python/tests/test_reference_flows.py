@@ -46,7 +46,7 @@ def on_tree(case: Case, tree: Tree, draw: random.Random) -> Case:
     )
     hosts, hot = tree.hosts, draw.randrange(len(tree.hosts))
     messages = []
-    for one in case.messages[: draw.choice([5, 10, 20, 40])]:
+    for one in case.messages[: draw.choice([5, 10, 20])]:
         source, destination = draw.randrange(len(hosts)), draw.choice([hot, draw.randrange(len(hosts))])
         if source != destination:
             messages.append(replace(one, source=source, destination=destination))
@@ -74,6 +74,8 @@ def flow_case(what: str, seed: int) -> Case:
     }  # fmt: skip
     if rates["piggyback"]:
         case = replace(case, input_buffer=None)
+    queueing = draw.choice(["single", "single", "voqnet", "dbbm", "bbq", "voqsw"])
+    case = replace(case, queueing=queueing, queues=draw.choice([1, 2, 3]))
     if name == "saa":
         return replace(case, protocol=Saa(**rates))
     utilization = draw.choice([Fraction(95, 100), Fraction(1), Fraction(1, 2)])
@@ -132,13 +134,13 @@ CAUGHT: dict[str, tuple[int, ...]] = {}
 @pytest.mark.engine
 @pytest.mark.parametrize("what", WHAT)
 def test_every_packet_goes_when_the_reference_says(what):
-    for seed in (*range(10), *CAUGHT.get(what, ())):
+    for seed in (*range(8), *CAUGHT.get(what, ())):
         assert difference(flow_case(what, seed)) == ([], []), f"flow_case({what!r}, {seed})"
 
 
 @pytest.mark.engine
 def test_phases_take_as_long_as_the_reference_says():
-    for seed in range(10):
+    for seed in range(8):
         assert phases_differ(*phased_case(seed)) == [], f"phased_case({seed})"
 
 
