@@ -97,7 +97,8 @@ class Simulation:
     def _memory(self, round_trip: int, levels: int) -> Memory:
         """The input buffers of a port where so many levels are in use."""
         size = self.case.input_buffer or round_trip
-        in_use = self.case.networks * (self.case.acknowledge + self.queues) * levels
+        queues = self.case.acknowledge + self.queues * len(self.case.priorities)
+        in_use = self.case.networks * queues * levels
         if self.case.per == "vc" or self.case.input_buffer is None:
             return Memory([size] * self.vcs)
         if self.case.per == "port":

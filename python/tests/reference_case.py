@@ -34,6 +34,7 @@ class Message:
     destination: int
     flits: int
     start: int
+    priority: int = 0
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,14 @@ class Case:
         """The traffic classes, the best first."""
         if self.protocol is not None and self.protocol.one_class and not self.acknowledge:
             return ("data",)
+        if self.protocol is None and len(self.priorities) > 1:
+            return ("control", *(f"data (priority {one})" for one in self.priorities))
         return self.protocol.classes if self.protocol else ("control", "data")
+
+    @property
+    def priorities(self) -> list[int]:
+        """Those of the messages, the most urgent first."""
+        return sorted({message.priority for message in self.messages} or {0}, reverse=True)
 
     @property
     def networks(self) -> int:

@@ -110,7 +110,8 @@ def _with_queues(case: Case, draw: random.Random) -> Case:
     if case.kind == "cioq" and case.ring != "bubble" and draw.random() < 0.1:
         case = replace(case, speedup=None, voq=(True, True))
     if per != "vc":
-        in_use = case.networks * (case.acknowledge + queue_count(case)) * Simulation(case).levels
+        queues = case.acknowledge + queue_count(case) * len(case.priorities)
+        in_use = case.networks * queues * Simulation(case).levels
         most = case.packet_max * (1 + (case.ring == "bubble"))
         case = replace(case, input_buffer=in_use * most + draw.choice([0, 1, most, 3 * most + 1, 40 * most]))
     return case
@@ -151,6 +152,19 @@ def lattice_case(kind: str, seed: int) -> Case:
         input_buffer = case.input_buffer and max(case.input_buffer, most)
         case = replace(case, output_buffer=max(case.output_buffer, most), input_buffer=input_buffer)
     return _with_queues(case, draw)
+
+
+def graded_case(kind: str, seed: int) -> Case:
+    """A case whose messages have two or three priorities."""
+    draw = random.Random(f"graded {kind} {seed}")
+    case, which = (
+        draw.choice([random_case, crowded_case, lattice_case])(kind, seed),
+        draw.choice([(0, 1), (2, 0, 7)]),
+    )
+    case = replace(case, per="vc", queueing="single")
+    messages = tuple(replace(message, priority=draw.choice(which)) for message in case.messages)
+    case = _with_queues(replace(case, messages=messages), draw)
+    return replace(case, interleave=case.has_crossbar and draw.random() < 0.2)
 
 
 def interleaved_case(kind: str, seed: int) -> Case:

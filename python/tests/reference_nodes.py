@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from reference import Simulation
 
 
+Key = tuple[int, int]
+"""Of a send queue: its grade, the most urgent being 0, and its destination."""
+
+
 def _add(room: list[int], at: int, flits: int) -> None:
     room[at] += flits
 
@@ -80,61 +84,69 @@ class Endpoint(Node):
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
         self.messages, self.turn = 0, 0
+        self.numbers: dict[int, int] = {}  # of messages in the order in which they began
         self.acks: deque[Packet] = deque()
-        self.queues: dict[int, deque[Packet]] = {}  # by destination
-        self.ready: deque[int] = deque()  # the queues in turn
-        self.lines: dict[int, deque[int]] = {}  # those that lack credit, by virtual channel
+        self.queues: dict[Key, deque[Packet]] = {}
+        self.ready = [deque[Key]() for _ in self.case.priorities]  # the queues in turn, the most urgent first
+        self.lines: dict[int, deque[Key]] = {}  # those that lack credit, by virtual channel
 
     def create(self, message: Message) -> None:
         """Cuts a message into packets."""
-        key, most = -1 if self.case.fifo else message.destination, self.case.packet_max
+        grade, most = self.case.priorities.index(message.priority), self.case.packet_max
+        key = grade, -1 if self.case.fifo else message.destination
         queue = self.queues.setdefault(key, deque())
         if not queue:
-            self.ready.append(key)
+            self.ready[grade].append(key)
         for at in range(0, message.flits, most):
             ends = message.source, message.destination
-            queue.append(Packet(DATA, self.messages, at // most, min(most, message.flits - at), *ends))
+            queue.append(
+                Packet(DATA + grade, self.messages, at // most, min(most, message.flits - at), *ends)
+            )
         self.messages += 1
 
     def arrive(self, packet: Packet) -> None:
-        if packet.kind == DATA and self.case.acknowledge:
+        if packet.what == "data" and self.case.acknowledge:
             self.acks.append(self.sim.reply(packet, "ack"))
 
     def settle(self) -> None:
         while self.acks and self.fits(self.acks[0]) and (self.case.interleave or self.is_free):
             self.begin(self.acks.popleft())
-        key = self.next_key() if self.is_free else None
-        if key is not None:
-            self.begin(self.queues[key].popleft())
-            if self.queues[key]:
-                self.ready.append(key)
+        for ready in self.ready:
+            key = self.next_key(ready) if self.is_free else None
+            if key is not None:
+                packet = self.queues[key].popleft()
+                packet.message = self.numbers.setdefault(packet.message, len(self.numbers))
+                self.begin(packet)
+                if self.queues[key]:
+                    ready.append(key)
 
-    def next_key(self) -> int | None:
+    def next_key(self, ready: deque[Key]) -> Key | None:
         """The send queue whose turn it is, taken out of the round robin."""
         if self.sim.keeps_queues:
-            return self.next_of_lines()
+            return self.next_of_lines(ready)
         lacked = set[int]()
-        for at, key in enumerate(self.ready):
+        for at, key in enumerate(ready):
             if len(lacked) == self.case.networks * self.sim.queues:
                 break
             vc = self.consider(key)
             if vc not in lacked and self.fits(self.queues[key][0]):
-                del self.ready[at]
+                del ready[at]
                 return key
             lacked.add(vc)
         return None
 
-    def next_of_lines(self) -> int | None:
+    def next_of_lines(self, ready: deque[Key]) -> Key | None:
         """The same where those that lack credit stand in a line for their virtual channel.
 
         The first of a line joins the round robin again when there is credit, and stays ahead of the others in
         the line until it has sent.
         """
         for line in self.lines.values():
-            if line and line[0] not in self.ready and self.fits(self.queues[line[0]][0]):
-                self.ready.append(line[0])
-        for _ in range(len(self.ready)):
-            key = self.ready.popleft()
+            called = line and self.ready[line[0][0]] is ready and line[0] not in ready
+            if called and self.fits(self.queues[line[0]][0]):
+                ready.append(line[0])
+        for _ in range(len(ready)):
+            key = ready.popleft()
             vc = self.consider(key)
             line = self.lines.get(vc, deque())
             is_behind = bool(line) and line[0] != key
@@ -146,7 +158,7 @@ class Endpoint(Node):
                 self.lines.setdefault(vc, deque()).append(key)
         return None
 
-    def consider(self, key: int) -> int:
+    def consider(self, key: Key) -> int:
         """Gives the first packet of a send queue a virtual network; returns its virtual channel."""
         packet, networks = self.queues[key][0], self.case.networks
         if packet.turn is None:

@@ -164,7 +164,7 @@ class Marker(Switch):
     """A switch that marks data where much waits, they included."""
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
-        if packet.what == "data" and sum(self.bound[packet.out]) > self.case.protocol.mark:  # type: ignore[union-attr]
+        if packet.what == "data" and sum(self.bound[packet.out]) - packet.flits > self.case.protocol.mark:  # type: ignore[union-attr]
             packet.carries["marked"] = 1
         super().send(channel, packet, vc, now)
 

@@ -137,7 +137,7 @@ class RcccSource(WindowSource):
             if self.wanted[source]:
                 self.turns.append(source)
             self.given += flits
-            self.next = max(self.next, now - 1.0) + max(flits * pace, 1.0)
+            self.next = (self.next if self.next > now - 1.0 else now) + max(flits * pace, 1.0)
             ends, size = (self.number, source), self.case.control
             self.control[0].append(
                 Packet(self.kind("control"), 0, 0, size, *ends, what="credit", asked=flits)

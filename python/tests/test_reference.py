@@ -16,14 +16,21 @@ from typing import Any
 import pytest
 from reference import Simulation
 from reference_case import Case, Row
-from reference_draws import crowded_case, interleaved_case, lattice_case, queued_case, random_case
+from reference_draws import (
+    crowded_case,
+    graded_case,
+    interleaved_case,
+    lattice_case,
+    queued_case,
+    random_case,
+)
 
 import tailback
 
 CROSSBARS = ("cioq", "input-queued")
 KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
 CONTROLS = ("set-up", "probe", "tear-down", "return")  # of flows
-MAKERS = (random_case, crowded_case, queued_case, lattice_case, interleaved_case)
+MAKERS = (random_case, crowded_case, queued_case, lattice_case, interleaved_case, graded_case)
 CAUGHT = {(interleaved_case, "input-queued"): (20067,)}
 """Rare cases in which the engine once did something else than the page says."""
 
@@ -39,7 +46,8 @@ def toml(case: Case) -> str:
     if case.kind in ("cioq", "output-queued"):
         switch["output_buffer"] = f"{case.output_buffer} flits"
     if case.has_crossbar:
-        voq = [name for name in case.classes if case.voq[name in ("data", "speculative")]]
+        names = dict.fromkeys(name.partition(" ")[0] for name in case.classes)
+        voq = [name for name in names if case.voq[name in ("data", "speculative")]]
         switch |= {"speedup": case.speedup, "voq": voq, "parallel_reads": case.parallel_reads}
     elif case.speedup is None:
         switch["speedup"] = "infinite"
@@ -65,6 +73,7 @@ def toml(case: Case) -> str:
         tables[f"[traffic]#{number}"] = {
             "name": str(number), "pattern": "list", "pairs": [pair], "endpoints": sorted(pair), "share": True,
             "process": "one-shot", "message": f"{message.flits} flits", "start": f"{message.start} ps",
+            "priority": message.priority,
         }  # fmt: skip
     if case.queueing not in ("single", "voqnet"):
         tables["queueing"]["queues"] = case.queues

@@ -207,7 +207,7 @@ fn defaults_follow_from_the_round_trip_and_the_buffers() {
         (&"4 us".into(), &"3041 flits".into())
     );
     let slow = "[endpoint]\ndrain_rate = \"50 Gb/s\"\n";
-    assert_eq!(told("kind = \"rccc\"", 3000, slow)["outstanding"], "1538 flits");
+    assert_eq!(told("kind = \"rccc\"", 3000, slow)["outstanding"], "1539 flits");
 }
 
 #[test]

@@ -47,7 +47,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dcqcn {
-    /// Flits waiting for an output (all inputs and its output queue) from which packets are marked. By default 5 kB, or a 40th of the
+    /// Flits left waiting for an output (in all inputs and its output queue) behind a packet above which it may be marked. By default 5 kB, or a 40th of the
     /// default `mark_all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_from: Option<Size>,

@@ -13,7 +13,7 @@ use crate::units::Duration;
 pub struct Asking {
     /// Shortest time between two probes of a flow.
     pub probe_period: Duration,
-    /// Time from its announcement to its first data.
+    /// Time from the return of its announcement to its first data.
     pub hold: Duration,
     /// Whether data ask in place of probes.
     pub piggyback: bool,

@@ -25,7 +25,12 @@ use std::sync::Arc;
 /// a round trip. Each packet takes the largest such number of its way along, and the acknowledgement brings it back. The
 /// source divides its window by that number over `eta`, and adds `window_ai`; where the number is below `eta` it only adds, at
 /// most `max_stage` times in a row. What the window is changed from is renewed once per round trip. Packets are paced
-/// to a window per round trip.
+/// to a window per round trip, but for a full window.
+///
+/// When a packet leaves τ after the one before it, the number u becomes u + min(τ/T, 1) (w/T - u) + t/max(τ, T), where T is `base_rtt`, t
+/// the time of the packet on the channel and w that of what it leaves behind. What the window is changed from is renewed by the first
+/// acknowledgement of a packet that was sent after it was renewed last. A packet may go while what is under way is less than the window,
+/// so that one may exceed it; one may always go. A window is no less than that of `rate_min` and no more than the full one.
 ///
 /// # Where it acts
 ///
@@ -46,11 +51,11 @@ use std::sync::Arc;
 ///
 /// Packets carry one number, as with PINT, not a record of every hop; it is exact, and of every packet. It takes no room in packets. What
 /// waits for an output is counted in all inputs too. Acknowledgements count as traffic of the links, but carry no number of
-/// their own way. A queue that was silent for `restart` begins anew with the full window.
+/// their own way. After a silence of over a round trip what is sent counts over the silence (PINT has T at most). A queue that was silent for `restart` begins anew with the full window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hpcc {
-    /// The time of a round trip that all reckon with. By default the longest in the empty network by shortest ways; where
+    /// The time of a round trip that all reckon with. By default the longest in the empty network by the fastest ways, as if the slowest channel were on each; where
     /// routes go round, give what those take, or windows are too small for them.
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -47,7 +47,7 @@ pub struct MaxMin {
     /// Time between two probes of a flow.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub probe_period: Duration,
-    /// Time from a flow's announcement to its first data.
+    /// Time from the return of a flow's announcement to its first data.
     pub hold: Duration,
     /// Part of each link's bandwidth that is given to flows; the rest is for control packets, and drains what has piled up.
     #[schemars(range(min = 0.01, max = 1.0))]

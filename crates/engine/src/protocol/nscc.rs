@@ -33,6 +33,12 @@ pub use window::{Signals, Window};
 /// each round trip. If a packet is delayed by `quick_adapt`, and less than an eighth of the largest window came back in a
 /// round trip and a `target`, the window becomes what came back.
 ///
+/// A packet goes if it fits into the window beside what is under way; one may always go. A window is at least a packet. A delay of
+/// `target` counts as longer, and once per round trip is more than `base_rtt` after the last time. The data in a row of the fast increase
+/// begin anew with an unmarked delay from `fast_delay` to `target` and with a marked one of `target` or more. What came back is looked at
+/// by the first acknowledgement more than `base_rtt` + `target` after the last look, itself included; a queue's first begins. After a quick
+/// adaptation marked acknowledgements change nothing but the mean and what came back, until as much as was under way is acknowledged.
+///
 /// # Where it acts
 ///
 /// Switch (mark at departure), destination (acknowledges), source (window).
@@ -57,7 +63,7 @@ pub use window::{Signals, Window};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Nscc {
-    /// The time of a round trip without queues. By default the longest in the empty network by shortest ways; where routes
+    /// The time of a round trip without queues. By default the longest in the empty network by the fastest ways, as if the slowest channel were on each; where routes
     /// go round, give what those take, or their length counts as a queue.
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +72,7 @@ pub struct Nscc {
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Duration>,
-    /// Flits waiting for an output (all inputs and its output queue) from which packets are marked. By default a fifth of what a channel carries in
+    /// Flits left waiting for an output (in all inputs and its output queue) behind a packet above which it may be marked. By default a fifth of what a channel carries in
     /// `base_rtt`, or a quarter of `mark_all` where that is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_from: Option<Size>,

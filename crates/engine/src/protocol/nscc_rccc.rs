@@ -17,7 +17,8 @@ use std::sync::Arc;
 ///
 /// # What it does
 ///
-/// A send queue sends what it has credit for, or may send without, as long as its window has room. So credit keeps many sources from
+/// A send queue sends what it has credit for, or may send without, as long as its window has room; one that has neither asks even if its
+/// window has none. So credit keeps many sources from
 /// sending more to a destination than that can take, and the window acts on congestion inside the network, which destinations do not know
 /// of.
 ///

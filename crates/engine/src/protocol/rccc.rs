@@ -22,6 +22,11 @@ use std::sync::Arc;
 /// at `rate` of what it can take, as long as less than `outstanding` of what it gave has not come yet. A queue that has any credit, or
 /// unsolicited data left, sends a packet; what the packet is longer goes off the next credit.
 ///
+/// A source tells of what unsolicited data, its credit and what it told of before do not cover; what comes while it waits for credit it tells
+/// beside its next data, or in a request once credit has come for all that it told of. Credits are as far apart as the data take at `rate`,
+/// and at least a tick, and stand behind the acknowledgement of what came in the same tick. What is sent without credit does not count in
+/// `outstanding`.
+///
 /// A message to a destination that was sent to lately has no unsolicited data left, and waits a round trip for its credit: short messages
 /// at a low load take that much longer than under other schemes.
 ///
@@ -57,7 +62,7 @@ pub struct Rccc {
     #[schemars(range(min = 0.01, max = 1.0))]
     pub rate: f64,
     /// Credit given of which the data has not come, from which on a destination gives none. By default one and a half times what it can take
-    /// in the longest round trip in the empty network by shortest ways.
+    /// in the longest round trip in the empty network by the fastest ways.
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outstanding: Option<Size>,

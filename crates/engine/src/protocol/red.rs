@@ -126,6 +126,18 @@ mod tests {
         assert_eq!([10, 11].map(|flits| step.chance(flits)), [0.0, 1.0]);
     }
 
+    /// A packet alone is in nobody's way, however long it is.
+    #[test]
+    fn the_packet_that_leaves_is_no_queue() {
+        let mut red = Red { from: 0, all: 0, chance: 1.0, seed: 1 };
+        let mut marks = |waiting| {
+            let mut packet = Cold::default();
+            red.on_dequeue(&testing::departure(5, waiting, 24, Kind::Data), &mut packet, &mut [0; 2]);
+            packet.marked()
+        };
+        assert_eq!([24, 25].map(&mut marks), [false, true]);
+    }
+
     #[test]
     fn marks_are_drawn_by_time_and_seed_and_stay() {
         let marks = |seed, now| {

@@ -47,7 +47,7 @@ pub struct Saa {
     /// Shortest time between two probes of a flow.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub probe_period: Duration,
-    /// Time from a flow's announcement to its first data. Over `probe_period` and a round trip, data start at rates that know of
+    /// Time from the return of a flow's announcement to its first data. Over `probe_period` and a round trip, data start at rates that know of
     /// all flows announced meanwhile.
     pub hold: Duration,
     /// Whether data packets ask the links on their way. Each carries the load that its source knows and collects what it meets; the

@@ -22,7 +22,9 @@ use std::sync::Arc;
 /// round trip; above it is multiplied, at most once per round trip, by 1 - `beta` (delay - target) / delay, and at most
 /// by 1 - `max_mdf`. The target is `base_target`, and `hop_target` for every switch that the packet passed, and up to
 /// `fs_range` the smaller the window is, so that flows that share a channel come to equal windows. With a window of less than a
-/// packet, the packets of a queue are a round trip over the window apart.
+/// packet, the packets of a queue are a round trip over the window apart: the latest round trip, rounded down to a tick, from start to
+/// start; a later acknowledgement changes the wait. A packet may go while what is under way is less than the window, so that one may
+/// exceed it; one may always go.
 ///
 /// # Where it acts
 ///
@@ -47,8 +49,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Swift {
-    /// Target of the delay of a packet and its acknowledgement. By default the longest round trip in the empty network by shortest
-    /// ways, and 8 largest packets.
+    /// Target of the delay of a packet and its acknowledgement. By default the longest round trip in the empty network by the fastest
+    /// ways, as if the slowest channel were on each, and 8 largest packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_target: Option<Duration>,
     /// Added to the target for every switch on the packet's way.
@@ -74,7 +76,7 @@ pub struct Swift {
     /// The smallest window, in packets.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub min_cwnd: f64,
-    /// The largest window, in packets, and that of a new queue. By default what the channel carries in `base_target`.
+    /// The largest window, in packets, and that of a new queue. By default what the channel carries in `base_target`, in whole packets.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cwnd: Option<f64>,

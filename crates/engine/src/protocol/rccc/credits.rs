@@ -420,6 +420,17 @@ mod tests {
         }
     }
 
+    /// At half the rate a credit of one flit takes two ticks, after a silence as well as before.
+    #[test]
+    fn no_tick_is_given_away_after_a_silence() {
+        let source = Credits { quantum: 1, pace: 2.0, ..credits() };
+        let mut purse = Purse::default();
+        *purse.owed.entry(5) = 4;
+        purse.turns.push_back(5);
+        assert!(matches!(source.prompt(&mut purse, 100), Prompt::Send(..)));
+        assert!(matches!(source.prompt(&mut purse, 100), Prompt::At(102)));
+    }
+
     #[test]
     fn credit_is_given_below_the_limit_only() {
         let source = credits();
