@@ -35,6 +35,7 @@ class Packet:
     granted: int = -1  # the time that it carries, for protocols with one
     asked: int = 0  # flits that a reservation is for
     waited: int = 0  # in input buffers
+    is_marked: bool = False  # met congestion, or answers one that did
     carries: dict[str, float] = field(default_factory=dict)  # what others tell its destination
 
 

@@ -25,6 +25,11 @@ class Protocol:
     one_class = False  # whether control packets go with data where there are no acknowledgements
 
     @property
+    def needs_acknowledgements(self) -> bool:
+        """Whether it takes them for its own ends."""
+        return False
+
+    @property
     def classes(self) -> tuple[str, ...]:
         """The traffic classes, the best first."""
         raise NotImplementedError

@@ -214,6 +214,8 @@ def shrunk(case: Case, difference: Callable[[Case], object] = difference) -> Cas
             ]
             found += [replace(case, messages=(*them[:at], other, *them[at + 1 :])) for other in changed]
         plainer = {key: value for key, value in SIMPLER.items() if getattr(case, key) != value}
+        if case.protocol is not None and case.protocol.needs_acknowledgements:
+            plainer.pop("acknowledge", None)
         if case.queueing == "damq" or case.weighs:
             plainer = {key: value for key, value in plainer.items() if key not in ("per", "fifo")}
         found += [replace(case, **{key: value}) for key, value in plainer.items()]

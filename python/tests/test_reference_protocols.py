@@ -12,7 +12,9 @@ from fractions import Fraction
 
 import pytest
 from reference_case import Case
+from reference_dcqcn import Dcqcn
 from reference_draws import random_case, windowed_case
+from reference_ecn import Ecn
 from reference_lhrp import Lhrp
 from reference_protocols import Protocol
 from reference_smsrp import Smsrp
@@ -20,13 +22,17 @@ from reference_srp import Srp
 from reference_window_draws import WINDOWED, random_window
 from test_reference import KINDS, SIMPLER, difference, shrunk, toml
 
-CAUGHT = {"lhrp": (580,), "smsrp": (65, 242), "srp": (143, 184, 237, 242, 293)}
+CAUGHT = {"dcqcn": (), "ecn": (18, 162), "lhrp": (580,), "smsrp": (65, 242), "srp": (143, 184, 237, 242, 293)}
 """By protocol, cases in which the engine once did something else than the pages say."""
 
 
 def random_protocol(name: str, draw: random.Random, most: int) -> Protocol:
     """A protocol with parameters that make it act."""
     stops, wait = draw.choice(["message", "queue", "growth"]), draw.choice([1, 2, 4, 10, 50]) * 1000
+    if name == "ecn":
+        return Ecn.random(draw, most)
+    if name == "dcqcn":
+        return Dcqcn.random(draw, most)
     if name == "smsrp":
         epsilon, overhead = draw.choice([Fraction(0), Fraction(0), Fraction(1, 4)]), draw.choice([0, 1, 1, 3])
         return Smsrp(stops=stops, time_to_wait=wait, epsilon=epsilon, overhead=overhead)
@@ -51,7 +57,9 @@ def protocol_case(name: str, seed: int) -> Case:
         case = replace(case, acknowledge=name != "rccc" or draw.random() < 0.7)
         return replace(case, protocol=random_window(name, f"{name} {seed}", case))
     case = random_case(draw.choice(KINDS), seed)
-    return replace(case, fifo=False, protocol=random_protocol(name, draw, case.packet_max))
+    protocol = random_protocol(name, draw, case.packet_max)
+    acknowledge = case.acknowledge or protocol.needs_acknowledgements
+    return replace(case, fifo=False, acknowledge=acknowledge, protocol=protocol)
 
 
 @pytest.mark.engine
