@@ -9,10 +9,9 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
-from reference_case import Message
 from reference_channel import Packet
 from reference_nodes import Endpoint
-from reference_paced import WAKES_EMPTY, Marking, PacedSource
+from reference_paced import Marking, PacedSource
 from reference_protocols import Queue
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class Dcqcn(Marking):
     increase: int = 1000
     hyper_increase: int = 1000
     rate_min: int = 1000
-    marks_without_credit = True
+    is_red = True
 
     @classmethod
     def random(cls, draw: random.Random, most: int) -> Dcqcn:
@@ -173,18 +172,11 @@ class DcqcnSource(PacedSource):
     def hears(self, packet: Packet) -> bool:
         return packet.what == "notification"
 
-    def add(self, message: Message) -> None:
-        if not WAKES_EMPTY:
-            self.forget(self.queue(message.destination))
-        super().add(message)
-
     def forget(self, queue: Queue) -> None:
         if not queue.fresh and self.is_new(queue):
             self.rates.pop(queue.destination, None)
 
     def hear(self, queue: Queue, packet: Packet) -> None:
-        if not WAKES_EMPTY:
-            self.forget(queue)
         state, now, gain = self.rate(queue, self.sim.now), self.sim.now, self.dcqcn.gain
         state.target = state.rate
         state.rate = max(self.share(self.dcqcn.rate_min), state.rate * (1 - state.alpha / 2))

@@ -21,6 +21,10 @@ NETS: dict[str, tuple[int, list[tuple[int, int]]]] = {
 }
 
 
+MOST_VCS = 256
+"""Of a port."""
+
+
 def random_case(kind: str, seed: int) -> Case:
     """A small case with many ties."""
     draw = random.Random(f"{kind} {seed}")
@@ -164,6 +168,8 @@ def graded_case(kind: str, seed: int) -> Case:
     case = replace(case, per="vc", queueing="single")
     messages = tuple(replace(message, priority=draw.choice(which)) for message in case.messages)
     case = _with_queues(replace(case, messages=messages), draw)
+    if Simulation(case).vcs > MOST_VCS:
+        case = replace(case, queueing="single")
     return replace(case, interleave=case.has_crossbar and draw.random() < 0.2)
 
 

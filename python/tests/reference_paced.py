@@ -15,19 +15,16 @@ from reference_switches import Switch, Unlimited
 if TYPE_CHECKING:
     from reference import Simulation
 
-WAKES_EMPTY = True
-"""Whether empty send queues join the round robin to be forgotten: the engine lets them, and should not."""
-
 
 @dataclass(frozen=True)
 class Marking(Protocol):
     """A protocol whose switches mark packets."""
 
     classes = ("control", "data")
-    marks_without_credit = False
+    is_red = False  # marks by what a packet leaves behind, whether there is credit for more or not
 
     def marks(self, waiting: int) -> bool:
-        """Whether a packet is marked that leaves when so many flits wait for its output, itself included."""
+        """Whether a packet is marked that leaves when so many flits wait for its output, or behind it."""
         raise NotImplementedError
 
     def source(self) -> type[Endpoint]:
@@ -56,11 +53,18 @@ class PacedSource(Source):
         if queue.fresh:
             time = self.next.get(queue.destination, 0)
             return queue.fresh[0] if time <= self.sim.now else time
-        wakes = self.wakes_at(queue) if WAKES_EMPTY else None
+        wakes = self.wakes_at(queue)
         if wakes is None:
             queue.wakes = -1
             self.forget(queue)
         return wakes
+
+    def join(self, queue: Queue) -> None:
+        """One that is empty is looked at, and holds no place."""
+        if queue.fresh:
+            super().join(queue)
+        else:
+            self.line_up(queue)
 
     def line_up(self, queue: Queue) -> None:
         if queue not in self.ring:
@@ -108,11 +112,10 @@ class MarkingSwitch(Switch):
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         protocol, waiting = self.case.protocol, sum(self.bound[packet.out])
         assert isinstance(protocol, Marking)
+        behind = waiting - packet.flits if protocol.is_red else waiting
         super().send(channel, packet, vc, now)
-        if packet.what == "data" and protocol.marks(waiting):
-            packet.is_marked |= (
-                protocol.marks_without_credit or channel.memory.room(vc) >= self.case.packet_max
-            )
+        if packet.what == "data" and protocol.marks(behind):
+            packet.is_marked |= protocol.is_red or channel.memory.room(vc) >= self.case.packet_max
 
 
 class MarkingCrossbar(MarkingSwitch, Crossbar):

@@ -28,7 +28,7 @@ pub struct Circuit {
     stage: Stage,
     /// Flits of the flow.
     weight: u32,
-    /// What its set-up, probe and tear-down packets have for the number of a message, which tells it from others between the same ends.
+    /// The number of its message, which its set-up, probe and tear-down packets have too.
     number: u32,
 }
 
@@ -72,9 +72,9 @@ impl Circuit {
         }
     }
 
-    /// The number of a packet of this kind: a new flow has that of the endpoint's `next` message.
-    pub fn number(&self, kind: Kind, next: u32) -> u32 {
-        if kind == Kind::SetUp { next } else { self.number }
+    /// The number of its message, if it has been announced.
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// Whether the switches know of no flow of the queue.

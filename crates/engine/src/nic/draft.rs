@@ -41,7 +41,11 @@ impl<S: Source> NicSet<S> {
             Pull::Control(_, kind, words) => {
                 packet.hot.set_size(kind, self.plan.control_flits);
                 packet.cold.part = Part::new(0, record.group);
-                packet.cold.message = record.circuit.number(kind, self.nodes[endpoint].next_message);
+                // A flow is a message, and has its number from its announcement on.
+                packet.cold.message = match kind {
+                    Kind::SetUp => record.number().unwrap_or(self.nodes[endpoint].next_message),
+                    _ => record.circuit.number(),
+                };
                 packet.notes.words = words;
                 packet.cold.born = fabric.now;
             }
@@ -85,6 +89,7 @@ impl<S: Source> NicSet<S> {
             Pull::Control(_, kind, words) => {
                 record.circuit.on_sent(kind, words[0], packet.cold.message);
                 if kind == Kind::SetUp {
+                    record.assign(&mut node.next_message, 1);
                     node.announced += u64::from(record.circuit.weight());
                 }
             }

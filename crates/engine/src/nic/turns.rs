@@ -104,7 +104,11 @@ impl<S: Source> NicSet<S> {
             if record.wake_at == NonZero::new(at) && self.nodes[endpoint].queues.find(address) == Some(queue)
             {
                 self.queues[queue].wake_at = None;
-                self.make_ready(endpoint, queue, at);
+                if self.queues[queue].is_empty() {
+                    self.line_up(endpoint, queue, at);
+                } else {
+                    self.make_ready(endpoint, queue, at);
+                }
             }
         }
     }

@@ -25,6 +25,12 @@ use std::sync::Arc;
 /// rate before the cut, then to a target that grows by `increase`, and, once both have happened that often, by multiples of
 /// `hyper_increase`.
 ///
+/// With T increases by time and B by data since the cut, the target grows by min(T, B) - `recovery_stages` times `hyper_increase` once both
+/// are more than `recovery_stages`, by `increase` once one is, and up to the channel's rate. A cut sets T, B and the data to 0 and begins
+/// both timers anew; data beyond a `byte_counter` count for the next. Alpha falls only after a first notification. The next packet may start the
+/// packet's time, divided by the rate when it starts, after that; what changes later does not move it. `cnp_interval` counts from the
+/// arrival of the packet that was told of.
+///
 /// # Where it acts
 ///
 /// Switch (mark at departure), destination (notification), source (rate of the send queue).
@@ -43,7 +49,7 @@ use std::sync::Arc;
 ///
 /// Its switches stop their neighbours by priority flow control, those here by credits. What waits for an output is counted in
 /// all inputs too. A rate within a thousandth of the channel's is the channel's, and the source is as new then but for alpha; a send
-/// queue that is empty by then is forgotten, with its alpha.
+/// queue that is empty by then is forgotten, with its alpha, when it is next looked at: each `timer`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dcqcn {

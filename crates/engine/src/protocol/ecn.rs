@@ -22,6 +22,10 @@ use std::sync::Arc;
 /// A switch marks packets that leave through a port with a long queue. The mark is returned to the source, which adds a delay
 /// between the packets of that send queue, and reduces the delay step by step while no marks come.
 ///
+/// Only data are marked, and what waits includes the packet that leaves, and control packets. A packet that starts sets the time of the
+/// next of its send queue: its end and the delay at that end, by the notifications that have come when it starts; what changes later does
+/// not move it. A destination sends the acknowledgement of a packet before its notification.
+///
 /// # Where it acts
 ///
 /// Switch (mark at departure), destination (returns the mark), source (delay per send queue).
@@ -65,15 +69,16 @@ pub struct Ecn {
     /// rounded up to cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decrement: Option<Duration>,
-    /// Period of the decrement (InfiniBand's CCTI_Timer). By default 96 times the default decrement.
+    /// Period of the decrement (InfiniBand's CCTI_Timer). By default 96 times the default decrement before that is rounded to ticks.
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Duration>,
-    /// Time after an increase in which further notifications add nothing to that queue's delay.
+    /// Time after an increase in which further notifications add nothing to that queue's delay; they begin the timer anew all the same.
     pub increase_period: Duration,
     /// Mean number of packets at the root that are not marked between two that are (InfiniBand's Marking_Rate).
     pub marking_rate: u32,
-    /// The delays by index, from index 0 (InfiniBand's Congestion Control Table); without it, `increment` and `decrement` say how
+    /// The delays by index, from index 0 (InfiniBand's Congestion Control Table), where the index stops at the last, and the timer's periods count from the
+    /// beginning of the run; without it, `increment` and `decrement` say how
     /// the delay changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub table: Vec<Duration>,

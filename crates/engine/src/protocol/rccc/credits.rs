@@ -369,8 +369,8 @@ mod tests {
         tell(&mut purse, 5, Kind::Reservation, [40, 0]);
         tell(&mut purse, 7, Kind::Data, [30, 0]);
         assert_eq!(next(&mut purse, 100), (5, 24));
-        assert_eq!(next(&mut purse, 100), (u32::MAX, 123), "a credit takes the time of its data");
-        assert_eq!([123, 147].map(|now| next(&mut purse, now)), [(7, 24), (5, 16)]);
+        assert_eq!(next(&mut purse, 100), (u32::MAX, 124), "a credit takes the time of its data");
+        assert_eq!([124, 148].map(|now| next(&mut purse, now)), [(7, 24), (5, 16)]);
         assert_eq!(next(&mut purse, 172), (u32::MAX, 0), "64 flits are outstanding");
         tell(&mut purse, 5, Kind::Data, [0, 24]);
         assert_eq!(next(&mut purse, 172), (7, 6));
