@@ -21,6 +21,7 @@ from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_nodes import Endpoint, Node
 from reference_queueing import queue_count, queue_of
+from reference_signals import Order
 from reference_switches import Switch, Unlimited
 
 _UNLIMITED = 1 << 60
@@ -32,7 +33,9 @@ class Simulation:
     endpoint = Endpoint
 
     def __init__(self, case: Case) -> None:
+        case = case.protocol.settled(case) if case.protocol else case
         self.case, self.now, self.rows = case, 0, list[Row]()
+        self.orders: list[tuple[int, Order]] = []  # by their time
         self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
         self.count = 0
         number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
-from reference_case import Message
+from reference_case import Case, Message
 from reference_channel import Packet
 from reference_nodes import Endpoint
 from reference_switches import Switch
@@ -41,6 +41,10 @@ class Protocol:
     def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
         """What endpoints are, and switches of a kind."""
         raise NotImplementedError
+
+    def settled(self, case: Case) -> Case:
+        """The case as it is under this protocol."""
+        return case
 
 
 @dataclass(eq=False)

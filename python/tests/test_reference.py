@@ -162,7 +162,7 @@ def packets(rows: list[dict[str, Any]]) -> list[Row]:
 def numbered(rows: list[Row]) -> list[Row]:
     """Numbers messages within their pair: the engine's numbers are in the order in which it takes them."""
     numbers = defaultdict(set)
-    asks = ("reservation", "grant", "credit", *CONTROLS)
+    asks = ("reservation", "grant", "credit", "notification", *CONTROLS)
     rows = [replace(row, message=-1, sequence=-1) if row.kind in asks else row for row in rows]
 
     def pair(row: Row) -> tuple[int, int]:
