@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -14,7 +14,7 @@ from reference_case import DATA, Case
 from reference_channel import Packet
 from reference_codes_ports import CodesCrossbar, CodesUnlimited, MarginCrossbar, MarginUnlimited
 from reference_crossbar import Crossbar
-from reference_nodes import Endpoint
+from reference_nodes import Endpoint, Key
 from reference_signals import DIVISOR, Letter, Order, Signalling, delay
 from reference_switches import Switch
 
@@ -113,11 +113,11 @@ class CodesSource(Endpoint):
         full = max(windows * self.period * case.packet_max // case.span(case.packet_max, self.out[0].flit), 1)
         return min(max(PARTS * flits // full, int(PARTS * self.protocol.floor)), PARTS)
 
-    def next_key(self) -> int | None:
+    def next_key(self, ready: deque[Key]) -> Key | None:
         if self.next_data > self.sim.now:
             self.sim.at(self.next_data, self)
             return None
-        return super().next_key()
+        return super().next_key(ready)
 
     def begin(self, packet: Packet) -> None:
         super().begin(packet)
