@@ -28,7 +28,8 @@ pub struct Job {
     /// Allows endpoints that other jobs, or traffic, use too, if they say so as well.
     #[serde(default)]
     pub share: bool,
-    /// How urgent its messages are, as of traffic ([`Traffic::priority`](crate::scenario::Traffic::priority)).
+    /// How urgent its messages are: of several that could go, at an endpoint or in a switch, those of the highest priority go first,
+    /// strictly. The data of each priority has buffers of its own (virtual channels) and send queues of its own.
     #[serde(default)]
     pub priority: u8,
     /// How its ranks pass messages; flows of phases are sent as they are.
