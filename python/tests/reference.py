@@ -3,9 +3,9 @@
 Where the page had left something open, it follows the engine, and the page says so now.
 
 It knows packets in virtual cut-through with credits, the four kinds of switches, the queueing schemes but
-those for trees, shortest ways and dimension order, three protocols, and messages whose times are given. All
-that happens at one time is gathered first; then switches decide what they start, and then endpoints. Times
-are whole picoseconds.
+those for trees, shortest ways and dimension order, the congestion controls, priorities, and messages whose
+times are given. All that happens at one time is gathered first; then switches decide what they start, and
+then endpoints. Times are whole picoseconds.
 """
 
 from __future__ import annotations
