@@ -68,7 +68,8 @@ class SstSwitch(Ordering):
             factor *= 2
         mtu = p.mtu if p.mtu is not None else self.case.packet_max
         tick = self.case.tick()
-        return int(factor * count * (self.case.span(mtu, self.out[out].pace) // tick)) * tick
+        ticks = int(factor * count * (self.case.span(mtu, self.out[out].pace) // tick))
+        return ticks * tick if self.as_coded else max(ticks, 1) * tick
 
     def notice(self, out: int, packet: Packet) -> None:
         target, now = self.targets[out], self.sim.now
@@ -122,8 +123,8 @@ class SstSwitch(Ordering):
         target, most = self.targets[out], self.case.packet_max
         part = float(self.protocol.margin) if self.margin and target.drains else 1.0
         slower = self.case.span(most, self.out[out].pace) / self.case.span(most, self.into[out].flit)
-        count = len(target.streams) + 2 * self.as_coded
-        return max(int(count * DIVISOR * slower / part), DIVISOR + 1)
+        divisor = max(int(len(target.streams) * DIVISOR * slower / part), DIVISOR + 1)
+        return divisor + int(2 * self.as_coded * DIVISOR * slower)
 
     def tell(self, out: int, source: int, divisor: int = DIVISOR, pause: int = 0) -> None:
         """Gives an order, or ends all."""
