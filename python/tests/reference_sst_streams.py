@@ -34,7 +34,7 @@ class Target:
     idle: dict[int, Stream] = field(default_factory=dict)  # those that have ended, and have packets inside
     is_on: bool = False
     drains: bool = False
-    looked: int = -1  # when a stream ended: what ends for that ends later
+    times: set[int] = field(default_factory=set)  # at which a stream may end
 
     @property
     def outstanding(self) -> int:
@@ -69,7 +69,7 @@ class SstSwitch(Ordering):
         mtu = p.mtu if p.mtu is not None else self.case.packet_max
         tick = self.case.tick()
         ticks = int(factor * count * (self.case.span(mtu, self.out[out].pace) // tick))
-        return ticks * tick if self.as_coded else max(ticks, 1) * tick
+        return ticks * tick
 
     def notice(self, out: int, packet: Packet) -> None:
         target, now = self.targets[out], self.sim.now
@@ -150,10 +150,9 @@ class SstSwitch(Ordering):
         """Looks again when the next stream may end."""
         dues = [self.ends(out, stream) for stream in self.targets[out].streams.values()]
         if dues and not self.as_coded:
-            after = self.sim.now + self.case.tick()
-            self.sim.at(
-                max(min(dues), after if self.targets[out].looked == self.sim.now else self.sim.now), self
-            )
+            when = max(min(dues), self.sim.now + self.case.tick())
+            self.targets[out].times.add(when)
+            self.sim.at(when, self)
 
     def ends(self, out: int, stream: Stream) -> int:
         """When a stream ends if no packet comes."""
@@ -163,7 +162,8 @@ class SstSwitch(Ordering):
 
     def look(self) -> None:
         for out, target in self.targets.items():
-            if not self.as_coded and target.looked < self.sim.now:
+            if self.sim.now in target.times:
+                target.times.remove(self.sim.now)
                 self.end(out)
 
     def end(self, out: int) -> None:
@@ -187,7 +187,6 @@ class SstSwitch(Ordering):
                 self.tell(out, source)
                 stream.told = int(self.as_coded)
         if ended:
-            target.looked = now
             self.watch(out)
 
 
