@@ -177,7 +177,7 @@ class SstSwitch(Ordering):
             stream = target.streams.pop(source)
             if stream.flits:
                 target.idle[source] = stream
-            if stream.told:
+            if target.is_on and stream.told:
                 self.tell(out, source)
         if ended and target.is_on and len(target.streams) >= self.protocol.streams:
             self.share(out)

@@ -27,6 +27,13 @@ use std::sync::Arc;
 /// sends all its data, whatever the destination, at the rate at which its own packets were acknowledged in the last `windows`
 /// periods, but at least at `floor`.
 ///
+/// Only data count, from when they have passed the pipeline until they start on the channel. Rates are rounded down to millionths and divisors to
+/// parts of 256; the gap behind a packet is reckoned when that is sent, so that an order does not hold back the first packet after it, and
+/// ends with the last order. Periods are counted from the beginning of the run, what a channel carries in them is rounded down to flits, and
+/// before the first have passed they count as empty. As coded, an application is a class of traffic or a job, and all that waits of a source
+/// counts as that of its latest packet. With a drain margin the backlog drains from `congested` until it is below `decongested`, silence is
+/// looked for once in its time, and an endpoint under several orders keeps to the least rate.
+///
 /// # Where it acts
 ///
 /// Switch (count, orders), source (measurement, throttle), destination (acknowledges every packet, as its measurement needs it:

@@ -1,7 +1,7 @@
 //! Signals: what schemes tell endpoints beside the packets, and how that travels.
-use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::Share;
+use crate::core::{NEVER, Tick};
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,14 +116,23 @@ pub struct Voice {
     pub streams: u32,
     /// Signals sent so far.
     sent: u32,
-    /// Whether it waits for a time that it asked for.
-    pub armed: bool,
+    /// The time that it waits for, if it asked for one.
+    armed: Tick,
 }
 
 impl Voice {
     /// A voice for every endpoint of a partition, by its local number.
     pub fn all(share: &Share) -> impl Iterator<Item = Self> + '_ {
-        share.endpoints.iter().map(|&about| Self { about, streams: 0, sent: 0, armed: false })
+        share.endpoints.iter().map(|&about| Self { about, streams: 0, sent: 0, armed: NEVER })
+    }
+
+    /// Whether a time has come for which it waits, and not one that an earlier one had replaced.
+    pub fn rings(&mut self, now: Tick) -> bool {
+        let rings = self.armed <= now;
+        if rings {
+            self.armed = NEVER;
+        }
+        rings
     }
 }
 
@@ -144,9 +153,10 @@ impl Outbox {
         self.signals.push(Signal { at: now, to, about, number, streams, news });
     }
 
-    /// Asks for a time for the port with this local number, unless it waits for one already.
+    /// Asks for a time for the port with this local number, unless it waits for one that is no later.
     pub fn arm(&mut self, voice: &mut Voice, port: usize, when: Tick) {
-        if !std::mem::replace(&mut voice.armed, true) {
+        if when < voice.armed {
+            voice.armed = when;
             self.timers.push((when, port as u64));
         }
     }

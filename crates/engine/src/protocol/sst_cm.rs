@@ -24,6 +24,11 @@ use std::sync::Arc;
 /// ends when none of its packets has come for `expiry` · N times the time of one `mtu`; its source is told so, and the others
 /// are told their larger share. When fewer than `streams` are left, all are free. Traffic to other endpoints is not throttled.
 ///
+/// Data count from when they have passed the pipeline until they start on the channel. The pause is that of all data for the endpoint in the
+/// switch and, as published, comes once to each stream; `outstanding` counts only those of streams, which smaller packets neither begin nor
+/// keep. A stream's life begins behind its pause. A larger share does not cut a gap or a pause short, an end does; with one stream the rate is
+/// 256/257.
+///
 /// # Where it acts
 ///
 /// Switch (tracking, orders), source (pause and rate of the send queue for that destination).

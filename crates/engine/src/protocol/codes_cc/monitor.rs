@@ -308,8 +308,7 @@ impl Agent for Monitor {
 
     fn on_timer(&mut self, key: u64, now: Tick) {
         let at = key as usize;
-        self.ports[at].voice.armed = false;
-        if self.ports[at].congested {
+        if self.ports[at].voice.rings(now) && self.ports[at].congested {
             match self.variant {
                 Variant::DrainMargin => self.free(at, now),
                 _ => self.relax(at, now, true),

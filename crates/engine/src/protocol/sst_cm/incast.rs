@@ -193,7 +193,7 @@ impl Tracker {
         for (&src, stream) in target.streams.iter_mut().filter(|(_, stream)| ended(stream)) {
             target.active -= 1;
             target.voice.streams = target.active;
-            if stream.told > 0 {
+            if on && stream.told > 0 {
                 self.outbox.send(&mut target.voice, src, News::Limit(DIVISOR_ONE, 0), now);
             }
             (stream.active, stream.told) = (false, 0);
@@ -261,7 +261,9 @@ impl Agent for Tracker {
 
     fn on_timer(&mut self, key: u64, now: Tick) {
         let at = key as usize;
-        self.targets[at].voice.armed = false;
+        if !self.targets[at].voice.rings(now) {
+            return;
+        }
         self.sweep(at, now);
         let target = &self.targets[at];
         let life = self.life(target);
