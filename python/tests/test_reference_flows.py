@@ -72,8 +72,6 @@ def flow_case(what: str, seed: int) -> Case:
         "adaptive": adaptive, "cache": cache, "injection": injection,
         "probe_period": period * 1000, "hold": hold * 1000, "piggyback": draw.random() < 0.3,
     }  # fmt: skip
-    if rates["piggyback"]:
-        case = replace(case, input_buffer=None)
     queueing = draw.choice(["single", "single", "voqnet", "dbbm", "bbq", "voqsw"])
     case = replace(case, queueing=queueing, queues=draw.choice([1, 2, 3]))
     if name == "saa":
@@ -87,7 +85,7 @@ def phased_case(seed: int) -> tuple[Case, int, int]:
     draw = random.Random(f"phased {seed}")
     case = flow_case(draw.choice(WHAT), seed)
     flows = {(one.source, one.destination): replace(one, start=0) for one in case.messages}
-    case = replace(case, messages=tuple(flows.values()), flit_bits=draw.choice([64, 128, 512, 8]))
+    case = replace(case, messages=tuple(flows.values()), flit_bits=draw.choice([64, 100, 128, 512, 8]))
     return case, draw.choice([1, 2, 3]), draw.choice([1, 7, 100, 1000]) * 1000
 
 

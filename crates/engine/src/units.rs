@@ -210,6 +210,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// 9 flits of 100 bits are 112.5 bytes: a job sends 9 flits, not 10.
+    #[test]
+    fn sizes_in_flits_stay_as_many_flits_in_bytes() {
+        for flit_bits in [8, 77, 100, 128, 513] {
+            let scale = Scale { flit_bits, packet_flits: 24, host: Rate(100_000_000_000) };
+            for flits in 1..200 {
+                assert_eq!(scale.flits_of(scale.bytes(Size::Flits(flits))), flits, "{flit_bits} bits");
+            }
+        }
+    }
+
     #[test]
     fn quantities_are_exact_integers() {
         let table = "5 ns = Ps(5000)\n5ns = Ps(5000)\n0.5 us = Ps(500000)\n1.50 µs = Ps(1500000)\n2 s = Ps(2000000000000)\n\
