@@ -132,13 +132,13 @@ CAUGHT: dict[str, tuple[int, ...]] = {}
 @pytest.mark.engine
 @pytest.mark.parametrize("what", WHAT)
 def test_every_packet_goes_when_the_reference_says(what):
-    for seed in (*range(8), *CAUGHT.get(what, ())):
+    for seed in (*range(4), *CAUGHT.get(what, ())):
         assert difference(flow_case(what, seed)) == ([], []), f"flow_case({what!r}, {seed})"
 
 
 @pytest.mark.engine
 def test_phases_take_as_long_as_the_reference_says():
-    for seed in range(8):
+    for seed in range(4):
         assert phases_differ(*phased_case(seed)) == [], f"phased_case({seed})"
 
 
