@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reference_case import Message
 from reference_channel import Channel, Packet
 from reference_crossbar import Crossbar
 from reference_nodes import Endpoint
@@ -38,16 +37,11 @@ class Marking(Protocol):
 class PacedSource(Source):
     """An endpoint whose send queues wait between packets. What was sent tells when the next may go."""
 
+    first_class = "data"
+
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
         self.next: dict[int, int] = {}  # the earliest time of a send queue's next packet, by destination
-
-    def add(self, message: Message) -> None:
-        queue = self.queue(message.destination)
-        is_first = not queue.fresh
-        queue.fresh += self.packets(message, "data")
-        if is_first:
-            self.join(queue)
 
     def pull(self, queue: Queue) -> Packet | int | None:
         if queue.fresh:

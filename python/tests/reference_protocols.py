@@ -71,6 +71,8 @@ class Source(Endpoint):
     In a tick it takes in what arrives, then new messages, then the times that have come.
     """
 
+    first_class = "speculative"  # of first tries
+
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
         self.protocol: Any = sim.case.protocol
@@ -103,7 +105,7 @@ class Source(Endpoint):
         """Takes a message in. One that comes to an empty queue puts it into the round robin."""
         queue = self.queue(message.destination)
         is_first = not queue.fresh
-        queue.fresh += self.packets(message, "speculative")
+        queue.fresh += self.packets(message, self.first_class)
         if is_first:
             self.join(queue)
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
-from reference_case import Message
 from reference_channel import Packet
 from reference_crossbar import Crossbar
 from reference_nodes import Endpoint
@@ -53,6 +52,8 @@ class SstCm(Signalling):
 class SstSource(Source):
     """Pauses, and then sends at its share of the rate to the endpoint that an order is about."""
 
+    first_class = "data"
+
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
         self.divisors: dict[int, int] = {}  # by the endpoint that is throttled
@@ -60,13 +61,6 @@ class SstSource(Source):
 
     def queue(self, destination: int) -> Queue:
         return super().queue(-1 if self.case.fifo else destination)
-
-    def add(self, message: Message) -> None:
-        queue = self.queue(message.destination)
-        is_first = not queue.fresh
-        queue.fresh += self.packets(message, "data")
-        if is_first:
-            self.join(queue)
 
     def pull(self, queue: Queue) -> Packet | int | None:
         if not queue.fresh:

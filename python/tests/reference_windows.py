@@ -41,6 +41,8 @@ class WindowQueue(Queue):
 class WindowSource(Source):
     """An endpoint that sends of a queue what its window has room for."""
 
+    first_class = "data"
+
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
         self.tick = self.case.tick()
@@ -82,13 +84,6 @@ class WindowSource(Source):
     def is_as_new(self, queue: Any) -> bool:
         """Whether an idle queue is as a new one."""
         return False
-
-    def add(self, message: Any) -> None:
-        queue = self.queue(message.destination)
-        is_first = not queue.fresh
-        queue.fresh += self.packets(message, "data")
-        if is_first:
-            self.join(queue)
 
     def pull(self, queue: Any) -> Packet | int | None:
         if not queue.fresh or not self.has_room(queue, queue.fresh[0]):
