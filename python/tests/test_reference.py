@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import isnan
@@ -229,6 +229,21 @@ def shrunk(case: Case, difference: Callable[[Case], object] = difference) -> Cas
         case = better
 
 
+def compare(name: str, seeds: Sequence[int], make: Callable[[int], Case]) -> None:
+    """Compares a case for each seed, and tells the least difference."""
+    wrong = {seed: case for seed in seeds if difference(case := make(seed)) != ([], [])}
+    print(f"{name}: {len(seeds) - len(wrong)} agree, {len(wrong)} do not: {list(wrong)}")
+    if wrong:
+        tell(wrong.values())
+
+
+def tell(wrong: Iterable[Case]) -> None:
+    """Tells the least difference of several cases."""
+    least = shrunk(min(wrong, key=lambda case: sum(message.flits for message in case.messages)))
+    ours, theirs = difference(least)
+    print(toml(least), "only the engine:", *ours, "only the reference:", *theirs, sep="\n")
+
+
 def main(kind: str, count: str, first: str = "0") -> None:
     """Compares many, and tells the least difference."""
     wrong = [
@@ -239,9 +254,7 @@ def main(kind: str, count: str, first: str = "0") -> None:
     ]
     print(f"{kind}: {len(MAKERS) * int(count) - len(wrong)} agree, {len(wrong)} do not")
     if wrong:
-        least = shrunk(min(wrong, key=lambda case: sum(message.flits for message in case.messages)))
-        ours, theirs = difference(least)
-        print(toml(least), "only the engine:", *ours, "only the reference:", *theirs, sep="\n")
+        tell(wrong)
 
 
 if __name__ == "__main__":

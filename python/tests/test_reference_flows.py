@@ -9,6 +9,7 @@ import random
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from reference_max_min import MaxMin
 from reference_phases import Flown, Phase, PhaseSimulation
 from reference_saa import Saa
 from reference_tree import Tree
-from test_reference import KINDS, difference, numbered, packets, shrunk, toml
+from test_reference import KINDS, compare, difference, numbered, packets, toml
 
 import tailback
 
@@ -149,12 +150,7 @@ def main(what: str, count: str, first: str = "0") -> None:
         failed = [seed for seed in seeds if phases_differ(*phased_case(seed))]
         print(f"{what}: {len(seeds) - len(failed)} agree, {len(failed)} do not: {failed}")
         return
-    wrong = {seed: case for seed in seeds if difference(case := flow_case(what, seed)) != ([], [])}
-    print(f"{what}: {len(seeds) - len(wrong)} agree, {len(wrong)} do not: {list(wrong)}")
-    if wrong:
-        least = shrunk(min(wrong.values(), key=lambda case: sum(message.flits for message in case.messages)))
-        ours, theirs = difference(least)
-        print(toml(least), "only the engine:", *ours, "only the reference:", *theirs, sep="\n")
+    compare(what, seeds, partial(flow_case, what))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import random
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from reference import Simulation
@@ -23,7 +24,7 @@ from reference_smsrp import Smsrp
 from reference_srp import Srp
 from reference_sst_cm import random_sst_cm
 from reference_window_draws import WINDOWED, random_window
-from test_reference import KINDS, SIMPLER, difference, shrunk, toml
+from test_reference import KINDS, SIMPLER, compare, difference
 
 CAUGHT = {
     "codes-cc": (), "dcqcn": (), "ecn": (18, 162), "lhrp": (580,), "smsrp": (65, 242),
@@ -91,14 +92,9 @@ def test_sources_are_ordered_to_throttle(name):
 def main(name: str, count: str, first: str = "0") -> None:
     """Compares many, and tells the least difference."""
     seeds = range(int(first), int(first) + int(count))
-    wrong = {seed: case for seed in seeds if difference(case := protocol_case(name, seed)) != ([], [])}
-    print(f"{name}: {len(seeds) - len(wrong)} agree, {len(wrong)} do not: {list(wrong)}")
     if name in WINDOWED:
         SIMPLER.pop("acknowledge")
-    if wrong:
-        least = shrunk(min(wrong.values(), key=lambda case: sum(message.flits for message in case.messages)))
-        ours, theirs = difference(least)
-        print(toml(least), "only the engine:", *ours, "only the reference:", *theirs, sep="\n")
+    compare(name, seeds, partial(protocol_case, name))
 
 
 if __name__ == "__main__":
