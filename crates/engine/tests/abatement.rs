@@ -1,6 +1,5 @@
 //! CODES_CC and SST_CM in whole runs: who is ordered to throttle, by how much, and for how long.
-mod common;
-use common::{column, number, reals, run, run_with};
+use crate::common::{self, column, number, reals, run, run_with};
 use std::collections::BTreeMap;
 use tailback_engine::report::{Column, Output};
 

@@ -1,6 +1,5 @@
 //! What a result tells of ports, channels, endpoints and ranks, against what the packets of the same run show.
-mod common;
-use common::{column, number, reals, run, run_with};
+use crate::common::{self, column, number, reals, run, run_with};
 use tailback_engine::report::{Column, Output};
 use tailback_engine::run;
 

@@ -1,7 +1,6 @@
 //! Every mistake in a scenario is told, with its line and what to do, and none ends in a panic or in an attempt to build
 //! what no machine holds.
-mod common;
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use tailback_engine::problem::Problem;
 use tailback_engine::run;

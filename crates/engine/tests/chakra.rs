@@ -1,6 +1,5 @@
 //! Chakra traces: read, run, and every malformed one told. The files are written here byte by byte, after `et_def.proto`.
-mod common;
-use common::told;
+use crate::common::told;
 use proptest::prelude::*;
 use std::io::Write;
 use tailback_engine::base64;

@@ -1,6 +1,5 @@
 //! Connection matrices of htsim: read, run, and every malformed one told.
-mod common;
-use common::told;
+use crate::common::told;
 use proptest::prelude::*;
 use tailback_engine::report::{Output, RunError};
 use tailback_engine::scenario::Scenario;

@@ -1,6 +1,5 @@
 //! A run is a function of its scenario: neither threads nor partitions nor what is recorded change a bit of its result.
-mod common;
-use common::*;
+use crate::common::*;
 
 /// A hot spot with drops and marks, uniform traffic beside it, messages of several packets, and everything recorded.
 const BUSY: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 3\ndestinations = 1\nload = 0.7\nmessage = \"4 flits\"\nstart = \"250 ns\"\n\

@@ -1,6 +1,5 @@
 //! Latencies without load are known to the picosecond.
-mod common;
-use common::*;
+use crate::common::*;
 use std::collections::BTreeSet;
 use tailback_engine::graph::{Graph, Peer};
 use tailback_engine::topology::Topology;

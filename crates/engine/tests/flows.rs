@@ -1,6 +1,5 @@
 //! Flows in phases: their routes, their announcements, their rates; and the fluid model beside the packets.
-mod common;
-use common::*;
+use crate::common::*;
 use std::collections::BTreeSet;
 use tailback_engine::report::{Column, Output};
 

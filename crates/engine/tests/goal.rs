@@ -1,6 +1,5 @@
 //! GOAL traces: the two forms agree, every malformed one is told, and nothing breaks the readers.
-mod common;
-use common::{FEW_NETWORKS, file, read, result, told};
+use crate::common::{self, FEW_NETWORKS, file, read, result, told};
 use proptest::prelude::*;
 use serde_json::Value;
 use tailback_engine::base64;

@@ -1,7 +1,6 @@
 //! Numbers of small runs, kept as text: a change of behaviour is a readable change of this table.
-//! `UPDATE_GOLDEN=1 cargo test --test golden` writes it anew; the commit says why it changed.
-mod common;
-use common::*;
+//! `UPDATE_GOLDEN=1 cargo test -p tailback-engine --test whole golden::` writes it anew; the commit says why it changed.
+use crate::common::*;
 use std::fmt::Write;
 
 const DRAGONFLY: &str = "kind = \"dragonfly\"\np = 2\na = 4\nh = 2\ngroups = 9";

@@ -1,6 +1,5 @@
 //! Laws of jobs: placement, matching, independence of partitions and of each other, deadlock.
-mod common;
-use common::{FEW_NETWORKS, PROTOCOLS, column, file, read, reals, routings, run, run_with};
+use crate::common::{self, FEW_NETWORKS, PROTOCOLS, column, file, read, reals, routings, run, run_with};
 use serde_json::Value;
 use tailback_engine::report::{Column, Output, RunError};
 use tailback_engine::scenario::Scenario;

@@ -1,7 +1,6 @@
 //! Laws that hold for every topology, routing and protocol, whatever the load: nothing is lost, nothing is made twice,
 //! nothing stops for ever. The engine itself checks that packets are conserved, and fails a run that breaks the law.
-mod common;
-use common::*;
+use crate::common::*;
 use tailback_engine::report::{Column, Output};
 
 /// Every endpoint offers all its channel takes, to all others.

@@ -1,7 +1,5 @@
 //! What the reader of scenario files says of mistakes, and of files that are damaged.
-#[path = "common/full.rs"]
-mod full;
-use full::*;
+use crate::full::*;
 use proptest::prelude::*;
 
 #[track_caller]

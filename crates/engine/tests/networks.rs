@@ -1,6 +1,5 @@
 //! Networks from files, and what is known of networks without running them.
-mod common;
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tailback_engine::deadlock;

@@ -1,6 +1,5 @@
 //! What must come out by arithmetic alone.
-mod common;
-use common::*;
+use crate::common::*;
 use tailback_engine::report::Output;
 
 const SINGLE: &str = "kind = \"single-switch\"\nendpoints = 16";

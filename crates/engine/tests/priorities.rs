@@ -1,6 +1,5 @@
 //! Traffic and jobs of several priorities: the urgent go first, strictly, and nothing else changes.
-mod common;
-use common::*;
+use crate::common::*;
 use tailback_engine::report::Output;
 use tailback_engine::scenario::Scenario;
 

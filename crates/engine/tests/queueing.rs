@@ -1,6 +1,5 @@
 //! Laws of queues and virtual networks: what they keep apart, what they keep in order, and that nothing stops in them.
-mod common;
-use common::*;
+use crate::common::*;
 use tailback_engine::queueing::Queueing;
 
 /// Switch a with endpoints 0 and 1, switch b with endpoints 2 to 7.

@@ -1,6 +1,5 @@
 //! What a run tells, against what can be counted by hand.
-mod common;
-use common::*;
+use crate::common::*;
 use tailback_engine::report::{Column, Output, RunError};
 
 const NO_ACKS: &str = "[endpoint]\nacknowledge = false\n";

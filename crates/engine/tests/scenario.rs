@@ -1,7 +1,5 @@
 //! The reader of scenario files: what it accepts, and what overrides do.
-#[path = "common/full.rs"]
-mod full;
-use full::*;
+use crate::full::*;
 
 /// The least file there can be.
 const LEAST: &str = "topology = { kind = \"single-switch\", endpoints = 4 }\nrouting.kind = \"minimal\"\n\

@@ -1,6 +1,5 @@
 //! The parameters of congestion controls, and who acts on what.
-mod common;
-use common::*;
+use crate::common::*;
 use std::collections::BTreeSet;
 use tailback_engine::report::{Column, Output};
 

@@ -1,6 +1,5 @@
 //! Training in three dimensions, against closed forms.
-mod common;
-use common::run;
+use crate::common::{self, run};
 use tailback_engine::report::{Column, Output};
 
 /// A training of so many ranks on a switch of 400 Gb/s in flits of 64 B, whose software takes no time.

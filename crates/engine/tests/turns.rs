@@ -1,6 +1,5 @@
 //! Laws of turns: who goes next at a source, at an input, at an output and on a channel, and that nobody is passed over for ever.
-mod common;
-use common::*;
+use crate::common::*;
 
 /// Switch a with endpoints 0 and 1, switch b with endpoints 2 to 7.
 const TWO: &str =

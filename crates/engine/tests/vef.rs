@@ -1,6 +1,5 @@
 //! VEF traces: read, run, and every malformed one told.
-mod common;
-use common::{FEW_NETWORKS, file, read as scenario};
+use crate::common::{FEW_NETWORKS, file, read as scenario};
 use proptest::prelude::*;
 use serde_json::Value;
 use tailback_engine::report::{Output, RunError};

@@ -1,6 +1,5 @@
 //! What schemes of data centres come to where senders share the channel of an endpoint.
-mod common;
-use common::*;
+use crate::common::*;
 
 /// Endpoints 1 to `senders` of a switch send to endpoint 0 all they can, on links of 500 ns: a packet and its acknowledgement take 2 us.
 fn incast(senders: u32, protocol: &str) -> tailback_engine::report::Output {

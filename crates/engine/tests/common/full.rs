@@ -1,5 +1,4 @@
 //! A scenario file that uses most keys, and what reading it or a changed one gives.
-#![allow(dead_code, reason = "not every test program uses all of it")]
 use tailback_engine::problem::Problem;
 use tailback_engine::scenario::Scenario;
 

@@ -1,5 +1,4 @@
 //! What the tests of whole runs share: small networks, every routing and protocol, and readers of results.
-#![allow(dead_code, reason = "each test program uses a part")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tailback_engine::problem::Problem;
 use tailback_engine::protocol::CongestionControl;
@@ -112,7 +111,6 @@ pub fn suited<'a>(routing: &str, protocol: &'a str) -> &'a str {
 }
 
 /// Whether a protocol tells messages of several priorities for one destination from each other.
-#[allow(dead_code)]
 pub fn knows_priorities(protocol: &str) -> bool {
     let bound: CongestionControl = toml::from_str(protocol).unwrap();
     bound.scheme().knows_priorities()
@@ -265,7 +263,6 @@ pub fn result(output: &Output) -> String {
 }
 
 /// Every kind of switch, in its variants.
-#[allow(dead_code)]
 pub const SWITCHES: &[&str] = &[
     "kind = \"cioq\"",
     "kind = \"input-queued\"",

@@ -1,0 +1,43 @@
+//! The tests of whole runs, in one program, so that what they share is built once: `cargo test --test whole golden::`
+//! runs those of one file.
+mod common;
+#[path = "common/full.rs"]
+mod full;
+
+mod abatement;
+mod accounts;
+mod badinput;
+mod chakra;
+mod connections;
+mod describe;
+mod determinism;
+mod exact;
+mod flows;
+mod goal;
+mod golden;
+mod jobs;
+mod laws;
+mod mistakes;
+mod networks;
+mod physics;
+mod priorities;
+mod queueing;
+mod reservation;
+mod results;
+mod scenario;
+mod schemes;
+mod training;
+mod turns;
+mod vef;
+mod windows;
+
+#[test]
+fn every_file_of_tests_is_part_of_this_program() {
+    let this = include_str!("main.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "main") {
+            assert!(this.contains(&format!("\nmod {module};\n")), "tests/main.rs has no `mod {module};`");
+        }
+    }
+}
