@@ -3,6 +3,7 @@
 Tests marked `engine` use the real one; they are skipped where the extension is not built.
 """
 
+import math
 import sys
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -17,6 +18,7 @@ if not BUILT:
 
 import tailback  # noqa: E402
 from tailback import _engine, cli  # noqa: E402
+from tailback.cli import sweep as sweep_command  # noqa: E402
 from tailback.sweeps import points  # noqa: E402
 
 STOOD_IN = (
@@ -65,6 +67,8 @@ def command(capsys, monkeypatch, tmp_path):
     """Runs `tailback …` in an empty folder; returns exit status, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TAILBACK_DEBUG", raising=False)
+    # However slow the machine, a sweep writes no line of progress unless a test asks for it.
+    monkeypatch.setattr(sweep_command, "_EVERY_S", math.inf)
 
     def call(*arguments):
         status = cli.main(arguments)
