@@ -178,7 +178,7 @@ def _share(data: Data) -> str:
     share = _at(data, "smsrp", 15).mean / _at(data, "none", 15).mean
     return (
         f"Low is half of the baseline's latency; at 15x SMSRP's is {share:.2f} of that. The baseline's grows "
-        "for as long as a run lasts, SMSRP's does not (longer runs: docs/reports/2026-11-25-lhrp)."
+        "for as long as a run lasts, SMSRP's does not (longer runs: docs/reports/2026-11-27-lhrp)."
     )
 
 
