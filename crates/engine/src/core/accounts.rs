@@ -83,10 +83,20 @@ impl Fabric {
         }
     }
 
-    /// Flits in the switch that are bound for a channel and as urgent as a packet on a virtual channel, or more: of a run that keeps
-    /// account of what is bound where.
+    /// Flits in the switch that are bound for a channel and as urgent as a packet on a virtual channel, or more, without those of
+    /// packets that are about to be dropped: of a run that keeps account of what is bound where.
     pub fn as_urgent(&self, channel: u32, vc: u8) -> u32 {
-        self.plan.vcs.as_urgent(vc).map(|vc| self.bound[channel * self.vcs + vc]).sum()
+        let all: u32 = self.plan.vcs.as_urgent(vc).map(|vc| self.bound[channel * self.vcs + vc]).sum();
+        all - self.flits_as_urgent(channel, vc, self.dropped.iter().copied())
+    }
+
+    /// Of these packets, with their inputs, the flits that are bound for a channel and as urgent as a packet on a virtual channel, or more.
+    pub fn flits_as_urgent(&self, channel: u32, vc: u8, packets: impl Iterator<Item = (u32, u32)>) -> u32 {
+        let vcs = self.plan.vcs.as_urgent(vc);
+        let hots = packets.map(|(input, id)| (self.inlets[input].base, &self.pool.hot[id]));
+        let there = hots
+            .filter(|&(base, hot)| base + u32::from(hot.out) == channel && vcs.contains(&hot.next_vc.into()));
+        there.map(|(_, hot)| hot.flits()).sum()
     }
 
     /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use.

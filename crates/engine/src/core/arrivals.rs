@@ -231,8 +231,8 @@ impl<A: Architecture> Partition<A> {
         }
         let mut inspected = std::mem::take(&mut self.inspected);
         inspected.sort_unstable_by_key(|routed| routed.input);
-        for &routed in &inspected {
-            self.inspect(routed);
+        for at in 0..inspected.len() {
+            self.inspect(&inspected[at..]);
         }
         inspected.clear();
         self.inspected = inspected;

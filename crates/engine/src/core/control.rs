@@ -80,7 +80,9 @@ impl<A: Architecture> Partition<A> {
         self.endpoints[routed.port] != NO_ENDPOINT && hot.kind() != packet::Kind::Ack
     }
 
-    pub(super) fn inspect(&mut self, routed: Routed) {
+    /// Shows the protocol the first of the packets that came in this tick and have not been looked at. None of them waits yet.
+    pub(super) fn inspect(&mut self, packets: &[Routed]) {
+        let routed = packets[0];
         let Routed { port, input, id } = routed;
         let local = self.fabric.inlets[input].local;
         let packet = self.fabric.pool.get(id);
@@ -88,7 +90,9 @@ impl<A: Architecture> Partition<A> {
         let under_way = if channel.free_at > self.fabric.now { channel.sending as u32 } else { 0 };
         let class = self.fabric.plan.vcs.class_of[packet.hot.vc as usize];
         let waiting = if self.fabric.plan.vcs.grades > 1 {
-            self.fabric.as_urgent(port, packet.hot.next_vc) - packet.hot.flits()
+            let vc = packet.hot.next_vc;
+            let coming = packets.iter().map(|routed| (routed.input, routed.id));
+            self.fabric.as_urgent(port, vc) - self.fabric.flits_as_urgent(port, vc, coming)
         } else {
             self.switches.waiting(port)
         };
