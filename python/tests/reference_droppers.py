@@ -22,7 +22,7 @@ class Dropper(Switch):
         super().connect()
         self.protocol: Any = self.case.protocol
         self.heads: list[Packet] = []
-        self.speculative = self.case.classes.index("speculative")
+        self.timed = {self.case.classes.index(name) for name in self.protocol.timed}
         time = self.protocol.time_to_wait
         self.time_to_wait = None if time is None else self.case.rounded(time)
 
@@ -73,7 +73,7 @@ class Dropper(Switch):
 
     def is_late(self, packet: Packet) -> bool:
         """Whether a packet is to be dropped where it is at the head of its queue."""
-        may_drop = self.time_to_wait is not None and packet.kind == self.speculative
+        may_drop = self.time_to_wait is not None and packet.kind in self.timed
         return may_drop and self.deadline(packet) <= self.sim.now
 
     def note_wait(self, packet: Packet) -> None:
@@ -90,7 +90,7 @@ class Dropper(Switch):
                 self.discard(packet)
             dropped += late
         for packet in self.firsts_in():
-            if packet.kind == self.speculative:
+            if packet.kind in self.timed:
                 self.sim.at(self.deadline(packet), self)
         return dropped
 

@@ -51,6 +51,8 @@ class Refused:
 class LhrpSource(Source):
     """A refusal carries the time at which to send again; one without is tried again, or reserved for."""
 
+    asks = "control"  # the class of its reservations
+
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
         self.without: defaultdict[int, Refused] = defaultdict(Refused)  # by destination
@@ -63,10 +65,8 @@ class LhrpSource(Source):
         goes_first = isinstance(pull, Packet) and (pull.kind == self.kind("data") or bool(queue.extra))
         if goes_first or refused.is_reserved or not refused.packets:
             return pull
-        ask = replace(
-            refused.packets[0], kind=self.kind("control"), what="reservation", flits=self.case.control
-        )
-        return replace(ask, asked=sum(packet.flits for packet in refused.packets))
+        ask = replace(refused.packets[0], kind=self.kind(self.asks), what="reservation")
+        return replace(ask, flits=self.case.control, asked=sum(packet.flits for packet in refused.packets))
 
     def go(self, queue: Queue, packet: Packet) -> None:
         if packet.what == "reservation":
@@ -76,14 +76,14 @@ class LhrpSource(Source):
             super().go(queue, packet)
 
     def hear(self, queue: Queue, packet: Packet) -> None:
-        super().hear(queue, packet)
+        Source.hear(self, queue, packet)
         refused = self.without[queue.destination]
         if packet.what == "nack" and packet.granted < 0:
             refused.in_a_row += 1
             if refused.in_a_row >= self.protocol.coalesce_after or refused.is_reserved:
                 refused.packets.append(self.lost(packet))
             else:
-                queue.extra.append(replace(self.lost(packet), kind=self.kind("speculative")))
+                queue.extra.append(replace(self.lost(packet), kind=self.kind(self.first_class)))
             return
         refused.in_a_row = 0
         if packet.what == "nack":
@@ -109,16 +109,21 @@ class LhrpSwitch(LastHop):
     def connect(self) -> None:
         super().connect()
         self.granted_until = [0 for _ in self.ports]
+        self.counted = {self.case.classes.index(name) for name in self.protocol.counted}
 
     def take(self, packet: Packet) -> None:
         out = self.sim.route(self.number, packet)
         is_last = packet.port >= 0 and isinstance(self.out[out].to, Endpoint)
         if is_last and packet.what == "reservation":
             self.remove(packet, "consumed", "grant", self.grant(out, packet.asked))
-        elif is_last and packet.kind == self.speculative and self.level[out] > self.protocol.threshold:
-            self.remove(packet, "dropped", "nack", self.grant(out, packet.flits))
+        elif is_last and packet.kind in self.counted and self.level[out] > self.protocol.threshold:
+            self.remove(packet, "dropped", "nack", self.refuse(out, packet))
         else:
             super().take(packet)
+
+    def refuse(self, out: int, packet: Packet) -> int:
+        """The time for a packet that is dropped."""
+        return self.grant(out, packet.flits)
 
     def grant(self, out: int, flits: int) -> int:
         """The beginning of the next interval of an endpoint's channel that is free."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reference_case import Case, Message
 from reference_channel import Packet
@@ -22,6 +22,8 @@ class Protocol:
 
     stops: str = "growth"
     time_to_wait: int | None = None
+    timed: ClassVar = ("speculative",)  # classes whose packets are dropped after the time to wait
+    counted: ClassVar = ("speculative",)  # and at the last hop, over a threshold, if there is one
     one_class = False  # whether control packets go with data where there are no acknowledgements
 
     @property
@@ -147,7 +149,7 @@ class Source(Endpoint):
 
     def arrive(self, packet: Packet) -> None:
         if packet.what == "data":
-            if self.case.acknowledge or packet.kind == self.kind("speculative"):
+            if self.case.acknowledge or self.case.classes[packet.kind].startswith("speculative"):
                 self.answer(packet, "ack")
         elif packet.what == "reservation":
             self.answer(packet, "grant", self.grant(packet.asked))

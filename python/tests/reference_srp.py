@@ -48,6 +48,11 @@ class Srp(Protocol):
         return SrpSource, DropperCrossbar if kind is Crossbar else DropperUnlimited
 
 
+def key(packet: Packet) -> tuple[int, int]:
+    """By which a source knows a packet."""
+    return packet.message, packet.sequence
+
+
 @dataclass(eq=False)
 class Block:
     """A part of a message for which there is one reservation, or a small message, for which there is none."""
@@ -68,11 +73,13 @@ class SrpQueue(Queue):
 
     @property
     def is_empty(self) -> bool:
-        return not (self.parts or self.again)
+        return not (self.parts or self.again or self.extra)
 
 
 class SrpSource(Source):
     """Reserves for every block, and speculates until it is told something."""
+
+    first_class = "data"  # of small messages
 
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
@@ -84,13 +91,13 @@ class SrpSource(Source):
 
     def add(self, message: Message) -> None:
         queue, reserves = self.queue(message.destination), message.flits >= self.protocol.n_min
-        packets = self.packets(message, "speculative" if reserves else "data")
+        packets = self.packets(message, "speculative" if reserves else self.first_class)
         size = self.protocol.n_max if reserves and self.protocol.n_max else len(packets)
         is_first = not queue.parts
         for at in range(0, len(packets), size):
             block = Block(deque(packets[at : at + size]), reserves)
             queue.parts.append(block)
-            self.blocks |= {(packet.message, packet.sequence): block for packet in block.fresh}
+            self.blocks |= {key(packet): block for packet in block.fresh}
         if is_first:
             self.join(queue)
 
@@ -115,10 +122,12 @@ class SrpSource(Source):
         if queue.again and queue.again[0][0] <= now:
             return queue.again[0][-1]
         part = queue.parts[0] if queue.parts else None
-        if part is not None and (not part.reserves or part in queue.open):
+        if queue.extra:
+            return queue.extra[0]
+        if part is not None and (part in queue.open or (not part.reserves and self.may_try(queue))):
             return part.fresh[0]
         queue.open = [one for one in queue.open if not 0 <= one.granted <= now or one.again or one.fresh]
-        if part is not None and (not most or len(queue.open) < most):
+        if part is not None and part.reserves and (not most or len(queue.open) < most):
             ask = replace(part.fresh[0], kind=self.kind("reservation"), what="reservation")
             flits = sum(packet.flits for packet in part.fresh)
             return replace(ask, flits=self.case.control, asked=flits)
@@ -126,10 +135,17 @@ class SrpSource(Source):
         return min(times + [entry[0] for entry in queue.again], default=None)
 
     def fits(self, packet: Packet) -> bool:
-        with_first = packet.what == "reservation" and self.protocol.reserves == "with-first-packet"
-        if with_first and not super().fits(self.queue(packet.destination).parts[0].fresh[0]):
+        if self.brings_first(packet) and not super().fits(self.blocks[key(packet)].fresh[0]):
             return False
         return super().fits(packet)
+
+    def is_for_block(self, packet: Packet) -> bool:
+        """Whether it is the reservation of a block."""
+        return packet.what == "reservation" and self.blocks[key(packet)].reserves
+
+    def brings_first(self, packet: Packet) -> bool:
+        """Whether it is a reservation that the first packet of its block follows at once."""
+        return self.protocol.reserves == "with-first-packet" and self.is_for_block(packet)
 
     def send_ahead(self, lacking: set[int]) -> bool:
         while self.hurried:
@@ -144,7 +160,7 @@ class SrpSource(Source):
         return False
 
     def requeue(self, queue: Queue, sent: Packet) -> None:
-        if sent.what == "reservation" and self.protocol.reserves == "with-first-packet":
+        if self.brings_first(sent):
             self.ring.insert(0, queue)
         else:
             super().requeue(queue, sent)
@@ -154,12 +170,14 @@ class SrpSource(Source):
             queue.open.append(queue.parts[0])
         elif queue.again and packet is queue.again[0][-1]:
             heappop(queue.again)
-            self.blocks[packet.message, packet.sequence].again -= 1
+            self.blocks[key(packet)].again -= 1
+        elif queue.extra and packet is queue.extra[0]:
+            queue.extra.popleft()
         else:
             queue.parts[0].fresh.popleft()
             if not queue.parts[0].fresh:
                 queue.parts.popleft()
-            self.sent[packet.message, packet.sequence] = replace(packet)
+            self.sent[key(packet)] = replace(packet)
         self.begin(packet)
 
     def arrive(self, packet: Packet) -> None:
@@ -167,7 +185,7 @@ class SrpSource(Source):
             super().arrive(packet)
 
     def hear(self, queue: Any, packet: Packet) -> None:
-        block = self.blocks[packet.message, packet.sequence]
+        block = self.blocks[key(packet)]
         if packet.what == "grant":
             time = block.granted = packet.granted
             self.sim.at(max(time, self.sim.now), self)

@@ -46,8 +46,8 @@ def toml(case: Case) -> str:
     if case.kind in ("cioq", "output-queued"):
         switch["output_buffer"] = f"{case.output_buffer} flits"
     if case.has_crossbar:
-        names = dict.fromkeys(name.partition(" ")[0] for name in case.classes)
-        voq = [name for name in names if case.voq[name in ("data", "speculative")]]
+        names = dict.fromkeys(name.partition(" (")[0] for name in case.classes)
+        voq = [name for name in names if case.voq[name.startswith(("data", "speculative"))]]
         switch |= {"speedup": case.speedup, "voq": voq, "parallel_reads": case.parallel_reads}
     elif case.speedup is None:
         switch["speedup"] = "infinite"

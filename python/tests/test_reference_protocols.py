@@ -19,6 +19,7 @@ from reference_dcqcn import Dcqcn
 from reference_draws import random_case, windowed_case
 from reference_ecn import Ecn
 from reference_lhrp import Lhrp
+from reference_lhrp_srp import LhrpSrp
 from reference_protocols import Protocol
 from reference_smsrp import Smsrp
 from reference_srp import Srp
@@ -27,7 +28,7 @@ from reference_window_draws import WINDOWED, random_window
 from test_reference import KINDS, SIMPLER, compare, difference
 
 CAUGHT = {
-    "codes-cc": (), "dcqcn": (), "ecn": (18, 162), "lhrp": (580,), "smsrp": (65, 242),
+    "codes-cc": (), "dcqcn": (), "ecn": (18, 162), "lhrp": (580,), "lhrp+srp": (), "smsrp": (65, 242),
     "srp": (143, 184, 237, 242, 293), "sst-cm": (29, 197),
 }  # fmt: skip
 """By protocol, cases in which the engine once did something else than the pages say."""
@@ -59,6 +60,9 @@ def random_protocol(name: str, draw: random.Random, most: int) -> Protocol:
         )  # fmt: skip
     threshold, drops = draw.choice([0, 1, most, 2 * most, 5 * most]), draw.random() < 0.5
     after = draw.choice([1, 2, 3, 3])
+    if name == "lhrp+srp":
+        rules = [draw.choice(["threshold", "timeout"]) for _ in range(2)]
+        return LhrpSrp(stops, wait, draw.choice([2, most + 1, 4 * most]), threshold, *rules, after)
     return Lhrp(stops=stops, threshold=threshold, time_to_wait=wait if drops else None, coalesce_after=after)
 
 

@@ -27,6 +27,11 @@ use std::sync::Arc;
 /// costs the ejection channel anything. Which speculative packets are dropped is chosen for each protocol: those that
 /// arrive while more than `threshold` flits wait for the endpoint in its switch, or those that have waited too long.
 ///
+/// Messages of both kinds for one destination stand in one send queue, in order: a small one that may not be tried yet
+/// holds up a large one behind it. But refusals and acknowledgements of large messages neither stop small ones nor let
+/// them go. Of SRP's parameters that have no name here, `n_max = "whole message"`, `epsilon = 0`, `max_outstanding = 0`
+/// and `reserves = "with-first-packet"` hold.
+///
 /// # Where it acts
 ///
 /// Source (both protocols, by message size), last-hop switch (scheduler, drop), switch (drop by queueing time).
