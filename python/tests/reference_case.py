@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, gcd
 from typing import TYPE_CHECKING
 
@@ -72,16 +73,35 @@ class Case:
     tree: Tree | None = None  # whose links are then those of the case
     weighs: bool = False  # takes the order by occupancy, else in turn; with one send queue for all
 
-    @property
+    @cached_property
     def classes(self) -> tuple[str, ...]:
-        """The traffic classes, the best first."""
+        """The traffic classes, the best first: those for data once for each priority."""
         if self.protocol is not None and self.protocol.one_class and not self.acknowledge:
             return ("data",)
-        if self.protocol is None and len(self.priorities) > 1:
-            return ("control", *(f"data (priority {one})" for one in self.priorities))
-        return self.protocol.classes if self.protocol else ("control", "data")
+        names = self.protocol.classes if self.protocol else ("control", "data")
+        if len(self.priorities) == 1:
+            return names
+        for_data = [name for name in names if name.startswith(("data", "speculative"))]
+        graded = [f"{name} (priority {one})" for one in self.priorities for name in for_data]
+        return (*(name for name in names if name not in for_data), *graded)
 
-    @property
+    def class_of(self, name: str, grade: int = 0) -> int:
+        """The number of a traffic class, for data that of their grade."""
+        graded = f"{name} (priority {self.priorities[grade]})"
+        return self.classes.index(graded if graded in self.classes else name)
+
+    def name_of(self, kind: int) -> str:
+        """The name of a traffic class, without its priority."""
+        return self.classes[kind].partition(" (")[0]
+
+    def grade_of(self, kind: int) -> int:
+        """The place of a traffic class among the priorities; that of control packets is the first."""
+        names = [
+            name for name in self.classes if self.name_of(self.classes.index(name)) == self.name_of(kind)
+        ]
+        return names.index(self.classes[kind])
+
+    @cached_property
     def priorities(self) -> list[int]:
         """Those of the messages, the most urgent first."""
         return sorted({message.priority for message in self.messages} or {0}, reverse=True)

@@ -22,7 +22,6 @@ class Dropper(Switch):
         super().connect()
         self.protocol: Any = self.case.protocol
         self.heads: list[Packet] = []
-        self.timed = {self.case.classes.index(name) for name in self.protocol.timed}
         time = self.protocol.time_to_wait
         self.time_to_wait = None if time is None else self.case.rounded(time)
 
@@ -73,8 +72,11 @@ class Dropper(Switch):
 
     def is_late(self, packet: Packet) -> bool:
         """Whether a packet is to be dropped where it is at the head of its queue."""
-        may_drop = self.time_to_wait is not None and packet.kind in self.timed
-        return may_drop and self.deadline(packet) <= self.sim.now
+        return self.is_timed(packet) and self.deadline(packet) <= self.sim.now
+
+    def is_timed(self, packet: Packet) -> bool:
+        """Whether a packet may be dropped after a time."""
+        return self.time_to_wait is not None and self.case.name_of(packet.kind) in self.protocol.timed
 
     def note_wait(self, packet: Packet) -> None:
         """A packet leaves its input buffer."""
@@ -90,7 +92,7 @@ class Dropper(Switch):
                 self.discard(packet)
             dropped += late
         for packet in self.firsts_in():
-            if packet.kind in self.timed:
+            if self.is_timed(packet):
                 self.sim.at(self.deadline(packet), self)
         return dropped
 
@@ -148,20 +150,26 @@ class LastHop(Dropper):
 
     def connect(self) -> None:
         super().connect()
-        self.level = [0 for _ in self.ports]
+        self.level = [[0 for _ in self.case.priorities] for _ in self.ports]
+
+    def ahead(self, out: int, packet: Packet) -> int:
+        """Flits that wait for an output and are as urgent as a packet, or more, and those under way."""
+        return sum(self.level[out][: self.case.grade_of(packet.kind) + 1])
 
     def take(self, packet: Packet) -> None:
-        self.level[self.sim.route(self.number, packet)] += packet.flits
+        self.level[self.sim.route(self.number, packet)][self.case.grade_of(packet.kind)] += packet.flits
         super().take(packet)
 
     def discard(self, packet: Packet) -> None:
-        self.left(packet.out, packet.flits)
+        self.left(packet.out, self.case.grade_of(packet.kind), packet.flits)
         super().discard(packet)
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         super().send(channel, packet, vc, now)
-        self.sim.at(channel.free_at, self, partial(self.left, packet.out, packet.flits))
+        self.left(packet.out, self.case.grade_of(packet.kind), packet.flits)
+        self.level[packet.out][0] += packet.flits
+        self.sim.at(channel.free_at, self, partial(self.left, packet.out, 0, packet.flits))
 
-    def left(self, out: int, flits: int) -> None:
+    def left(self, out: int, grade: int, flits: int) -> None:
         """Flits have left."""
-        self.level[out] -= flits
+        self.level[out][grade] -= flits

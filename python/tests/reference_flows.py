@@ -87,8 +87,8 @@ class FlowQueue(Queue):
 class FlowSource(Source):
     """Sends a set-up packet ahead of each flow, a tear-down packet behind it, and waits for their return."""
 
-    def queue(self, destination: int) -> Any:
-        return self.sends.setdefault(destination, FlowQueue(destination))
+    def queue(self, destination: int, grade: int = 0) -> Any:
+        return self.sends.setdefault((grade, destination), FlowQueue(destination))
 
     def add(self, message: Message) -> None:
         queue = self.queue(message.destination)

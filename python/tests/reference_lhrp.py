@@ -55,14 +55,16 @@ class LhrpSource(Source):
 
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
-        self.without: defaultdict[int, Refused] = defaultdict(Refused)  # by destination
+        self.without: defaultdict[Queue, Refused] = defaultdict(Refused)
 
     def may_try(self, queue: Queue) -> bool:
-        return not self.without[queue.destination].is_reserved and super().may_try(queue)
+        return not self.without[queue].is_reserved and super().may_try(queue)
 
     def pull(self, queue: Queue) -> Packet | int | None:
-        pull, refused = super().pull(queue), self.without[queue.destination]
-        goes_first = isinstance(pull, Packet) and (pull.kind == self.kind("data") or bool(queue.extra))
+        pull, refused = super().pull(queue), self.without[queue]
+        goes_first = isinstance(pull, Packet) and (
+            self.case.name_of(pull.kind) == "data" or bool(queue.extra)
+        )
         if goes_first or refused.is_reserved or not refused.packets:
             return pull
         ask = replace(refused.packets[0], kind=self.kind(self.asks), what="reservation")
@@ -70,20 +72,20 @@ class LhrpSource(Source):
 
     def go(self, queue: Queue, packet: Packet) -> None:
         if packet.what == "reservation":
-            self.without[queue.destination].is_reserved = True
+            self.without[queue].is_reserved = True
             self.begin(packet)
         else:
             super().go(queue, packet)
 
     def hear(self, queue: Queue, packet: Packet) -> None:
         Source.hear(self, queue, packet)
-        refused = self.without[queue.destination]
+        refused = self.without[queue]
         if packet.what == "nack" and packet.granted < 0:
             refused.in_a_row += 1
             if refused.in_a_row >= self.protocol.coalesce_after or refused.is_reserved:
                 refused.packets.append(self.lost(packet))
             else:
-                queue.extra.append(replace(self.lost(packet), kind=self.kind(self.first_class)))
+                queue.extra.append(replace(self.lost(packet), kind=self.kind(self.first_class, packet)))
             return
         refused.in_a_row = 0
         if packet.what == "nack":
@@ -109,17 +111,20 @@ class LhrpSwitch(LastHop):
     def connect(self) -> None:
         super().connect()
         self.granted_until = [0 for _ in self.ports]
-        self.counted = {self.case.classes.index(name) for name in self.protocol.counted}
 
     def take(self, packet: Packet) -> None:
         out = self.sim.route(self.number, packet)
         is_last = packet.port >= 0 and isinstance(self.out[out].to, Endpoint)
         if is_last and packet.what == "reservation":
             self.remove(packet, "consumed", "grant", self.grant(out, packet.asked))
-        elif is_last and packet.kind in self.counted and self.level[out] > self.protocol.threshold:
+        elif is_last and self.counts(packet) and self.ahead(out, packet) > self.protocol.threshold:
             self.remove(packet, "dropped", "nack", self.refuse(out, packet))
         else:
             super().take(packet)
+
+    def counts(self, packet: Packet) -> bool:
+        """Whether a packet may be dropped over the threshold."""
+        return self.case.name_of(packet.kind) in self.protocol.counted
 
     def refuse(self, out: int, packet: Packet) -> int:
         """The time for a packet that is dropped."""

@@ -60,7 +60,7 @@ class LhrpSrpSource(LhrpSource, SrpSource):
 
     def go(self, queue: Any, packet: Packet) -> None:
         if packet.what == "data" and not self.blocks[key(packet)].reserves:
-            if packet.kind == self.kind("data"):
+            if self.case.name_of(packet.kind) == "data":
                 queue.waiting -= 1
                 queue.allowed += not self.case.acknowledge
             elif not queue.extra:
@@ -84,7 +84,7 @@ class LhrpSrpSwitch(LhrpSwitch):
     """Grants the reservations of both; a large message's packet that it drops gets no time."""
 
     def refuse(self, out: int, packet: Packet) -> int:
-        is_small = self.case.classes[packet.kind] == "speculative small"
+        is_small = self.case.name_of(packet.kind) == "speculative small"
         return super().refuse(out, packet) if is_small else -1
 
 

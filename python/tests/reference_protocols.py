@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from reference_case import Case, Message
 from reference_channel import Packet
-from reference_nodes import Endpoint
+from reference_nodes import Endpoint, Key
 from reference_switches import Switch
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Queue:
     """What an endpoint knows of a send queue."""
 
     destination: int
+    grade: int = 0
     fresh: deque[Packet] = field(default_factory=deque)  # not sent yet
     again: list[tuple[int, int, int, Packet]] = field(default_factory=list)  # by granted time
     extra: deque[Packet] = field(default_factory=deque)  # reservations, and what is tried again
@@ -79,33 +80,37 @@ class Source(Endpoint):
         super().__init__(sim, name)
         self.protocol: Any = sim.case.protocol
         self.control: list[deque[Packet]] = [deque() for _ in self.case.classes]
-        self.sends: dict[int, Queue] = {}
+        self.sends: dict[Key, Queue] = {}
+        self.grades: dict[int, int] = {}  # of its messages, by their numbers
         self.ring: list[Queue] = []
         self.created: list[Message] = []
         self.sent: dict[tuple[int, int], Packet] = {}  # what may have to be sent again
         self.granted_until = 0
 
-    def kind(self, name: str) -> int:
-        """The number of a traffic class."""
-        return self.case.classes.index(name)
+    def kind(self, name: str, about: Packet | None = None) -> int:
+        """The number of a traffic class, for data that of the message that a packet is of, or answers."""
+        return self.case.class_of(name, self.grades[about.message] if about is not None else 0)
 
     def create(self, message: Message) -> None:
         self.created.append(message)
 
-    def queue(self, destination: int) -> Queue:
+    def queue(self, destination: int, grade: int = 0) -> Queue:
         """The send queue for a destination."""
-        return self.sends.setdefault(destination, Queue(destination))
+        return self.sends.setdefault((grade, destination), Queue(destination, grade))
 
     def packets(self, message: Message, name: str) -> list[Packet]:
         """Cuts a message into packets of a traffic class."""
         most, ends, number = self.case.packet_max, (message.source, message.destination), self.messages
+        grade = self.grades[number] = self.case.priorities.index(message.priority)
         self.messages += 1
         sizes = [min(most, message.flits - at) for at in range(0, message.flits, most)]
-        return [Packet(self.kind(name), number, at, size, *ends) for at, size in enumerate(sizes)]
+        return [
+            Packet(self.case.class_of(name, grade), number, at, size, *ends) for at, size in enumerate(sizes)
+        ]
 
     def add(self, message: Message) -> None:
         """Takes a message in. One that comes to an empty queue puts it into the round robin."""
-        queue = self.queue(message.destination)
+        queue = self.queue(message.destination, self.case.priorities.index(message.priority))
         is_first = not queue.fresh
         queue.fresh += self.packets(message, self.first_class)
         if is_first:
@@ -149,12 +154,12 @@ class Source(Endpoint):
 
     def arrive(self, packet: Packet) -> None:
         if packet.what == "data":
-            if self.case.acknowledge or self.case.classes[packet.kind].startswith("speculative"):
+            if self.case.acknowledge or self.case.name_of(packet.kind).startswith("speculative"):
                 self.answer(packet, "ack")
         elif packet.what == "reservation":
             self.answer(packet, "grant", self.grant(packet.asked))
         else:
-            queue = self.queue(packet.source)
+            queue = self.queue(packet.source, self.grades[packet.message])
             self.hear(queue, packet)
             self.line_up(queue)
 
@@ -177,7 +182,7 @@ class Source(Endpoint):
 
     def lost(self, packet: Packet) -> Packet:
         """The copy of a packet that was refused, for its granted time."""
-        return replace(self.sent[packet.message, packet.sequence], kind=self.kind("data"))
+        return replace(self.sent[packet.message, packet.sequence], kind=self.kind("data", packet))
 
     def wait(self, queue: Queue) -> None:
         """A refused packet of a queue waits from now on."""
@@ -206,16 +211,20 @@ class Source(Endpoint):
                 self.begin(control.popleft())
                 return
         lacking = set[int]()
-        if not self.send_ahead(lacking) and not self.send_due(lacking):
-            self.send_in_turn(lacking)
+        if self.send_ahead(lacking):
+            return
+        for grade in range(len(self.case.priorities)):
+            if self.send_due(grade, lacking) or self.send_in_turn(grade, lacking):
+                return
 
     def send_ahead(self, lacking: set[int]) -> bool:
         """Sends what goes ahead of all data, and tells whether it did."""
         return False
 
-    def send_due(self, lacking: set[int]) -> bool:
+    def send_due(self, grade: int, lacking: set[int]) -> bool:
         """Sends what was granted the earliest time, if that has come, and tells whether it did."""
-        due = [queue for queue in self.sends.values() if queue.again and queue.again[0][0] <= self.sim.now]
+        queues = [queue for queue in self.sends.values() if queue.grade == grade]
+        due = [queue for queue in queues if queue.again and queue.again[0][0] <= self.sim.now]
         if not due:
             return False
         queue = min(due, key=lambda queue: (queue.again[0][0], queue.destination))
@@ -227,9 +236,9 @@ class Source(Endpoint):
         self.line_up(queue)
         return True
 
-    def send_in_turn(self, lacking: set[int]) -> None:
+    def send_in_turn(self, grade: int, lacking: set[int]) -> bool:
         """Sends of the first queue that can. No other takes the credit that one ahead of it lacked."""
-        for queue in [*self.ring]:
+        for queue in [queue for queue in self.ring if queue.grade == grade]:
             pull = self.pull(queue)
             if not isinstance(pull, Packet):
                 self.ring.remove(queue)
@@ -239,9 +248,10 @@ class Source(Endpoint):
                 self.ring.remove(queue)
                 self.go(queue, pull)
                 self.requeue(queue, pull)
-                return
+                return True
             else:
                 lacking.add(pull.kind)
+        return False
 
     def requeue(self, queue: Queue, sent: Packet) -> None:
         """A queue that had its turn goes to the end of the round robin."""
@@ -252,7 +262,7 @@ class Source(Endpoint):
 
     def go(self, queue: Queue, packet: Packet) -> None:
         """Sends the packet that a queue wants to send."""
-        if packet.kind == self.kind("data"):
+        if self.case.name_of(packet.kind) == "data":
             heappop(queue.again)
             queue.waiting -= 1
             queue.allowed += not self.case.acknowledge

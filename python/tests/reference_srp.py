@@ -86,11 +86,12 @@ class SrpSource(Source):
         self.blocks: dict[tuple[int, int], Block] = {}  # by packet
         self.hurried: list[Queue] = []
 
-    def queue(self, destination: int) -> Any:
-        return self.sends.setdefault(destination, SrpQueue(destination))
+    def queue(self, destination: int, grade: int = 0) -> Any:
+        return self.sends.setdefault((grade, destination), SrpQueue(destination, grade))
 
     def add(self, message: Message) -> None:
-        queue, reserves = self.queue(message.destination), message.flits >= self.protocol.n_min
+        queue = self.queue(message.destination, self.case.priorities.index(message.priority))
+        reserves = message.flits >= self.protocol.n_min
         packets = self.packets(message, "speculative" if reserves else self.first_class)
         size = self.protocol.n_max if reserves and self.protocol.n_max else len(packets)
         is_first = not queue.parts
@@ -148,6 +149,7 @@ class SrpSource(Source):
         return self.protocol.reserves == "with-first-packet" and self.is_for_block(packet)
 
     def send_ahead(self, lacking: set[int]) -> bool:
+        self.hurried.sort(key=lambda queue: queue.grade)
         while self.hurried:
             pull = self.pull(self.hurried[0])
             if isinstance(pull, Packet) and pull.what == "reservation":
@@ -194,7 +196,7 @@ class SrpSource(Source):
             block.lost.append(self.lost(packet))
         if queue.parts and queue.parts[0] is block:
             queue.parts.popleft()
-            block.lost += [replace(one, kind=self.kind("data")) for one in block.fresh]
+            block.lost += [replace(one, kind=self.kind("data", one)) for one in block.fresh]
             block.fresh.clear()
         if block.granted >= 0:
             for one in block.lost:

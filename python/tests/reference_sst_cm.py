@@ -59,8 +59,8 @@ class SstSource(Source):
         self.divisors: dict[int, int] = {}  # by the endpoint that is throttled
         self.next_data: defaultdict[int, int] = defaultdict(int)
 
-    def queue(self, destination: int) -> Queue:
-        return super().queue(-1 if self.case.fifo else destination)
+    def queue(self, destination: int, grade: int = 0) -> Queue:
+        return super().queue(-1 if self.case.fifo else destination, grade)
 
     def pull(self, queue: Queue) -> Packet | int | None:
         if not queue.fresh:

@@ -68,10 +68,12 @@ class WindowSource(Source):
         """Changes the window by an acknowledgement, for so many flits, of what took so long."""
         raise NotImplementedError
 
-    def queue(self, destination: int) -> Any:
-        old: Any = self.sends.get(destination)
+    def queue(self, destination: int, grade: int = 0) -> Any:
+        key = grade, destination
+        old: Any = self.sends.get(key)
         if old is None or self.is_over(old):
-            old = self.sends[destination] = self.new(destination)
+            old = self.sends[key] = self.new(destination)
+            old.grade = grade
         return old
 
     def is_over(self, queue: Any) -> bool:

@@ -160,8 +160,8 @@ def packets(rows: list[dict[str, Any]]) -> list[Row]:
 
 
 def numbered(rows: list[Row]) -> list[Row]:
-    """Numbers messages within their pair: the engine's numbers are in the order in which it takes them."""
-    numbers = defaultdict(set)
+    """Numbers the messages of a pair as they begin: the engine's numbers are those of all its source's."""
+    numbers = defaultdict[tuple[int, int], dict[int, int]](dict)
     asks = ("reservation", "grant", "credit", "notification", *CONTROLS)
     rows = [replace(row, message=-1, sequence=-1) if row.kind in asks else row for row in rows]
 
@@ -169,10 +169,10 @@ def numbered(rows: list[Row]) -> list[Row]:
         goes = row.kind in ("data", "reservation", "set-up", "probe", "tear-down")
         return (row.source, row.destination) if goes else (row.destination, row.source)
 
-    for row in rows:
-        numbers[pair(row)].add(row.message)
-    order = {key: sorted(found) for key, found in numbers.items()}
-    return sorted(replace(row, message=order[pair(row)].index(row.message)) for row in rows)
+    for row in sorted(rows):
+        known = numbers[pair(row)]
+        known.setdefault(row.message, len(known))
+    return sorted(replace(row, message=numbers[pair(row)][row.message]) for row in rows)
 
 
 def difference(case: Case) -> tuple[list[Row], list[Row]]:

@@ -32,6 +32,8 @@ CAUGHT = {
     "srp": (143, 184, 237, 242, 293), "sst-cm": (29, 197),
 }  # fmt: skip
 """By protocol, cases in which the engine once did something else than the pages say."""
+GRADED = ("smsrp", "srp")
+"""Protocols that the second simulator knows with messages of several priorities, too."""
 THROTTLING = ("codes-cc", "sst-cm")
 """Protocols that the second simulator knows with one send queue for all destinations, too."""
 
@@ -80,11 +82,28 @@ def protocol_case(name: str, seed: int) -> Case:
     return replace(case, fifo=fifo, acknowledge=acknowledge, protocol=protocol)
 
 
+def graded_case(name: str, seed: int) -> Case:
+    """The same with messages of two or three priorities, as many as there are traffic classes for."""
+    case, draw = protocol_case(name, seed), random.Random(f"graded {name} {seed}")
+    assert case.protocol is not None
+    several = len(case.protocol.classes) < 5
+    which = draw.choice([(0, 1), (2, 0, 7) if several else (5, 3)])
+    messages = tuple(replace(one, priority=draw.choice(which)) for one in case.messages)
+    return replace(case, messages=messages)
+
+
 @pytest.mark.engine
 @pytest.mark.parametrize("name", [*CAUGHT, *WINDOWED])
 def test_every_packet_goes_when_the_reference_says(name):
     for seed in (*range(6), *CAUGHT.get(name, ())):
         assert difference(protocol_case(name, seed)) == ([], []), f"protocol_case({name!r}, {seed})"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", GRADED)
+def test_every_packet_of_several_priorities_goes_when_the_reference_says(name):
+    for seed in range(6):
+        assert difference(graded_case(name, seed)) == ([], []), f"graded_case({name!r}, {seed})"
 
 
 @pytest.mark.parametrize("name", THROTTLING)
@@ -99,6 +118,8 @@ def main(name: str, count: str, first: str = "0") -> None:
     if name in WINDOWED:
         SIMPLER.pop("acknowledge")
     compare(name, seeds, partial(protocol_case, name))
+    if name in GRADED:
+        compare(f"{name} with priorities", seeds, partial(graded_case, name))
 
 
 if __name__ == "__main__":
