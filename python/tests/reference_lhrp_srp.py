@@ -12,7 +12,8 @@ from reference_droppers import DropperCrossbar, DropperUnlimited
 from reference_lhrp import LhrpSource, LhrpSwitch
 from reference_nodes import Endpoint
 from reference_protocols import Protocol, Source
-from reference_srp import SrpSource, key
+from reference_srp import SrpSource
+from reference_srp_blocks import key
 from reference_switches import Switch
 
 
@@ -26,7 +27,8 @@ class LhrpSrp(Protocol):
     drop_large: str = "timeout"
     coalesce_after: int = 3
     classes = ("reservation", "control", "data", "speculative small", "speculative")
-    n_max, epsilon, max_outstanding, reserves = 0, Fraction(0), 0, "with-first-packet"
+    n_max, epsilon, max_outstanding = 0, Fraction(0), 0
+    reserves, variant = "with-first-packet", "default"
 
     @property
     def timed(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ class Protocol:
     time_to_wait: int | None = None
     timed: ClassVar = ("speculative",)  # classes whose packets are dropped after the time to wait
     counted: ClassVar = ("speculative",)  # and at the last hop, over a threshold, if there is one
+    answers_all = False  # whether all data are acknowledged, whatever the scenario says
     one_class = False  # whether control packets go with data where there are no acknowledgements
 
     @property
@@ -154,7 +155,7 @@ class Source(Endpoint):
 
     def arrive(self, packet: Packet) -> None:
         if packet.what == "data":
-            if self.case.acknowledge or self.case.name_of(packet.kind).startswith("speculative"):
+            if self.protocol.answers_all or self.case.acknowledge or self.is_first_try(packet):
                 self.answer(packet, "ack")
         elif packet.what == "reservation":
             self.answer(packet, "grant", self.grant(packet.asked))
@@ -162,6 +163,10 @@ class Source(Endpoint):
             queue = self.queue(packet.source, self.grades[packet.message])
             self.hear(queue, packet)
             self.line_up(queue)
+
+    def is_first_try(self, packet: Packet) -> bool:
+        """Whether a packet may have been dropped."""
+        return self.case.name_of(packet.kind).startswith("speculative")
 
     def answer(self, packet: Packet, what: str, granted: int = -1) -> None:
         """Sends a control packet back."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from heapq import heappop
+from heapq import heapify, heappop
 from typing import TYPE_CHECKING, Any
 
 from reference_case import Message
@@ -14,6 +14,7 @@ from reference_crossbar import Crossbar
 from reference_droppers import DropperCrossbar, DropperUnlimited
 from reference_nodes import Endpoint
 from reference_protocols import Protocol, Queue, Source
+from reference_srp_blocks import Block, Flight, SrpQueue, key
 from reference_switches import Switch
 
 if TYPE_CHECKING:
@@ -30,7 +31,12 @@ class Srp(Protocol):
     max_outstanding: int = 1
     reserves: str = "at-once"
     own_class: bool = False
+    variant: str = "default"
     overhead = 0
+
+    @property
+    def answers_all(self) -> bool:
+        return self.variant != "default"
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -41,39 +47,12 @@ class Srp(Protocol):
             "kind": "srp", "n_min": f"{self.n_min} flits", "time_to_wait": f"{self.time_to_wait} ps",
             "n_max": f"{self.n_max} packets" if self.n_max else "whole message",
             "epsilon": float(self.epsilon), "max_outstanding": self.max_outstanding,
-            "reserves": self.reserves, "grants": "own class" if self.own_class else "control class",
+            "reserves": self.reserves, "variant": self.variant,
+            "grants": "own class" if self.own_class else "control class",
         }  # fmt: skip
 
     def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
         return SrpSource, DropperCrossbar if kind is Crossbar else DropperUnlimited
-
-
-def key(packet: Packet) -> tuple[int, int]:
-    """By which a source knows a packet."""
-    return packet.message, packet.sequence
-
-
-@dataclass(eq=False)
-class Block:
-    """A part of a message for which there is one reservation, or a small message, for which there is none."""
-
-    fresh: deque[Packet]
-    reserves: bool
-    granted: int = -1
-    lost: list[Packet] = field(default_factory=list)  # until the grant comes
-    again: int = 0  # packets that wait for the granted time
-
-
-@dataclass(eq=False)
-class SrpQueue(Queue):
-    """A send queue: what has not been sent is in its parts."""
-
-    parts: deque[Block] = field(default_factory=deque)
-    open: list[Block] = field(default_factory=list)  # what has been reserved for and has not ended
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.parts or self.again or self.extra)
 
 
 class SrpSource(Source):
@@ -127,13 +106,36 @@ class SrpSource(Source):
             return queue.extra[0]
         if part is not None and (part in queue.open or (not part.reserves and self.may_try(queue))):
             return part.fresh[0]
-        queue.open = [one for one in queue.open if not 0 <= one.granted <= now or one.again or one.fresh]
+        queue.open = [one for one in queue.open if not one.is_over(now)]
         if part is not None and part.reserves and (not most or len(queue.open) < most):
             ask = replace(part.fresh[0], kind=self.kind("reservation"), what="reservation")
             flits = sum(packet.flits for packet in part.fresh)
             return replace(ask, flits=self.case.control, asked=flits)
         times = [one.granted for one in queue.open if one.granted > now]
         return min(times + [entry[0] for entry in queue.again], default=None)
+
+    def copy(self, queue: SrpQueue, block: Block) -> None:
+        """Has second copies of what is not answered wait for the granted time, or for the end of the rest."""
+        rest = sum(one.flits for one in block.lost) if self.protocol.variant == "fast-resend" else 0
+        for flight in block.flights.values():
+            flight.second = "waits"
+            one = replace(flight.packet, kind=self.kind("data", flight.packet))
+            self.put(queue, one, block.granted + self.case.span(rest, self.out[0].flit))
+        block.again += len(block.flights)
+
+    def is_news(self, queue: SrpQueue, block: Block, answer: Packet) -> bool:
+        """Notes what became of a copy; whether it is lost and there is no second one."""
+        flight = block.flights.get(key(answer))
+        if flight is None:
+            return answer.what == "nack"
+        flight.copies -= 1
+        if not flight.copies:
+            del block.flights[key(answer)]
+        if answer.what == "ack" and flight.second == "waits":
+            queue.again = [entry for entry in queue.again if key(entry[-1]) != key(answer)]
+            heapify(queue.again)
+            block.again -= 1
+        return answer.what == "nack" and flight.second == "none"
 
     def fits(self, packet: Packet) -> bool:
         if self.brings_first(packet) and not super().fits(self.blocks[key(packet)].fresh[0]):
@@ -173,21 +175,28 @@ class SrpSource(Source):
         elif queue.again and packet is queue.again[0][-1]:
             heappop(queue.again)
             self.blocks[key(packet)].again -= 1
+            if key(packet) in self.blocks[key(packet)].flights:
+                flight = self.blocks[key(packet)].flights[key(packet)]
+                flight.copies, flight.second = flight.copies + 1, "sent"
         elif queue.extra and packet is queue.extra[0]:
             queue.extra.popleft()
         else:
             queue.parts[0].fresh.popleft()
+            if self.protocol.variant != "default" and queue.parts[0].reserves:
+                queue.parts[0].flights[key(packet)] = Flight(replace(packet))
             if not queue.parts[0].fresh:
                 queue.parts.popleft()
             self.sent[key(packet)] = replace(packet)
         self.begin(packet)
 
     def arrive(self, packet: Packet) -> None:
-        if packet.what != "ack":  # which changes nothing
+        if packet.what != "ack" or self.protocol.variant != "default":  # or else it changes nothing
             super().arrive(packet)
 
     def hear(self, queue: Any, packet: Packet) -> None:
         block = self.blocks[key(packet)]
+        if packet.what != "grant" and not self.is_news(queue, block, packet):
+            return
         if packet.what == "grant":
             time = block.granted = packet.granted
             self.sim.at(max(time, self.sim.now), self)
@@ -198,6 +207,8 @@ class SrpSource(Source):
             queue.parts.popleft()
             block.lost += [replace(one, kind=self.kind("data", one)) for one in block.fresh]
             block.fresh.clear()
+        if packet.what == "grant":
+            self.copy(queue, block)
         if block.granted >= 0:
             for one in block.lost:
                 self.put(queue, one, time)

@@ -32,6 +32,8 @@ CAUGHT = {
     "srp": (143, 184, 237, 242, 293), "sst-cm": (29, 197),
 }  # fmt: skip
 """By protocol, cases in which the engine once did something else than the pages say."""
+COPYING = ("in-order", "fast-resend")
+"""Variants of SRP that send again what is not answered."""
 GRADED = ("smsrp", "srp")
 """Protocols that the second simulator knows with messages of several priorities, too."""
 THROTTLING = ("codes-cc", "sst-cm")
@@ -82,6 +84,13 @@ def protocol_case(name: str, seed: int) -> Case:
     return replace(case, fifo=fifo, acknowledge=acknowledge, protocol=protocol)
 
 
+def copying_case(variant: str, seed: int) -> Case:
+    """A case of SRP where what is not answered in time is sent again."""
+    case = protocol_case("srp", seed)
+    assert isinstance(case.protocol, Srp)
+    return replace(case, protocol=replace(case.protocol, variant=variant))
+
+
 def graded_case(name: str, seed: int) -> Case:
     """The same with messages of two or three priorities, as many as there are traffic classes for."""
     case, draw = protocol_case(name, seed), random.Random(f"graded {name} {seed}")
@@ -100,9 +109,16 @@ def test_every_packet_goes_when_the_reference_says(name):
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("variant", COPYING)
+def test_every_second_copy_goes_when_the_reference_says(variant):
+    for seed in range(3):
+        assert difference(copying_case(variant, seed)) == ([], []), f"copying_case({variant!r}, {seed})"
+
+
+@pytest.mark.engine
 @pytest.mark.parametrize("name", GRADED)
 def test_every_packet_of_several_priorities_goes_when_the_reference_says(name):
-    for seed in range(6):
+    for seed in range(3):
         assert difference(graded_case(name, seed)) == ([], []), f"graded_case({name!r}, {seed})"
 
 
@@ -118,6 +134,8 @@ def main(name: str, count: str, first: str = "0") -> None:
     if name in WINDOWED:
         SIMPLER.pop("acknowledge")
     compare(name, seeds, partial(protocol_case, name))
+    for variant in COPYING if name == "srp" else ():
+        compare(f"{variant} srp", seeds, partial(copying_case, variant))
     if name in GRADED:
         compare(f"{name} with priorities", seeds, partial(graded_case, name))
 

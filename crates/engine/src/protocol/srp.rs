@@ -51,19 +51,21 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// The paper's switches interleave packets flit by flit; `[packet] interleave = true` comes close to that. Without it, a packet
-/// holds its channel until its end, so reservations and grants wait for packets in progress, more is sent before the grant
-/// comes, and four times as much is dropped. The paper speaks of the time that a packet has queued in the network, and of a
-/// time stamp that it gets at a router's input and that is checked at the head of the input buffer: what counts here is the
-/// time in input buffers; that in output queues does not. A block of a message ends when its granted time has come and all of
-/// it has been sent, known drops included, not when it is known to have arrived. Messages that bypass do not wait for those
-/// parts of an earlier message in their queue that are already reserved, only for the parts that are not: of a message longer
-/// than `n_max`, all but `max_outstanding` blocks, each of which waits for its grant. So such a message takes a round trip more
-/// for each block but the first, in an empty network too. Where second copies are made, all data are acknowledged, and a later
-/// packet may still overtake one that was dropped before it. For small messages HPCA 2012, section 6.3, gives ideas only. Ours
-/// are `small_hold`, what is coalesced, and with `small = "ecn"` two rules: a granted time that lies ahead says that the
-/// destination is busy, and prolongs the reserving; and packets that bypassed count as granted when they arrive, or their
-/// backlog would last: reserved data alone leave only `epsilon` free.
+/// The paper's switches interleave packets flit by flit; `[packet] interleave = true` comes close to that. Without it, a
+/// packet holds its channel until its end, so reservations and grants wait for packets in progress, more is sent before the
+/// grant comes, and four times as much is dropped. The paper speaks of the time that a packet has queued in the network,
+/// and of a time stamp that it gets at a router's input and that is checked at the head of the input buffer: what counts
+/// here is the time in input buffers; that in output queues does not. A block of a message ends when its granted time has
+/// come and all of it has been sent, known drops included, not when it is known to have arrived; where second copies are
+/// made, only when every copy is answered, too. Messages that bypass do not wait for those parts of an earlier message in
+/// their queue that are already reserved, only for the parts that are not: of a message longer than `n_max`, all but
+/// `max_outstanding` blocks, each of which waits for its grant. So such a message takes a round trip more for each block
+/// but the first, in an empty network too. Second copies wait from the grant on, under `fast-resend` until the time of the
+/// rest is over, and one does not go if the first is acknowledged before. Where they are made, all data are acknowledged,
+/// and a later packet may still overtake one that was dropped before it. For small messages HPCA 2012, section 6.3, gives
+/// ideas only. Ours are `small_hold`, what is coalesced, and with `small = "ecn"` two rules: a granted time that lies ahead
+/// says that the destination is busy, and prolongs the reserving; and packets that bypassed count as granted when they
+/// arrive, or their backlog would last: reserved data alone leave only `epsilon` free.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Srp {
