@@ -3,9 +3,9 @@
 Where the page had left something open, it follows the engine, and the page says so now.
 
 It knows packets in virtual cut-through with credits, the four kinds of switches, the queueing schemes but
-those for trees, shortest ways and dimension order, the congestion controls, priorities, and messages whose
-times are given. All that happens at one time is gathered first; then switches decide what they start, and
-then endpoints. Times are whole picoseconds.
+those for trees, several routings, the congestion controls, priorities, and messages whose times are given.
+All that happens at one time is gathered first; then switches decide what they start, and then endpoints.
+Times are whole picoseconds.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from math import ceil
 from reference_case import Case, Row
 from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
+from reference_hash import Chance, at_source, at_source_in_turn, of_made, on_arrival
 from reference_nodes import Endpoint, Node
 from reference_queueing import queue_count, queue_of
+from reference_routing import FlowDefault, InOrder, Routing, Senses, Shortest, levels_between
 from reference_signals import Order
-from reference_switches import Switch, Unlimited
+from reference_switches import Hop, Switch, Unlimited
+from reference_tree import Ancestor
 
 _UNLIMITED = 1 << 60
 
@@ -35,14 +38,13 @@ class Simulation:
     def __init__(self, case: Case) -> None:
         case = case.protocol.settled(case) if case.protocol else case
         self.case, self.now, self.rows = case, 0, list[Row]()
+        self.tick = case.tick()
         self.orders: list[tuple[int, Order]] = []  # by their time
         self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
         self.count = 0
         number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
-        self.far = self._distances(number)
-        self.levels = max(1, *map(max, self.far)) if case.levels else 1
-        if case.ring == "date-line":
-            self.levels = 2
+        self.routing = self._routing()
+        self.levels = self.routing.levels
         self.queues = queue_count(case)
         several = case.networks * self.queues > 1
         self.keeps_queues = several and not case.fifo and case.queueing not in ("voqsw", "damq")
@@ -59,18 +61,20 @@ class Simulation:
         for one in self.switches:
             if case.ring is not None:
                 one.turn_ports()
+            if case.dragonfly is not None:
+                one.sort_ports(case.dragonfly.order_of_ports(one.number))
             one.connect()
         for message in case.messages:
             source = self.endpoints[message.source]
             self.at(case.rounded(message.start), source, partial(source.create, message))
 
-    def _distances(self, count: int) -> list[list[int]]:
-        far = [[count * (one != other) for other in range(count)] for one in range(count)]
-        for link in self.case.links:
-            far[link.a][link.b] = far[link.b][link.a] = 1
-        for via in range(count):
-            far = [[min(row[to], row[via] + far[via][to]) for to in range(count)] for row in far]
-        return far
+    def _routing(self) -> Routing:
+        case = self.case
+        if case.dragonfly is not None:
+            return case.dragonfly.routing(self)
+        if case.tree is not None:
+            return FlowDefault(self) if case.has_flows else Ancestor(self)
+        return Shortest(self) if case.dims is None else InOrder(self)
 
     def _join(self, one: Node, other: Node, rate: Fraction, latency: int) -> None:
         flit = self.case.flit_bits * 1000 / rate
@@ -82,20 +86,10 @@ class Simulation:
             if isinstance(to, Switch):
                 whole, most = ceil(flit), 2 * self.case.packet_max
                 round_trip = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
-                memory = self._memory(round_trip, self._levels(origin, to))
+                memory = self._memory(round_trip, levels_between(self.routing, origin, to))
             channel = Channel(origin, to, port, flit, latency, memory, pace, [0] * len(self.case.classes))
             origin.out.append(channel)
             to.into.append(channel)
-
-    def _levels(self, origin: Node, to: Switch) -> int:
-        """Levels in use on a channel to a switch."""
-        if isinstance(origin, Endpoint):
-            return 1
-        if self.case.ring == "date-line":
-            assert isinstance(origin, Switch)
-            dims = [dim for dim in (0, 1) if self.case.joins(origin.number, to.number, dim)]
-            return 1 + any(map(self.case.is_long, dims))
-        return self.levels
 
     def _memory(self, round_trip: int, levels: int) -> Memory:
         """The input buffers of a port where so many levels are in use."""
@@ -112,38 +106,31 @@ class Simulation:
         """The virtual channel of a packet on its way to a node."""
         queue, network = 0, packet.network
         if packet.what in ("data", "set-up", "tear-down"):
-            ahead = self.route(to.number, packet) if isinstance(to, Switch) else 0
+            asks = self.case.queueing in ("voqsw", "damq") and isinstance(to, Switch)
+            ahead = self.routing.ahead(to, packet) if asks and isinstance(to, Switch) else 0
             queue = queue_of(self.case, packet.destination, network, ahead) % self.queues
         return (
             (packet.kind * self.case.networks + network) * self.queues + queue
         ) * self.levels + packet.level
 
-    def route(self, switch: int, packet: Packet) -> int:
-        """The output of a switch: of several shortest ways one by the number of the destination."""
-        destination = packet.destination
-        if self.case.tree is not None:
-            return self.case.tree.default(switch, destination)
-        target, outs = self.case.hosts[destination], self.switches[switch].out
-        if switch == target:
-            return [channel.to for channel in outs].index(self.endpoints[destination])
-        if self.case.dims is not None:
-            return self._in_order(switch, target, packet.network)
-        nearer = [one for one in self.switches if self.far[one.number][target] < self.far[switch][target]]
-        ways = [port for port, channel in enumerate(outs) if channel.to in nearer]
-        return ways[destination % len(ways)]
+    def hop(self, switch: Switch, packet: Packet) -> Hop:
+        """Where a packet goes that has come to a switch, or was made there."""
+        tick = self.now // self.tick
+        if packet.port >= 0:
+            chance = on_arrival(switch.number, packet.port, tick)
+        else:
+            about = packet.source, max(packet.number, 0), max(packet.sequence, 0)
+            chance = of_made(switch.number, tick, about)
+        return self.routing.hop(Senses(switch, chance), packet)
 
-    def _in_order(self, switch: int, target: int, network: int) -> int:
-        """The output of a switch of a HyperX: over the first dimension of its order that differs."""
-        here, there = list(self.case.places(switch)), self.case.places(target)
-        order = self.case.orders[network] if self.case.orders else "xy"
-        at = next("xy".index(dim) for dim in order if here["xy".index(dim)] != there["xy".index(dim)])
-        assert self.case.dims is not None
-        length = self.case.dims[at]
-        onwards = (there[at] - here[at]) % length
-        step = onwards if self.case.ring is None else 1 if 2 * onwards < length else -1
-        here[at] = (here[at] + step) % length
-        beyond = self.switches[here[0] + here[1] * self.case.dims[0]]
-        return [channel.to for channel in self.switches[switch].out].index(beyond)
+    def chance_at_source(self, packet: Packet) -> Chance:
+        """What the source of a packet draws for it."""
+        source = packet.source
+        if packet.turn is not None and self.case.networks * self.queues > 1:
+            return at_source_in_turn(source, packet.turn)
+        number = self.endpoints[source].number(packet)
+        when = packet.made if packet.made >= 0 else self.now
+        return at_source(source, number, packet.sequence, when // self.tick)
 
     def record(
         self, packet: Packet, where: tuple[str, str], when: tuple[int, int, int], event: str = "sent"
@@ -160,7 +147,9 @@ class Simulation:
         about = packet.message, packet.sequence
         kind = classes.index(what if what in classes else "control") if "control" in classes else 0
         ends = packet.destination, packet.source
-        return Packet(kind, *about, self.case.control, *ends, what=what, granted=granted, asked=packet.asked)
+        reply = Packet(kind, *about, self.case.control, *ends, what=what, granted=granted, asked=packet.asked)
+        reply.number, reply.made = packet.number, self.now
+        return reply
 
     def at(self, when: int, node: Node, action: Callable[[], None] | None = None) -> None:
         """Does something at a time, and has a node decide when all that happens then has happened."""

@@ -9,6 +9,7 @@ from math import ceil, gcd
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from reference_dragonfly import Dragonfly
     from reference_protocols import Protocol
     from reference_tree import Tree
 
@@ -71,6 +72,8 @@ class Case:
     ring: str | None = None  # of a torus, what keeps its rings from deadlock: "date-line" or "bubble"
     orders: tuple[str, ...] = ()  # of its dimensions, "xy" or "yx"; each has a virtual network
     tree: Tree | None = None  # whose links are then those of the case
+    upwards: str = "deterministic"  # how a way up in it is chosen
+    dragonfly: Dragonfly | None = None  # whose links are then those of the case
     weighs: bool = False  # takes the order by occupancy, else in turn; with one send queue for all
 
     @cached_property
@@ -111,6 +114,11 @@ class Case:
         """Virtual networks."""
         return max(1, len(self.orders))
 
+    @property
+    def has_flows(self) -> bool:
+        """Whether all packets of a source for a destination keep to one way of a tree."""
+        return hasattr(self.protocol, "routing")
+
     def places(self, switch: int) -> tuple[int, int]:
         """The place of a switch of a lattice in each dimension."""
         assert self.dims is not None
@@ -125,7 +133,7 @@ class Case:
 
     @property
     def open_ports(self) -> int:
-        """Ports of a switch that lead nowhere: of a dimension of a torus that has one switch."""
+        """Ports of a torus's switch that lead nowhere: of a dimension that has one switch."""
         return 2 * self.dims.count(1) if self.ring is not None and self.dims is not None else 0
 
     def is_long(self, dim: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reference_nodes import Node
@@ -23,6 +23,9 @@ class Packet:
     destination: int
     vc: int = 0  # the virtual channel on which it came
     level: int = 0
+    way: Any = None  # what the routing remembers of it
+    made: int = -1  # when it was, if it is an answer
+    number: int = -1  # of its message, among those of one source in the order in which they began
     turn: int | None = None  # none before its source has considered it
     network: int = 0
     bubble: bool = False  # enters a ring, where room for another packet must be left

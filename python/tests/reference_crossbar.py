@@ -121,7 +121,7 @@ class Crossbar(Switch):
         now, output = self.sim.now, self.outputs[number]
         if output.free_at > now:
             return None, None
-        if output.late is not None and output.passed > len(self.ports) + self.case.open_ports:
+        if output.late is not None and output.passed > self.all_ports:
             if self.input_free[output.late[1]] > now:
                 return None, None
             waiting = sorted(self.firsts(number, *output.late), key=self.age)
@@ -148,7 +148,7 @@ class Crossbar(Switch):
         turn = (packet.out - self.input_turns[packet.port][packet.kind]) % len(self.ports)
         return packet.kind, self.age(packet), turn
 
-    def settle(self) -> None:
+    def decide(self) -> None:
         while True:
             self.slip()
             best: dict[int, tuple[Packet, tuple[int, int] | None]] = {}

@@ -100,10 +100,10 @@ def crowded_case(kind: str, seed: int) -> Case:
 def queued_case(kind: str, seed: int) -> Case:
     """A random case with several queues per port, and with their memory divided or shared."""
     draw = random.Random(f"queued {kind} {seed}")
-    return _with_queues(draw.choice([random_case, random_case, crowded_case])(kind, seed), draw)
+    return with_queues(draw.choice([random_case, random_case, crowded_case])(kind, seed), draw)
 
 
-def _with_queues(case: Case, draw: random.Random) -> Case:
+def with_queues(case: Case, draw: random.Random) -> Case:
     queueings = ["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"]
     memories = ["vc", "port", "shared"]
     may_share = case.ring != "bubble"
@@ -155,7 +155,7 @@ def lattice_case(kind: str, seed: int) -> Case:
         most = 2 * case.packet_max
         input_buffer = case.input_buffer and max(case.input_buffer, most)
         case = replace(case, output_buffer=max(case.output_buffer, most), input_buffer=input_buffer)
-    return _with_queues(case, draw)
+    return with_queues(case, draw)
 
 
 def graded_case(kind: str, seed: int) -> Case:
@@ -167,7 +167,7 @@ def graded_case(kind: str, seed: int) -> Case:
     )
     case = replace(case, per="vc", queueing="single")
     messages = tuple(replace(message, priority=draw.choice(which)) for message in case.messages)
-    case = _with_queues(replace(case, messages=messages), draw)
+    case = with_queues(replace(case, messages=messages), draw)
     if Simulation(case).vcs > MOST_VCS:
         case = replace(case, queueing="single")
     return replace(case, interleave=case.has_crossbar and draw.random() < 0.2)

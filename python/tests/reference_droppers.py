@@ -21,30 +21,23 @@ class Dropper(Switch):
     def connect(self) -> None:
         super().connect()
         self.protocol: Any = self.case.protocol
-        self.heads: list[Packet] = []
         time = self.protocol.time_to_wait
         self.time_to_wait = None if time is None else self.case.rounded(time)
 
-    def arrive(self, packet: Packet) -> None:
-        self.heads.append(packet)
-
-    def settle(self) -> None:
-        late = self.expire()
-        heads, self.heads = sorted(self.heads, key=lambda head: (head.what != "ack", head.port)), []
-        for packet in heads:
+    def take_all(self, heads: list[Packet]) -> None:
+        self.late = self.expire()
+        for packet in sorted(heads, key=lambda head: (head.what != "ack", head.port)):
             self.take(packet)
-        late += self.expire()
+
+    def decide(self) -> None:
+        late = self.late + self.expire()
         while True:
             for packet in sorted(late, key=lambda one: (one.port, one.came)):
                 self.remove(packet, "dropped", "nack")
-            super().settle()
+            super().decide()
             late = self.expire()
             if not late:
                 return
-
-    def take(self, packet: Packet) -> None:
-        """Takes a packet in, or drops it."""
-        super().arrive(packet)
 
     def remove(self, packet: Packet, event: str, what: str, granted: int = -1) -> None:
         """Takes a packet out of the network, and answers it. Room for later flits is free as they come."""
@@ -55,6 +48,7 @@ class Dropper(Switch):
             self.release(replace(packet, flits=1), max(now, came))
         reply = self.sim.reply(packet, what, granted)
         reply.port, reply.came, reply.tail, reply.vc = -1, now - self.pipeline, now, self.sim.vc(reply, self)
+        self.direct(reply)
         self.take(reply)
 
     def firsts_in(self) -> list[Packet]:
@@ -157,7 +151,7 @@ class LastHop(Dropper):
         return sum(self.level[out][: self.case.grade_of(packet.kind) + 1])
 
     def take(self, packet: Packet) -> None:
-        self.level[self.sim.route(self.number, packet)][self.case.grade_of(packet.kind)] += packet.flits
+        self.level[packet.out][self.case.grade_of(packet.kind)] += packet.flits
         super().take(packet)
 
     def discard(self, packet: Packet) -> None:

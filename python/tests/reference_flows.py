@@ -9,21 +9,13 @@ from typing import Any
 from reference_case import Message
 from reference_channel import Packet
 from reference_crossbar import Crossbar
+from reference_hash import of_flow
 from reference_nodes import Endpoint
 from reference_protocols import Protocol, Queue, Source
 from reference_switches import Switch, Unlimited
 
 ON_THE_WAY = ("set-up", "data", "probe", "tear-down")
 """What goes the way of its flow, from its source."""
-SEED, WORD = 1, (1 << 64) - 1
-
-
-def mixed(one: int, other: int) -> int:
-    """Two words as one, by the finaliser of SplitMix64, with which the engine draws."""
-    word = one * 0x9E3779B97F4A7C15 & WORD ^ other + 0x9E3779B97F4A7C15 & WORD
-    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & WORD
-    word = (word ^ word >> 27) * 0x94D049BB133111EB & WORD
-    return word ^ word >> 31
 
 
 @dataclass(frozen=True)
@@ -164,19 +156,9 @@ class FlowSwitch(Switch):
     def connect(self) -> None:
         super().connect()
         self.protocol: Any = self.case.protocol
-        self.heads: list[Packet] = []
         self.routes: list[dict[tuple[int, int], int]] = [{} for _ in self.ports]
         self.counts, self.most = Counter[str](), 0  # of entries in a route cache
         self.flows, self.flits = [0 for _ in self.ports], [0 for _ in self.ports]
-
-    def arrive(self, packet: Packet) -> None:
-        self.heads.append(packet)
-
-    def settle(self) -> None:
-        heads, self.heads = sorted(self.heads, key=lambda head: head.port), []
-        for packet in heads:
-            super().arrive(packet)
-        super().settle()
 
     def direct(self, packet: Packet) -> None:
         super().direct(packet)
@@ -209,13 +191,13 @@ class FlowSwitch(Switch):
         came_from = before.number if isinstance(before, Switch) else None
         ports = self.case.tree.candidates(self.number, packet.destination, came_from)
         choice, equals = packet.out, 0
-        drawn = mixed(mixed(SEED, self.number), packet.source << 32 | packet.destination)
+        chance = of_flow(self.number, packet.source, packet.destination)
         for port in ports:
             if self.flows[port] < self.flows[choice]:
                 choice, equals = port, 1
             elif self.flows[port] == self.flows[choice] and packet.out not in (port, choice):
-                equals, drawn = equals + 1, mixed(drawn, 1)
-                if (drawn >> 32) * equals >> 32 == 0:
+                equals += 1
+                if chance.below(equals) == 0:
                     choice = port
         return choice
 

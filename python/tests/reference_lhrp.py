@@ -113,7 +113,7 @@ class LhrpSwitch(LastHop):
         self.granted_until = [0 for _ in self.ports]
 
     def take(self, packet: Packet) -> None:
-        out = self.sim.route(self.number, packet)
+        out = packet.out
         is_last = packet.port >= 0 and isinstance(self.out[out].to, Endpoint)
         if is_last and packet.what == "reservation":
             self.remove(packet, "consumed", "grant", self.grant(out, packet.asked))

@@ -115,7 +115,8 @@ class Endpoint(Node):
             key = self.next_key(ready) if self.is_free else None
             if key is not None:
                 packet = self.queues[key].popleft()
-                packet.message = self.numbers.setdefault(packet.message, len(self.numbers))
+                packet.number = self.numbers.setdefault(packet.message, len(self.numbers))
+                packet.message = packet.number
                 self.begin(packet)
                 if self.queues[key]:
                     ready.append(key)
@@ -169,17 +170,27 @@ class Endpoint(Node):
             channel, turns = self.out[0], [(packet.turn + step) % networks for step in range(networks)]
             choices = [replace(packet, network=turn, port=channel.port) for turn in turns]
             packet.network = min(choices, key=channel.to.committed).network
+        return self.vc(packet)
+
+    def number(self, packet: Packet) -> int:
+        """The number of a packet's message: what has not begun would get the next."""
+        return packet.number if packet.number >= 0 else self.numbers.get(packet.message, len(self.numbers))
+
+    def vc(self, packet: Packet) -> int:
+        """The virtual channel of a packet that goes now: its routing decides first."""
+        self.sim.routing.begin(packet)
         return self.sim.vc(packet, self.out[0].to)
 
     def fits(self, packet: Packet) -> bool:
         """Whether the switch has room for a packet."""
-        channel = self.out[0]
-        return packet.flits <= channel.memory.room(self.sim.vc(packet, channel.to))
+        return packet.flits <= self.out[0].memory.room(self.vc(packet))
 
     def begin(self, packet: Packet) -> None:
         """Starts a packet."""
         packet.tail = self.sim.now
-        channel, vc = self.out[0], self.sim.vc(packet, self.out[0].to)
+        if packet.number < 0 <= packet.message:
+            packet.number = self.numbers.setdefault(packet.message, len(self.numbers))
+        channel, vc = self.out[0], self.vc(packet)
         if packet.kind == CONTROL and self.case.interleave:
             self.cut_in(channel, packet, vc)
         else:

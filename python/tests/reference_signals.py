@@ -89,29 +89,20 @@ class Ordering(Switch):
     def connect(self) -> None:
         super().connect()
         self.protocol: Any = self.case.protocol
-        self.heads: list[Packet] = []
         self.outbox: list[Order] = []
 
-    def arrive(self, packet: Packet) -> None:
-        self.heads.append(packet)
-
-    def settle(self) -> None:
-        heads, self.heads = sorted(self.heads, key=lambda head: head.port), []
-        for packet in heads:
-            self.take(packet)
+    def decide(self) -> None:
         self.look()
         self.post()
-        super().settle()
+        super().decide()
         self.look()
         if self.post():
-            super().settle()
+            super().decide()
 
     def take(self, packet: Packet) -> None:
-        """Takes a packet in."""
-        out = self.sim.route(self.number, packet)
-        if packet.kind == DATA and isinstance(self.out[out].to, Endpoint):
-            self.notice(out, packet)
-        super().arrive(packet)
+        if packet.kind == DATA and isinstance(self.out[packet.out].to, Endpoint):
+            self.notice(packet.out, packet)
+        super().take(packet)
 
     def send(self, channel: Any, packet: Packet, vc: int, now: int) -> None:
         super().send(channel, packet, vc, now)
@@ -141,7 +132,8 @@ class Ordering(Switch):
             if self.protocol.in_band:
                 letter.port, letter.came, letter.tail = -1, self.sim.now - self.pipeline, self.sim.now
                 letter.vc = self.sim.vc(letter, self)
-                super().arrive(letter)
+                self.direct(letter)
+                super().take(letter)
             else:
                 to = self.sim.endpoints[order.to]
                 when = self.sim.now + delay(self.sim, self, to)

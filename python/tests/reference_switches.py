@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
@@ -14,37 +15,80 @@ if TYPE_CHECKING:
     from reference import Simulation
 
 
+@dataclass(frozen=True)
+class Hop:
+    """An output, the level of a packet on its channel, and whether it needs a bubble there."""
+
+    port: int
+    level: int = 0
+    bubble: bool = False
+
+
 class Switch(Node):
-    """What all kinds have: output queues, by output and virtual channel, and their channels."""
+    """What all kinds have: output queues, by output and virtual channel, and their channels.
+
+    All heads of a tick are routed, on the state as of its beginning, before the first is taken in.
+    """
 
     def __init__(self, sim: Simulation, name: str, number: int) -> None:
         super().__init__(sim, name)
         self.number, self.pipeline = number, self.case.pipeline
         self.has_queues = self.case.kind in ("cioq", "output-queued")
+        self.heads: list[Packet] = []
 
     def connect(self) -> None:
         """All channels are there."""
         self.ports = range(len(self.out))
+        self.all_ports = len(self.out) + self.case.open_ports  # with those that lead nowhere
+        if self.case.dragonfly is not None:
+            self.all_ports = self.case.dragonfly.ports
         self.inputs = [*self.ports, -1]  # the last is the virtual input, of what the switch makes
         self.queues: list[list[deque[Packet]]] = [[deque() for _ in range(self.sim.vcs)] for _ in self.ports]
         self.bound = [[0] * self.sim.vcs for _ in self.ports]
         self.room = [[self.case.output_buffer] * self.sim.vcs for _ in self.ports]
 
     def arrive(self, packet: Packet) -> None:
-        self.direct(packet)
+        self.heads.append(packet)
+
+    def settle(self) -> None:
+        heads, self.heads = sorted(self.heads, key=lambda head: head.port), []
+        for packet in heads:
+            self.direct(packet)
+        self.take_all(heads)
+        self.decide()
+
+    def take_all(self, heads: list[Packet]) -> None:
+        """Takes in what came, in the order of the ports."""
+        for packet in heads:
+            self.take(packet)
+
+    def take(self, packet: Packet) -> None:
+        """Takes a packet in."""
         self.bound[packet.out][packet.next_vc] += packet.flits
         self.enter(packet)
 
+    def decide(self) -> None:
+        """Decides what starts now."""
+
     def direct(self, packet: Packet) -> None:
         """Tells where a packet goes: its output, its virtual channel there, and whether it needs a bubble."""
-        packet.out = self.sim.route(self.number, packet)
-        to, before = self.out[packet.out].to, self.into[packet.port].origin if packet.port >= 0 else None
-        packet.level, packet.bubble = packet.level + (self.case.levels and isinstance(before, Switch)), False
-        if isinstance(to, Endpoint) or self.case.ring is not None:
-            packet.level = 0
-        if isinstance(to, Switch) and self.case.ring is not None:
-            self.enter_ring(packet, before, to)
-        packet.next_vc = self.sim.vc(packet, to)
+        hop = self.sim.hop(self, packet)
+        packet.out, packet.level, packet.bubble = hop.port, hop.level, hop.bubble
+        packet.next_vc = self.sim.vc(packet, self.out[packet.out].to)
+
+    def came_from(self, packet: Packet) -> Node | None:
+        """The node before this one on the packet's way; none if the packet was made here."""
+        return self.into[packet.port].origin if packet.port >= 0 else None
+
+    def port_to(self, node: Node) -> int:
+        """The first port that leads to a node."""
+        return next(port for port, channel in enumerate(self.out) if channel.to is node)
+
+    def sort_ports(self, order: list[int]) -> None:
+        """Numbers the ports anew: gives for each number what it was before."""
+        self.out, self.into = [self.out[at] for at in order], [self.into[at] for at in order]
+        for at, channel in enumerate(self.into):
+            channel.port = at
 
     def turn_ports(self) -> None:
         """In a torus the ports of a dimension lead onwards, then back."""
@@ -58,22 +102,7 @@ class Switch(Node):
             dim = int(there[0] == here[0])
             return dim, int((there[dim] - here[dim]) % dims[dim] != 1)
 
-        order = sorted(range(len(self.out)), key=lambda at: rank(self.out[at]))
-        self.out, self.into = [self.out[at] for at in order], [self.into[at] for at in order]
-        for at, channel in enumerate(self.into):
-            channel.port = at
-
-    def enter_ring(self, packet: Packet, before: Node | None, to: Switch) -> None:
-        """Gives a packet its level in a long ring, or tells whether it needs a bubble to enter one."""
-        case, target = self.case, self.case.hosts[packet.destination]
-        dim = next(dim for dim in (0, 1) if case.joins(self.number, to.number, dim))
-        if case.ring == "bubble":
-            packet.bubble = not (isinstance(before, Switch) and case.joins(before.number, self.number, dim))
-        elif case.is_long(dim):
-            assert case.dims is not None
-            here, there = case.places(self.number)[dim], case.places(target)[dim]
-            onwards = case.places(to.number)[dim] == (here + 1) % case.dims[dim]
-            packet.level = int(there > here if onwards else there < here)
+        self.sort_ports(sorted(range(len(self.out)), key=lambda at: rank(self.out[at])))
 
     def needs(self, packet: Packet) -> int:
         """Room that a packet needs in the first buffer behind the crossbar."""
@@ -134,7 +163,7 @@ class Unlimited(Switch):
         """Whether a packet may move to its output queue."""
         return not self.has_queues or packet.flits <= self.room[packet.out][packet.next_vc]
 
-    def settle(self) -> None:
+    def decide(self) -> None:
         for packet in sorted(self.fresh, key=lambda packet: packet.port):
             self.waiting[packet.out][packet.next_vc].append(packet)
         self.fresh = []

@@ -8,6 +8,10 @@ from math import prod
 from typing import Any
 
 from reference_case import Case, Link
+from reference_channel import Packet
+from reference_hash import least, of_flow
+from reference_routing import Foreseen, Routing, Senses
+from reference_switches import Hop
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Tree:
         bandwidth = {name: f"{int(rate * 1000)} Mb/s" for name, (rate, _) in classes.items()}
         latency = {name: f"{latency} ps" for name, (_, latency) in classes.items()}
         protocol: Any = case.protocol
-        routing = protocol.routing if protocol else {"kind": "nca", "up": "deterministic"}
+        routing = protocol.routing if case.has_flows else {"kind": "nca", "up": case.upwards}
         return {"topology": topology, "routing": routing, "link": latency | {"bandwidth": bandwidth}}
 
     def tops(self, level: int) -> int:
@@ -142,3 +146,25 @@ class Tree:
         if before is not None and before.level == place.level:
             return place.at - before.at
         return 1 if 2 * place.at < self.tops(place.level) - 1 else -1
+
+
+class Ancestor(Routing):
+    """`nca`: up to a nearest common ancestor, and down; how ports up are chosen is a parameter."""
+
+    def hop(self, senses: Senses, packet: Packet) -> Hop:
+        tree, number = self.case.tree, senses.here.number
+        assert tree is not None
+        place = tree.place(number)
+        chance = senses.chance
+        if self.case.upwards == "flow-hash" and not isinstance(senses, Foreseen):
+            chance = of_flow(number, packet.source, packet.destination)
+        if tree.is_above(place, packet.destination):
+            links = tree.links_up(place.level - 1) if place.level else 1
+            first = tree.digit(packet.destination, place.level) * links
+            return Hop(first + (chance.below(links) if links > 1 else 0))
+        if self.case.upwards == "deterministic":
+            return Hop(tree.default(number, packet.destination))
+        ups = range(tree.first_up(place.level), tree.first_up(place.level) + tree.ports_up(place.level))
+        if self.case.upwards == "least-loaded":
+            return Hop(least(ups, senses.occupancy, chance))
+        return Hop(ups[chance.below(len(ups))])

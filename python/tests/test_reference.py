@@ -90,6 +90,8 @@ def _network(case: Case) -> dict[str, dict[str, object]]:
     link: dict[str, object] = {"bandwidth": _rate(case.host_rate), "host": f"{case.host_latency} ps"}
     if case.tree is not None:
         return case.tree.tables(case)
+    if case.dragonfly is not None:
+        return case.dragonfly.tables(case)
     if case.dims is not None:
         each = len(case.hosts) // (case.dims[0] * case.dims[1])
         kind = "torus" if case.ring else "hyperx"
