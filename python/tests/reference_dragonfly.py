@@ -1,0 +1,278 @@
+"""Dragonflies and their routings, after `tailback list dragonfly`, minimal, valiant, ugal and par."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, ClassVar
+
+from reference_case import Case, Link
+from reference_channel import Packet
+from reference_hash import Chance
+from reference_routing import Routing, Senses
+from reference_switches import Hop, Switch
+
+if TYPE_CHECKING:
+    from reference import Simulation
+
+Global = tuple[int, int]
+"""One of the links from a group: to which of the others it leads, and which of the parallel ones it is."""
+
+
+@dataclass(frozen=True)
+class Dragonfly:
+    """Endpoints and global ports of a switch, switches of a group, and how many groups; and its routing."""
+
+    p: int
+    a: int
+    h: int
+    groups: int
+    arrangement: str = "absolute"
+    parallel: int = 1
+    kind: str = "minimal"
+    threshold: int = 0
+
+    @property
+    def others(self) -> int:
+        """Groups but one."""
+        return self.groups - 1
+
+    @property
+    def ports(self) -> int:
+        """Of a switch, with those that lead nowhere."""
+        return self.p + self.a - 1 + self.h
+
+    @property
+    def hosts(self) -> tuple[int, ...]:
+        """The switch of each endpoint."""
+        return tuple(at // self.p for at in range(self.p * self.a * self.groups))
+
+    def tables(self, case: Case) -> dict[str, dict[str, object]]:
+        """The tables of the network."""
+        topology: dict[str, object] = {
+            "kind": "dragonfly", "p": self.p, "a": self.a, "h": self.h, "groups": self.groups,
+            "arrangement": self.arrangement,
+        }  # fmt: skip
+        if self.groups > 1:
+            topology["global_links"] = self.parallel
+        routing: dict[str, object] = {"kind": self.kind}
+        if self.kind in ("ugal", "par", "codes-par"):
+            routing["threshold"] = f"{self.threshold} flits"
+        elif self.kind == "sst-ugal":
+            routing["bias"] = f"{self.threshold} flits"
+        classes = {"host": (case.host_rate, case.host_latency)}
+        for link in case.links:
+            is_local = link.a // self.a == link.b // self.a
+            classes["local" if is_local else "global"] = link.rate, link.latency
+        bandwidth = {name: f"{int(rate * 1000)} Mb/s" for name, (rate, _) in classes.items()}
+        latency = {name: f"{latency} ps" for name, (_, latency) in classes.items()}
+        return {"topology": topology, "routing": routing, "link": latency | {"bandwidth": bandwidth}}
+
+    def towards(self, group: int, other: int) -> int:
+        """Which of the ports of a group leads to another: the first of the parallel ones."""
+        if self.arrangement == "palm-tree":
+            return (group - other - 1) % self.groups
+        return other - (other > group)
+
+    def gateway(self, link: Global) -> tuple[int, int]:
+        """The place in its group of the switch where a global link begins, and the port there."""
+        number = link[1] * self.others + link[0]
+        return number // self.h, self.p + self.a - 1 + number % self.h
+
+    def links(self, local: tuple[Fraction, int], far: tuple[Fraction, int]) -> tuple[Link, ...]:
+        """All links, of a rate and latency within groups, and of others between them."""
+        starts = [group * self.a for group in range(self.groups)]
+        found = [
+            Link(first + a, first + b, *local) for first in starts for a, b in combinations(range(self.a), 2)
+        ]
+        return (*found, *(Link(one, other, *far) for one, _, other, _ in self._global()))
+
+    def _global(self) -> list[tuple[int, int, int, int]]:
+        """Switch and port at both ends of all global links."""
+        found = []
+        for one, other in combinations(range(self.groups), 2):
+            for number in range(self.parallel):
+                near, port = self.gateway((self.towards(one, other), number))
+                away, into = self.gateway((self.towards(other, one), number))
+                found.append((one * self.a + near, port, other * self.a + away, into))
+        return found
+
+    def order_of_ports(self, switch: int) -> list[int]:
+        """The ports of a switch in their order, as numbers in the order of the links."""
+        first = self.p + self.a - 1
+        ports = [
+            port for one, a, other, b in self._global() for at, port in ((one, a), (other, b)) if at == switch
+        ]
+        ranked = sorted(range(len(ports)), key=lambda at: ports[at])
+        return [*range(first), *(first + at for at in ranked)]
+
+    def routing(self, sim: Simulation) -> Routing:
+        """The routing of a simulation."""
+        return KINDS[self.kind](sim)
+
+
+@dataclass
+class Way:
+    """What a routing remembers of a packet."""
+
+    link: Global | None = None  # for which it heads in this group
+    is_diverted: bool = False  # to another group than that of its destination
+    crossed: int = 0  # global links
+    hops: int = 0  # local ones, in this group
+
+
+class Direct(Routing):
+    """`minimal`: the shortest way, over one of the parallel links that the first switch of a group draws."""
+
+    globals_most: ClassVar[int] = 1
+    locals_most: ClassVar[int] = 1  # levels for local hops in each group
+
+    def __init__(self, sim: Simulation) -> None:
+        super().__init__(sim)
+        assert sim.case.dragonfly is not None
+        self.net: Dragonfly = sim.case.dragonfly
+        self.taken = dict[str, int]()  # how often which decision was taken
+        self.levels = max(self._levels())
+
+    def _levels(self) -> tuple[int, int]:
+        """Levels of local channels and of global ones: none for more hops than there are groups to cross."""
+        most = min(self.globals_most, self.net.others)
+        return self.locals_most * (most + 1), max(most, 1)
+
+    def levels_to(self, origin: Switch, to: Switch) -> int:
+        is_local = origin.number // self.net.a == to.number // self.net.a
+        return self._levels()[not is_local]
+
+    def begin(self, packet: Packet) -> None:
+        packet.way = Way()
+
+    def note(self, what: str) -> None:
+        """Counts a decision."""
+        self.taken[what] = self.taken.get(what, 0) + 1
+
+    def hop(self, senses: Senses, packet: Packet) -> Hop:
+        here = senses.here
+        last = self.arrives(here, packet)
+        if last is not None:
+            return Hop(last)
+        way: Way = packet.way or Way()
+        packet.way = way
+        group, at = divmod(here.number, self.net.a)
+        there, seat = divmod(self.case.hosts[packet.destination], self.net.a)
+        if group == there:
+            return self.go_local(senses, way, at, seat)
+        if way.link is None:
+            way.link = self.draw(group, there, senses.chance)
+        self.reconsider(senses, way, group, there)
+        gateway, port = self.net.gateway(way.link)
+        if gateway != at:
+            return self.go_local(senses, way, at, gateway)
+        level = way.crossed
+        packet.way = Way(None, way.is_diverted, way.crossed + 1)
+        return Hop(port, level)
+
+    def draw(self, group: int, there: int, chance: Chance) -> Global:
+        """One of the links to a group."""
+        number = chance.below(self.net.parallel) if self.net.parallel > 1 else 0
+        return self.net.towards(group, there), number
+
+    def other(self, group: int, there: int, chance: Chance) -> Global | None:
+        """One of the links that do not lead to a group."""
+        if self.net.groups < 3:
+            return None
+        to, number = divmod(chance.below((self.net.others - 1) * self.net.parallel), self.net.parallel)
+        return to + (to >= self.net.towards(group, there)), number
+
+    def reconsider(self, senses: Senses, way: Way, group: int, there: int) -> None:
+        """May take another link than the one that the packet heads for."""
+
+    def port(self, at: int, other: int) -> int:
+        """The port of a switch to another of its group."""
+        return self.net.p + other - (other > at)
+
+    def first_port(self, at: int, link: Global) -> int:
+        """The port of a switch of a group that begins the way to a link."""
+        gateway, port = self.net.gateway(link)
+        return port if gateway == at else self.port(at, gateway)
+
+    def go_local(self, senses: Senses, way: Way, at: int, to: int) -> Hop:
+        """The hop from a switch to another of its group."""
+        level = self.local_level(way)
+        way.hops += 1
+        return Hop(self.port(at, to), level)
+
+    def local_level(self, way: Way) -> int:
+        """The level of the next local hop."""
+        return way.crossed
+
+
+class Valiant(Direct):
+    """`valiant`: over a link to another group that its source draws."""
+
+    globals_most = 2
+
+    def begin(self, packet: Packet) -> None:
+        packet.way = Way()
+        group, there = (self.case.hosts[end] // self.net.a for end in (packet.source, packet.destination))
+        if group != there:
+            packet.way.link = self.other(group, there, self.sim.chance_at_source(packet))
+
+
+class Ugal(Direct):
+    """`ugal`: the first switch compares a direct link with another."""
+
+    globals_most = 2
+
+    def is_open(self, way: Way) -> bool:
+        """Whether a packet may still be diverted."""
+        return way.crossed == way.hops == 0
+
+    def reconsider(self, senses: Senses, way: Way, group: int, there: int) -> None:
+        assert way.link is not None
+        at = senses.here.number % self.net.a
+        if not self.is_open(way):
+            return
+        other = self.other(group, there, senses.chance)
+        if other is None:
+            return
+        ports = [self.first_port(at, link) for link in (way.link, other)]
+        if self.prefers(senses, "link", *ports):
+            way.link, way.is_diverted = other, True
+
+    def prefers(self, senses: Senses, what: str, direct: int, other: int) -> bool:
+        """Whether the other of two ports looks better than the one on the direct way."""
+        threshold = self.net.threshold
+        queues = senses.occupancy(direct), senses.occupancy(other)
+        wins = queues[0] > 2 * queues[1] + threshold
+        looks = "compared" if queues[0] > threshold else "at once"
+        self.note(f"{what}: " + ("other" if wins else f"direct, {looks}"))
+        return wins
+
+
+class Par(Ugal):
+    """`par`: every switch of the first group does, and local hops of the others may be replaced by two."""
+
+    locals_most = 2
+
+    def is_open(self, way: Way) -> bool:
+        return way.crossed == 0 and not way.is_diverted
+
+    def local_level(self, way: Way) -> int:
+        return 2 * way.crossed + way.hops
+
+    def go_local(self, senses: Senses, way: Way, at: int, to: int) -> Hop:
+        there_is_a_third = self.net.a > 2
+        may_turn = (
+            way.crossed > 0 or way.link is None
+        )  # beyond the first group, or in that of the destination
+        if there_is_a_third and may_turn and way.hops == 0:
+            third = senses.chance.below(self.net.a - 2)
+            for known in sorted((at, to)):
+                third += third >= known
+            if self.prefers(senses, "hop", self.port(at, to), self.port(at, third)):
+                to = third
+        return super().go_local(senses, way, at, to)
+
+
+KINDS: dict[str, type[Direct]] = {"minimal": Direct, "valiant": Valiant, "ugal": Ugal, "par": Par}
