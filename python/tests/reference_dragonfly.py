@@ -61,7 +61,8 @@ class Dragonfly:
             routing["threshold"] = f"{self.threshold} flits"
         elif self.kind == "sst-ugal":
             routing["bias"] = f"{self.threshold} flits"
-        classes = {"host": (case.host_rate, case.host_latency)}
+        own = case.host_rate, case.host_latency
+        classes = {"host": own, "global": own}  # a single group has no global links, but a rate for them
         for link in case.links:
             is_local = link.a // self.a == link.b // self.a
             classes["local" if is_local else "global"] = link.rate, link.latency
@@ -132,7 +133,6 @@ class Direct(Routing):
         super().__init__(sim)
         assert sim.case.dragonfly is not None
         self.net: Dragonfly = sim.case.dragonfly
-        self.taken = dict[str, int]()  # how often which decision was taken
         self.levels = max(self._levels())
 
     def _levels(self) -> tuple[int, int]:
@@ -146,10 +146,6 @@ class Direct(Routing):
 
     def begin(self, packet: Packet) -> None:
         packet.way = Way()
-
-    def note(self, what: str) -> None:
-        """Counts a decision."""
-        self.taken[what] = self.taken.get(what, 0) + 1
 
     def hop(self, senses: Senses, packet: Packet) -> Hop:
         here = senses.here
@@ -246,7 +242,7 @@ class Ugal(Direct):
         queues = senses.occupancy(direct), senses.occupancy(other)
         wins = queues[0] > 2 * queues[1] + threshold
         looks = "compared" if queues[0] > threshold else "at once"
-        self.note(f"{what}: " + ("other" if wins else f"direct, {looks}"))
+        self.taken[f"{what}: " + ("other" if wins else f"direct, {looks}")] += 1
         return wins
 
 

@@ -8,14 +8,16 @@ from typing import Any
 
 from reference_channel import Channel, Packet
 from reference_crossbar import Crossbar
+from reference_nodes import Endpoint
 from reference_switches import Switch, Unlimited
 
 
 class Dropper(Switch):
     """A switch that drops packets, and sends the refusals from its virtual input.
 
-    In a tick what has waited too long is taken out, then what comes is taken in: acknowledgements, and the
-    others by their ports. Then refusals are made, by port and in the order in which packets came.
+    In a tick what has waited too long is taken out, then what comes is taken in: what goes on and
+    acknowledgements, and then what else is for endpoints, by ports. Then refusals are made, by port and in
+    the order in which packets came.
     """
 
     def connect(self) -> None:
@@ -26,8 +28,12 @@ class Dropper(Switch):
 
     def take_all(self, heads: list[Packet]) -> None:
         self.late = self.expire()
-        for packet in sorted(heads, key=lambda head: (head.what != "ack", head.port)):
+        for packet in sorted(heads, key=lambda head: (self.is_looked_at(head), head.port)):
             self.take(packet)
+
+    def is_looked_at(self, packet: Packet) -> bool:
+        """Whether a packet comes for an endpoint of this switch, and may be dropped or answered there."""
+        return packet.what != "ack" and isinstance(self.out[packet.out].to, Endpoint)
 
     def decide(self) -> None:
         late = self.late + self.expire()

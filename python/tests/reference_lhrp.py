@@ -67,8 +67,11 @@ class LhrpSource(Source):
         )
         if goes_first or refused.is_reserved or not refused.packets:
             return pull
-        ask = replace(refused.packets[0], kind=self.kind(self.asks), what="reservation")
-        return replace(ask, flits=self.case.control, asked=sum(packet.flits for packet in refused.packets))
+        ask = replace(
+            refused.packets[0], kind=self.kind(self.asks), what="reservation", flits=self.case.control
+        )
+        ask.number = ask.sequence = 0  # what is drawn for its grant does not know it by a message
+        return replace(ask, asked=sum(packet.flits for packet in refused.packets))
 
     def go(self, queue: Queue, packet: Packet) -> None:
         if packet.what == "reservation":

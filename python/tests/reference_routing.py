@@ -5,6 +5,7 @@ A head is routed on the state as of the beginning of the tick in which it comes 
 
 from __future__ import annotations
 
+from collections import Counter
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class Routing:
 
     def __init__(self, sim: Simulation) -> None:
         self.sim, self.case = sim, sim.case
+        self.taken = Counter[str]()  # how often which decision by queues was taken
 
     def levels_to(self, origin: Switch, to: Switch) -> int:
         """Levels in use on a channel between switches."""

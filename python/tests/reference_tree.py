@@ -166,5 +166,7 @@ class Ancestor(Routing):
             return Hop(tree.default(number, packet.destination))
         ups = range(tree.first_up(place.level), tree.first_up(place.level) + tree.ports_up(place.level))
         if self.case.upwards == "least-loaded":
+            loads = {senses.occupancy(port) for port in ups}
+            self.taken["up: by load" if len(loads) > 1 else "up: drawn"] += 1
             return Hop(least(ups, senses.occupancy, chance))
         return Hop(ups[chance.below(len(ups))])
