@@ -21,7 +21,7 @@ from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_hash import Chance, at_source, at_source_in_turn, of_made, on_arrival
 from reference_nodes import Endpoint, Node
-from reference_queueing import queue_count, queue_of
+from reference_queueing import lanes, queue_count, queue_of
 from reference_routing import FlowDefault, InOrder, Routing, Senses, Shortest, levels_between
 from reference_signals import Order
 from reference_switches import Hop, Switch, Unlimited
@@ -94,8 +94,7 @@ class Simulation:
     def _memory(self, round_trip: int, levels: int) -> Memory:
         """The input buffers of a port where so many levels are in use."""
         size = self.case.input_buffer or round_trip
-        queues = self.case.acknowledge + self.queues * len(self.case.priorities)
-        in_use = self.case.networks * queues * levels
+        in_use = self.case.networks * lanes(self.case) * levels
         if self.case.per == "vc" or self.case.input_buffer is None:
             return Memory([size] * self.vcs)
         if self.case.per == "port":
@@ -119,8 +118,7 @@ class Simulation:
         if packet.port >= 0:
             chance = on_arrival(switch.number, packet.port, tick)
         else:
-            about = packet.source, max(packet.number, 0), max(packet.sequence, 0)
-            chance = of_made(switch.number, tick, about)
+            chance = of_made(switch.number, tick, packet.source, packet.label)
         return self.routing.hop(Senses(switch, chance), packet)
 
     def chance_at_source(self, packet: Packet) -> Chance:
@@ -128,9 +126,8 @@ class Simulation:
         source = packet.source
         if packet.turn is not None and self.case.networks * self.queues > 1:
             return at_source_in_turn(source, packet.turn)
-        number = self.endpoints[source].number(packet)
-        when = packet.made if packet.made >= 0 else self.now
-        return at_source(source, number, packet.sequence, when // self.tick)
+        label = self.endpoints[source].label(packet)
+        return at_source(source, label, (packet.made if packet.made >= 0 else self.now) // self.tick)
 
     def record(
         self, packet: Packet, where: tuple[str, str], when: tuple[int, int, int], event: str = "sent"
@@ -148,8 +145,14 @@ class Simulation:
         kind = classes.index(what if what in classes else "control") if "control" in classes else 0
         ends = packet.destination, packet.source
         reply = Packet(kind, *about, self.case.control, *ends, what=what, granted=granted, asked=packet.asked)
-        reply.number, reply.made = packet.number, self.now
-        return reply
+        reply.label, reply.made = packet.label, self.now
+        return self.in_network(reply)
+
+    def in_network(self, packet: Packet) -> Packet:
+        """Draws the virtual network of a control packet that an endpoint makes."""
+        chance = at_source(packet.source, packet.label, self.now // self.tick)
+        packet.network = chance.below(self.case.networks)
+        return packet
 
     def at(self, when: int, node: Node, action: Callable[[], None] | None = None) -> None:
         """Does something at a time, and has a node decide when all that happens then has happened."""

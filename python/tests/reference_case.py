@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reference_dragonfly import Dragonfly
-    from reference_protocols import Protocol
+    from reference_protocol import Protocol
     from reference_tree import Tree
 
 CONTROL, DATA = 0, 1
@@ -88,6 +88,12 @@ class Case:
         graded = [f"{name} (priority {one})" for one in self.priorities for name in for_data]
         return (*(name for name in names if name not in for_data), *graded)
 
+    @cached_property
+    def controls(self) -> int:
+        """Classes of control packets in use: the best ones."""
+        used = self.classes if self.protocol is not None or self.acknowledge else self.classes[1:]
+        return sum(name in ("reservation", "grant", "control") for name in used)
+
     def class_of(self, name: str, grade: int = 0) -> int:
         """The number of a traffic class, for data that of their grade."""
         graded = f"{name} (priority {self.priorities[grade]})"
@@ -148,7 +154,7 @@ class Case:
     @property
     def reserves_late(self) -> bool:
         """Whether an output reserves room only once two packets wait for it."""
-        everywhere = self.voq[DATA] and (self.voq[CONTROL] or not self.acknowledge)
+        everywhere = self.voq[DATA] and (self.voq[CONTROL] or not self.controls)
         return everywhere and not self.interleave
 
     @property

@@ -25,7 +25,6 @@ class Packet:
     level: int = 0
     way: Any = None  # what the routing remembers of it
     made: int = -1  # when it was, if it is an answer
-    number: int = -1  # of its message, among those of one source in the order in which they began
     turn: int | None = None  # none before its source has considered it
     network: int = 0
     bubble: bool = False  # enters a ring, where room for another packet must be left
@@ -38,6 +37,7 @@ class Packet:
     granted: int = -1  # the time that it carries, for protocols with one
     asked: int = 0  # flits that a reservation is for
     waited: int = 0  # in input buffers
+    label: tuple[int, int] | None = None  # by which chance knows it: a message's number, and a place in that
     is_marked: bool = False  # met congestion, or answers one that did
     carries: dict[str, float] = field(default_factory=dict)  # what others tell its destination
 

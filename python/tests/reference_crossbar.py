@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
-from reference_case import CONTROL
 from reference_channel import Packet
 from reference_switches import Switch
 
@@ -180,7 +179,7 @@ class Crossbar(Switch):
                 self.leave(packet)
                 self.release(packet, end)
                 packet.tail = end
-                output.turns[CONTROL] = packet.port + 1
+                output.turns[packet.kind] = packet.port + 1
                 is_alone = channel.free_at <= self.sim.now
                 self.cut_in(channel, packet, vc)
                 if not self.has_queues:
@@ -192,16 +191,19 @@ class Crossbar(Switch):
     def slipping(self, number: int) -> list[Packet]:
         """The control packet of the next input that has one, if it has credit and its queue is empty."""
         output = self.outputs[number]
-        turn = output.turns[CONTROL]
-        inputs = self.inputs[turn:] + self.inputs[:turn]
-        packets = [next(self.firsts(number, CONTROL, port)) for port in inputs if output.order[CONTROL][port]]
-        return [
-            packet
-            for packet in packets[:1]
-            if not self.queues[number][packet.next_vc]
-            and (packet.flits if self.has_queues else self.needs(packet))
-            <= self.out[number].memory.room(packet.next_vc)
-        ]
+        for kind in range(self.case.controls):
+            turn = output.turns[kind]
+            inputs = self.inputs[turn:] + self.inputs[:turn]
+            packets = [next(self.firsts(number, kind, port)) for port in inputs if output.order[kind][port]]
+            if packets and self.may_slip(packets[0]):
+                return packets[:1]
+        return []
+
+    def may_slip(self, packet: Packet) -> bool:
+        """Whether the output queue of a control packet is empty, and the channel has credit for it."""
+        needs = packet.flits if self.has_queues else self.needs(packet)
+        is_first = not self.queues[packet.out][packet.next_vc]
+        return is_first and needs <= self.out[packet.out].memory.room(packet.next_vc)
 
     def crossing(self, packet: Packet) -> int:
         """The time that a packet takes in the crossbar."""

@@ -1,4 +1,4 @@
-"""DCQCN, after docs/protocols/dcqcn.md, where no mark is left to chance."""
+"""DCQCN, after docs/protocols/dcqcn.md, with marks by the engine's hash."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from reference_channel import Packet
+from reference_hash import reds, who
 from reference_nodes import Endpoint
 from reference_paced import Marking, PacedSource
-from reference_protocols import Queue
+from reference_protocol import Queue
 
 if TYPE_CHECKING:
     from reference import Simulation
@@ -25,6 +26,7 @@ class Dcqcn(Marking):
     mark_all: int = 8
     mark_from: int | None = None  # with a chance of 0 up to `mark_all`; `None`: the same
     cnp_interval: int = 1
+    mark_chance: float = 0.0
     gain: float = 0.5
     alpha_timer: int = 10_000
     timer: int = 10_000
@@ -49,6 +51,7 @@ class Dcqcn(Marking):
         return cls(
             mark_all=mark_all,
             mark_from=draw.choice([None, draw.randint(0, mark_all)]),
+            mark_chance=draw.choice([0.0, 0.3, 1.0]),
             cnp_interval=some_time(),
             gain=draw.choice([0.5, 1 / 16, 1, 0.0, draw.random()]),
             alpha_timer=some_time(),
@@ -64,15 +67,17 @@ class Dcqcn(Marking):
         first = self.mark_all if self.mark_from is None else self.mark_from
         return {
             "kind": "dcqcn", "mark_from": f"{first} flits", "mark_all": f"{self.mark_all} flits",
-            "mark_chance": 0.0, "cnp_interval": f"{self.cnp_interval} ps", "gain": self.gain,
+            "mark_chance": self.mark_chance, "cnp_interval": f"{self.cnp_interval} ps", "gain": self.gain,
             "alpha_timer": f"{self.alpha_timer} ps", "timer": f"{self.timer} ps",
             "byte_counter": f"{self.byte_counter} flits", "recovery_stages": self.recovery_stages,
             "increase": f"{self.increase} Mb/s", "hyper_increase": f"{self.hyper_increase} Mb/s",
             "rate_min": f"{self.rate_min} Mb/s",
         }  # fmt: skip
 
-    def marks(self, waiting: int) -> bool:
-        return waiting > self.mark_all
+    def marks(self, waiting: int, packet: Packet, tick: int) -> bool:
+        first = self.mark_all if self.mark_from is None else self.mark_from
+        name = who(packet.source, packet.label)
+        return reds(waiting, (first, self.mark_all), self.mark_chance, name, tick)
 
     def source(self) -> type[Endpoint]:
         return DcqcnSource

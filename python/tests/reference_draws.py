@@ -9,7 +9,7 @@ from itertools import combinations, permutations
 
 from reference import Simulation
 from reference_case import Case, Link, Message
-from reference_queueing import queue_count
+from reference_queueing import lanes
 
 NETS: dict[str, tuple[int, list[tuple[int, int]]]] = {
     "star": (1, []),
@@ -104,6 +104,7 @@ def queued_case(kind: str, seed: int) -> Case:
 
 
 def with_queues(case: Case, draw: random.Random) -> Case:
+    """Gives a case several queues per port, and divides or shares their memory."""
     queueings = ["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"]
     memories = ["vc", "port", "shared"]
     may_share = case.ring != "bubble"
@@ -114,8 +115,7 @@ def with_queues(case: Case, draw: random.Random) -> Case:
     if case.kind == "cioq" and case.ring != "bubble" and draw.random() < 0.1:
         case = replace(case, speedup=None, voq=(True, True))
     if per != "vc":
-        queues = case.acknowledge + queue_count(case) * len(case.priorities)
-        in_use = case.networks * queues * Simulation(case).levels
+        in_use = case.networks * lanes(case) * Simulation(case).levels
         most = case.packet_max * (1 + (case.ring == "bubble"))
         case = replace(case, input_buffer=in_use * most + draw.choice([0, 1, most, 3 * most + 1, 40 * most]))
     return case
@@ -124,7 +124,7 @@ def with_queues(case: Case, draw: random.Random) -> Case:
 def lattice_case(kind: str, seed: int) -> Case:
     """Dimension order on a small HyperX or torus, in one order or in two with a virtual network for each.
 
-    Acknowledgements would draw theirs at random. In rings of odd length there is one shortest way.
+    Acknowledgements would choose theirs by occupancy, too. In rings of odd length there is one shortest way.
     """
     draw = random.Random(f"lattice {kind} {seed}")
     case = random_case(kind, seed)
@@ -133,7 +133,7 @@ def lattice_case(kind: str, seed: int) -> Case:
     orders = draw.choice([(), ("xy", "yx"), ("yx", "xy"), ("yx",)])
     weighs = len(orders) > 1 and draw.random() < 0.5
     case = replace(case, dims=dims, orders=orders, weighs=weighs, levels=False, ring=ring)
-    case = replace(case, fifo=case.fifo or weighs, acknowledge=case.acknowledge and len(orders) < 2)
+    case = replace(case, fifo=case.fifo or weighs, acknowledge=case.acknowledge and not weighs)
     count, each, latency = dims[0] * dims[1], draw.choice([1, 2]), draw.choice([0, 1000, 10_000])
     hosts = tuple(at for at in range(count) for _ in range(each))
     links = tuple(
@@ -146,16 +146,21 @@ def lattice_case(kind: str, seed: int) -> Case:
     for one in case.messages:
         a, b = one.source % len(hosts), one.destination % len(hosts)
         if a != b:
-            whole = -(-one.flits // case.packet_max) * case.packet_max
-            flits = whole if ring == "bubble" else one.flits
-            messages.append(replace(one, source=a, destination=b, flits=flits))
+            messages.append(replace(one, source=a, destination=b))
     messages = messages or [Message(0, 1, case.packet_max, 0)]
     case = replace(case, hosts=hosts, links=links, messages=tuple(messages))
     if ring == "bubble":
-        most = 2 * case.packet_max
-        input_buffer = case.input_buffer and max(case.input_buffer, most)
-        case = replace(case, output_buffer=max(case.output_buffer, most), input_buffer=input_buffer)
+        case = in_whole_packets(case)
     return with_queues(case, draw)
+
+
+def in_whole_packets(case: Case) -> Case:
+    """The case with packets of one length, and with room for two of them, as bubbles need."""
+    most = case.packet_max
+    messages = tuple(replace(one, flits=-(-one.flits // most) * most) for one in case.messages)
+    input_buffer = case.input_buffer and max(case.input_buffer, 2 * most)
+    output_buffer = max(case.output_buffer, 2 * most)
+    return replace(case, messages=messages, input_buffer=input_buffer, output_buffer=output_buffer)
 
 
 def graded_case(kind: str, seed: int) -> Case:
@@ -181,12 +186,16 @@ def interleaved_case(kind: str, seed: int) -> Case:
 
 
 def windowed_case(kind: str, seed: int) -> Case:
-    """A random case with acknowledgements, most of whose messages go to one endpoint, for windows to change.
+    """A random case with acknowledgements, most of whose messages go to one endpoint."""
+    return windowed(random_case(kind, seed), random.Random(f"windowed {kind} {seed}"))
+
+
+def windowed(case: Case, draw: random.Random) -> Case:
+    """Gives a case acknowledgements, and has most of its messages go to one endpoint.
 
     Some come after a time in which send queues were silent. In most there is room to wait in switches.
     """
-    draw = random.Random(f"windowed {kind} {seed}")
-    case, messages = random_case(kind, seed), []
+    messages = list[Message]()
     most, longest = case.packet_max, draw.choice([5, 30, 60])
     hot, often = draw.randrange(len(case.hosts)), draw.choice([0, 0.5, 0.9])
     for one in case.messages[: draw.choice([4, 8, 16])]:
@@ -204,8 +213,8 @@ def windowed_case(kind: str, seed: int) -> Case:
 
 def round_trip(case: Case) -> int:
     """The longest time of a largest packet and its acknowledgement in the empty network."""
-    times, ends = [], range(len(case.hosts))
-    for source, destination in permutations(ends, 2):
+    times, step = list[int](), 1 if case.dims is None else max(1, len(case.hosts) // 3)  # of many, some
+    for source, destination in permutations(range(0, len(case.hosts), step), 2):
         alone = replace(case, messages=(Message(source, destination, case.packet_max, 0),), acknowledge=True)
         times.append(max(row.tail for row in Simulation(replace(alone, protocol=None)).run()))
     return max(times)

@@ -53,7 +53,7 @@ class Dropper(Switch):
             came = packet.tail - self.case.span(behind, self.into[packet.port].flit)
             self.release(replace(packet, flits=1), max(now, came))
         reply = self.sim.reply(packet, what, granted)
-        reply.port, reply.came, reply.tail, reply.vc = -1, now - self.pipeline, now, self.sim.vc(reply, self)
+        reply.network, reply.port, reply.came, reply.tail = 0, -1, now - self.pipeline, now
         self.direct(reply)
         self.take(reply)
 
@@ -168,7 +168,14 @@ class LastHop(Dropper):
         super().send(channel, packet, vc, now)
         self.left(packet.out, self.case.grade_of(packet.kind), packet.flits)
         self.level[packet.out][0] += packet.flits
-        self.sim.at(channel.free_at, self, partial(self.left, packet.out, 0, packet.flits))
+        self.sim.at(channel.free_at, self, partial(self.has_left, channel, packet))
+
+    def has_left(self, channel: Channel, packet: Packet) -> None:
+        """The tail of a packet leaves, unless control packets have held it up."""
+        if packet.kind >= self.case.controls and channel.free_at > self.sim.now:
+            self.sim.at(channel.free_at, self, partial(self.has_left, channel, packet))
+        else:
+            self.left(self.out.index(channel), 0, packet.flits)
 
     def left(self, out: int, grade: int, flits: int) -> None:
         """Flits have left."""

@@ -1,4 +1,4 @@
-"""Explicit congestion notification after InfiniBand, after docs/protocols/ecn.md, without `marking_rate`."""
+"""Explicit congestion notification after InfiniBand, after docs/protocols/ecn.md."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from reference_channel import Packet
+from reference_hash import SEED, below, mixed, who
 from reference_nodes import Endpoint
 from reference_paced import Marking, PacedSource
-from reference_protocols import Queue
+from reference_protocol import Queue
 
 if TYPE_CHECKING:
     from reference import Simulation
-
-_NEVER = 1 << 60
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,7 @@ class Ecn(Marking):
     increase_period: int = 0
     table: tuple[int, ...] = ()
     index_increase: int = 1
+    marking_rate: int = 0
 
     @classmethod
     def random(cls, draw: random.Random, most: int) -> Ecn:
@@ -58,7 +58,7 @@ class Ecn(Marking):
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {
             "kind": "ecn", "threshold": f"{self.threshold} flits", "notify": self.notify,
-            "increase_period": f"{self.increase_period} ps",
+            "marking_rate": self.marking_rate, "increase_period": f"{self.increase_period} ps",
         }  # fmt: skip
         for name in ("increment", "decrement", "timer"):
             if getattr(self, name) is not None:
@@ -67,8 +67,9 @@ class Ecn(Marking):
             keys |= {"table": [f"{delay} ps" for delay in self.table], "index_increase": self.index_increase}
         return keys
 
-    def marks(self, waiting: int) -> bool:
-        return waiting > self.threshold
+    def marks(self, waiting: int, packet: Packet, tick: int) -> bool:
+        drawn = below(mixed(SEED, who(packet.source, packet.label)), self.marking_rate + 1)
+        return waiting > self.threshold and drawn == 0
 
     def source(self) -> type[Endpoint]:
         return EcnSource
@@ -123,7 +124,7 @@ class EcnSource(PacedSource):
     def wakes_at(self, queue: Queue) -> int | None:
         delay, next_at = self.delays.get(queue.destination, Delay()), self.next.get(queue.destination, 0)
         if delay.value and not self.decrement:
-            return _NEVER
+            return None
         deaf_until = 0 if delay.increased is None else delay.increased + self.increase_period
         steps = -(-delay.value // self.decrement) if delay.value else 0
         time = max(next_at, deaf_until, delay.since + steps * self.timer)

@@ -11,7 +11,8 @@ from reference_channel import Packet
 from reference_crossbar import Crossbar
 from reference_hash import of_flow
 from reference_nodes import Endpoint
-from reference_protocols import Protocol, Queue, Source
+from reference_protocol import Protocol, Queue
+from reference_protocols import Source
 from reference_switches import Switch, Unlimited
 
 ON_THE_WAY = ("set-up", "data", "probe", "tear-down")

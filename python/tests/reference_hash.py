@@ -1,4 +1,4 @@
-"""What routings draw for a packet on its way, by the hashes that the engine draws with.
+"""What is drawn for a packet, its way and its mark, by the hashes that the engine draws with.
 
 The pages say only that it is a hash of the seed, the packet or its connection, the place and the time; which
 one was read in the engine (`rng.rs`, and where its routings are asked).
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 SEED, WORD = 1, (1 << 64) - 1
+Label = tuple[int, int]
+"""Of a packet: the number of its message as those of its source began, and its place in that."""
 
 
 def mixed(one: int, other: int) -> int:
@@ -25,6 +27,11 @@ def turned(word: int, by: int) -> int:
     return (word << by | word >> 64 - by) & WORD
 
 
+def below(word: int, count: int) -> int:
+    """A word as a number from 0 to one less than a count."""
+    return (word >> 32) * count >> 32
+
+
 class Chance:
     """Numbers drawn one after the other, from a word."""
 
@@ -34,7 +41,7 @@ class Chance:
     def below(self, count: int) -> int:
         """A number from 0 to one less than a count."""
         self.word = mixed(self.word, 1)
-        return (self.word >> 32) * count >> 32
+        return below(self.word, count)
 
 
 T = TypeVar("T")
@@ -59,16 +66,30 @@ def on_arrival(switch: int, port: int, tick: int) -> Chance:
     return Chance(switch << 16 ^ port ^ turned(tick, 40) ^ mixed(SEED, 0))
 
 
-def of_made(switch: int, tick: int, about: tuple[int, int, int]) -> Chance:
-    """The same for a packet that a switch makes, by its source, and its message and place in that."""
-    source, message, sequence = about
-    key = mixed(source << 32 | message, sequence)
-    return Chance(mixed(mixed(mixed(SEED, tick), switch), key))
+def who(source: int, label: Label | None) -> int:
+    """What tells a packet from others: its source and its label; none is like that of the first packet."""
+    message, place = label or (0, 0)
+    return mixed(source << 32 | message, place)
 
 
-def at_source(source: int, message: int, sequence: int, tick: int) -> Chance:
-    """What the source of a packet draws for it, whose message has a number there."""
-    return Chance(mixed(SEED, mixed(source << 32 | message, turned(sequence, 48) ^ tick)))
+def of_made(switch: int, tick: int, source: int, label: Label | None) -> Chance:
+    """The same for a packet that a switch makes, by its source and label."""
+    return Chance(mixed(mixed(mixed(SEED, tick), switch), who(source, label)))
+
+
+def at_source(source: int, label: Label | None, tick: int) -> Chance:
+    """What the source of a packet draws for it."""
+    message, place = label or (0, 0)
+    return Chance(mixed(SEED, mixed(source << 32 | message, turned(place, 48) ^ tick)))
+
+
+def reds(waiting: int, lengths: tuple[int, int], chance: float, packet: int, tick: int) -> bool:
+    """Whether a packet, by `who` it is, is marked that leaves so many flits behind it at a time in ticks."""
+    first, every = lengths
+    if waiting > every or waiting <= first:
+        return waiting > every
+    drawn = ((mixed(mixed(SEED, tick), packet) >> 11) + 1) / (1 << 53)
+    return drawn < chance * (waiting - first) / (every - first)
 
 
 def at_source_in_turn(source: int, turn: int) -> Chance:

@@ -11,7 +11,8 @@ from reference_crossbar import Crossbar
 from reference_droppers import DropperCrossbar, DropperUnlimited
 from reference_lhrp import LhrpSource, LhrpSwitch
 from reference_nodes import Endpoint
-from reference_protocols import Protocol, Source
+from reference_protocol import Protocol
+from reference_protocols import Source
 from reference_srp import SrpSource
 from reference_srp_blocks import key
 from reference_switches import Switch

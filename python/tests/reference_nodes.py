@@ -8,8 +8,9 @@ from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
-from reference_case import CONTROL, DATA, Message
+from reference_case import DATA, Message
 from reference_channel import Channel, Packet
+from reference_hash import Label
 
 if TYPE_CHECKING:
     from reference import Simulation
@@ -55,7 +56,7 @@ class Node:
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         """Starts a packet on a channel."""
         channel.free_at = max(now + ceil(packet.flits * channel.pace), packet.tail)
-        if packet.kind == CONTROL:
+        if packet.kind < self.case.controls:
             channel.cut_until = channel.free_at
         channel.memory.used[vc] += packet.flits
         channel.turns[packet.kind] = vc + 1
@@ -109,21 +110,25 @@ class Endpoint(Node):
             self.acks.append(self.sim.reply(packet, "ack"))
 
     def settle(self) -> None:
-        while self.acks and self.fits(self.acks[0]) and (self.case.interleave or self.is_free):
-            self.begin(self.acks.popleft())
+        while self.case.interleave or self.is_free:
+            ack = next(filter(self.fits, self.acks), None)
+            if ack is None:
+                break
+            self.acks.remove(ack)
+            self.begin(ack)
         for ready in self.ready:
             key = self.next_key(ready) if self.is_free else None
             if key is not None:
                 packet = self.queues[key].popleft()
-                packet.number = self.numbers.setdefault(packet.message, len(self.numbers))
-                packet.message = packet.number
+                packet.label = self.label(packet)
+                packet.message = self.numbers.setdefault(packet.message, len(self.numbers))
                 self.begin(packet)
                 if self.queues[key]:
                     ready.append(key)
 
     def next_key(self, ready: deque[Key]) -> Key | None:
         """The send queue whose turn it is, taken out of the round robin."""
-        if self.sim.keeps_queues:
+        if self.sim.keeps_queues and self.case.protocol is None:
             return self.next_of_lines(ready)
         lacked = set[int]()
         for at, key in enumerate(ready):
@@ -161,20 +166,22 @@ class Endpoint(Node):
 
     def consider(self, key: Key) -> int:
         """Gives the first packet of a send queue a virtual network; returns its virtual channel."""
-        packet, networks = self.queues[key][0], self.case.networks
+        packet = self.queues[key][0]
         if packet.turn is None:
             packet.turn = self.turn
             self.turn += 1
-            packet.network = packet.turn % networks
+        self.take_network(packet)
+        return self.vc(packet)
+
+    def take_network(self, packet: Packet) -> None:
+        """Gives a data packet a virtual network by its turn, or by what is there of each."""
+        networks = self.case.networks
+        assert packet.turn is not None
+        packet.network = packet.turn % networks
         if self.case.weighs:
             channel, turns = self.out[0], [(packet.turn + step) % networks for step in range(networks)]
             choices = [replace(packet, network=turn, port=channel.port) for turn in turns]
             packet.network = min(choices, key=channel.to.committed).network
-        return self.vc(packet)
-
-    def number(self, packet: Packet) -> int:
-        """The number of a packet's message: what has not begun would get the next."""
-        return packet.number if packet.number >= 0 else self.numbers.get(packet.message, len(self.numbers))
 
     def vc(self, packet: Packet) -> int:
         """The virtual channel of a packet that goes now: its routing decides first."""
@@ -185,13 +192,17 @@ class Endpoint(Node):
         """Whether the switch has room for a packet."""
         return packet.flits <= self.out[0].memory.room(self.vc(packet))
 
+    def label(self, packet: Packet) -> Label:
+        """By what chance knows a packet: a message that has not begun would get the next number."""
+        return packet.label or (self.numbers.get(packet.message, len(self.numbers)), packet.sequence)
+
     def begin(self, packet: Packet) -> None:
         """Starts a packet."""
         packet.tail = self.sim.now
-        if packet.number < 0 <= packet.message:
-            packet.number = self.numbers.setdefault(packet.message, len(self.numbers))
+        if packet.what == "data":
+            packet.label = self.label(packet)
         channel, vc = self.out[0], self.vc(packet)
-        if packet.kind == CONTROL and self.case.interleave:
+        if packet.kind < self.case.controls and self.case.interleave:
             self.cut_in(channel, packet, vc)
         else:
             self.send(channel, packet, vc, self.sim.now)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from reference_channel import Channel, Packet
 from reference_crossbar import Crossbar
+from reference_hash import reds, who
 from reference_nodes import Endpoint
 from reference_switches import Switch, Unlimited
 from reference_windows import Windowed, WindowQueue, WindowSource
@@ -13,11 +14,12 @@ from reference_windows import Windowed, WindowQueue, WindowSource
 
 @dataclass(frozen=True)
 class Nscc(Windowed):
-    """Its parameters. `mark` is both `mark_from` and `mark_all`, so that chance has no part."""
+    """Its parameters."""
 
     base_rtt: int = 0
     target: int = 0
-    mark: int = 0
+    mark: int = 0  # all beyond it
+    mark_from: int = 0  # some beyond it
     window: float = 0
     proportional_increase: float = 0.0
     fair_increase: float = 0.0
@@ -34,7 +36,7 @@ class Nscc(Windowed):
             "proportional_increase", "fair_increase", "constant_increase", "fast_increase", "gamma", "gain",
         )  # fmt: skip
         keys: dict[str, object] = {"kind": "nscc", "window": f"{self.window} flits"}
-        keys |= dict.fromkeys(("mark_from", "mark_all"), f"{self.mark} flits")
+        keys |= {"mark_from": f"{self.mark_from} flits", "mark_all": f"{self.mark} flits"}
         keys |= {key: f"{getattr(self, key)} ps" for key in times}
         return keys | {key: getattr(self, key) for key in numbers}
 
@@ -164,7 +166,11 @@ class Marker(Switch):
     """A switch that marks data where much waits, they included."""
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
-        if packet.what == "data" and sum(self.bound[packet.out]) - packet.flits > self.case.protocol.mark:  # type: ignore[union-attr]
+        its, tick = self.case.protocol, now // self.case.tick()
+        its = getattr(its, "nscc", its)
+        assert isinstance(its, Nscc)
+        behind, name = sum(self.bound[packet.out]) - packet.flits, who(packet.source, packet.label)
+        if packet.what == "data" and reds(behind, (its.mark_from, its.mark), 1.0, name, tick):
             packet.carries["marked"] = 1
         super().send(channel, packet, vc, now)
 

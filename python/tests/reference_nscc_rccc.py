@@ -20,11 +20,6 @@ class NsccRccc(Windowed):
     nscc: Nscc = field(default_factory=Nscc)
     rccc: Rccc = field(default_factory=Rccc)
 
-    @property
-    def mark(self) -> int:
-        """What switches mark from."""
-        return self.nscc.mark
-
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {"kind": "nscc+rccc"}
         for name, its in (("nscc", self.nscc), ("rccc", self.rccc)):

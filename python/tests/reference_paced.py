@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from reference_channel import Channel, Packet
 from reference_crossbar import Crossbar
 from reference_nodes import Endpoint
-from reference_protocols import Protocol, Queue, Source
+from reference_protocol import Protocol, Queue
+from reference_protocols import Source
 from reference_switches import Switch, Unlimited
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class Marking(Protocol):
     classes = ("control", "data")
     is_red = False  # marks by what a packet leaves behind, whether there is credit for more or not
 
-    def marks(self, waiting: int) -> bool:
+    def marks(self, waiting: int, packet: Packet, tick: int) -> bool:
         """Whether a packet is marked that leaves when so many flits wait for its output, or behind it."""
         raise NotImplementedError
 
@@ -96,8 +97,7 @@ class PacedSource(Source):
     def receive(self, packet: Packet) -> None:
         """Answers a data packet."""
         if self.case.acknowledge:
-            self.answer(packet, "ack")
-            self.control[0][-1].is_marked = packet.is_marked
+            self.answer(packet, "ack").is_marked = packet.is_marked
 
 
 class MarkingSwitch(Switch):
@@ -108,7 +108,7 @@ class MarkingSwitch(Switch):
         assert isinstance(protocol, Marking)
         behind = waiting - packet.flits if protocol.is_red else waiting
         super().send(channel, packet, vc, now)
-        if packet.what == "data" and protocol.marks(behind):
+        if packet.what == "data" and protocol.marks(behind, packet, now // self.case.tick()):
             packet.is_marked |= protocol.is_red or channel.memory.room(vc) >= self.case.packet_max
 
 

@@ -1,72 +1,20 @@
-"""What protocols with speculative packets have in common: parameters, send queues and endpoints."""
+"""What endpoints have in common under congestion controls: their send queues, and whose turn it is."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from reference_case import Case, Message
+from reference_case import Message
 from reference_channel import Packet
+from reference_hash import Label
 from reference_nodes import Endpoint, Key
-from reference_switches import Switch
+from reference_protocol import Queue
 
 if TYPE_CHECKING:
     from reference import Simulation
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """A congestion control with its parameters."""
-
-    stops: str = "growth"
-    time_to_wait: int | None = None
-    timed: ClassVar = ("speculative",)  # classes whose packets are dropped after the time to wait
-    counted: ClassVar = ("speculative",)  # and at the last hop, over a threshold, if there is one
-    answers_all = False  # whether all data are acknowledged, whatever the scenario says
-    one_class = False  # whether control packets go with data where there are no acknowledgements
-
-    @property
-    def needs_acknowledgements(self) -> bool:
-        """Whether it takes them for its own ends."""
-        return False
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The traffic classes, the best first."""
-        raise NotImplementedError
-
-    def keys(self) -> dict[str, object]:
-        """Its table in the scenario."""
-        raise NotImplementedError
-
-    def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
-        """What endpoints are, and switches of a kind."""
-        raise NotImplementedError
-
-    def settled(self, case: Case) -> Case:
-        """The case as it is under this protocol."""
-        return case
-
-
-@dataclass(eq=False)
-class Queue:
-    """What an endpoint knows of a send queue."""
-
-    destination: int
-    grade: int = 0
-    fresh: deque[Packet] = field(default_factory=deque)  # not sent yet
-    again: list[tuple[int, int, int, Packet]] = field(default_factory=list)  # by granted time
-    extra: deque[Packet] = field(default_factory=deque)  # reservations, and what is tried again
-    waiting: int = 0  # refused packets that have not been sent again
-    allowed: int = 0  # first tries that may go while there are any
-    wakes: int = -1  # when it joins the round robin by itself
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to send, now or later."""
-        return not (self.fresh or self.again or self.extra)
 
 
 class Source(Endpoint):
@@ -85,6 +33,7 @@ class Source(Endpoint):
         self.grades: dict[int, int] = {}  # of its messages, by their numbers
         self.ring: list[Queue] = []
         self.created: list[Message] = []
+        self.fresh: list[Packet] = []  # answers of this tick, if they go between the flits of others
         self.sent: dict[tuple[int, int], Packet] = {}  # what may have to be sent again
         self.granted_until = 0
 
@@ -168,10 +117,14 @@ class Source(Endpoint):
         """Whether a packet may have been dropped."""
         return self.case.name_of(packet.kind).startswith("speculative")
 
-    def answer(self, packet: Packet, what: str, granted: int = -1) -> None:
+    def answer(self, packet: Packet, what: str, granted: int = -1) -> Packet:
         """Sends a control packet back."""
         reply = self.sim.reply(packet, what, granted)
-        self.control[reply.kind].append(reply)
+        if self.case.interleave:
+            self.fresh.append(reply)
+        else:
+            self.control[reply.kind].append(reply)
+        return reply
 
     def grant(self, flits: int) -> int:
         """The beginning of the next interval of the channel to this endpoint that is free."""
@@ -199,7 +152,17 @@ class Source(Endpoint):
         heappush(queue.again, (time, packet.message, packet.sequence, packet))
         self.sim.at(max(time, self.sim.now), self)
 
+    def reply(self) -> None:
+        """Sends the answers of this tick in the order in which they were made, if none waits."""
+        for reply in self.fresh:
+            if not any(self.control) and self.fits(reply):
+                self.begin(reply)
+            else:
+                self.control[reply.kind].append(reply)
+        self.fresh = []
+
     def settle(self) -> None:
+        self.reply()
         for message in self.created:
             self.add(message)
         self.created = []
@@ -208,13 +171,24 @@ class Source(Endpoint):
                 self.join(queue)
         if self.is_free:
             self.send_one()
+        if self.case.interleave and not self.is_free:
+            while self.send_control() or self.send_ahead(set()):
+                pass
+
+    def send_control(self) -> bool:
+        """Sends the first control packet that has credit, and tells whether there was one."""
+        for control in self.control:
+            packet = next(filter(self.fits, control), None)
+            if packet is not None:
+                control.remove(packet)
+                self.begin(packet)
+                return True
+        return False
 
     def send_one(self) -> None:
         """Sends control packets, else what goes ahead of data, else what is due, else in turn."""
-        for control in self.control:
-            if control and self.fits(control[0]):
-                self.begin(control.popleft())
-                return
+        if self.send_control():
+            return
         lacking = set[int]()
         if self.send_ahead(lacking):
             return
@@ -234,8 +208,7 @@ class Source(Endpoint):
             return False
         queue = min(due, key=lambda queue: (queue.again[0][0], queue.destination))
         packet = queue.again[0][-1]
-        if not self.fits(packet):
-            lacking.add(packet.kind)
+        if self.lacks(queue, packet, lacking):
             return False
         self.go(queue, packet)
         self.line_up(queue)
@@ -249,14 +222,43 @@ class Source(Endpoint):
                 self.ring.remove(queue)
                 if pull is not None:
                     self.sleep(queue, pull)
-            elif pull.kind not in lacking and self.fits(pull):
+            elif not self.lacks(queue, pull, lacking):
                 self.ring.remove(queue)
                 self.go(queue, pull)
                 self.requeue(queue, pull)
                 return True
-            else:
-                lacking.add(pull.kind)
         return False
+
+    def lacks(self, queue: Queue, packet: Packet, lacking: set[int]) -> bool:
+        """Whether a packet lacks credit, or has to leave it to one ahead of it; if it does, that is noted."""
+        vcs = self.case.networks * self.sim.queues * self.sim.levels  # of a class
+        most = self.case.networks * (self.sim.queues if packet.what == "data" else 1)
+        if sum(vc // vcs == packet.kind for vc in lacking) == most:
+            return True
+        self.choose(queue, packet)
+        vc = self.vc(packet)
+        lacks = vc in lacking or not self.fits(packet)
+        if packet.what == "data":
+            if queue.turn is None:
+                queue.turn, self.turn = self.turn, self.turn + 1
+            queue.turn = queue.turn if lacks else None
+        if lacks:
+            lacking.add(vc)
+        return lacks
+
+    def choose(self, queue: Queue, packet: Packet) -> None:
+        """Gives a packet its virtual network: data by the turn of their send queue, others by chance."""
+        if packet.what == "data":
+            packet.turn = self.turn if queue.turn is None else queue.turn
+            self.take_network(packet)
+        else:
+            packet.label = self.label(packet)
+            self.sim.in_network(packet)
+
+    def label(self, packet: Packet) -> Label:
+        if packet.what != "data":
+            return 0, 0
+        return self.numbers.setdefault(packet.message, len(self.numbers)), packet.sequence
 
     def requeue(self, queue: Queue, sent: Packet) -> None:
         """A queue that had its turn goes to the end of the round robin."""

@@ -16,6 +16,12 @@ def queue_count(case: Case) -> int:
             return case.queues
 
 
+def lanes(case: Case) -> int:
+    """Virtual channels of a port that are in use in each network and level."""
+    datas = sum(name.startswith(("data", "speculative")) for name in case.classes)
+    return case.controls + datas * queue_count(case)
+
+
 def queue_of(case: Case, destination: int, network: int, ahead: int) -> int:
     """The queue, modulo their number, of a packet that takes the output `ahead` of the next switch."""
     match case.queueing:

@@ -101,10 +101,8 @@ class RatedSource(FlowSource):
         raise NotImplementedError
 
     def send_one(self) -> None:
-        for control in self.control:
-            if control and self.fits(control[0]):
-                self.begin(control.popleft())
-                return
+        if self.send_control():
+            return
         lacking, able = set[int](), list[Any]()
         at = 0
         while at < len(self.order):

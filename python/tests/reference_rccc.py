@@ -120,6 +120,7 @@ class RcccSource(WindowSource):
             queue.told -= packet.asked
 
     def settle(self) -> None:
+        self.reply()
         self.give()
         super().settle()
 
@@ -139,6 +140,5 @@ class RcccSource(WindowSource):
             self.given += flits
             self.next = (self.next if self.next > now - 1.0 else now) + max(flits * pace, 1.0)
             ends, size = (self.number, source), self.case.control
-            self.control[0].append(
-                Packet(self.kind("control"), 0, 0, size, *ends, what="credit", asked=flits)
-            )
+            credit = Packet(self.kind("control"), 0, 0, size, *ends, what="credit", asked=flits)
+            self.control[0].append(self.sim.in_network(credit))

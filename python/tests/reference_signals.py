@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reference_case import CONTROL, DATA
 from reference_channel import Packet
 from reference_nodes import Endpoint, Node
-from reference_protocols import Protocol
+from reference_protocol import Protocol
 from reference_switches import Switch
 
 if TYPE_CHECKING:
@@ -131,7 +131,6 @@ class Ordering(Switch):
             letter.order = order
             if self.protocol.in_band:
                 letter.port, letter.came, letter.tail = -1, self.sim.now - self.pipeline, self.sim.now
-                letter.vc = self.sim.vc(letter, self)
                 self.direct(letter)
                 super().take(letter)
             else:

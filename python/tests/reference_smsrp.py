@@ -9,7 +9,8 @@ from reference_channel import Packet
 from reference_crossbar import Crossbar
 from reference_droppers import DropperCrossbar, DropperUnlimited
 from reference_nodes import Endpoint
-from reference_protocols import Protocol, Queue, Source
+from reference_protocol import Protocol, Queue
+from reference_protocols import Source
 from reference_switches import Switch
 
 

@@ -12,8 +12,10 @@ from reference_case import Message
 from reference_channel import Packet
 from reference_crossbar import Crossbar
 from reference_droppers import DropperCrossbar, DropperUnlimited
+from reference_hash import Label
 from reference_nodes import Endpoint
-from reference_protocols import Protocol, Queue, Source
+from reference_protocol import Protocol, Queue
+from reference_protocols import Source
 from reference_srp_blocks import Block, Flight, SrpQueue, key
 from reference_switches import Switch
 
@@ -138,8 +140,10 @@ class SrpSource(Source):
         return answer.what == "nack" and flight.second == "none"
 
     def fits(self, packet: Packet) -> bool:
-        if self.brings_first(packet) and not super().fits(self.blocks[key(packet)].fresh[0]):
-            return False
+        if self.brings_first(packet):
+            first = replace(self.blocks[key(packet)].fresh[0], network=packet.network)
+            if not super().fits(first):
+                return False
         return super().fits(packet)
 
     def is_for_block(self, packet: Packet) -> bool:
@@ -155,13 +159,16 @@ class SrpSource(Source):
         while self.hurried:
             pull = self.pull(self.hurried[0])
             if isinstance(pull, Packet) and pull.what == "reservation":
-                if self.fits(pull):
-                    self.go(self.hurried.pop(0), pull)
-                    return True
-                lacking.add(pull.kind)
-                return False
+                if self.lacks(self.hurried[0], pull, lacking):
+                    return False
+                self.go(self.hurried.pop(0), pull)
+                return True
             self.hurried.pop(0)
         return False
+
+    def label(self, packet: Packet) -> Label:
+        number = self.numbers.get(packet.message, len(self.numbers))
+        return number, packet.sequence
 
     def requeue(self, queue: Queue, sent: Packet) -> None:
         if self.brings_first(sent):
@@ -170,6 +177,7 @@ class SrpSource(Source):
             super().requeue(queue, sent)
 
     def go(self, queue: Any, packet: Packet) -> None:
+        self.numbers.setdefault(packet.message, len(self.numbers))
         if packet.what == "reservation":
             queue.open.append(queue.parts[0])
         elif queue.again and packet is queue.again[0][-1]:

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from reference_channel import Packet
-from reference_protocols import Queue
+from reference_protocol import Queue
 
 
 def key(packet: Packet) -> tuple[int, int]:

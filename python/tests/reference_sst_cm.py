@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from reference_channel import Packet
 from reference_crossbar import Crossbar
 from reference_nodes import Endpoint
-from reference_protocols import Queue, Source
+from reference_protocol import Queue
+from reference_protocols import Source
 from reference_signals import DIVISOR, Letter, Order, Signalling
 from reference_sst_streams import SstCrossbar, SstUnlimited
 from reference_switches import Switch

@@ -75,6 +75,8 @@ class Switch(Node):
         hop = self.sim.hop(self, packet)
         packet.out, packet.level, packet.bubble = hop.port, hop.level, hop.bubble
         packet.next_vc = self.sim.vc(packet, self.out[packet.out].to)
+        if packet.port < 0:
+            packet.vc = packet.next_vc
 
     def came_from(self, packet: Packet) -> Node | None:
         """The node before this one on the packet's way; none if the packet was made here."""

@@ -12,7 +12,7 @@ from reference_draws import round_trip
 from reference_hpcc import Hpcc
 from reference_nscc import Nscc
 from reference_nscc_rccc import NsccRccc
-from reference_protocols import Protocol
+from reference_protocol import Protocol
 from reference_rccc import Rccc
 from reference_swift import Swift
 
@@ -90,13 +90,15 @@ def _hpcc(draw: Draw) -> Hpcc:
 
 
 def _nscc(draw: Draw) -> Nscc:
+    mark = draw.choice([0, 1, draw.most, draw.most, 3 * draw.most, 8 * draw.most])
     most, base = draw.most, draw.choice([draw.trip, draw.part(0.7, 1, 1, 1.5)])
     target = draw.choice([base, draw.part(0.1, 0.3, 1)])
     nscc = Nscc(
         restart=draw.silence(),
         base_rtt=base,
         target=target,
-        mark=draw.choice([0, 1, most, most, 3 * most, 8 * most]),
+        mark=mark,
+        mark_from=draw.choice([mark, draw.randint(0, mark)]),
         window=draw.choice([1, most, 3 * most, 10 * most, 40 * most]),
         proportional_increase=draw.choice([0.0, 0.5, 2.0, 5.0]),
         fair_increase=draw.choice([0.0, 0.3, 2.0]),

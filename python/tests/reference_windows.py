@@ -7,7 +7,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from reference_channel import Packet
-from reference_protocols import Protocol, Queue, Source
+from reference_protocol import Protocol, Queue
+from reference_protocols import Source
 
 if TYPE_CHECKING:
     from reference import Simulation
@@ -106,7 +107,7 @@ class WindowSource(Source):
         queue.heard = self.sim.now
         self.react(queue, packet, self.sim.now - sent, flits)
 
-    def answer(self, packet: Packet, what: str, granted: int = -1) -> None:
-        reply = self.sim.reply(packet, what, granted)
+    def answer(self, packet: Packet, what: str, granted: int = -1) -> Packet:
+        reply = super().answer(packet, what, granted)
         reply.carries = packet.carries
-        self.control[reply.kind].append(reply)
+        return reply

@@ -16,9 +16,9 @@ from functools import partial
 import pytest
 from reference import Simulation
 from reference_case import Case
+from reference_protocol_draws import random_protocol
 from reference_routing_draws import UPWARDS, dragonfly_case, tree_case
 from test_reference import KINDS, SIMPLER, compare, difference
-from test_reference_protocols import random_protocol
 
 ON_DRAGONFLIES = ("minimal", "valiant", "ugal", "par")
 ROUTINGS = (*ON_DRAGONFLIES, *(f"nca {up}" for up in UPWARDS))
