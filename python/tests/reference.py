@@ -19,6 +19,7 @@ from math import ceil
 from reference_case import Case, Row
 from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
+from reference_dragonfly_ways import KINDS
 from reference_hash import Chance, at_source, at_source_in_turn, of_made, on_arrival
 from reference_nodes import Endpoint, Node
 from reference_queueing import lanes, queue_count, queue_of
@@ -71,7 +72,7 @@ class Simulation:
     def _routing(self) -> Routing:
         case = self.case
         if case.dragonfly is not None:
-            return case.dragonfly.routing(self)
+            return KINDS[case.dragonfly.kind](self)
         if case.tree is not None:
             return FlowDefault(self) if case.has_flows else Ancestor(self)
         return Shortest(self) if case.dims is None else InOrder(self)
