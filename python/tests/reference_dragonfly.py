@@ -53,8 +53,7 @@ class Dragonfly:
             routing["threshold"] = f"{self.threshold} flits"
         elif self.kind == "sst-ugal":
             routing["bias"] = f"{self.threshold} flits"
-        own = case.host_rate, case.host_latency
-        classes = {"host": own, "global": own}  # a single group has no global links, but a rate for them
+        classes = {"host": (case.host_rate, case.host_latency)}
         for link in case.links:
             is_local = link.a // self.a == link.b // self.a
             classes["local" if is_local else "global"] = link.rate, link.latency

@@ -4,7 +4,7 @@ use super::build::{Wire, runs};
 use super::cut::cut;
 use super::plan::{LinkPlan, RecordPlan, VirtualChannels, capped, rounded};
 use super::post::Post;
-use crate::graph::Graph;
+use crate::graph::{Graph, Peer};
 use crate::protocol::signal::Passage;
 use crate::scenario::{Scenario, Snapshots};
 use crate::switch::parameters::{Buffer, Parameters};
@@ -44,9 +44,11 @@ impl Ground<'_> {
         (0..=self.scale.packet_flits).map(time).collect()
     }
 
-    /// Times of packets over the crossbar.
+    /// Times of packets over the crossbar, which is faster than the fastest channel: a class may have none, such as that of global links
+    /// in a dragonfly of one group.
     pub(super) fn crossbar(&self, wires: &[Wire]) -> Vec<u32> {
-        let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(1);
+        let ports = self.graph.switches.iter().flatten().filter(|port| port.peer != Peer::None);
+        let fastest = ports.map(|port| wires[usize::from(port.class)].rate.0).max().unwrap_or(1);
         self.times(Rate(fastest.saturating_mul(self.switch.speedup() as u64)))
     }
 
