@@ -51,7 +51,10 @@ impl<S: Source> NicSet<S> {
         self.nodes[endpoint].lane(grade).parked.leave(queue);
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.take_turn(endpoint, queue, &packet);
-        self.queues[queue].turn = None;
+        // A reservation takes no turn, and leaves that for which data wait.
+        if turn.is_some() {
+            self.queues[queue].turn = None;
+        }
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
         if first && packet.cold.class() as usize >= self.first_job {
