@@ -10,7 +10,7 @@ from typing import Any
 from reference_case import Case, Link
 from reference_channel import Packet
 from reference_hash import least, of_flow
-from reference_routing import Foreseen, Routing, Senses
+from reference_routing import Routing, Senses
 from reference_switches import Hop
 
 
@@ -156,7 +156,7 @@ class Ancestor(Routing):
         assert tree is not None
         place = tree.place(number)
         chance = senses.chance
-        if self.case.upwards == "flow-hash" and not isinstance(senses, Foreseen):
+        if self.case.upwards == "flow-hash":
             chance = of_flow(number, packet.source, packet.destination)
         if tree.is_above(place, packet.destination):
             links = tree.links_up(place.level - 1) if place.level else 1

@@ -31,7 +31,7 @@ CONTROLLED = (
     "nca random, ecn",
 )
 """Routings under congestion controls."""
-CAUGHT = {"par": (308,), "ugal": (208,)}
+CAUGHT = {"nca flow-hash": (1, 31), "par": (308,), "ugal": (208,)}
 """By routing, cases in which the engine once did something else than the pages say."""
 
 

@@ -1,7 +1,7 @@
 //! Packets that reach a switch: they are routed on the state as of the beginning of the tick, then taken in.
 use super::ahead;
 use super::channel::Inlet;
-use super::circuits::{Place, chance, connection};
+use super::circuits::{Place, of_flow};
 use super::fabric::Fabric;
 use super::partition::Partition;
 use super::plan::VCS_MAX;
@@ -71,13 +71,11 @@ impl<A: Architecture> Senses for Here<'_, A> {
     #[inline(never)]
     fn of_flow(&mut self, n: u32) -> u32 {
         let pool = &self.fabric.pool;
-        let (src, dst) = match self.packet {
+        let flow = match self.packet {
             Routee::Pooled(id) => (pool.cold[id].src, pool.hot[id].dst),
             Routee::Made(src, dst) => (src, dst),
         };
-        let chance = chance(self.fabric.plan.seed, self.switch, connection(src, dst));
-        // As `ByConnection` has it, whose routes flows of the fluid model take.
-        scale(mix(chance, 1), n)
+        of_flow(self.fabric.plan.seed, self.switch, flow, n)
     }
 
     fn occupancy(&mut self, port: u16) -> u32 {
@@ -173,15 +171,15 @@ impl<A: Architecture> Partition<A> {
             }
         };
         route.leave();
-        let hot = &mut self.fabric.pool.hot[id];
+        let (cold, hot) = (&self.fabric.pool.cold, &mut self.fabric.pool.hot[id]);
         hot.set_route(route);
         hot.out = hop.port;
         hot.next_vc = match channel.spread {
             None => channel.base + hop.level,
             Some(first) => {
-                first
-                    + ahead::queue_beyond(plan, (switch, hop.port), dst, &route) * plan.vcs.levels as u8
-                    + hop.level
+                let flow = (cold[id].src, dst);
+                let queue = ahead::queue_beyond(plan, (switch, hop.port), flow, &route);
+                first + queue * plan.vcs.levels as u8 + hop.level
             }
         };
         let (next_vc, flits) = (hot.next_vc, hot.flits());

@@ -39,7 +39,7 @@ impl Senses for AtSource<'_> {
         let queue = match &plan.queues {
             Assignment::Port(_) => {
                 let route = Route { network, ..Route::default() };
-                ahead::queue_beyond(plan, (switch, port), hot.dst, &route)
+                ahead::queue_beyond(plan, (switch, port), (src, hot.dst), &route)
             }
             _ => kept_queue(plan, self.class, (src, hot.dst), network),
         };
@@ -58,12 +58,12 @@ fn kept_queue(plan: &Plan, class: u8, (src, dst): (u32, u32), network: u8) -> u8
 
 /// The queue in the first switch of a packet from a source to a destination.
 #[inline]
-pub(super) fn first_queue(plan: &Plan, class: u8, (src, dst): (u32, u32), route: &Route) -> u8 {
+pub(super) fn first_queue(plan: &Plan, class: u8, flow: (u32, u32), route: &Route) -> u8 {
     match plan.queues {
         Assignment::Single => 0,
-        Assignment::Kept(_) => kept_queue(plan, class, (src, dst), route.network),
+        Assignment::Kept(_) => kept_queue(plan, class, flow, route.network),
         Assignment::Port(_) if plan.vcs.classes[class as usize].control => 0,
-        Assignment::Port(_) => ahead::queue_in(plan, plan.graph.endpoints[src as usize], dst, route),
+        Assignment::Port(_) => ahead::queue_in(plan, plan.graph.endpoints[flow.0 as usize], flow, route),
     }
 }
 

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// Packets that wait for a busy output do not block those for others of the same switch (low-order head-of-line blocking);
 /// those that wait further ahead still do. The queue has credits of its own, so the sender foresees the output that the
-/// packet will take in the next switch: exact where the routing is deterministic, else one of its draws, as it would be in an
-/// empty network. With fewer queues than ports, the port's number modulo the queues.
+/// packet will take in the next switch: exact where the routing is deterministic or goes by a hash of the flow, else one of its draws, as it
+/// would be in an empty network. With fewer queues than ports, the port's number modulo the queues.
 ///
 /// # Paper
 ///
