@@ -151,6 +151,7 @@ class LastHop(Dropper):
     def connect(self) -> None:
         super().connect()
         self.level = [[0 for _ in self.case.priorities] for _ in self.ports]
+        self.ends: dict[tuple[int, Packet], int] = {}  # of what is under way, by output and packet
 
     def ahead(self, out: int, packet: Packet) -> int:
         """Flits that wait for an output and are as urgent as a packet, or more, and those under way."""
@@ -168,14 +169,27 @@ class LastHop(Dropper):
         super().send(channel, packet, vc, now)
         self.left(packet.out, self.case.grade_of(packet.kind), packet.flits)
         self.level[packet.out][0] += packet.flits
-        self.sim.at(channel.free_at, self, partial(self.has_left, channel, packet))
+        out = self.out.index(channel)
+        self.ends[out, packet] = channel.free_at
+        self.sim.at(channel.free_at, self, partial(self.has_left, out, packet))
 
-    def has_left(self, channel: Channel, packet: Packet) -> None:
+    def cut_in(self, channel: Channel, packet: Packet, vc: int) -> None:
+        until, before = channel.free_at, dict(self.ends)
+        super().cut_in(channel, packet, vc)
+        out, took = self.out.index(channel), channel.free_at - max(until, self.sim.now)
+        start = self.ends[out, packet] - took
+        for key, end in before.items():
+            if key[0] == out and end > start:
+                self.ends[key] = end + took
+
+    def has_left(self, out: int, packet: Packet) -> None:
         """The tail of a packet leaves, unless control packets have held it up."""
-        if packet.kind >= self.case.controls and channel.free_at > self.sim.now:
-            self.sim.at(channel.free_at, self, partial(self.has_left, channel, packet))
+        end = self.ends[out, packet]
+        if end > self.sim.now:
+            self.sim.at(end, self, partial(self.has_left, out, packet))
         else:
-            self.left(self.out.index(channel), 0, packet.flits)
+            del self.ends[out, packet]
+            self.left(out, 0, packet.flits)
 
     def left(self, out: int, grade: int, flits: int) -> None:
         """Flits have left."""

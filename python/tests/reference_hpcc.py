@@ -41,7 +41,6 @@ class HpccQueue(WindowQueue):
     base: float = 0.0  # what the window is changed from
     stage: int = 0  # how often it only grew
     count: int = 0  # packets sent
-    heard_of: int = 0  # packets acknowledged
     renewed: int = 0  # packets that had been sent when the base was last renewed
     sent: int = 0  # when the latest packet went, and its flits
     flits: int = 0
@@ -70,16 +69,16 @@ class HpccSource(WindowSource):
     def go(self, queue: HpccQueue, packet: Packet) -> None:
         queue.sent, queue.flits = self.sim.now, packet.flits
         queue.count += 1
+        packet.carries["count"] = queue.count
         super().go(queue, packet)
 
     def react(self, queue: HpccQueue, ack: Packet, took: int, flits: int) -> None:
         its, busy = self.protocol, ack.carries["busy"]
-        queue.heard_of += 1
         only_grows = busy < its.eta and queue.stage < its.max_stage
         window = (queue.base if only_grows else queue.base * its.eta / busy) + its.window_ai
         least = self.full() * (its.rate_min / int(self.case.host_rate * 10**9))
         queue.window = min(max(window, least), self.full())
-        if queue.heard_of > queue.renewed:
+        if ack.carries["count"] > queue.renewed:
             queue.renewed, queue.base = queue.count, queue.window
             queue.stage = queue.stage + 1 if only_grows else 0
 

@@ -36,8 +36,6 @@ GRADED = ("lhrp", "lhrp+srp", "smsrp", "srp")
 """Protocols that the second simulator knows with messages of several priorities, too."""
 THROTTLING = ("codes-cc", "sst-cm")
 """Protocols that the second simulator knows with one send queue for all destinations, too."""
-UNSEEN = ("hpcc", "lhrp", "lhrp+srp")
-"""Protocols whose switches measure control packets: here not between the flits of others."""
 
 
 def random_protocol(name: str, draw: random.Random, most: int) -> Protocol:
@@ -105,7 +103,7 @@ def network_case(name: str, seed: int) -> Case:
     case = with_queues(in_whole_packets(case) if case.ring == "bubble" else case, draw)
     if Simulation(case).vcs > MOST_VCS:
         case = replace(case, queueing="single", per="vc")
-    return replace(case, interleave=case.has_crossbar and name not in UNSEEN and draw.random() < 0.3)
+    return replace(case, interleave=case.has_crossbar and draw.random() < 0.3)
 
 
 def copying_case(variant: str, seed: int) -> Case:

@@ -143,10 +143,6 @@ impl Fabric {
             self.keep_accounts(channel, id);
         }
         let hot = &self.pool.hot[id];
-        if self.interleaves(hot.next_vc) {
-            let time = self.timing[self.channels[channel].row as u32].time(hot.flits());
-            self.cut_free[channel] = (self.now + time as Tick).max(hot.tail);
-        }
         if let Some(loads) = &mut self.probe.loads
             && channel < self.ports
             && hot.kind() == Kind::Data
@@ -186,16 +182,16 @@ impl Fabric {
         }
     }
 
-    /// Shows the protocol a packet that leaves on a channel for which so many flits wait in the switch; of several grades only those as
-    /// urgent as the packet count.
+    /// Shows the protocol a packet that leaves at a time on a channel for which so many flits wait in the switch; of several grades only
+    /// those as urgent as the packet count.
     #[inline(never)]
-    pub fn depart(&mut self, port: u32, id: u32, waiting: u32, agent: &mut dyn Agent) {
+    pub fn depart(&mut self, (port, at): (u32, Tick), id: u32, waiting: u32, agent: &mut dyn Agent) {
         self.take_credits(port);
         let hot = &self.pool.hot[id];
         let spare = self.credit(port, hot.next_vc) - hot.flits();
         let waiting = if self.plan.vcs.grades > 1 { self.as_urgent(port, hot.next_vc) } else { waiting };
         let departure = Departure {
-            now: self.now,
+            now: at,
             port,
             endpoint: self.endpoint_behind(port),
             flits: hot.flits(),

@@ -86,8 +86,6 @@ impl<A: Architecture> Partition<A> {
         let Routed { port, input, id } = routed;
         let local = self.fabric.inlets[input].local;
         let packet = self.fabric.pool.get(id);
-        let channel = &self.fabric.channels[port];
-        let under_way = if channel.free_at > self.fabric.now { channel.sending as u32 } else { 0 };
         let class = self.fabric.plan.vcs.class_of[packet.hot.vc as usize];
         let waiting = if self.fabric.plan.vcs.grades > 1 {
             let vc = packet.hot.next_vc;
@@ -99,7 +97,7 @@ impl<A: Architecture> Partition<A> {
         let arrival = Arrival {
             now: self.fabric.now,
             endpoint: self.endpoints[port],
-            level: waiting + under_way,
+            level: waiting + self.fabric.under_way(port),
             droppable: self.fabric.plan.vcs.classes[class as usize].droppable,
         };
         match self.agent.on_arrive(&arrival, &packet) {

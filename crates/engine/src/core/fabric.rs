@@ -2,6 +2,7 @@
 use super::Tick;
 use super::channel::{Channel, Far, Inlet, Lane, Timing, timings};
 use super::credits::Credit;
+use super::interleave::Afoot;
 use super::line::Line;
 use super::packet::{NIL, Pool};
 use super::plan::{LinkPlan, Plan, Share};
@@ -62,8 +63,8 @@ pub struct Fabric {
     /// Flits in switches that are bound for each virtual channel; empty if no source weighs them.
     pub(super) bound: Table<u32>,
     pub(super) timing: Table<Timing>,
-    /// When each channel can take another control packet between the flits of a data packet; empty if none goes there.
-    pub(super) cut_free: Table<Tick>,
+    /// What is under way on each channel; empty if packets are not interleaved.
+    pub(super) afoot: Table<Vec<Afoot>>,
     /// Credits of each virtual channel of each channel, a channel's side by side, and the packets that wait for it.
     pub(super) credits: Table<u32>,
     pub(super) lanes: Table<Lane>,
@@ -107,7 +108,7 @@ impl Fabric {
             promised: Table::default(),
             bound: Table::default(),
             timing: timings(&plan).into(),
-            cut_free: Table::default(),
+            afoot: Table::default(),
             credits: Table::default(),
             lanes: Table::default(),
             pools: Table::default(),
@@ -121,7 +122,7 @@ impl Fabric {
         fabric.wire(number);
         assert!(fabric.channels.len() < 1 << 29, "law broken: more channels than an event can name");
         if fabric.plan.interleave {
-            fabric.cut_free = vec![0; fabric.channels.len()].into();
+            fabric.afoot = vec![Vec::new(); fabric.channels.len()].into();
         }
         if !fabric.pools.is_empty() {
             fabric.borrowed = vec![0; fabric.credits.len()].into();
@@ -236,14 +237,21 @@ impl Fabric {
     pub fn transmit(&mut self, channel: u32, id: u32) {
         if self.unusual {
             self.account(channel, id);
+            self.note_alone(channel, id);
         }
+        self.launch(channel, id);
+    }
+
+    /// Starts a packet of which accounts know.
+    #[inline(always)]
+    pub(super) fn launch(&mut self, channel: u32, id: u32) {
         if channel < self.ports {
             self.wake_idly(channel);
         }
         self.start(channel, id);
     }
 
-    /// Starts a packet of which accounts know. It calls nothing but at its end, so that it need not keep what others have in registers.
+    /// The last of it: nothing is called but at its end, so that it need not keep what others have in registers.
     #[inline(never)]
     fn start(&mut self, channel: u32, id: u32) {
         let record = &mut self.channels[channel];
@@ -282,33 +290,6 @@ impl Fabric {
     #[inline(never)]
     fn leave(&mut self, line: u32, id: u32, head: Tick) {
         self.lines[line].out.push(&mut self.pool, id, head);
-    }
-
-    /// Whether a packet may start on a channel that is busy: a control packet, between the flits of what is under way.
-    #[inline(always)]
-    pub fn interleaves(&self, vc: u8) -> bool {
-        self.plan.interleave && self.plan.vcs.is_control(vc)
-    }
-
-    /// Starts a control packet between the flits of what is under way, which holds the channel for that much longer.
-    #[inline(never)]
-    pub fn cut_in(&mut self, channel: u32, id: u32) {
-        let now = self.now;
-        let record = &mut self.channels[channel];
-        let flit = self.timing[record.row as u32].time(1);
-        // It waits for the end of the flit under way, which may be the last.
-        let start = self.cut_free[channel].max(now + flit).min(record.free_at.max(now));
-        let (until, sending, starved) = (record.free_at, record.sending, record.starved);
-        record.free_at = start;
-        self.now = start;
-        self.transmit(channel, id);
-        self.now = now;
-        let record = &mut self.channels[channel];
-        let end = record.free_at;
-        record.starved = starved;
-        if until > now {
-            (record.free_at, record.sending) = (until + (end - start), sending);
-        }
     }
 
     /// A packet leaves its input: if its class may time out, what it waited there counts.

@@ -15,6 +15,7 @@ pub mod credits;
 pub mod cut;
 pub mod fabric;
 mod ground;
+mod interleave;
 pub mod kernel;
 mod limits;
 pub mod line;

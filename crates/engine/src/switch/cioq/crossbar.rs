@@ -47,7 +47,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     #[inline]
     pub(super) fn settle_pass(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
         if self.rules.interleave {
-            self.slip(fabric);
+            self.slip(fabric, agent);
         }
         let (mut all, mut pending) = (std::mem::take(&mut self.open), std::mem::take(&mut self.pending));
         self.pass = self.pass.wrapping_add(1);

@@ -10,7 +10,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     /// Sends control packets between the flits of other packets, past the crossbar's arbitration: in rounds, one per output
     /// and round, so that the order of outputs does not matter.
     #[inline(never)]
-    pub(super) fn slip(&mut self, fabric: &mut Fabric) {
+    pub(super) fn slip(&mut self, fabric: &mut Fabric, agent: &mut dyn Agent) {
         loop {
             let found: Vec<_> =
                 self.pending.iter().filter_map(|&port| Some((port, self.slipping(fabric, port)?))).collect();
@@ -18,7 +18,7 @@ impl<const W: usize, const V: usize> State<W, V> {
                 return;
             }
             for (port, (class, input)) in found {
-                self.slip_one(fabric, port, class, input);
+                self.slip_one(fabric, port, (class, input), agent);
             }
         }
     }
@@ -52,20 +52,24 @@ impl<const W: usize, const V: usize> State<W, V> {
         (if voq { fabric.pool.hot[queue].next } else { queue }, queue)
     }
 
-    fn slip_one(&mut self, fabric: &mut Fabric, port: u32, class: u8, input: u32) {
+    fn slip_one(&mut self, fabric: &mut Fabric, port: u32, cell: (u8, u32), agent: &mut dyn Agent) {
+        let (class, input) = cell;
         let (id, queue) = self.first_of(fabric, port, class, input);
         let seat = self.seats[self.outputs[port].switch];
         let hot = &mut fabric.pool.hot[id];
         let (flits, vc) = (hot.flits(), hot.vc);
         let end = (fabric.now + self.rules.crossbar[flits] as Tick).max(hot.tail);
         hot.tail = end;
-        self.leave_cell(fabric, port, (class, input), queue);
+        self.leave_cell(fabric, port, cell, queue);
         if input != seat.radix {
             fabric.release(seat.port + input, vc, flits, end);
         } else {
             fabric.leave_virtual_input(seat.switch, flits);
         }
         let output = &mut self.outputs[port];
+        if self.rules.departures {
+            fabric.depart((port, fabric.next_cut(port)), id, output.waiting, agent);
+        }
         output.turns[class as usize] = (input + 1) as u16;
         output.waiting -= flits;
         if fabric.channels[port].free_at <= fabric.now {
@@ -164,7 +168,7 @@ impl<const V: usize> Rules<V> {
         agent: &mut dyn Agent,
     ) {
         if self.departures {
-            fabric.depart(port, id, output.waiting, agent);
+            fabric.depart((port, fabric.now), id, output.waiting, agent);
         }
         output.waiting -= flits;
         output.leaving = vc;

@@ -78,7 +78,7 @@ impl<const V: usize> Unlimited<V> {
     pub(super) fn launch(&mut self, fabric: &mut Fabric, port: u32, id: u32, agent: &mut dyn Agent) {
         let hot = fabric.pool.hot[id];
         if self.departures {
-            fabric.depart(port, id, self.outputs[port].waiting, agent);
+            fabric.depart((port, fabric.now), id, self.outputs[port].waiting, agent);
         }
         let output = &mut self.outputs[port];
         output.waiting -= hot.flits();
