@@ -21,7 +21,7 @@ PAPER = (
     "Gómez, J. Duato, “Combining Source-adaptive and Oblivious Routing with Congestion Control in "
     "High-performance Interconnects using Hybrid and Direct Topologies”, ACM TACO 16(2), 2019"
 )
-REPORT = "docs/reports/2026-11-25-osha"
+REPORT = "docs/reports/2026-11-27-osha"
 """Holds the figures of what was measured beside the experiments."""
 PACKET_NS = 327.68
 """Time of a packet on a channel."""

@@ -105,7 +105,7 @@ def _cause(data: Data) -> str:
         f"{LATE:g} packets' times, where a place is free again four packets' times after its packet was "
         f"begun, the reduced tree has, at 1 to 5 flows a source, {late}. Neither the size of the tree nor "
         "the length of the flows makes the difference, and switches that store and forward make half of it "
-        "(docs/reports/2026-11-25-saa)."
+        "(docs/reports/2026-11-27-saa)."
     )
 
 
