@@ -53,13 +53,28 @@ impl Due {
         }
     }
 
-    /// The next time after `now`.
+    /// The next time after `now`. There may be one behind a time that has come, where what is due lacks credit that others need not.
     pub fn next(&self, now: Tick) -> Option<Tick> {
-        self.times.peek().map(|Reverse((at, ..))| *at).filter(|&at| at > now)
+        let Reverse((first, ..)) = self.times.peek()?;
+        if *first > now {
+            return Some(*first);
+        }
+        self.times.iter().map(|Reverse((at, ..))| *at).filter(|&at| at > now).min()
     }
 
     /// Whether a time has come.
     pub fn is_ready(&self, now: Tick) -> bool {
         self.times.peek().is_some_and(|Reverse((at, ..))| *at <= now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_time_may_stand_behind_one_that_has_come() {
+        let due = Due { times: [(5, 0, 0), (9, 1, 1)].map(Reverse).into() };
+        assert_eq!([4, 5, 8, 9].map(|now| due.next(now)), [Some(5), Some(9), Some(9), None]);
     }
 }
