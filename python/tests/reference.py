@@ -20,7 +20,7 @@ from reference_case import Case, Row
 from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_dragonfly_ways import KINDS
-from reference_hash import Chance, at_source, at_source_in_turn, of_made, on_arrival
+from reference_hash import Chance, Label, at_source, at_source_in_turn, of_made, on_arrival
 from reference_nodes import Endpoint, Node
 from reference_queueing import lanes, queue_count, queue_of
 from reference_routing import FlowDefault, InOrder, Routing, Senses, Shortest, levels_between
@@ -149,9 +149,10 @@ class Simulation:
         reply.label, reply.made = packet.label, self.now
         return self.in_network(reply)
 
-    def in_network(self, packet: Packet) -> Packet:
-        """Draws the virtual network of a control packet that an endpoint makes."""
-        chance = at_source(packet.source, packet.label, self.now // self.tick)
+    def in_network(self, packet: Packet, label: Label | None = None, when: int | None = None) -> Packet:
+        """Draws the virtual network of an endpoint's control packet, or of one known by a label at a time."""
+        when = self.now if when is None else when
+        chance = at_source(packet.source, label or packet.label, when // self.tick)
         packet.network = chance.below(self.case.networks)
         return packet
 

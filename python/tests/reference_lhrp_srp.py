@@ -9,6 +9,7 @@ from typing import Any
 from reference_channel import Packet
 from reference_crossbar import Crossbar
 from reference_droppers import DropperCrossbar, DropperUnlimited
+from reference_hash import Label
 from reference_lhrp import LhrpSource, LhrpSwitch
 from reference_nodes import Endpoint
 from reference_protocol import Protocol
@@ -72,6 +73,10 @@ class LhrpSrpSource(LhrpSource, SrpSource):
             SrpSource.go(self, queue, packet)
         else:
             super().go(queue, packet)
+
+    def label(self, packet: Packet) -> Label:
+        is_for_refused = packet.what == "reservation" and not self.is_for_block(packet)
+        return (0, 0) if is_for_refused else super().label(packet)
 
     def arrive(self, packet: Packet) -> None:
         Source.arrive(self, packet)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from reference_case import Case
 from reference_channel import Packet
+from reference_hash import Label
 from reference_nodes import Endpoint
 from reference_switches import Switch
 
@@ -59,6 +60,7 @@ class Queue:
     allowed: int = 0  # first tries that may go while there are any
     wakes: int = -1  # when it joins the round robin by itself
     turn: int | None = None  # of the data packet that it sends next; none before that has been considered
+    tried: tuple[Label, int] | None = None  # what another packet drew its network by, if that waits
 
     @property
     def is_empty(self) -> bool:

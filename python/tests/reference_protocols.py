@@ -242,6 +242,8 @@ class Source(Endpoint):
             if queue.turn is None:
                 queue.turn, self.turn = self.turn, self.turn + 1
             queue.turn = queue.turn if lacks else None
+        elif not lacks:
+            queue.tried = None
         if lacks:
             lacking.add(vc)
         return lacks
@@ -253,7 +255,8 @@ class Source(Endpoint):
             self.take_network(packet)
         else:
             packet.label = self.label(packet)
-            self.sim.in_network(packet)
+            queue.tried = queue.tried or (packet.label, self.sim.now)
+            self.sim.in_network(packet, *queue.tried)
 
     def label(self, packet: Packet) -> Label:
         if packet.what != "data":

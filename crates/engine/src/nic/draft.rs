@@ -135,13 +135,30 @@ impl<S: Source> NicSet<S> {
 
     /// Lets the routing choose for a packet, of data with its turn, and sets the virtual channel of the injection channel.
     pub(super) fn route_at_source(&self, fabric: &Fabric, turn: Option<u32>, packet: &mut Packet, class: u8) {
-        let (plan, cold) = (&*self.plan, &packet.cold);
+        let key = self.key_at_source(fabric, turn, packet);
+        self.route_by(fabric, (turn, key), packet, class);
+    }
+
+    /// What tells a packet, of data with its turn, from all others whose sources draw.
+    pub(super) fn key_at_source(&self, fabric: &Fabric, turn: Option<u32>, packet: &Packet) -> [u64; 2] {
+        let (vcs, cold) = (&self.plan.vcs, &packet.cold);
         let src = (cold.src as u64) << 32;
-        let key = match turn {
+        match turn {
             // A packet that waits for credit in its network and queue must not draw others meanwhile; nor has it a number yet.
-            Some(turn) if plan.vcs.networks > 1 || plan.vcs.queues > 1 => [src, turn.into()],
+            Some(turn) if vcs.networks > 1 || vcs.queues > 1 => [src, turn.into()],
             _ => [src | cold.message as u64, u64::from(cold.sequence()).rotate_left(48) ^ fabric.now],
-        };
+        }
+    }
+
+    /// The same with the key by which its source draws.
+    pub(super) fn route_by(
+        &self,
+        fabric: &Fabric,
+        (turn, key): (Option<u32>, [u64; 2]),
+        packet: &mut Packet,
+        class: u8,
+    ) {
+        let (plan, cold) = (&*self.plan, &packet.cold);
         let mut route = Route::default();
         if plan.circuits {
             // All packets of a source for a destination go one way.

@@ -209,6 +209,7 @@ impl<S: Source> NicSet<S> {
         }
         record.state = S::Queue::default();
         (record.wake_at, record.turn) = (None, None);
+        record.ask_by(None);
         self.nodes[endpoint].queues.remove(address(record.dst, record.grade));
         self.free.push(queue);
     }

@@ -206,6 +206,8 @@ struct Extra {
     retries: VecDeque<Again>,
     /// Of each message, by its number, the flits that were put off and have not been sent since.
     put_off: Vec<(u32, u32)>,
+    /// The key by which its next packet that is not data draws its virtual network, if that waits for credit.
+    asked: Option<[u64; 2]>,
 }
 
 impl<Q> SendQueue<Q> {
@@ -245,6 +247,18 @@ impl<Q> SendQueue<Q> {
     /// The tag of the first message.
     pub(super) fn tag(&self) -> u32 {
         self.extra.as_ref().and_then(|extra| extra.tags.front().copied()).unwrap_or(0)
+    }
+
+    /// The key by which a packet that is not data and waits for credit drew its virtual network.
+    pub(super) fn asked(&self) -> Option<[u64; 2]> {
+        self.extra.as_ref()?.asked
+    }
+
+    /// Keeps that key, or forgets it once the packet is sent.
+    pub(super) fn ask_by(&mut self, key: Option<[u64; 2]>) {
+        if key.is_some() || self.extra.is_some() {
+            self.extra.get_or_insert_default().asked = key;
+        }
     }
 
     /// Number of the first message, if it has one.

@@ -32,19 +32,24 @@ impl<S: Source> NicSet<S> {
         let mut packet = self.draft(fabric, endpoint, queue, pull);
         let turn = self.queues[queue].turn.unwrap_or(self.nodes[endpoint].turn);
         let turn = (packet.hot.kind() == Kind::Data).then_some(turn);
-        self.route_at_source(fabric, turn, &mut packet, class);
+        // What is not data keeps its key while it waits, as data their turn.
+        let asked = self.queues[queue].asked().filter(|_| turn.is_none());
+        let key = asked.unwrap_or_else(|| self.key_at_source(fabric, turn, &packet));
+        self.route_by(fabric, (turn, key), &mut packet, class);
         let channel = fabric.ports + endpoint;
         let vc = packet.hot.next_vc;
         // Nor does it take what one ahead of it in the round robin lacked.
         let lacks = fabric.credit(channel, vc) < packet.hot.flits() || !self.parks && lacking.has(vc);
         if lacks || self.is_behind(endpoint, queue, pull, &packet) {
             self.take_turn(endpoint, queue, &packet);
+            self.keep_key(queue, &packet, key);
             lacking.note(&self.plan, class, vc);
             return false;
         }
         if let Pull::Reserve(reserve) = pull
             && !self.follows(fabric, (channel, grade), &packet, &reserve)
         {
+            self.keep_key(queue, &packet, key);
             lacking.note(&self.plan, class, packet.hot.next_vc);
             return false;
         }
@@ -52,8 +57,9 @@ impl<S: Source> NicSet<S> {
         let first = self.commit(fabric, endpoint, queue, pull, &mut packet);
         self.take_turn(endpoint, queue, &packet);
         // A reservation takes no turn, and leaves that for which data wait.
-        if turn.is_some() {
-            self.queues[queue].turn = None;
+        match turn {
+            Some(_) => self.queues[queue].turn = None,
+            None => self.queues[queue].ask_by(None),
         }
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
@@ -116,6 +122,13 @@ impl<S: Source> NicSet<S> {
         if packet.hot.kind() == Kind::Data && record.turn.is_none() {
             record.turn = Some(node.turn);
             node.turn = node.turn.wrapping_add(1);
+        }
+    }
+
+    /// What is not data waits for the virtual network that it drew when it was first looked at.
+    fn keep_key(&mut self, queue: u32, packet: &Packet, key: [u64; 2]) {
+        if self.plan.vcs.networks > 1 && packet.hot.kind() != Kind::Data {
+            self.queues[queue].ask_by(Some(key));
         }
     }
 
