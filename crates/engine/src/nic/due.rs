@@ -17,15 +17,22 @@ pub struct Due {
 impl Due {
     /// Something was added to a queue's packets to send again, or taken from them. Those that may be dropped again are in no hurry.
     pub fn note<Q>(&mut self, number: u32, queue: &mut SendQueue<Q>) {
-        let Some(due) = queue.due() else { return };
-        if queue.noted.is_none_or(|noted| due.at < noted.get()) {
-            let at = due.at;
-            queue.noted = Some(NonZero::new(at).expect("law broken: a packet is due before the first"));
-            self.times.push(Reverse((at, queue.dst, number)));
+        let first = queue.due().map(|due| due.at);
+        let first = first.map(|at| NonZero::new(at).expect("law broken: a packet is due before the first"));
+        let before = std::mem::replace(&mut queue.noted, first);
+        if before == first {
+            return;
         }
+        // One that was sent in turn, while an earlier one of another queue lacked credit, is found later.
+        if let Some(at) = before
+            && self.times.peek() == Some(&Reverse((at.get(), queue.dst, number)))
+        {
+            self.times.pop();
+        }
+        self.times.extend(first.map(|at| Reverse((at.get(), queue.dst, number))));
     }
 
-    /// The queue whose time came first, if one has come; it stays the first until it is taken.
+    /// The queue whose time came first, if one has come.
     pub(super) fn first<Q>(
         &mut self,
         queues: &Table<SendQueue<Q>>,
@@ -40,17 +47,10 @@ impl Due {
             if queue.noted == NonZero::new(at) && directory.find(address(dst, queue.grade)) == Some(number) {
                 return Some(number);
             }
-            // A packet with an earlier time was added later; the queue may be forgotten, and another's by now.
+            // What came first in its queue changed; that may be forgotten, and another's by now.
             self.times.pop();
         }
         None
-    }
-
-    /// Takes the first queue out.
-    pub fn take<Q>(&mut self, queues: &mut Table<SendQueue<Q>>) {
-        if let Some(Reverse((_, _, number))) = self.times.pop() {
-            queues[number].noted = None;
-        }
     }
 
     /// The next time after `now`. There may be one behind a time that has come, where what is due lacks credit that others need not.
@@ -71,10 +71,33 @@ impl Due {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::packet::Packet;
+    use crate::nic::queue::Again;
 
     #[test]
     fn the_next_time_may_stand_behind_one_that_has_come() {
         let due = Due { times: [(5, 0, 0), (9, 1, 1)].map(Reverse).into() };
         assert_eq!([4, 5, 8, 9].map(|now| due.next(now)), [Some(5), Some(9), Some(9), None]);
+    }
+
+    #[test]
+    fn a_queue_that_sent_in_turn_has_the_place_of_what_comes_next() {
+        let (mut directory, mut due) = (Directory::default(), Due::default());
+        let queue = |dst, times: &[Tick]| {
+            let mut queue = SendQueue::<()>::default();
+            queue.dst = dst;
+            times.iter().for_each(|&at| queue.again(Again { at, ..Again::sent(&Packet::default()) }));
+            queue
+        };
+        let mut queues = Table::from(vec![queue(0, &[3, 9]), queue(1, &[5])]);
+        for number in 0..2 {
+            directory.add(address(number, 0), number);
+            due.note(number, &mut queues[number]);
+        }
+        assert_eq!([2, 9].map(|now| due.first(&queues, &directory, now)), [None, Some(0)]);
+        queues[0].take_again(0, 1);
+        due.note(0, &mut queues[0]);
+        assert_eq!(due.first(&queues, &directory, 9), Some(1));
+        assert_eq!([4, 8].map(|now| due.next(now)), [Some(5), Some(9)]);
     }
 }

@@ -200,7 +200,6 @@ impl<S: Source> NicSet<S> {
         if self.fifo
             || record.ready
             || record.hurried
-            || record.noted.is_some()
             || !record.is_empty()
             || !record.circuit.is_closed()
             || !self.source.idle(record, now)

@@ -358,8 +358,6 @@ impl<Q> SendQueue<Q> {
     pub fn cancel(&mut self, key: u64) {
         if let Some(extra) = &mut self.extra {
             extra.again.retain(|Reverse(again)| again.key() != key);
-            // What is due first may be another now.
-            self.noted = None;
         }
     }
 

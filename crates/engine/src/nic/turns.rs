@@ -199,23 +199,16 @@ impl<S: Source> NicSet<S> {
         lacking: &mut Lacking,
     ) -> Option<bool> {
         let mut starved = false;
-        loop {
-            let Node { urgent, others, queues: directory, .. } = &mut self.nodes[endpoint];
-            let due = if grade == 0 { &mut urgent.due } else { &mut others[usize::from(grade) - 1].due };
-            let Some(queue) = due.first(&self.queues, directory, fabric.now) else { break };
+        let Node { urgent, others, queues: directory, .. } = &mut self.nodes[endpoint];
+        let due = if grade == 0 { &mut urgent.due } else { &mut others[usize::from(grade) - 1].due };
+        if let Some(queue) = due.first(&self.queues, directory, fabric.now) {
             let pull = self.source.pull(&self.queues[queue], fabric.now);
-            let again = matches!(pull, Pull::Again(_));
-            if again && !self.try_send(fabric, endpoint, queue, pull, lacking) {
-                starved = true;
-                break;
-            }
-            let due = &mut self.nodes[endpoint].lane(grade).due;
-            due.take(&mut self.queues);
-            due.note(queue, &mut self.queues[queue]);
-            self.line_up(endpoint, queue, fabric.now);
-            if again {
+            debug_assert!(matches!(pull, Pull::Again(_)), "law broken: something goes before what is due");
+            if self.try_send(fabric, endpoint, queue, pull, lacking) {
+                self.line_up(endpoint, queue, fabric.now);
                 return None;
             }
+            starved = true;
         }
         self.send_in_turn(fabric, (endpoint, grade), lacking).map(|lacked| starved || lacked)
     }
