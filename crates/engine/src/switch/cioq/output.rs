@@ -72,8 +72,10 @@ impl<const W: usize, const V: usize> State<W, V> {
         }
         output.turns[class as usize] = (input + 1) as u16;
         output.waiting -= flits;
+        let vc = fabric.pool.hot[id].next_vc;
+        advance(&mut output.channel_turns, class, vc);
         if fabric.channels[port].free_at <= fabric.now {
-            output.leaving = fabric.pool.hot[id].next_vc;
+            output.leaving = vc;
         }
         self.inputs[output.input(input)].held -= 1;
         fabric.cut_in(port, id);
