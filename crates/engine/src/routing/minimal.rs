@@ -9,7 +9,7 @@ use crate::units::Scale;
 ///
 /// # What it does
 ///
-/// Dragonfly: local, global, local, each only where needed; among parallel global links the source draws one with equal
+/// Dragonfly: local, global, local, each only where needed; among parallel global links the first switch draws one with equal
 /// probability, whether or not it leaves from the packet's own switch (so that all links carry the same load). Levels:
 /// global hops taken, 2 local and 1 global. Fat tree: as `nca` with a random way up. Torus, mesh, HyperX, KNS: as
 /// `dor`. File: as `shortest` by hops. Single switch: straight out.
