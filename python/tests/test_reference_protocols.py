@@ -29,7 +29,12 @@ CAUGHT = {
     "srp": (143, 184, 237, 242, 293), "sst-cm": (29, 197),
 }  # fmt: skip
 """By protocol, cases in which the engine once did something else than the pages say."""
-CAUGHT_IN_NETWORKS = {"hpcc": (13,), "lhrp": (5, 15, 29), "smsrp": (20, 29)}
+CAUGHT_IN_NETWORKS = {
+    "hpcc": (13,),
+    "lhrp": (5, 15, 29),
+    "lhrp+srp": (50071, 61169, 62376),
+    "smsrp": (20, 29),
+}
 """The same with queues, lattices and interleaved flits."""
 
 
