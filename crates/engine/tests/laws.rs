@@ -22,13 +22,12 @@ const SMALL: &[&str] = &[
     "kind = \"shared-buffer\"\ninput_buffer = { per = \"port\", size = \"40 packets\", shared = true }",
 ];
 
-const LONG: &str = "[run]\nwarmup = \"20 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n";
-
-/// Everything moves to the end: with the smallest buffers, data still arrives in the second half of a long run.
-fn moves(network: &str, routing: &str, protocol: &str, switch: &str) {
+/// Everything moves to the end: with the smallest buffers, data still arrives in the second half of a run of twice so long.
+fn moves(network: &str, routing: &str, protocol: &str, switch: &str, half: &str) {
     let protocol = suited(routing, protocol);
     for (traffic, classes) in [(FULL, &["full"][..]), (HOT, &["hot", "victim"])] {
-        let text = file(network, routing, protocol, &format!("[switch]\n{switch}\n{LONG}{traffic}"));
+        let times = format!("[run]\nwarmup = \"{half}\"\nduration = \"{half}\"\ndrain = \"0 us\"\n");
+        let text = file(network, routing, protocol, &format!("[switch]\n{switch}\n{times}{traffic}"));
         let output = run(&text);
         for class in classes {
             let accepted = number(&output, class, "accepted");
@@ -115,7 +114,7 @@ fn no_load_stops_a_network_for_ever() {
     lists_are_complete();
     // Every routing on every network, and the protocols in turn.
     for (at, (network, routing)) in routed(NETWORKS).into_iter().enumerate() {
-        moves(network, &routing, PROTOCOLS[at % PROTOCOLS.len()], SMALL[at / 2 % SMALL.len()]);
+        moves(network, &routing, PROTOCOLS[at % PROTOCOLS.len()], SMALL[at / 2 % SMALL.len()], "8 us");
     }
 }
 
@@ -124,7 +123,7 @@ fn no_load_stops_a_network_for_ever() {
 fn no_load_stops_any_network_under_any_protocol_for_ever() {
     each(&routed(NETWORKS), |(network, routing)| {
         for protocol in PROTOCOLS {
-            SMALL.iter().for_each(|switch| moves(network, routing, protocol, switch));
+            SMALL.iter().for_each(|switch| moves(network, routing, protocol, switch, "20 us"));
         }
     });
 }
@@ -134,7 +133,7 @@ fn no_load_stops_any_kind_of_switch_under_any_protocol_for_ever() {
     for (at, switch) in SMALL.iter().enumerate().skip(1) {
         for (turn, protocol) in PROTOCOLS.iter().enumerate().filter(|(turn, _)| turn % 2 == at % 2) {
             let (network, routing) = &routed(FEW_NETWORKS)[turn % routed(FEW_NETWORKS).len()];
-            moves(network, routing, protocol, switch);
+            moves(network, routing, protocol, switch, "8 us");
         }
     }
 }

@@ -81,7 +81,7 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"sst-cm\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
     "kind = \"sst-cm\"\nvariant = \"as coded\"\nstreams = 2\noutstanding = \"48 flits\"\nsmallest = \"2 flits\"",
     "kind = \"max-min\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"\npiggyback = true",
-    "kind = \"saa\"\nprobe_period = \"200 ns\"",
+    "kind = \"saa\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"",
     "kind = \"dcqcn\"\nmark_from = \"24 flits\"\nmark_all = \"96 flits\"\nmark_chance = 0.3\ncnp_interval = \"200 ns\"\ntimer = \"1 us\"",
     "kind = \"swift\"\nfs_range = \"0 ns\"\nmin_cwnd = 0.1",
     "kind = \"hpcc\"\nbase_rtt = \"300 ns\"\nmax_stage = 0",
@@ -102,7 +102,7 @@ pub fn suited<'a>(routing: &str, protocol: &'a str) -> &'a str {
     let bound: Routing = toml::from_str(routing).unwrap();
     let scheme: CongestionControl = toml::from_str(protocol).unwrap();
     if routing.contains("flow-adaptive") && drops(protocol) {
-        "kind = \"saa\"\nprobe_period = \"200 ns\""
+        "kind = \"saa\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\""
     } else if scheme.scheme().told().is_some() && bound.binding().senses_load() {
         "kind = \"ecn\"\nthreshold = \"24 flits\""
     } else {
