@@ -33,7 +33,9 @@ from tailback.stats import Interval
 def test_every_run_of_the_catalogue_is_a_right_scenario_and_no_two_have_the_same_labels(name, full):
     cases = experiments.experiment(name).cases(full)
     assert len({tuple(sorted(map(str, case.labels.items()))) for case in cases}) == len(cases)
-    for case in cases[:: max(1, len(cases) // 6)]:
+    # A scenario of megabytes of trace takes seconds; the others of its experiment have the same.
+    checked = 1 if sum(len(value) for _, value in cases[0].scenario.overrides) > 10**6 else 6
+    for case in cases[:: max(1, len(cases) // checked)]:
         assert case.scenario.check() == []
     for search in experiments.experiment(name).searches(full):
         assert search.scenario.replace({search.key: search.high}).check() == []
