@@ -147,13 +147,14 @@ class Simulation:
         ends = packet.destination, packet.source
         reply = Packet(kind, *about, self.case.control, *ends, what=what, granted=granted, asked=packet.asked)
         reply.label, reply.made = packet.label, self.now
-        return self.in_network(reply)
+        return reply
 
     def in_network(self, packet: Packet, label: Label | None = None, when: int | None = None) -> Packet:
         """Draws the virtual network of an endpoint's control packet, or of one known by a label at a time."""
         when = self.now if when is None else when
         chance = at_source(packet.source, label or packet.label, when // self.tick)
-        packet.network = chance.below(self.case.networks)
+        turn = chance.below(self.case.networks)
+        packet.network = self.endpoints[packet.source].lightest(packet, turn)
         return packet
 
     def at(self, when: int, node: Node, action: Callable[[], None] | None = None) -> None:
@@ -171,6 +172,11 @@ class Simulation:
                 if action is not None:
                     action()
                 nodes.add(node)
-            for node in sorted(nodes, key=lambda node: isinstance(node, Endpoint)):
+            ends = [node for node in nodes if isinstance(node, Endpoint)]
+            for node in nodes.difference(ends):
                 node.settle()
+            for end in ends:
+                end.place_answers()
+            for end in ends:
+                end.settle()
         return sorted(self.rows)

@@ -83,7 +83,7 @@ class CodesSource(Endpoint):
             self.came[self.sim.now // self.period] += packet.asked
         else:
             as_coded = self.protocol.variant == "as coded"
-            reply = self.sim.reply(packet, "ack")
+            reply = self.reply_to(packet, "ack")
             reply.asked = self.case.packet_max if as_coded else packet.flits
             if self.protocol.in_band:
                 self.acks.append(reply)

@@ -134,7 +134,7 @@ class FlowSource(Source):
 
     def turn_round(self, packet: Any, about: str) -> None:
         """Sends back what a packet was told."""
-        reply = self.sim.reply(packet, "return")
+        reply = self.reply_to(packet, "return")
         told = {"told": getattr(packet, "told", 0), "about": about}
         self.control[reply.kind].append(FlowPacket(**vars(reply) | told))
 

@@ -87,6 +87,7 @@ class Endpoint(Node):
         self.messages, self.turn = 0, 0
         self.numbers: dict[int, int] = {}  # of messages in the order in which they began
         self.acks: deque[Packet] = deque()
+        self.answers: list[Packet] = []  # of this tick
         self.queues: dict[Key, deque[Packet]] = {}
         self.ready = [deque[Key]() for _ in self.case.priorities]  # the queues in turn, the most urgent first
         self.lines: dict[int, deque[Key]] = {}  # those that lack credit, by virtual channel
@@ -107,7 +108,18 @@ class Endpoint(Node):
 
     def arrive(self, packet: Packet) -> None:
         if packet.what == "data" and self.case.acknowledge:
-            self.acks.append(self.sim.reply(packet, "ack"))
+            self.acks.append(self.reply_to(packet, "ack"))
+
+    def reply_to(self, packet: Packet, what: str, granted: int = -1) -> Packet:
+        """An answer to a packet."""
+        self.answers.append(self.sim.reply(packet, what, granted))
+        return self.answers[-1]
+
+    def place_answers(self) -> None:
+        """Gives answers their virtual networks, when switches have chosen what goes in this tick."""
+        for answer in self.answers:
+            self.sim.in_network(answer)
+        self.answers = []
 
     def settle(self) -> None:
         while self.case.interleave or self.is_free:
@@ -175,13 +187,18 @@ class Endpoint(Node):
 
     def take_network(self, packet: Packet) -> None:
         """Gives a data packet a virtual network by its turn, or by what is there of each."""
-        networks = self.case.networks
         assert packet.turn is not None
-        packet.network = packet.turn % networks
-        if self.case.weighs:
-            channel, turns = self.out[0], [(packet.turn + step) % networks for step in range(networks)]
-            choices = [replace(packet, network=turn, port=channel.port) for turn in turns]
-            packet.network = min(choices, key=channel.to.committed).network
+        packet.network = self.lightest(packet, packet.turn)
+
+    def lightest(self, packet: Packet, turn: int) -> int:
+        """The virtual network whose turn it is, or the one with the least there of those from that on."""
+        networks, channel = self.case.networks, self.out[0]
+        if not self.case.weighs:
+            return turn % networks
+        choices = [
+            replace(packet, network=(turn + step) % networks, port=channel.port) for step in range(networks)
+        ]
+        return min(choices, key=channel.to.committed).network
 
     def vc(self, packet: Packet) -> int:
         """The virtual channel of a packet that goes now: its routing decides first."""

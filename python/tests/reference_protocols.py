@@ -119,7 +119,7 @@ class Source(Endpoint):
 
     def answer(self, packet: Packet, what: str, granted: int = -1) -> Packet:
         """Sends a control packet back."""
-        reply = self.sim.reply(packet, what, granted)
+        reply = self.reply_to(packet, what, granted)
         if self.case.interleave:
             self.fresh.append(reply)
         else:

@@ -37,7 +37,7 @@ impl Senses for AtSource<'_> {
         let (plan, hot, src) = (&self.fabric.plan, &self.packet.hot, self.packet.cold.src);
         let switch = plan.graph.endpoints[src as usize].0;
         let queue = match &plan.queues {
-            Assignment::Port(_) => {
+            Assignment::Port(_) if !plan.vcs.classes[self.class as usize].control => {
                 let route = Route { network, ..Route::default() };
                 ahead::queue_beyond(plan, (switch, port), (src, hot.dst), &route)
             }
