@@ -124,7 +124,7 @@ def with_queues(case: Case, draw: random.Random) -> Case:
 def lattice_case(kind: str, seed: int) -> Case:
     """Dimension order on a small HyperX or torus, in one order or in two with a virtual network for each.
 
-    Acknowledgements would choose theirs by occupancy, too. In rings of odd length there is one shortest way.
+    In rings of odd length there is one shortest way.
     """
     draw = random.Random(f"lattice {kind} {seed}")
     case = random_case(kind, seed)
@@ -132,8 +132,8 @@ def lattice_case(kind: str, seed: int) -> Case:
     dims = draw.choice([(5, 1), (5, 1), (5, 3), (3, 5)] if ring else [(2, 2), (3, 2), (2, 3)])
     orders = draw.choice([(), ("xy", "yx"), ("yx", "xy"), ("yx",)])
     weighs = len(orders) > 1 and draw.random() < 0.5
-    case = replace(case, dims=dims, orders=orders, weighs=weighs, levels=False, ring=ring)
-    case = replace(case, fifo=case.fifo or weighs, acknowledge=case.acknowledge and not weighs)
+    case = replace(case, dims=dims, orders=orders, weighs=weighs, fifo=case.fifo or weighs)
+    case = replace(case, levels=False, ring=ring)
     count, each, latency = dims[0] * dims[1], draw.choice([1, 2]), draw.choice([0, 1000, 10_000])
     hosts = tuple(at for at in range(count) for _ in range(each))
     links = tuple(

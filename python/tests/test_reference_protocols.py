@@ -33,7 +33,7 @@ CAUGHT_IN_NETWORKS = {
     "hpcc": (13,),
     "lhrp": (5, 15, 29),
     "lhrp+srp": (50071, 61169, 62376),
-    "smsrp": (20, 29),
+    "smsrp": (20, 29, 70013),
 }
 """The same with queues, lattices and interleaved flits."""
 
