@@ -206,6 +206,7 @@ impl<S: Source> NicSet<S> {
         {
             return;
         }
+        debug_assert!(record.noted.is_none(), "law broken: its endpoint expects a packet of an empty queue");
         record.state = S::Queue::default();
         (record.wake_at, record.turn) = (None, None);
         record.ask_by(None);
