@@ -37,8 +37,8 @@ SETTINGS = {
 """Claims are judged by the first; the others, and the load of the last, were chosen after its results."""
 _TURNS = (
     "In linear order a transposition sends 12 of the 48 tasks of a row over one channel where XY packets "
-    "turn, and so on the torus: 614 kB of each take 590 us at least, two orders halve that on KNS (6 flows, "
-    "295 us), while 11 remain on a channel of the torus (541 us). So KNS is not under moderate load."
+    "turn, and so on the torus: 307 kB of each take 295 us at least, two orders halve that on KNS (6 flows, "
+    "148 us), while 11 remain on a channel of the torus (270 us). So KNS is not under moderate load."
 )
 
 
