@@ -126,7 +126,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     layout = figure.get_layout_engine()
     for file in files:
         save_as(figure, file)
-        # What one kind has put in its place, a third of the time that it takes, is there in the others.
+        # The first has laid it out, in a third of its time: the others find all in its place.
         figure.set_layout_engine("none")
     figure.set_layout_engine(layout)
     return files
