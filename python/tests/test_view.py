@@ -228,6 +228,7 @@ def test_a_damaged_scenario_is_told_with_the_remedy(command, run, tmp_path, dama
     status, _, err = command(name, "here")
     assert (status, "the scenario of the result 'small <b>' is damaged" in err) == (2, True), err
     assert "run the scenario again" in err
+    assert not list((tmp_path / "here").rglob("*.png"))
 
 
 def test_a_page_tells_what_was_interrupted(run):

@@ -22,7 +22,7 @@ const SMALL: &[&str] = &[
     "kind = \"shared-buffer\"\ninput_buffer = { per = \"port\", size = \"40 packets\", shared = true }",
 ];
 
-/// Everything moves to the end: with the smallest buffers, data still arrives in the second half of a run of twice so long.
+/// Everything moves to the end: with the smallest buffers, data still arrives in the second `half` of a run.
 fn moves(network: &str, routing: &str, protocol: &str, switch: &str, half: &str) {
     let protocol = suited(routing, protocol);
     for (traffic, classes) in [(FULL, &["full"][..]), (HOT, &["hot", "victim"])] {
