@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import matplotlib as mpl
 import pyarrow as pa
 import pyarrow.compute as pc
 from matplotlib.figure import Figure
@@ -124,11 +125,12 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     """Writes a figure as PNG, SVG and PDF."""
     files = [stem.with_name(f"{stem.name}{kind}") for kind in KINDS]
     layout = figure.get_layout_engine()
-    for file in files:
-        save_as(figure, file)
-        # The first has laid it out, in a third of its time: the others find all in its place.
-        figure.set_layout_engine("none")
-    figure.set_layout_engine(layout)
+    with mpl.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}):
+        for file in files:
+            save_as(figure, file)
+            # The first has laid it out: the others find all in its place, and draw it once, not twice.
+            figure.set_layout_engine(None)
+        figure.set_layout_engine(layout)
     return files
 
 
