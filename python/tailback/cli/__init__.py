@@ -7,7 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TextIO, TypeGuard
+from functools import cache
+from typing import Any, TextIO, TypeGuard
+
+from typer.main import get_command
 
 from tailback import console
 from tailback.cli import asking, running, showing
@@ -66,10 +69,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _status(arguments: Sequence[str] | None) -> int:
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="tailback")
+        _whole()(args=None if arguments is None else list(arguments), prog_name="tailback")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 0
+
+
+@cache
+def _whole() -> Any:
+    """The command with all of its own. What reads their options from the signatures takes a while."""
+    return get_command(app)
 
 
 _PLACES = (
