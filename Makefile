@@ -31,11 +31,11 @@ run-engine-tests:
 	PROPTEST_RNG_SEED=1 $(ENGINE_TESTS)
 
 run-python-tests:
-	$(BIN)/pytest --hypothesis-profile=ci
+	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile=ci
 
 test-all: built
 	$(ENGINE_TESTS) -- --include-ignored
-	$(BIN)/pytest -m ''
+	$(BIN)/pytest -n auto --dist worksteal -m ''
 
 # Tests and module at once: the module's last step, which looks at the whole program, keeps one core busy only.
 built:

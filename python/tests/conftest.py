@@ -66,7 +66,8 @@ def scenario_file(tmp_path):
 def command(capsys, monkeypatch, tmp_path):
     """Runs `tailback …` in an empty folder; returns exit status, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TAILBACK_DEBUG", raising=False)
+    for name in ("TAILBACK_DEBUG", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
     # However slow the machine, a sweep writes no line of progress unless a test asks for it.
     monkeypatch.setattr(sweep_command, "_EVERY_S", math.inf)
 

@@ -118,7 +118,7 @@ class Crossbar(Switch):
     def propose(self, number: int) -> tuple[Packet | None, tuple[int, int] | None]:
         """The packet that an output proposes, and the class and input that it passes over for it."""
         now, output = self.sim.now, self.outputs[number]
-        if output.free_at > now:
+        if output.free_at > now or not output.waiting:
             return None, None
         if output.late is not None and output.passed > self.all_ports:
             if self.input_free[output.late[1]] > now:

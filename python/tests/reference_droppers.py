@@ -87,11 +87,13 @@ class Dropper(Switch):
         if self.time_to_wait is None:
             return []
         dropped: list[Packet] = []
-        while late := [packet for packet in self.firsts_in() if self.is_late(packet)]:
+        firsts = self.firsts_in()
+        while late := [packet for packet in firsts if self.is_late(packet)]:
             for packet in late:
                 self.discard(packet)
             dropped += late
-        for packet in self.firsts_in():
+            firsts = self.firsts_in()
+        for packet in firsts:
             if self.is_timed(packet):
                 self.sim.at(self.deadline(packet), self)
         return dropped

@@ -23,6 +23,8 @@ NOTHING = (ValueError, IndexError, ZeroDivisionError)
 """What comes of means, indices and shares of nothing."""
 LONG_S = 140.0
 """CPU seconds of a whole experiment from which on brief runs take over half a second too."""
+HEAVY = {"osha-fig11"}
+"""Each of their runs reads a trace of thousands of tasks, however brief it is."""
 
 PROTOCOLS = {name: kind for kind, name in draw.LABELS.items()}
 
@@ -37,7 +39,7 @@ def brief(scenario):
 
 
 def named(name):
-    is_long = reproduce.whole_seconds(experiments.experiment(name), False) > LONG_S
+    is_long = name in HEAVY or reproduce.whole_seconds(experiments.experiment(name), False) > LONG_S
     return pytest.param(name, marks=pytest.mark.slow if is_long else ())
 
 

@@ -43,7 +43,7 @@ def test_the_commands_run(command, beside_scenarios):
     commands = [shlex.split(line, comments=True) for text in samples("sh") for line in text.splitlines()]
     ours = [words[1:] for words in commands if words[0] == ".venv/bin/tailback"]
     assert len(ours) == 7
-    short = ["--set", "run.warmup=1 us", "--set", "run.duration=2 us"]
+    short = [part for key in ("warmup", "duration", "drain") for part in ("--set", f"run.{key}=1 us")]
     for words in ours:
         assert command(*words, *(short if words[0] == "sweep" else []))[::2] == (0, "")
     assert (beside_scenarios / "results" / "plots" / "latency_over_time.png").exists()

@@ -189,7 +189,7 @@ def difference(case: Case) -> tuple[list[Row], list[Row]]:
 def test_every_packet_goes_when_the_reference_says(kind, make):
     if make is interleaved_case and kind not in CROSSBARS:
         pytest.skip("flits take turns on a crossbar only")
-    for seed in (*range(8), *CAUGHT.get((make, kind), ())):
+    for seed in (*range(6), *CAUGHT.get((make, kind), ())):
         assert difference(make(kind, seed)) == ([], []), f"{make.__name__}({kind!r}, {seed})"
 
 

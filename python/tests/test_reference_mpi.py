@@ -169,9 +169,9 @@ def random_jobs(seed: int) -> tuple[Case, list[Job]]:
 
 @pytest.mark.engine
 def test_every_rank_ends_when_the_reference_says():
-    found = {seed: agrees(*random_jobs(seed)) for seed in range(30)}
+    found = {seed: agrees(*random_jobs(seed)) for seed in range(20)}
     assert [seed for seed, same in found.items() if same is False] == []
-    assert sum(same is True for same in found.values()) > 15
+    assert sum(same is True for same in found.values()) > 10
 
 
 PROGRAMS: list[tuple[str, str, Program]] = [

@@ -9,7 +9,7 @@ import tailback
 pytestmark = pytest.mark.engine
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
-SHORT = {"run.warmup": "1 us", "run.duration": "10 us", "run.drain": "0 us", "record.occupancy": ["10 us"]}
+SHORT = {"run.warmup": "1 us", "run.duration": "5 us", "run.drain": "0 us", "record.occupancy": ["5 us"]}
 FILES = sorted(FOLDER.glob("*.toml"))
 
 

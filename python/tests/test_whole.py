@@ -213,7 +213,8 @@ def test_a_run_that_is_stopped_keeps_partial_results(scenario_file, tmp_path, no
     call = [*COMMAND, "run", scenario_file(long), "-o", str(tmp_path / "here")]
     process = subprocess.Popen(call, **PIPED)
     try:
-        time.sleep(5)
+        while _cpu_seconds(process.pid) < 1.5:  # it is under way: to load takes half a second
+            time.sleep(0.1)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
     finally:
@@ -221,6 +222,12 @@ def test_a_run_that_is_stopped_keeps_partial_results(scenario_file, tmp_path, no
     assert process.returncode == 1
     assert b"Traceback" not in err
     assert tailback.Result.load(tmp_path / "here").interrupted
+
+
+def _cpu_seconds(process):
+    """What a process that is not waited for has taken (proc_pid_stat(5))."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
