@@ -21,6 +21,7 @@ from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_dragonfly_ways import KINDS
 from reference_hash import Chance, Label, at_source, at_source_in_turn, of_made, on_arrival
+from reference_kns import ByLines
 from reference_nodes import Endpoint, Node
 from reference_queueing import lanes, queue_count, queue_of
 from reference_routing import FlowDefault, InOrder, Routing, Senses, Shortest, levels_between
@@ -73,6 +74,8 @@ class Simulation:
         case = self.case
         if case.dragonfly is not None:
             return KINDS[case.dragonfly.kind](self)
+        if case.kns is not None:
+            return ByLines(self)
         if case.tree is not None:
             return FlowDefault(self) if case.has_flows else Ancestor(self)
         return Shortest(self) if case.dims is None else InOrder(self)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reference_dragonfly import Dragonfly
+    from reference_kns import Kns
     from reference_protocol import Protocol
     from reference_tree import Tree
 
@@ -74,6 +75,7 @@ class Case:
     tree: Tree | None = None  # whose links are then those of the case
     upwards: str = "deterministic"  # how a way up in it is chosen
     dragonfly: Dragonfly | None = None  # whose links are then those of the case
+    kns: Kns | None = None  # whose links are then those of the case
     weighs: bool = False  # takes the order by occupancy, else in turn; with one send queue for all
 
     @cached_property
@@ -124,6 +126,13 @@ class Case:
     def has_flows(self) -> bool:
         """Whether all packets of a source for a destination keep to one way of a tree."""
         return hasattr(self.protocol, "routing")
+
+    def column(self, endpoint: int) -> tuple[int, int]:
+        """The place of an endpoint along the first dimension, and how many there are."""
+        if self.kns is not None:
+            return endpoint % self.kns.k, self.kns.k
+        assert self.dims is not None
+        return self.places(self.hosts[endpoint])[0], self.dims[0]
 
     def places(self, switch: int) -> tuple[int, int]:
         """The place of a switch of a lattice in each dimension."""

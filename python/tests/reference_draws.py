@@ -9,6 +9,7 @@ from itertools import combinations, permutations
 
 from reference import Simulation
 from reference_case import Case, Link, Message
+from reference_kns import Kns
 from reference_queueing import lanes
 
 NETS: dict[str, tuple[int, list[tuple[int, int]]]] = {
@@ -20,6 +21,7 @@ NETS: dict[str, tuple[int, list[tuple[int, int]]]] = {
     "ring": (4, [(0, 1), (1, 2), (2, 3), (0, 3)]),
 }
 
+LINES = [Kns(2, 2), Kns(3, 2), Kns(3, 2), Kns(4, 2), Kns(4, 2, 2, 2), Kns(2, 3), Kns(4, 1, 2, 2)]
 
 MOST_VCS = 256
 """Of a port."""
@@ -105,7 +107,7 @@ def queued_case(kind: str, seed: int) -> Case:
 
 def with_queues(case: Case, draw: random.Random) -> Case:
     """Gives a case several queues per port, and divides or shares their memory."""
-    queueings = ["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims else "bbq", "damq"]
+    queueings = ["single", "voqsw", "voqnet", "dbbm", "dbbq" if case.dims or case.kns else "bbq", "damq"]
     memories = ["vc", "port", "shared"]
     may_share = case.ring != "bubble"
     queueing, queues = draw.choice(queueings[: 5 + may_share]), draw.choice([1, 2, 3, 4])
@@ -142,16 +144,32 @@ def lattice_case(kind: str, seed: int) -> Case:
         for a, b in combinations(range(count), 2)
         if case.joins(a, b, dim)
     )
-    messages = []
-    for one in case.messages:
-        a, b = one.source % len(hosts), one.destination % len(hosts)
-        if a != b:
-            messages.append(replace(one, source=a, destination=b))
-    messages = messages or [Message(0, 1, case.packet_max, 0)]
-    case = replace(case, hosts=hosts, links=links, messages=tuple(messages))
+    case = replace(case, hosts=hosts, links=links, messages=_folded(case, len(hosts)))
     if ring == "bubble":
         case = in_whole_packets(case)
     return with_queues(case, draw)
+
+
+def kns_case(kind: str, seed: int) -> Case:
+    """Dimension order on a small KNS network, in one order or several."""
+    draw = random.Random(f"kns {kind} {seed}")
+    case = random_case(kind, seed)
+    net = draw.choice(LINES)
+    several = [(), ("xy", "yx"), ("yx", "xy"), ("yx",)]
+    orders = draw.choice([[()], several, [*several[:2], ("zx", "y", "xyz"), ("zyx", "xyz")]][net.n - 1])
+    weighs = len(orders) > 1 and draw.random() < 0.5
+    rates, latencies = [case.host_rate, Fraction(200)], [0, 1000, 10_000]
+    classes = [(draw.choice(rates), draw.choice(latencies)) for _ in range(net.n)]
+    case = replace(case, kns=net, orders=orders, weighs=weighs, fifo=case.fifo or weighs, levels=False)
+    case = replace(case, hosts=net.hosts, links=net.links(classes), messages=_folded(case, len(net.hosts)))
+    return with_queues(case, draw)
+
+
+def _folded(case: Case, count: int) -> tuple[Message, ...]:
+    """The messages of a case among so many endpoints."""
+    ends = [(one, one.source % count, one.destination % count) for one in case.messages]
+    messages = [replace(one, source=a, destination=b) for one, a, b in ends if a != b]
+    return tuple(messages) or (Message(0, 1, case.packet_max, 0),)
 
 
 def in_whole_packets(case: Case) -> Case:
@@ -213,7 +231,8 @@ def windowed(case: Case, draw: random.Random) -> Case:
 
 def round_trip(case: Case) -> int:
     """The longest time of a largest packet and its acknowledgement in the empty network."""
-    times, step = list[int](), 1 if case.dims is None else max(1, len(case.hosts) // 3)  # of many, some
+    is_large = case.dims is not None or case.kns is not None
+    times, step = list[int](), max(1, len(case.hosts) // 3) if is_large else 1  # of many, some
     for source, destination in permutations(range(0, len(case.hosts), step), 2):
         alone = replace(case, messages=(Message(source, destination, case.packet_max, 0),), acknowledge=True)
         times.append(max(row.tail for row in Simulation(replace(alone, protocol=None)).run()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from reference_draws import (
     MOST_VCS,
     crowded_case,
     in_whole_packets,
+    kns_case,
     lattice_case,
     random_case,
     windowed,
@@ -89,7 +91,16 @@ def _controlled(case: Case, name: str, draw: random.Random) -> Case:
 def network_case(name: str, seed: int) -> Case:
     """A case under a protocol with several queues per port, on a lattice, or with flits that take turns."""
     draw = random.Random(f"network {name} {seed}")
-    make = draw.choice([random_case, random_case, crowded_case, lattice_case, lattice_case, lattice_case])
+    makers = [random_case, random_case, crowded_case, lattice_case, lattice_case, lattice_case]
+    return _in_network(name, seed, draw, draw.choice(makers))
+
+
+def lines_case(name: str, seed: int) -> Case:
+    """The same on a KNS network."""
+    return _in_network(name, seed, random.Random(f"lines {name} {seed}"), kns_case)
+
+
+def _in_network(name: str, seed: int, draw: random.Random, make: Callable[[str, int], Case]) -> Case:
     case = replace(make(draw.choice(KINDS), seed), per="vc", queueing="single")
     # Signals out of band have the reference look at the orders again, which the engine does for packets only.
     case = replace(case, messages=case.messages[:30], weighs=case.weighs and name not in THROTTLING)

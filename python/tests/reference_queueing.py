@@ -25,8 +25,9 @@ def lanes(case: Case) -> int:
 def queue_of(case: Case, destination: int, network: int, ahead: int) -> int:
     """The queue, modulo their number, of a packet that takes the output `ahead` of the next switch."""
     match case.queueing:
-        case "dbbq" if case.dims is not None and case.orders and case.orders[network] == "yx":
-            return case.places(case.hosts[destination])[0] * case.queues // case.dims[0]
+        case "dbbq" if case.orders and case.orders[network][0] != "x":
+            place, length = case.column(destination)
+            return place * case.queues // length
         case "voqsw" | "damq":
             return ahead
         case "bbq" | "dbbq":

@@ -20,6 +20,7 @@ from reference_draws import (
     crowded_case,
     graded_case,
     interleaved_case,
+    kns_case,
     lattice_case,
     queued_case,
     random_case,
@@ -30,7 +31,7 @@ import tailback
 CROSSBARS = ("cioq", "input-queued")
 KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
 CONTROLS = ("set-up", "probe", "tear-down", "return")  # of flows
-MAKERS = (random_case, crowded_case, queued_case, lattice_case, interleaved_case, graded_case)
+MAKERS = (random_case, crowded_case, queued_case, lattice_case, kns_case, interleaved_case, graded_case)
 CAUGHT = {(interleaved_case, "input-queued"): (20067,)}
 """Rare cases in which the engine once did something else than the page says."""
 
@@ -90,6 +91,8 @@ def _network(case: Case) -> dict[str, dict[str, object]]:
     link: dict[str, object] = {"bandwidth": _rate(case.host_rate), "host": f"{case.host_latency} ps"}
     if case.tree is not None:
         return case.tree.tables(case)
+    if case.kns is not None:
+        return case.kns.tables(case)
     if case.dragonfly is not None:
         return case.dragonfly.tables(case)
     if case.dims is not None:

@@ -18,6 +18,7 @@ from reference_protocol_draws import (
     THROTTLING,
     copying_case,
     graded_case,
+    lines_case,
     network_case,
     protocol_case,
 )  # fmt: skip
@@ -73,6 +74,12 @@ def test_queues_lattices_and_interleaved_flits_change_nothing_else(name):
         assert difference(network_case(name, seed)) == ([], []), f"network_case({name!r}, {seed})"
 
 
+@pytest.mark.engine
+@pytest.mark.parametrize("name", [*CAUGHT, *WINDOWED])
+def test_lines_of_switches_change_nothing_else(name):
+    assert difference(lines_case(name, 1)) == ([], []), f"lines_case({name!r}, 1)"
+
+
 @pytest.mark.parametrize("name", THROTTLING)
 def test_sources_are_ordered_to_throttle(name):
     simulations = [Simulation(protocol_case(name, seed)) for seed in range(15)]
@@ -80,14 +87,14 @@ def test_sources_are_ordered_to_throttle(name):
 
 
 def main(name: str, count: str, first: str = "0") -> None:
-    """Compares many (`network NAME`: with queues and lattices), and tells the least difference."""
-    make = network_case if name.startswith("network ") else protocol_case
-    name = name.removeprefix("network ")
+    """Compares many (`network NAME`: queues and lattices; `lines NAME`: KNS); tells the least difference."""
+    where, _, name = name.rpartition(" ")
+    make = {"network": network_case, "lines": lines_case, "": protocol_case}[where]
     seeds = range(int(first), int(first) + int(count))
     if name in WINDOWED:
         SIMPLER.pop("acknowledge")
     compare(name, seeds, partial(make, name))
-    if make is network_case:
+    if where:
         return
     for variant in COPYING if name == "srp" else ():
         compare(f"{variant} srp", seeds, partial(copying_case, variant))
