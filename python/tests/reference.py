@@ -19,6 +19,7 @@ from math import ceil
 from reference_case import Case, Row
 from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
+from reference_dragonfly_others import OTHERS
 from reference_dragonfly_ways import KINDS
 from reference_hash import Chance, Label, at_source, at_source_in_turn, of_made, on_arrival
 from reference_kns import ByLines
@@ -73,7 +74,7 @@ class Simulation:
     def _routing(self) -> Routing:
         case = self.case
         if case.dragonfly is not None:
-            return KINDS[case.dragonfly.kind](self)
+            return (KINDS | OTHERS)[case.dragonfly.kind](self)
         if case.kns is not None:
             return ByLines(self)
         if case.tree is not None:
@@ -123,7 +124,7 @@ class Simulation:
             chance = on_arrival(switch.number, packet.port, tick)
         else:
             chance = of_made(switch.number, tick, packet.source, packet.label)
-        return self.routing.hop(Senses(switch, chance), packet)
+        return self.routing.hop(Senses(switch, chance, packet.vc), packet)
 
     def chance_at_source(self, packet: Packet) -> Chance:
         """What the source of a packet draws for it."""

@@ -71,8 +71,9 @@ class CodesSource(Endpoint):
         self.protocol = sim.case.protocol
         self.period = max(self.case.rounded(self.protocol.period), 1)
         self.came: Counter[int] = Counter()  # flits acknowledged, by period
-        self.orders = 0
+        self.orders = 0  # beyond those that have ended
         self.divisors: dict[int, int] = {}  # by what the order is about
+        self.latest: Counter[int] = Counter()  # numbers of orders, by what they are about
         self.next_data = 0
 
     def arrive(self, packet: Packet) -> None:
@@ -93,18 +94,26 @@ class CodesSource(Endpoint):
 
     def obey(self, order: Order) -> None:
         """An order came."""
-        if order.what != "normal":
-            self.orders += order.about not in self.divisors or not order.rate
-            self.divisors[order.about] = order.rate
-        else:
-            self.orders -= 1
+        ends = order.what == "normal"
+        self.orders += -1 if ends else 1
+        if order.number < self.latest[order.about]:
+            return  # a later one has overtaken it
+        self.latest[order.about] = order.number
+        if ends:
             self.divisors.pop(order.about, None)
-            if not self.orders and self.protocol.variant != "as coded":
-                self.next_data = 0
+        else:
+            self.divisors[order.about] = order.rate
+        if not self.is_throttled and self.protocol.variant != "as coded":
+            self.next_data = 0
+
+    @property
+    def is_throttled(self) -> bool:
+        """Whether there are orders: the code counts them only."""
+        return self.orders > 0 if self.protocol.variant == "as coded" else bool(self.divisors)
 
     def rate(self) -> int:
         """The part of its channel that it may use, in millionths."""
-        if not self.orders:
+        if not self.is_throttled:
             return PARTS
         if self.protocol.variant == "drain margin":
             return max(PARTS * DIVISOR // max(self.divisors.values()), 1)

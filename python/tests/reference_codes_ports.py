@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reference_channel import Packet
 from reference_crossbar import Crossbar
-from reference_signals import DIVISOR, Order, Ordering
+from reference_signals import DIVISOR, Ordering
 from reference_switches import Unlimited
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class CodesSwitch(Ordering):
 
     def tell(self, out: int, source: int, what: str, streams: int, divisor: int = 0) -> None:
         """Gives an order."""
-        self.outbox.append(Order(source, self.endpoint(out), streams, what, divisor))
+        self.say(out, source, streams, what, divisor)
 
     def leaves(self, out: int, packet: Packet) -> None:
         port = self.watched[out]
@@ -130,7 +130,7 @@ class CodesSwitch(Ordering):
             port.is_congested = False
             streams, sources, port.ordered = port.streams, port.ordered, set()
             ports = self.watched.values() if self.as_coded else [port]
-            for source in sources:
+            for source in sorted(sources):
                 if not any(source in other.ordered for other in ports):
                     self.tell(out, source, "normal", streams)
 
@@ -189,7 +189,9 @@ class MarginSwitch(CodesSwitch):
         if not port.is_congested or port.until != now:
             return
         silence = self.silence(out)
-        free = [one for one in port.ordered if not port.inside[one] and port.seen[one] + silence <= now]
+        free = [
+            one for one in sorted(port.ordered) if not port.inside[one] and port.seen[one] + silence <= now
+        ]
         for source in free:
             self.tell(out, source, "normal", port.streams)
         port.ordered -= {*free}

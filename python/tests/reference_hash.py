@@ -7,7 +7,7 @@ one was read in the engine (`rng.rs`, and where its routings are asked).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 SEED, WORD = 1, (1 << 64) - 1
 Label = tuple[int, int]
@@ -47,18 +47,29 @@ class Chance:
 T = TypeVar("T")
 
 
-def least(choices: Iterable[T], weigh: Callable[[T], int], chance: Chance) -> T:
+class Least(Generic[T]):
     """The choice that weighs least, of equals one at random: the n-th takes the place with chance 1/n."""
-    best, equals = list[tuple[int, T]](), 0
+
+    best: tuple[int, T]  # with its weight, once there is one
+
+    def __init__(self, chance: Chance) -> None:
+        self.chance, self.equals = chance, 0
+
+    def offer(self, weight: int, choice: T) -> None:
+        """Weighs a choice."""
+        if self.equals and weight > self.best[0]:
+            return
+        self.equals = self.equals + 1 if self.equals and weight == self.best[0] else 1
+        if self.equals == 1 or self.chance.below(self.equals) == 0:
+            self.best = weight, choice
+
+
+def least(choices: Iterable[T], weigh: Callable[[T], int], chance: Chance) -> T:
+    """The best of some choices."""
+    found = Least[T](chance)
     for choice in choices:
-        weight = weigh(choice)
-        if not best or weight < best[0][0]:
-            best, equals = [(weight, choice)], 1
-        elif weight == best[0][0]:
-            equals += 1
-            if chance.below(equals) == 0:
-                best = [(weight, choice)]
-    return best[0][1]
+        found.offer(weigh(choice), choice)
+    return found.best[1]
 
 
 def on_arrival(switch: int, port: int, tick: int) -> Chance:

@@ -259,6 +259,8 @@ class Source(Endpoint):
             self.sim.in_network(packet, *queue.tried)
 
     def label(self, packet: Packet) -> Label:
+        if packet.made >= 0:  # an answer goes by what it is about
+            return super().label(packet)
         if packet.what != "data":
             return 0, 0
         return self.numbers.setdefault(packet.message, len(self.numbers)), packet.sequence

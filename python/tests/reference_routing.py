@@ -25,16 +25,34 @@ class Senses:
 
     here: Switch
     chance: Chance
+    vc: int = 0  # on which the packet came
 
     def occupancy(self, port: int) -> int:
         """What waits for a port."""
         return sum(self.here.bound[port])
+
+    def load(self, port: int) -> int:
+        """What waits for a port, and what has no credit back."""
+        return self.occupancy(port) + sum(self.here.out[port].memory.used)
+
+    def queued(self, port: int, level: int) -> int:
+        """What is in the output queue of the packet's virtual channel at a level; without queues, all."""
+        if not self.here.has_queues:
+            return self.occupancy(port)
+        levels = self.here.sim.levels
+        return sum(packet.flits for packet in self.here.queues[port][self.vc // levels * levels + level])
 
 
 class Foreseen(Senses):
     """What is foreseen of a switch to which a packet has not come: it is empty."""
 
     def occupancy(self, port: int) -> int:
+        return 0
+
+    def load(self, port: int) -> int:
+        return 0
+
+    def queued(self, port: int, level: int) -> int:
         return 0
 
 

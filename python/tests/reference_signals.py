@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
@@ -45,6 +46,7 @@ class Order:
 
     to: int
     about: int
+    number: int  # among those about the same endpoint
     streams: int = field(compare=False)
     what: str = field(compare=False)
     rate: Any = field(compare=False, default=None)
@@ -55,7 +57,7 @@ class Order:
 class Letter(Packet):
     """An order as a packet."""
 
-    order: Order = Order(-1, -1, 0, "")
+    order: Order = Order(-1, -1, 0, 0, "")
 
 
 def head_start(sim: Simulation, origin: Node, to: Endpoint) -> int:
@@ -90,6 +92,7 @@ class Ordering(Switch):
         super().connect()
         self.protocol: Any = self.case.protocol
         self.outbox: list[Order] = []
+        self.said: Counter[int] = Counter()  # orders, by output
 
     def decide(self) -> None:
         self.look()
@@ -122,13 +125,18 @@ class Ordering(Switch):
         """The number of the endpoint at an output."""
         return self.sim.endpoints.index(self.out[out].to)  # type: ignore[arg-type]
 
+    def say(self, out: int, to: int, streams: int, *what: Any) -> None:
+        """Gives an order about the endpoint at an output."""
+        self.said[out] += 1
+        self.outbox.append(Order(to, self.endpoint(out), self.said[out], streams, *what))
+
     def post(self) -> bool:
         """Sends off the orders, and tells whether they are packets of this switch."""
         orders, self.outbox = sorted(self.outbox), []
         for order in orders:
             self.sim.orders.append((self.sim.now, order))
             letter = Letter(CONTROL, -1, -1, self.case.control, order.about, order.to, what="notification")
-            letter.order = order
+            letter.order, letter.label = order, (order.number, 0)
             if self.protocol.in_band:
                 letter.port, letter.came, letter.tail = -1, self.sim.now - self.pipeline, self.sim.now
                 self.direct(letter)

@@ -167,6 +167,8 @@ class SrpSource(Source):
         return False
 
     def label(self, packet: Packet) -> Label:
+        if packet.made >= 0:
+            return super().label(packet)
         number = self.numbers.get(packet.message, len(self.numbers))
         return number, packet.sequence
 

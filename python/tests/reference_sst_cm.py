@@ -58,6 +58,7 @@ class SstSource(Source):
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
         self.divisors: dict[int, int] = {}  # by the endpoint that is throttled
+        self.latest: defaultdict[int, int] = defaultdict(int)  # numbers of orders, by the same
         self.next_data: defaultdict[int, int] = defaultdict(int)
 
     def queue(self, destination: int, grade: int = 0) -> Queue:
@@ -79,6 +80,9 @@ class SstSource(Source):
 
     def obey(self, order: Order) -> None:
         """An order came."""
+        if order.number < self.latest[order.about]:
+            return  # a later one has overtaken it
+        self.latest[order.about] = order.number
         if order.rate <= DIVISOR:
             self.divisors.pop(order.about, None)
             self.next_data.pop(order.about, None)

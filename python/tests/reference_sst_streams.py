@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reference_channel import Packet
 from reference_crossbar import Crossbar
-from reference_signals import DIVISOR, Order, Ordering
+from reference_signals import DIVISOR, Ordering
 from reference_switches import Unlimited
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class SstSwitch(Ordering):
     def tell(self, out: int, source: int, divisor: int = DIVISOR, pause: int = 0) -> None:
         """Gives an order, or ends all."""
         streams = len(self.targets[out].streams)
-        self.outbox.append(Order(source, self.endpoint(out), streams, "limit", divisor, pause))
+        self.say(out, source, streams, "limit", divisor, pause)
 
     def leaves(self, out: int, packet: Packet) -> None:
         target = self.targets[out]

@@ -20,7 +20,7 @@ from reference_protocol_draws import random_protocol
 from reference_routing_draws import UPWARDS, dragonfly_case, tree_case
 from test_reference import KINDS, SIMPLER, compare, difference
 
-ON_DRAGONFLIES = ("minimal", "valiant", "ugal", "par")
+ON_DRAGONFLIES = ("minimal", "valiant", "ugal", "par", "codes-par", "sst-ugal")
 ROUTINGS = (*ON_DRAGONFLIES, *(f"nca {up}" for up in UPWARDS))
 CONTROLLED = (
     "valiant, srp",
@@ -29,6 +29,8 @@ CONTROLLED = (
     "par, lhrp",
     "nca least-loaded, lhrp",
     "nca random, ecn",
+    "codes-par, codes-cc",
+    "sst-ugal, sst-cm",
 )
 """Routings under congestion controls."""
 CAUGHT = {"nca flow-hash": (1, 31), "par": (308,), "ugal": (208,)}

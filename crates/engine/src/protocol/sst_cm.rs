@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// Data count from when they have passed the pipeline until they start on the channel. The pause is that of all data for the endpoint in the
 /// switch and, as published, comes once to each stream; `outstanding` counts only those of streams, which smaller packets neither begin nor
 /// keep. A stream's life begins behind its pause. A larger share does not cut a gap or a pause short, an end does; with one stream the rate is
-/// 256/257.
+/// 256/257. An order that a later one about its endpoint has overtaken (in band) changes nothing.
 ///
 /// # Where it acts
 ///
