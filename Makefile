@@ -18,6 +18,8 @@ ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name
 export PYO3_PYTHON = $(CURDIR)/$(BIN)/python
 # The Python module cannot be linked into a test program; its tests are those of the Python package.
 ENGINE_TESTS := cargo test --locked --workspace --exclude tailback-py
+# More processes would load the libraries for longer than they test.
+PYTHON_TESTS := $(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal
 
 demo: .venv/.engine
 	$(BIN)/tailback demo
@@ -31,11 +33,11 @@ run-engine-tests:
 	PROPTEST_RNG_SEED=1 $(ENGINE_TESTS)
 
 run-python-tests:
-	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile=ci
+	$(PYTHON_TESTS) --hypothesis-profile=ci
 
 test-all: built
 	$(ENGINE_TESTS) -- --include-ignored
-	$(BIN)/pytest -n auto --dist worksteal -m ''
+	$(PYTHON_TESTS) -m ''
 
 # Tests and module at once: the module's last step, which looks at the whole program, keeps one core busy only.
 built:
