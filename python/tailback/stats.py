@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats as distributions
+from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 
@@ -59,6 +59,6 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
     mean = float(array.mean())
     if array.size == 1:
         return Interval(mean, math.nan, 1, confidence)
-    quantile = float(distributions.t.ppf(0.5 + confidence / 2, array.size - 1))
+    quantile = float(stdtrit(array.size - 1, 0.5 + confidence / 2))
     half = quantile * float(array.std(ddof=1)) / math.sqrt(array.size)
     return Interval(mean, half, int(array.size), confidence)
