@@ -112,12 +112,8 @@ class Ptrans:
 
     def messages(self) -> list[Message]:
         """All messages, task by task."""
-        return [
-            (task, other, size)
-            for _ in range(self.iterations)
-            for task in range(self.rows * self.columns)
-            for other, size in self._cut(task)
-        ]
+        tasks = range(self.rows * self.columns)
+        return [(task, other, size) for task in tasks for other, size in self._cut(task)] * self.iterations
 
     def trace(self, messages: Sequence[Message] | None = None) -> Iterator[str]:
         """The lines of the trace, of these messages if they were asked for before.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from tailback.experiments.model import Times
@@ -112,8 +113,13 @@ def scenario(
 
 def nodes(senders: int, seed: int, endpoints: int = ENDPOINTS) -> tuple[int, list[int], list[int]]:
     """A hot endpoint, its senders, and all others, drawn by the seed; fewer senders are among the more."""
-    drawn = random.Random(seed).sample(range(endpoints), endpoints)
+    drawn = _order(seed, endpoints)
     return drawn[0], sorted(drawn[1 : senders + 1]), sorted(drawn[senders + 1 :])
+
+
+@cache
+def _order(seed: int, endpoints: int) -> list[int]:
+    return random.Random(seed).sample(range(endpoints), endpoints)
 
 
 def cost(load: float, span: Times, endpoints: int = ENDPOINTS) -> float:
