@@ -41,7 +41,7 @@ class Simulation:
     def __init__(self, case: Case) -> None:
         case = case.protocol.settled(case) if case.protocol else case
         self.case, self.now, self.rows = case, 0, list[Row]()
-        self.tick = case.tick()
+        self.tick = case.tick
         self.orders: list[tuple[int, Order]] = []  # by their time
         self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
         self.count = 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from reference_dragonfly import Dragonfly
@@ -171,6 +171,7 @@ class Case:
         """Whether the one that came first goes first."""
         return self.arbitration == "age"
 
+    @cached_property
     def tick(self) -> int:
         """The largest time of which all others are multiples."""
         rates = [self.host_rate, *(link.rate for link in self.links), *([self.drain] if self.drain else [])]
@@ -182,18 +183,17 @@ class Case:
 
     def span(self, flits: Fraction | int, flit: Fraction) -> int:
         """The time of some flits as protocols reckon: a share of a largest packet's, in whole ticks."""
-        tick = self.tick()
+        tick = self.tick
         most = ceil(self.packet_max * flit / tick)
         return ceil(flits * Fraction(most, self.packet_max)) * tick
 
     def rounded(self, time: int) -> int:
         """A time of the traffic, to the nearest tick; one that is not 0 has at least one."""
-        tick = self.tick()
+        tick = self.tick
         return max((2 * time + tick) // (2 * tick), min(time, 1)) * tick
 
 
-@dataclass(frozen=True, order=True)
-class Row:
+class Row(NamedTuple):
     """A packet on a channel, as the table `packets` has it."""
 
     start: int

@@ -131,7 +131,7 @@ class CodesSource(Endpoint):
     def begin(self, packet: Packet) -> None:
         super().begin(packet)
         if packet.kind == DATA:
-            tick = self.case.tick()
+            tick = self.case.tick
             time = Fraction(ceil(packet.flits * self.out[0].flit / tick) * PARTS, self.rate())
             self.next_data = self.sim.now + floor(time) * tick
 

@@ -81,7 +81,7 @@ class CodesSwitch(Ordering):
 
     def time(self, flits: float, out: int) -> int:
         """The time of some flits to an endpoint, rounded down."""
-        tick, most = self.case.tick(), self.case.packet_max
+        tick, most = self.case.tick, self.case.packet_max
         return int(max(flits, 0.0) * (self.case.span(most, self.out[out].pace) / tick / most)) * tick
 
     def begin(self, out: int) -> None:
@@ -154,7 +154,7 @@ class MarginSwitch(CodesSwitch):
     def silence(self, out: int) -> int:
         """The silence after which a source is free."""
         packets = len(self.watched[out].ordered) * float(self.protocol.hold) / float(self.protocol.margin)
-        return max(self.time(packets * self.case.packet_max, out), self.case.tick())
+        return max(self.time(packets * self.case.packet_max, out), self.case.tick)
 
     def share(self, out: int) -> None:
         """Tells all sources their rate."""

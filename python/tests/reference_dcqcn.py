@@ -153,7 +153,7 @@ class DcqcnSource(PacedSource):
             state.flits -= self.dcqcn.byte_counter
             state.by_data += 1
             self.increase(state)
-        tick = self.case.tick()
+        tick = self.case.tick
         return now + floor((end - now) // tick / state.rate + 0.5) * tick
 
     def is_new(self, queue: Queue) -> bool:

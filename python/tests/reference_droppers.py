@@ -103,13 +103,12 @@ class DropperCrossbar(Dropper, Crossbar):
     """With a crossbar."""
 
     def firsts_in(self) -> list[Packet]:
-        found = []
+        found: list[Packet] = []
         for lane in (lane for lanes in self.lanes[:-1] for lane in lanes):
-            seen = set[int]()
+            heads: dict[int, Packet] = {}
             for packet in lane if lane and self.voq(lane[0]) else lane[:1]:
-                if packet.out not in seen:
-                    found.append(packet)
-                seen.add(packet.out)
+                heads.setdefault(packet.out, packet)
+            found += heads.values()
         return found
 
     def discard(self, packet: Packet) -> None:

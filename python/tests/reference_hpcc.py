@@ -92,7 +92,7 @@ class Busy(Switch):
         self.last = [0 for _ in self.ports]  # when the latest packet began to leave
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
-        out, tick = packet.out, self.case.tick()
+        out, tick = packet.out, self.case.tick
         whole = self.case.rounded(self.case.protocol.base_rtt) / tick  # type: ignore[union-attr]
         since = (now - self.last[out]) / tick
         takes = ceil(packet.flits * channel.pace / tick)

@@ -108,7 +108,7 @@ class MaxMinSwitch(FlowSwitch):
 
     def link(self, channel: Channel, flit: Fraction) -> Link:
         """What a channel gives away, in flits per tick."""
-        most, tick = self.case.packet_max, self.case.tick()
+        most, tick = self.case.packet_max, self.case.tick
         return Link(float(self.protocol.utilization) * most / ceil(most * flit / tick))
 
     def account(self, packet: Any) -> None:

@@ -163,7 +163,7 @@ class Rank:
     def transfer(self, peer: Rank, size: int, come: Action, left: Action = int) -> None:
         """Hands a message to the network."""
         case, now = self.world.case, self.world.now
-        flits, start = max(1, -(-size * 8 // case.flit_bits)), -(-now // case.tick()) * case.tick()
+        flits, start = max(1, -(-size * 8 // case.flit_bits)), -(-now // case.tick) * case.tick
         ends = self.job.endpoints[self.number], self.job.endpoints[peer.number]
         row = Sent(start, *ends, flits)
         came = partial(self.world.came, row, come)

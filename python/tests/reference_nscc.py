@@ -166,7 +166,7 @@ class Marker(Switch):
     """A switch that marks data where much waits, they included."""
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
-        its, tick = self.case.protocol, now // self.case.tick()
+        its, tick = self.case.protocol, now // self.case.tick
         its = getattr(its, "nscc", its)
         assert isinstance(its, Nscc)
         behind, name = sum(self.bound[packet.out]) - packet.flits, who(packet.source, packet.label)

@@ -108,7 +108,7 @@ class MarkingSwitch(Switch):
         assert isinstance(protocol, Marking)
         behind = waiting - packet.flits if protocol.is_red else waiting
         super().send(channel, packet, vc, now)
-        if packet.what == "data" and protocol.marks(behind, packet, now // self.case.tick()):
+        if packet.what == "data" and protocol.marks(behind, packet, now // self.case.tick):
             packet.is_marked |= protocol.is_red or channel.memory.room(vc) >= self.case.packet_max
 
 

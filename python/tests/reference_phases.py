@@ -81,7 +81,7 @@ class PhaseSimulation(Simulation):
         self.told.append(Phase(self.start, longest, bound))
         self.carried.clear()
         self.end = self.start = self.start + longest + self.barrier
-        tick = self.case.tick()
+        tick = self.case.tick
         if len(self.told) < self.phases:
             for message in self.case.messages:
                 source = self.endpoints[message.source]

@@ -69,7 +69,7 @@ class RatedSource(FlowSource):
 
     def __init__(self, sim: Any, name: str) -> None:
         super().__init__(sim, name)
-        self.tick = self.case.tick()
+        self.tick = self.case.tick
         self.hold = self.case.rounded(self.protocol.hold)
         self.order: list[Any] = []  # its queues
         self.start, self.flits, self.least = 0.0, 0.0, 0.0  # of its period, in ticks

@@ -49,7 +49,7 @@ class SaaSwitch(FlowSwitch):
         super().account(packet)
         if packet.what in ("set-up", "probe") or getattr(packet, "asks", False):
             channel = self.out[packet.out]
-            load = self.case.span(self.flits[packet.out], channel.pace) // self.case.tick()
+            load = self.case.span(self.flits[packet.out], channel.pace) // self.case.tick
             packet.told = max(packet.told, load)
 
 

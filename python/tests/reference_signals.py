@@ -79,7 +79,7 @@ def delay(sim: Simulation, origin: Node, to: Endpoint) -> int:
     """The time that a signal takes out of band: at least a tick."""
     way = sim.case.protocol.signals if isinstance(sim.case.protocol, Signalling) else 0
     time = head_start(sim, origin, to) if way == "path" else sim.case.rounded(int(way))
-    return max(time, sim.case.tick())
+    return max(time, sim.case.tick)
 
 
 class Ordering(Switch):

@@ -95,7 +95,7 @@ class SstSource(Source):
         queue.fresh.popleft()
         self.begin(packet)
         if packet.what == "data" and packet.destination in self.divisors:
-            tick = self.case.tick()
+            tick = self.case.tick
             time = ceil(packet.flits * self.out[0].flit / tick) * self.divisors[packet.destination] // DIVISOR
             self.next_data[packet.destination] = self.sim.now + time * tick
 

@@ -55,7 +55,7 @@ class SstSwitch(Ordering):
 
     def time(self, flits: float, out: int) -> int:
         """The time of some flits to an endpoint, rounded down."""
-        tick, most = self.case.tick(), self.case.packet_max
+        tick, most = self.case.tick, self.case.packet_max
         return int(flits * (self.case.span(most, self.out[out].pace) / tick / most)) * tick
 
     def life(self, out: int) -> int:
@@ -67,7 +67,7 @@ class SstSwitch(Ordering):
         if self.margin:
             factor *= 2
         mtu = p.mtu if p.mtu is not None else self.case.packet_max
-        tick = self.case.tick()
+        tick = self.case.tick
         ticks = int(factor * count * (self.case.span(mtu, self.out[out].pace) // tick))
         return ticks * tick
 
@@ -100,9 +100,7 @@ class SstSwitch(Ordering):
     def grow(self, out: int) -> None:
         """Tells all sources that there are more of them."""
         target, count = self.targets[out], len(self.targets[out].streams)
-        pause = min(
-            self.time(float(self.protocol.pause) * target.inside, out), (2**32 - 1) * self.case.tick()
-        )
+        pause = min(self.time(float(self.protocol.pause) * target.inside, out), (2**32 - 1) * self.case.tick)
         for source, stream in sorted(target.streams.items()):
             if stream.told < count:
                 is_first = not stream.told
@@ -150,7 +148,7 @@ class SstSwitch(Ordering):
         """Looks again when the next stream may end."""
         dues = [self.ends(out, stream) for stream in self.targets[out].streams.values()]
         if dues and not self.as_coded:
-            when = max(min(dues), self.sim.now + self.case.tick())
+            when = max(min(dues), self.sim.now + self.case.tick)
             self.targets[out].times.add(when)
             self.sim.at(when, self)
 

@@ -131,7 +131,7 @@ class Switch(Node):
     def start(self, output: int) -> None:
         """Starts the channel of an output, if it is free and a queue has credit."""
         channel, queues = self.out[output], self.queues[output]
-        if channel.free_at > self.sim.now:
+        if channel.free_at > self.sim.now or not any(queues):
             return
         vc = channel.choose(queues, by_age=self.case.by_age, by_input=not self.case.has_crossbar)
         if vc is None:

@@ -23,7 +23,7 @@ class Draw(random.Random):
     def __init__(self, seed: str, case: Case) -> None:
         super().__init__(seed)
         self.most, self.rounded = case.packet_max, case.rounded
-        self.trip, tick = round_trip(case), case.tick()
+        self.trip, tick = round_trip(case), case.tick
         self.packet = ceil(self.most * case.flit_bits * 1000 / case.host_rate / tick) * tick
         rates = {case.host_rate, *(link.rate for link in case.links)}
         loops = len(case.links) >= len({*case.hosts})

@@ -46,7 +46,7 @@ class WindowSource(Source):
 
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
-        self.tick = self.case.tick()
+        self.tick = self.case.tick
 
     def carried(self, time: int) -> float:
         """Flits that its channel carries in a time, reckoned by the time of a largest packet."""

@@ -168,7 +168,7 @@ def numbered(rows: list[Row]) -> list[Row]:
     """Numbers the messages of a pair as they begin: the engine's numbers are those of all its source's."""
     numbers = defaultdict[tuple[int, int], dict[int, int]](dict)
     asks = ("reservation", "grant", "credit", "notification", *CONTROLS)
-    rows = [replace(row, message=-1, sequence=-1) if row.kind in asks else row for row in rows]
+    rows = [row._replace(message=-1, sequence=-1) if row.kind in asks else row for row in rows]
 
     def pair(row: Row) -> tuple[int, int]:
         goes = row.kind in ("data", "reservation", "set-up", "probe", "tear-down")
@@ -177,7 +177,7 @@ def numbered(rows: list[Row]) -> list[Row]:
     for row in sorted(rows):
         known = numbers[pair(row)]
         known.setdefault(row.message, len(known))
-    return sorted(replace(row, message=numbers[pair(row)][row.message]) for row in rows)
+    return sorted(row._replace(message=numbers[pair(row)][row.message]) for row in rows)
 
 
 def difference(case: Case) -> tuple[list[Row], list[Row]]:
