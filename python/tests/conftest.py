@@ -19,6 +19,7 @@ if not BUILT:
 import tailback  # noqa: E402
 from tailback import _engine, cli  # noqa: E402
 from tailback.cli import sweep as sweep_command  # noqa: E402
+from tailback.figures import style  # noqa: E402
 from tailback.sweeps import points  # noqa: E402
 
 STOOD_IN = (
@@ -45,6 +46,13 @@ def engine(request, monkeypatch):
             monkeypatch.setattr(_engine, name, getattr(fake_engine, name))
     elif not BUILT:
         pytest.skip("the engine is not built")
+
+
+@pytest.fixture(autouse=True)
+def fonts(request, monkeypatch):
+    """To cut a font to a figure's letters takes longer than to draw it: tests marked `fonts` alone do."""
+    if request.node.get_closest_marker("fonts") is None:
+        monkeypatch.setitem(style._SETTINGS, "pdf.fonttype", 3)
 
 
 @pytest.fixture
