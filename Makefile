@@ -14,6 +14,8 @@ PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 endif
 ENGINE_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
+# Tests start Python hundreds of times: what it compiled is kept, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
 # The one interpreter for every build, so that cargo does not build the same crate twice.
 export PYO3_PYTHON = $(CURDIR)/$(BIN)/python
 # The Python module cannot be linked into a test program; its tests are those of the Python package.
