@@ -95,9 +95,9 @@ const MINGLED: &str = "[[traffic]]\nname = \"short\"\npattern = \"uniform\"\nloa
 #[test]
 fn threads_and_partitions_do_not_change_whose_turn_it_is() {
     for (turn, (network, routing)) in routed(FEW_NETWORKS).into_iter().enumerate() {
-        for (at, protocol) in PROTOCOLS.iter().enumerate().skip(turn % 4).step_by(4) {
+        for (at, protocol) in PROTOCOLS.iter().enumerate().skip(turn % 6).step_by(6) {
             let switch = KINDS[at % KINDS.len()];
-            same_however_it_is_cut(network, &routing, protocol, switch, MINGLED, cut(turn + at / 4));
+            same_however_it_is_cut(network, &routing, protocol, switch, MINGLED, cut(turn + at / 6));
         }
     }
 }
@@ -108,10 +108,10 @@ fn threads_and_partitions_do_not_change_what_priorities_do() {
         [BUSY, MINGLED].map(|rest| rest.replace("\"hotspot\"", "\"hotspot\"\npriority = 1"));
     for (turn, (network, routing)) in routed_at_once(FEW_NETWORKS).into_iter().enumerate() {
         let protocols = PROTOCOLS.iter().filter(|protocol| knows_priorities(protocol));
-        for (at, protocol) in protocols.enumerate().skip(turn % 5).step_by(5) {
+        for (at, protocol) in protocols.enumerate().skip(turn % 7).step_by(7) {
             let switch = KINDS[(turn + at) % KINDS.len()];
             let rest = if at % 2 == 0 { &mingled } else { &busy };
-            same_however_it_is_cut(network, &routing, protocol, switch, rest, cut(turn + at / 5));
+            same_however_it_is_cut(network, &routing, protocol, switch, rest, cut(turn + at / 7));
         }
     }
 }
@@ -200,7 +200,7 @@ fn another_routing_or_protocol_has_the_same_traffic_offered() {
     for network in FEW_NETWORKS {
         let mut offered = Vec::new();
         for (turn, routing) in routings(network).into_iter().enumerate() {
-            for protocol in PROTOCOLS.iter().skip(turn % 3).step_by(3) {
+            for protocol in PROTOCOLS.iter().skip(turn % 5).step_by(5) {
                 let output = run(&file(network, &routing, suited(&routing, protocol), BUSY));
                 let classes = ["hot", "victim"];
                 let counts = classes

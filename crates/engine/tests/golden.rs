@@ -15,7 +15,7 @@ const LARGE: &str = "[[traffic]]\nname = \"u\"\npattern = \"uniform\"\nload = 0.
                      message = { sizes = [\"4 flits\", \"100 flits\"], shares = [0.5, 0.5], by = \"volume\" }\n";
 const HOT: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 6\ndestinations = 1\nload = 0.6\nmessage = \"4 flits\"\n\
                    [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.3\nmessage = \"24 flits\"\n";
-const HOTS: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 30\ndestinations = 4\nload = 0.5\nmessage = \"4 flits\"\nstart = \"4 us\"\n\
+const HOTS: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 30\ndestinations = 4\nload = 0.5\nmessage = \"4 flits\"\nstart = \"1 us\"\n\
                     [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.4\nmessage = \"4 flits\"\n";
 const WORST: &str =
     "[[traffic]]\nname = \"wc\"\npattern = \"worst-case\"\nn = 1\nload = 0.3\nmessage = \"4 flits\"\n";
@@ -140,7 +140,7 @@ const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
 fn table() -> String {
     let mut table = String::new();
     for (name, network, routing, protocol, rest) in SCENARIOS {
-        let run_table = "[run]\nwarmup = \"5 us\"\nduration = \"10 us\"\ndrain = \"10 us\"\n";
+        let run_table = "[run]\nwarmup = \"2 us\"\nduration = \"5 us\"\ndrain = \"5 us\"\n";
         let rest = format!("{run_table}{}", rest.concat());
         let output = run(&file(network, routing, protocol, &rest));
         let (hops, checksum) = (&output.summary["packet_hops"], &output.summary["checksum"]);

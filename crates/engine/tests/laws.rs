@@ -133,7 +133,7 @@ fn no_load_stops_any_kind_of_switch_under_any_protocol_for_ever() {
     for (at, switch) in SMALL.iter().enumerate().skip(1) {
         for (turn, protocol) in PROTOCOLS.iter().enumerate().filter(|(turn, _)| turn % 2 == at % 2) {
             let (network, routing) = &routed(FEW_NETWORKS)[turn % routed(FEW_NETWORKS).len()];
-            moves(network, routing, protocol, switch, "5 us");
+            moves(network, routing, protocol, switch, "3 us");
         }
     }
 }

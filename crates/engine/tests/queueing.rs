@@ -242,7 +242,7 @@ fn moves(network: &str, routing: &str, queueing: &str, voq: bool) {
 
 #[test]
 fn nothing_stops_under_full_load_in_any_order_and_queueing() {
-    for (at, (network, routing, queueing)) in product().into_iter().enumerate().step_by(5) {
+    for (at, (network, routing, queueing)) in product().into_iter().enumerate().step_by(7) {
         moves(&network, &routing, &queueing, at % 2 == 0);
     }
 }
