@@ -180,6 +180,7 @@ class Simulation:
             for node in nodes.difference(ends):
                 node.settle()
             for end in ends:
+                end.open_letters()
                 end.place_answers()
             for end in ends:
                 end.settle()

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import replace
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reference_case import DATA, Message
 from reference_channel import Channel, Packet
@@ -87,6 +87,7 @@ class Endpoint(Node):
         self.messages, self.turn = 0, 0
         self.numbers: dict[int, int] = {}  # of messages in the order in which they began
         self.acks: deque[Packet] = deque()
+        self.letters: list[Any] = []  # orders out of band that came in this tick
         self.answers: list[Packet] = []  # of this tick
         self.queues: dict[Key, deque[Packet]] = {}
         self.ready = [deque[Key]() for _ in self.case.priorities]  # the queues in turn, the most urgent first
@@ -114,6 +115,12 @@ class Endpoint(Node):
         """An answer to a packet."""
         self.answers.append(self.sim.reply(packet, what, granted))
         return self.answers[-1]
+
+    def open_letters(self) -> None:
+        """Obeys the orders of a tick: by whom they are about, then in the order in which they were given."""
+        for letter in sorted(self.letters):
+            self.arrive(letter)
+        self.letters.clear()
 
     def place_answers(self) -> None:
         """Gives answers their virtual networks, when switches have chosen what goes in this tick."""

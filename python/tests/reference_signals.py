@@ -59,6 +59,9 @@ class Letter(Packet):
 
     order: Order = Order(-1, -1, 0, 0, "")
 
+    def __lt__(self, other: Letter) -> bool:
+        return self.order < other.order
+
 
 def head_start(sim: Simulation, origin: Node, to: Endpoint) -> int:
     """The shortest time that a head could take from a node to an endpoint if it never waited, on any way."""
@@ -144,5 +147,5 @@ class Ordering(Switch):
             else:
                 to = self.sim.endpoints[order.to]
                 when = self.sim.now + delay(self.sim, self, to)
-                self.sim.at(when, to, partial(to.arrive, replace(letter)))
+                self.sim.at(when, to, partial(to.letters.append, replace(letter)))
         return bool(orders) and self.protocol.in_band
