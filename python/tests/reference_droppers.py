@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -25,9 +26,10 @@ class Dropper(Switch):
         self.protocol: Any = self.case.protocol
         time = self.protocol.time_to_wait
         self.time_to_wait = None if time is None else self.case.rounded(time)
+        self.late: list[Packet] = []  # taken out in this tick, and not answered yet
 
     def take_all(self, heads: list[Packet]) -> None:
-        self.late = self.expire()
+        self.late += self.expire()
         for packet in sorted(heads, key=lambda head: (self.is_looked_at(head), head.port)):
             self.take(packet)
 
@@ -36,13 +38,14 @@ class Dropper(Switch):
         return packet.what != "ack" and isinstance(self.out[packet.out].to, Endpoint)
 
     def decide(self) -> None:
-        late = self.late + self.expire()
+        self.late += self.expire()
         while True:
-            for packet in sorted(late, key=lambda one: (one.port, one.came)):
+            late, self.late = sorted(self.late, key=lambda one: (one.port, one.came)), []
+            for packet in late:
                 self.remove(packet, "dropped", "nack")
             super().decide()
-            late = self.expire()
-            if not late:
+            self.late += self.expire()
+            if not self.late:
                 return
 
     def remove(self, packet: Packet, event: str, what: str, granted: int = -1) -> None:
@@ -103,13 +106,14 @@ class DropperCrossbar(Dropper, Crossbar):
     """With a crossbar."""
 
     def firsts_in(self) -> list[Packet]:
-        found: list[Packet] = []
-        for lane in (lane for lanes in self.lanes[:-1] for lane in lanes):
-            heads: dict[int, Packet] = {}
-            for packet in lane if lane and self.voq(lane[0]) else lane[:1]:
-                heads.setdefault(packet.out, packet)
-            found += heads.values()
-        return found
+        return [packet for lanes in self.lanes[:-1] for lane in lanes for packet in self.heads_of(lane)]
+
+    def heads_of(self, lane: list[Packet]) -> list[Packet]:
+        """The packets at the heads of a virtual channel's queues."""
+        heads: dict[int, Packet] = {}
+        for packet in lane if lane and self.voq(lane[0]) else lane[:1]:
+            heads.setdefault(packet.out, packet)
+        return [*heads.values()]
 
     def discard(self, packet: Packet) -> None:
         super().discard(packet)
@@ -118,6 +122,11 @@ class DropperCrossbar(Dropper, Crossbar):
     def leave(self, packet: Packet) -> None:
         self.note_wait(packet)
         super().leave(packet)
+        lane = self.lanes[packet.port][packet.vc]
+        while packet.port >= 0 and (late := [*filter(self.is_late, self.heads_of(lane))]):
+            self.late += late  # even if it could go at once
+            for one in late:
+                self.discard(one)
 
 
 class DropperUnlimited(Dropper, Unlimited):
@@ -129,6 +138,13 @@ class DropperUnlimited(Dropper, Unlimited):
 
     def fits(self, packet: Packet) -> bool:
         return super().fits(packet) and not (self.has_queues and self.is_late(packet))
+
+    def move(self, waiting: deque[Packet]) -> None:
+        super().move(waiting)
+        while self.has_queues and waiting and self.is_late(waiting[0]):
+            self.late.append(waiting[0])
+            self.discard(waiting[0])
+            super().move(waiting)
 
     def discard(self, packet: Packet) -> None:
         super().discard(packet)

@@ -171,9 +171,13 @@ class Unlimited(Switch):
         self.fresh = []
         for output in self.ports:
             for waiting in self.waiting[output]:
-                while waiting and self.fits(waiting[0]):
-                    packet = waiting.popleft()
-                    self.queue(packet)
-                    if self.has_queues:
-                        self.release(packet, max(self.sim.now, packet.tail))
+                self.move(waiting)
             self.start(output)
+
+    def move(self, waiting: deque[Packet]) -> None:
+        """Moves packets to their output queue as long as there is room."""
+        while waiting and self.fits(waiting[0]):
+            packet = waiting.popleft()
+            self.queue(packet)
+            if self.has_queues:
+                self.release(packet, max(self.sim.now, packet.tail))
