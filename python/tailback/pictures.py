@@ -142,13 +142,16 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
             colour = style.line(number)["color"] if len(runs) > 1 else "black"
             below.plot(times, counts, drawstyle="steps-post", color=colour)
         style.logarithmic(above, "y")
-        above.set_ylabel("allowed rate\n[part of the channel]\n(none in a pause)")
+        several = any(pc.max(recorded(result, "rates")["destination"]).as_py() >= 0 for _, _, result in runs)
+        what = "least rate allowed\ntowards a destination" if several else "allowed rate"
+        above.set_ylabel(f"{what}\n[part of the channel]\n(none in a pause)")
         below.set_ylabel("throttled endpoints")
         below.yaxis.set_major_locator(MaxNLocator(integer=True))
         below.set_ylim(bottom=0)
         below.set_xlabel("simulated time [us]")
         if cut:
-            above.set_title(f"throttled longest: {'; '.join(cut)}", loc="left", fontsize="medium")
+            title = style.titled(f"throttled longest: {'; '.join(cut)}", 50)
+            above.set_title(title, loc="left", fontsize="medium")
         style.legend(figure, above)
     return figure
 

@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,11 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from matplotlib.lines import Line2D
 
 import tailback
 from tailback import pictures, plot
-from tailback.figures import gallery, latencies, style, tables
+from tailback.figures import arrivals, gallery, latencies, style, tables
 from tailback.stats import mean_interval
 
 PLOTS = [
@@ -56,6 +58,12 @@ def test_lines_differ_without_colour(result):
     assert [line.get_label() for line in lines] == ["a", "b", "c"]
     assert len({(line.get_linestyle(), line.get_marker()) for line in lines}) == 3
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b", "c"]
+
+
+def test_no_line_is_dotted_as_what_is_only_a_lower_bound():
+    drawn = [Line2D([], [], linestyle=dashes)._unscaled_dash_pattern[1] for dashes in style.DASHES]
+    assert all(pattern is None or max(pattern[::2]) >= 3 for pattern in drawn)
+    assert max(arrivals.AT_LEAST[1][::2]) <= 1
 
 
 @pytest.mark.fonts
@@ -574,6 +582,19 @@ def test_a_figure_for_a_column_of_a_paper_is_narrow_and_has_its_legend_above(res
     assert legend.get_window_extent().x1 <= figure.bbox.width
     assert axes.xaxis.label.get_fontsize() < 9
     assert plot.throughput_over_time(result).get_figwidth() == 7.2
+
+
+def test_names_of_axes_have_room_in_a_narrow_figure():
+    with style.width(3.3), style.styled():
+        figure, panels = style.figure(3, height=2.2)
+        for axes in panels:
+            axes.plot([0, 1], label="a")
+            axes.set_ylabel("share of the messages of all classes [%]")
+        style.legend(figure, panels)
+        figure.draw_without_rendering()
+    for above, below in pairwise(panels):
+        upper, lower = (axes.yaxis.label.get_window_extent() for axes in (above, below))
+        assert upper.y0 > lower.y1
 
 
 def test_the_command_draws_figures_of_a_width(command, result, tmp_path):

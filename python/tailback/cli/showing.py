@@ -99,7 +99,7 @@ def plot(
         typer.Option(
             metavar="INCHES",
             help="Width of curves and bars, such as 3.3 for a column of a paper (default: 7.2).",
-            min=2.0,
+            min=3.0,
             max=20.0,
             show_default=False,
         ),

@@ -19,7 +19,16 @@ from matplotlib.ticker import LogFormatter
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow, which is too pale for lines."""
-DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+DASHES: tuple[Any, ...] = (
+    "-",
+    "--",
+    "-.",
+    (0, (3, 3)),
+    (0, (5, 1, 1, 1, 1, 1)),
+    (0, (8, 2)),
+    (0, (10, 2, 3, 2)),
+)
+"""None dotted: dots are what is only known to be at least so much."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo")
 
@@ -38,6 +47,8 @@ _NARROW_SETTINGS: Any = {
     "lines.markersize": 3.2,
 }
 _given_width: ContextVar[float | None] = ContextVar("width", default=None)
+_PANEL_SHARE = 0.6
+"""Part of a panel's height, ticks and names included, that an axis' name may take in a narrow figure."""
 _LEGEND_SHARE = 0.4
 """Part of a figure's width that the columns of a legend may take."""
 _LEGEND_EDGE = 5 / 72
@@ -212,6 +223,8 @@ def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
     Of several panels in which a name looks alike, each name once.
     """
     drawn_in = [axes] if isinstance(axes, Axes) else axes
+    if _is_narrow(made.get_figwidth()):
+        _fold_names(made)
     pairs = [zip(*reversed(one.get_legend_handles_labels()), strict=True) for one in drawn_in]
     named: dict[str, Any] = {}
     for label, handle in (pair for one in pairs for pair in one):
@@ -223,7 +236,6 @@ def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
         labels[_LEGEND_MAX:] = [f"and {len(labels) - _LEGEND_MAX:,} more"]
         handles[_LEGEND_MAX:] = [Line2D([], [], linestyle="")]
     folded = ["\n".join(_folded(label)) for label in labels]
-
     if _is_narrow(made.get_figwidth()):
         _legend_above(made, handles, folded, title)
         return
@@ -234,15 +246,32 @@ def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
 
     shown = drawn(1)
     columns = 1
-    while _height(shown, made.dpi) > made.get_figheight():
+    lines = len(made.get_supxlabel().splitlines())
+    under = (1.3 * float(mpl.rcParams["font.size"]) * lines) / 72  # notes, over the whole width
+    while _height(shown, made.dpi) + under > made.get_figheight():
         columns += 1
         wider = drawn(columns)
         if wider.get_window_extent().width > _LEGEND_SHARE * made.bbox.width:
             wider.remove()
-            made.set_figheight(_height(shown, made.dpi))
+            made.set_figheight(_height(shown, made.dpi) + under)
             return
         shown.remove()
         shown = wider
+
+
+def _fold_names(made: Figure) -> None:
+    """Folds the names of vertical axes to what their panels have room for."""
+    panel = _PANEL_SHARE * made.get_figheight() / max(len(made.axes), 1)
+    room = max(int(panel * _letters()), 8)
+    for axes in made.axes:
+        axes.set_ylabel(
+            "\n".join(line for part in axes.get_ylabel().split("\n") for line in wrap(part, room))
+        )
+
+
+def _letters() -> float:
+    """Letters in an inch."""
+    return _NOTE_WIDTH * 10 / float(mpl.rcParams["font.size"])
 
 
 def _legend_above(made: Figure, handles: Sequence[Any], labels: Sequence[str], title: str) -> None:
@@ -261,10 +290,9 @@ def notes(made: Figure, told: Sequence[str]) -> None:
     """Further notes under a whole figure, each from a line of its own on, where no legend narrows them."""
     told = [*filter(None, [made.get_supxlabel()]), *told]
     if told:
-        points = float(mpl.rcParams["font.size"])
-        room = int(made.get_figwidth() * _NOTE_WIDTH * 10 / points)
+        room = int(made.get_figwidth() * _letters())
         lines = (line for note in told for part in note.split("\n") for line in wrap(part, room))
-        made.supxlabel("\n".join(lines), fontsize=0.9 * points)
+        made.supxlabel("\n".join(lines), fontsize=0.9 * float(mpl.rcParams["font.size"]))
 
 
 def _height(of: Legend, dpi: float) -> float:
@@ -279,7 +307,12 @@ def _folded(label: str) -> Iterator[str]:
 
 def folded(name: object) -> str:
     """A user's name as a title, in lines that fit over a panel."""
-    return "\n".join(wrap(plain(name), _TITLE_WIDTH))
+    return titled(plain(name))
+
+
+def titled(text: str, width: int = _TITLE_WIDTH) -> str:
+    """A title in lines that fit over a panel; beside a legend there is room for less."""
+    return "\n".join(wrap(text, width))
 
 
 def plain(name: object) -> str:
