@@ -50,6 +50,7 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "message_latency_p99_ns": ("99th percentile of\nmessage latency [{unit}]", 1.0, True),
     "time_ns": ("time of the job [us]", 1e-3, False),
     "communication_max_ns": ("largest communication\ntime of a rank [us]", 1e-3, False),
+    "slowdown": ("time of the job over\nthat of the job alone", 1.0, False),
     "phase_time_mean_ns": ("mean time of a phase [us]", 1e-3, False),
     "time_over_bound_mean": ("time of a phase over\nload of its busiest link", 1.0, False),
 }
@@ -75,6 +76,8 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         raise mistake(f"{named(sweep)} is no sweep", "the table of a sweep, or what tailback.sweep returns")
     swept = keys(table)
     over = axis(table, swept) if over is None else over
+    if over == "run.seed":
+        raise mistake("seeds are no axis: a point is their mean", f"one of {', '.join(swept) or 'no keys'}")
     if over not in swept:
         raise mistake(f"the sweep does not change {over!r}", f"one of {', '.join(swept) or 'no keys'}")
     if column not in table.column_names or not _is_numeric(table.schema.field(column).type):

@@ -127,6 +127,13 @@ def test_a_panel_per_class_of_which_something_is_known_without_that_of_all():
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["victim"]
 
 
+def test_a_sweep_of_jobs_beside_their_runs_alone_shows_the_slowdown(tmp_path):
+    jobs = swept_loads(accepted=[None] * 6, slowdown=[1.5, 1.7, 2.0, 2.2, 1.0, 1.1])
+    assert "slowdown.png" in {file.name for file in gallery.draw_sweep(jobs, tmp_path)}
+    figure = curves.measured_over(jobs, "slowdown", over="traffic.a.load")
+    assert figure.axes[0].get_ylabel() == "time of the job over\nthat of the job alone"
+
+
 def test_words_stand_in_a_row_and_are_not_joined():
     figure = curves.measured_over(swept_loads(), "accepted", over="routing.kind")
     axes = figure.axes[0]
@@ -136,6 +143,8 @@ def test_words_stand_in_a_row_and_are_not_joined():
 
 def test_a_key_that_was_not_swept_is_refused_and_so_is_a_sweep_of_seeds():
     with pytest.raises(InputError, match=r"one of routing.kind, traffic.a.load"):
+        curves.measured_over(swept_loads(), "accepted", over="run.only")
+    with pytest.raises(InputError, match="a point is their mean"):
         curves.measured_over(swept_loads(), "accepted", over="run.seed")
     seeds = table(**{"run.seed": [1, 2], "class": ["a", "a"], "accepted": [0.1, 0.2]})
     with pytest.raises(InputError, match="the seed alone"):
