@@ -20,7 +20,10 @@ def run(
     folder: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="DIR", help="Where the result is written (default: results/<name>)."
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where the result goes, replacing an earlier one (default: results/<name>, never replaced).",
         ),
     ] = None,
     as_json: AsJson = False,
