@@ -67,9 +67,12 @@ impl Batches {
         spread(&Vec::from_iter(errors)).map(|half| half / numbers)
     }
 
-    /// Half of the 95 % confidence interval of the sum per tick over a span of time, from the batches whole within it; none if they are
-    /// fewer than five.
+    /// Half of the 95 % confidence interval of the sum per tick over a span of time, from the batches whole within it; none if fewer than
+    /// five of them have values.
     pub fn half_of_rate(&self, cut: &Cut, span: (Tick, Tick)) -> Option<f64> {
+        if cut.within(span).filter(|&batch| self.0[batch].0 > 0).count() < LEAST {
+            return None;
+        }
         let rates = Vec::from_iter(cut.within(span).map(|batch| self.0[batch].1 as f64 / cut.length as f64));
         let (count, sum) = (rates.len() as f64, rates.iter().sum::<f64>());
         spread(&Vec::from_iter(rates.iter().map(|rate| rate - sum / count))).map(|half| half / count)
@@ -142,6 +145,9 @@ mod tests {
         (1..7).for_each(|batch| batches.record(batch, 50));
         assert_eq!(batches.half_of_rate(&cut, (105, 172)), Some(0.0));
         assert_eq!(batches.half_of_rate(&cut, (105, 159)), None, "four batches are whole");
+        let mut burst = Batches::default();
+        (1..5).for_each(|batch| burst.record(batch, 50));
+        assert_eq!(burst.half_of_rate(&cut, (100, 200)), None, "four batches have values");
         assert!(batches.half_of_rate(&cut, (100, 200)).unwrap() > 1.0);
     }
 }
