@@ -107,10 +107,25 @@ fn the_zero_load_latency_is_that_of_the_orders_of_the_routing() {
         let facts = describe(&scenario).unwrap();
         let packet =
             facts["zero_load_latency_ns"].as_array().unwrap().iter().find(|row| row["what"] == "1 packet");
+        assert_eq!(facts["zero_load_latency_ways"], "those of the routing");
         let output = run(&scenario, &mut |_| true).unwrap();
         let measured = &output.summary["classes"]["one"]["message_latency_ns"]["mean"];
         assert_eq!((&packet.unwrap()["max"], measured), (&expected.into(), &expected.into()), "{order}");
     }
+}
+
+#[test]
+fn the_zero_load_latency_of_a_routing_of_longer_ways_is_that_of_the_minimal_ones_and_says_so() {
+    let facts = |routing: &str| {
+        let network = "topology = { kind = 'dragonfly', p = 1, a = 2, h = 1, groups = 3 }\n\
+                       traffic = [{ name = 'u', pattern = 'uniform', load = 0.1, message = '4 flits' }]";
+        describe(&Scenario::parse(&format!("{network}\nrouting = {{ kind = '{routing}' }}\n"), &[]).unwrap())
+            .unwrap()
+    };
+    let [minimal, valiant] = ["minimal", "valiant"].map(facts);
+    assert_eq!(minimal["zero_load_latency_ns"], valiant["zero_load_latency_ns"]);
+    assert_eq!(minimal["zero_load_latency_ways"], "those of the routing");
+    assert_eq!(valiant["zero_load_latency_ways"], "minimal ones; the routing may take others");
 }
 
 #[test]

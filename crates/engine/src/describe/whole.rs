@@ -43,6 +43,10 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "lookahead_ns": across,
         "memory_estimate": memory::estimate(plan, ways.as_ref(), scenario.endpoint.acknowledge),
         "links": links(&graph, plan),
+        "zero_load_latency_ways": ways.as_ref().map(|_| match scenario.routing.binding().may_detour() {
+            true => "minimal ones; the routing may take others",
+            false => "those of the routing",
+        }),
         "zero_load_latency_ns": ways.map(|ways| latencies(plan, &ways)),
         "virtual_channels": virtual_channels(plan),
         "queues": queues(plan),

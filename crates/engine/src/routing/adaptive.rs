@@ -37,6 +37,10 @@ impl Bind for Adaptive {
         KINDS
     }
 
+    fn may_detour(&self) -> bool {
+        true
+    }
+
     fn senses_load(&self) -> bool {
         true
     }

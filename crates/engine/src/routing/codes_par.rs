@@ -52,6 +52,10 @@ impl Bind for CodesPar {
         &["dragonfly"]
     }
 
+    fn may_detour(&self) -> bool {
+        true
+    }
+
     fn senses_load(&self) -> bool {
         true
     }

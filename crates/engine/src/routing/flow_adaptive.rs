@@ -37,6 +37,10 @@ impl Bind for FlowAdaptive {
         &["fat-tree", "xgft", "k-ary-n-tree"]
     }
 
+    fn may_detour(&self) -> bool {
+        true
+    }
+
     fn by_flows(&self) -> bool {
         true
     }

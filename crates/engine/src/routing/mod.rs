@@ -204,6 +204,10 @@ pub trait Bind {
     fn is_shortest(&self) -> bool {
         false
     }
+    /// Whether it takes longer ways than the minimal routing.
+    fn may_detour(&self) -> bool {
+        false
+    }
     /// Whether a deadlock is wanted.
     fn may_deadlock(&self) -> bool {
         false

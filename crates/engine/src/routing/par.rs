@@ -45,6 +45,10 @@ impl Bind for Par {
         &["dragonfly"]
     }
 
+    fn may_detour(&self) -> bool {
+        true
+    }
+
     fn senses_load(&self) -> bool {
         true
     }

@@ -49,6 +49,10 @@ impl Bind for SstUgal {
         &["dragonfly"]
     }
 
+    fn may_detour(&self) -> bool {
+        true
+    }
+
     fn senses_load(&self) -> bool {
         true
     }

@@ -47,6 +47,10 @@ impl Bind for Ugal {
         &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
+    fn may_detour(&self) -> bool {
+        true
+    }
+
     fn senses_load(&self) -> bool {
         true
     }

@@ -35,6 +35,10 @@ impl Bind for Valiant {
         &["dragonfly", "torus", "mesh", "hyperx", "kns", "file"]
     }
 
+    fn may_detour(&self) -> bool {
+        true
+    }
+
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of)))),
