@@ -33,7 +33,8 @@ use std::sync::Arc;
 /// before the first have passed they count as empty. As coded, an application is a class of traffic or a job, and all that waits of a source
 /// counts as that of its latest packet. With a drain margin the backlog drains from `congested` until it is below `decongested`, silence is
 /// looked for once in its time, and an endpoint under several orders keeps to the least rate. An order that a later one of its
-/// port has overtaken (in band) changes nothing but, as coded, the count of orders.
+/// port has overtaken (in band) changes nothing but, as coded, the count of orders. Orders out of band that come in the same tick are
+/// obeyed by the numbers of the endpoints that they are about.
 ///
 /// # Where it acts
 ///

@@ -20,7 +20,8 @@ pub use window::{Signals, Window};
 /// # What it does
 ///
 /// A switch marks a packet that leaves with a chance that grows with its output's queue, from 0 at `mark_from` to 1 at `mark_all`. Every
-/// acknowledgement tells the mark, and the delay: the round trip less `base_rtt`.
+/// acknowledgement tells the mark, and the delay: the round trip less `base_rtt`, which is one for all. By default it is that of the
+/// longest way: sources near a hot endpoint have that much delay to spare, and take more than others.
 ///
 /// Without a mark and with a delay below `target`, the window grows by `proportional_increase`, the less the nearer the delay is to the target.
 /// Without a mark and with a longer delay it grows by `fair_increase`: the queue is getting shorter. With a mark and a shorter delay

@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// Every acknowledgement tells the source how long packet and acknowledgement took. Below the target the window grows by `ai` packets a
 /// round trip; above it is multiplied, at most once per round trip, by 1 - `beta` (delay - target) / delay, and at most
 /// by 1 - `max_mdf`. The target is `base_target`, and `hop_target` for every switch that the packet passed, and up to
-/// `fs_range` the smaller the window is, so that flows that share a channel come to equal windows. With a window of less than a
+/// `fs_range` the smaller the window is, so that flows of one round trip that share a channel come to equal windows; where `base_target`
+/// is that of the longest way, as by default, sources near a hot endpoint have delay to spare and take more than others. With a window of less than a
 /// packet, the packets of a queue are a round trip over the window apart: the latest round trip, rounded down to a tick, from start to
 /// start; a later acknowledgement changes the wait. A packet may go while what is under way is less than the window, so that one may
 /// exceed it; one may always go.
