@@ -142,8 +142,10 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
             colour = style.line(number)["color"] if len(runs) > 1 else "black"
             below.plot(times, counts, drawstyle="steps-post", color=colour)
         style.logarithmic(above, "y")
-        several = any(pc.max(recorded(result, "rates")["destination"]).as_py() >= 0 for _, _, result in runs)
-        what = "least rate allowed\ntowards a destination" if several else "allowed rate"
+        towards = [to for _, _, result in runs for to in distinct(recorded(result, "rates"), "destination")]
+        what = (
+            "least rate allowed\ntowards a destination" if any(to >= 0 for to in towards) else "allowed rate"
+        )
         above.set_ylabel(f"{what}\n[part of the channel]\n(none in a pause)")
         below.set_ylabel("throttled endpoints")
         below.yaxis.set_major_locator(MaxNLocator(integer=True))

@@ -201,6 +201,16 @@ def test_without_snapshots_the_map_says_what_to_record(throttled):
         pictures.occupancy_map(replace(throttled, scenario="[topology]\nkind = 'dragonfly'\n"))
 
 
+@pytest.mark.parametrize(
+    ("to", "told"), [([], "allowed"), ([-1], "allowed"), ([-1, 0], "least rate allowed")]
+)
+def test_a_rate_towards_destinations_is_told_to_be_the_least(throttled, to, told):
+    one = {"endpoint": [0] * len(to), "destination": to, "time_ns": [1.0] * len(to), "rate": [0.5] * len(to)}
+    rates = pa.table(one, schema=throttled.tables["rates"].schema)
+    above, _ = pictures.allowed_rate(replace(throttled, tables={"rates": rates})).axes
+    assert above.get_ylabel().startswith(told)
+
+
 def test_a_run_has_one_colour_in_both_panels_of_allowed_rates(throttled):
     empty = replace(throttled, tables=throttled.tables | {"rates": throttled.tables["rates"].slice(0, 0)})
     above, below = pictures.allowed_rate({"none": empty, "a": throttled, "b": throttled}).axes
