@@ -126,6 +126,10 @@ fn the_zero_load_latency_of_a_routing_of_longer_ways_is_that_of_the_minimal_ones
     assert_eq!(minimal["zero_load_latency_ns"], valiant["zero_load_latency_ns"]);
     assert_eq!(minimal["zero_load_latency_ways"], "those of the routing");
     assert_eq!(valiant["zero_load_latency_ways"], "minimal ones; the routing may take others");
+    let mesh = "topology = { kind = 'mesh', dims = [3, 3] }\nrouting = { kind = 'adaptive' }\n\
+                traffic = [{ name = 'u', pattern = 'uniform', load = 0.1, message = '4 flits' }]";
+    let adaptive = describe(&Scenario::parse(mesh, &[]).unwrap()).unwrap();
+    assert_eq!(adaptive["zero_load_latency_ways"], "those of the routing", "minimal adaptive");
 }
 
 #[test]

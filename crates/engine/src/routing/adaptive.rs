@@ -37,10 +37,6 @@ impl Bind for Adaptive {
         KINDS
     }
 
-    fn may_detour(&self) -> bool {
-        true
-    }
-
     fn senses_load(&self) -> bool {
         true
     }
