@@ -54,8 +54,7 @@ use std::sync::Arc;
 /// of a queue waits for a granted time start again all at once, with everything that has piled up (`stops = "queue"`: 96
 /// thousand). By default, first attempts continue only as packets of the queue arrive, so that the amount in flight never
 /// exceeds what it was at the first refusal (`stops = "growth"`: 14 thousand in the first 12 us, at most 9 thousand later); the
-/// endpoint is as busy. The price is that its sources share it less evenly: of 32 sources on a fat tree of 64 endpoints each gets 0.4 to
-/// 10 % of it (Jain's index 0.74; with "queue" 0.91, without congestion control 0.42).
+/// endpoint is as busy. The price is that its sources may share it less evenly than under "queue".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
