@@ -28,3 +28,4 @@ pub mod topology;
 pub mod traffic;
 pub mod units;
 pub mod workload;
+mod zero_load;

@@ -1,27 +1,20 @@
 //! Latency of an empty network on minimal ways.
-use crate::core::Tick;
 use crate::core::plan::Plan;
-use crate::graph::Peer;
-use crate::outcomes::{Script, every_outcome};
-use crate::routing::{Bind, Route, Router, Routing, minimal::Minimal};
+use crate::routing::Routing;
 use crate::topology::Topology;
+use crate::zero_load::{Guides, Way, latency};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 /// Switches from which ways are followed at most; of more, every n-th is taken.
 const SOURCES_MAX: usize = 500;
 /// Pairs of switches whose ways are followed at most, in a few seconds.
 const PAIRS_MAX: usize = 2_500_000;
-/// Ways of a pair that are all followed. Of more one stands for all: in large trees, where all are alike, and in networks from files.
-const WAYS_MAX: f64 = 64.0;
-/// Packets of a message that are followed singly; those between follow each other at the pace of the slowest channel.
-const PACKETS_MAX: u32 = 256;
 
 /// The minimal ways between different endpoints, by the link classes of their channels.
 pub struct Ways {
     /// Link classes in order, injection and ejection included, and the number of pairs whose way has them: of a pair that has several
     /// ways, the probability.
-    pairs: BTreeMap<Vec<u8>, f64>,
+    pairs: BTreeMap<Way, f64>,
     /// Whether ways were followed from a sample of the switches only.
     pub sampled: bool,
 }
@@ -38,14 +31,10 @@ pub struct Spread {
 }
 
 impl Ways {
-    /// Follows the minimal routing, or dimension order in the scenario's own orders. None if no two endpoints are joined by it.
+    /// Follows the minimal routing, or dimension order in the scenario's own orders, between all pairs of switches with endpoints, and
+    /// all that it may draw (parallel links). None if no two endpoints are joined by it.
     pub fn new(plan: &Plan, topology: &Topology, routing: &Routing) -> Option<Self> {
-        let own = routing.binding().is_shortest().then(|| Self::by(plan, &*plan.router)).flatten();
-        own.or_else(|| Self::by(plan, &*Minimal {}.router(topology, &plan.graph, &plan.scale)?))
-    }
-
-    /// Follows a routing between all pairs of switches with endpoints, and all that it may draw (parallel links).
-    fn by(plan: &Plan, router: &dyn Router) -> Option<Self> {
+        let guides = Guides::new(plan, topology, routing);
         let mut attached = vec![0u64; plan.graph.switches.len()];
         // Endpoints are attached in order, so this is one of each switch.
         let mut endpoint_of = vec![0u32; attached.len()];
@@ -61,7 +50,7 @@ impl Ways {
             for &to in &ends {
                 let weight = attached[from] * (attached[to] - u64::from(from == to));
                 if weight > 0 {
-                    for (way, part) in ways(plan, router, [from, to].map(|switch| endpoint_of[switch]))? {
+                    for (way, part) in guides.ways([from, to].map(|switch| endpoint_of[switch]))? {
                         *pairs.entry(way).or_insert(0.0) += part * weight as f64;
                     }
                 }
@@ -94,83 +83,6 @@ impl Ways {
         spread.mean /= all;
         spread
     }
-}
-
-/// The ways between two endpoints, with their probabilities.
-fn ways(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Vec<u8>, f64)>> {
-    let mut senses = Script::default();
-    let first = follow(plan, router, ends, &mut senses)?;
-    let part = senses.probability()?;
-    if part == 1.0 || part * WAYS_MAX < 1.0 {
-        return Some(vec![(first, 1.0)]);
-    }
-    let mut all = Vec::new();
-    let unknown =
-        every_outcome(|senses| match follow(plan, router, ends, senses).zip(senses.probability()) {
-            Some(way) => {
-                all.push(way);
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(()),
-        });
-    unknown.is_continue().then_some(all)
-}
-
-/// The link classes of the channels that a packet takes.
-fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut Script) -> Option<Vec<u8>> {
-    let mut route = Route::default();
-    router.inject(from, to, &mut route, senses);
-    let (mut switch, port) = plan.graph.endpoints[from as usize];
-    let mut input = Some(port);
-    let mut way = vec![0];
-    // A minimal way is in no switch twice.
-    while way.len() < plan.graph.switches.len() + 2 {
-        let hop = router.route(switch, input, to, &mut route, senses);
-        route.leave();
-        let port = plan.graph.switches[switch as usize][hop.port as usize];
-        way.push(port.class);
-        match port.peer {
-            Peer::Switch { switch: next, port } => (switch, input) = (next, Some(port)),
-            Peer::Endpoint(_) => return Some(way),
-            Peer::None => return None,
-        }
-    }
-    None
-}
-
-/// Arrival of the last flit of a message that starts at 0 and goes one way, over idle channels of these classes: a packet
-/// starts on a channel when its head is there and the packet before it has left, and ends no sooner than its tail
-/// arrives. Buffers are taken to be large enough for a stream.
-fn latency(plan: &Plan, way: &[u8], flits: u32) -> Tick {
-    let largest = u32::from(plan.packet_flits);
-    let (packets, last) = (flits.div_ceil(largest), (flits - 1) % largest + 1);
-    let followed = packets.min(PACKETS_MAX);
-    let mut free = vec![0; way.len()];
-    let mut arrival = 0;
-    for packet in 1..=followed {
-        arrival = cross(plan, way, if packet == followed { last } else { largest }, &mut free);
-    }
-    let time = |at: usize, class: u8| channel_time(plan, class, largest, at + 1 == way.len());
-    let pace = way.iter().enumerate().map(|(at, &class)| time(at, class)).max().unwrap_or(0);
-    arrival + Tick::from(packets - followed) * pace
-}
-
-fn channel_time(plan: &Plan, class: u8, flits: u32, ejection: bool) -> Tick {
-    let times = if ejection { &plan.drain_time } else { &plan.links[class as usize].time };
-    Tick::from(times[flits as usize])
-}
-
-/// Arrival of a packet's tail; `free` is when each channel is free, before and after.
-fn cross(plan: &Plan, way: &[u8], flits: u32, free: &mut [Tick]) -> Tick {
-    let (mut head, mut tail) = (0, 0);
-    for (at, (&class, free)) in way.iter().zip(free).enumerate() {
-        let (link, ejection) = (&plan.links[class as usize], at + 1 == way.len());
-        let start = (*free).max(head);
-        *free = (start + channel_time(plan, class, flits, ejection)).max(tail);
-        head = start + link.head();
-        tail = *free + Tick::from(link.latency) + if ejection { 0 } else { Tick::from(link.pipeline) };
-    }
-    tail
 }
 
 #[cfg(test)]

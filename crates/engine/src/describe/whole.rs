@@ -4,6 +4,7 @@ use super::{Description, cost, memory};
 use crate::core::NEVER;
 use crate::core::plan::{LinkPlan, Plan};
 use crate::queueing::Assignment;
+use crate::routing::Minimality;
 use crate::scenario::Scenario;
 use crate::traffic::sizes::Sizes;
 use crate::workload::bind::BoundJob;
@@ -43,9 +44,9 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "lookahead_ns": across,
         "memory_estimate": memory::estimate(plan, ways.as_ref(), scenario.endpoint.acknowledge),
         "links": links(&graph, plan),
-        "zero_load_latency_ways": ways.as_ref().map(|_| match scenario.routing.binding().may_detour() {
-            true => "minimal ones; the routing may take others",
-            false => "those of the routing",
+        "zero_load_latency_ways": ways.as_ref().map(|_| match scenario.routing.binding().minimality() {
+            Minimality::NonMinimal => "minimal ones; the routing may take others",
+            Minimality::Minimal | Minimality::OwnMinimal => "those of the routing",
         }),
         "zero_load_latency_ns": ways.map(|ways| latencies(plan, &ways)),
         "virtual_channels": virtual_channels(plan),

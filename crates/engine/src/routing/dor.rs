@@ -3,7 +3,7 @@ use super::kns::Lines;
 use super::lattice::{DATE_LINE_FROM, Lattice};
 use super::orders::{self, Choose, Order};
 use super::phases::Phases;
-use super::{Bind, Hop, Route, Router, Senses};
+use super::{Bind, Hop, Minimality, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::topology::Topology;
@@ -68,8 +68,8 @@ impl Bind for Dor {
         &["torus", "mesh", "hyperx", "kns"]
     }
 
-    fn is_shortest(&self) -> bool {
-        true
+    fn minimality(&self) -> Minimality {
+        Minimality::OwnMinimal
     }
 
     fn problems(&self, topology: &Topology) -> Vec<Problem> {

@@ -1,6 +1,6 @@
 //! Routes for whole flows on a fat tree, set up switch by switch.
 use super::nca::{Tree, Up};
-use super::{Bind, Hop, Route, Router, Senses};
+use super::{Bind, Hop, Minimality, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
@@ -37,8 +37,8 @@ impl Bind for FlowAdaptive {
         &["fat-tree", "xgft", "k-ary-n-tree"]
     }
 
-    fn may_detour(&self) -> bool {
-        true
+    fn minimality(&self) -> Minimality {
+        Minimality::NonMinimal
     }
 
     fn by_flows(&self) -> bool {

@@ -184,6 +184,17 @@ pub trait Router: Send + Sync {
     ) -> Hop;
 }
 
+/// How the ways of a routing compare with those of minimal routing, by which the latency of the empty network is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Minimality {
+    /// They are among them.
+    Minimal,
+    /// They are shortest ones too, but not all those of minimal routing: its own tell of the network.
+    OwnMinimal,
+    /// They may be longer.
+    NonMinimal,
+}
+
 /// What every kind of routing provides: parameters that become a [`Router`] once the network is known.
 pub trait Bind {
     /// Kinds of topology that it routes.
@@ -200,13 +211,9 @@ pub trait Bind {
     fn by_flows(&self) -> bool {
         false
     }
-    /// Whether all its ways are shortest ones, and those to tell of the network beside it; else those of minimal routing are.
-    fn is_shortest(&self) -> bool {
-        false
-    }
-    /// Whether it takes longer ways than the minimal routing.
-    fn may_detour(&self) -> bool {
-        false
+    /// How its ways compare with those of minimal routing.
+    fn minimality(&self) -> Minimality {
+        Minimality::Minimal
     }
     /// Whether a deadlock is wanted.
     fn may_deadlock(&self) -> bool {

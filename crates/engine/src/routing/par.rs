@@ -1,6 +1,6 @@
 //! PAR-6/2: progressive adaptive routing on a dragonfly.
 use super::dragonfly::{Geometry, WEIGHTS};
-use super::{Bind, Hop, Route, Router, Senses, diverts, flits};
+use super::{Bind, Hop, Minimality, Route, Router, Senses, diverts, flits};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::{Scale, Size};
@@ -45,8 +45,8 @@ impl Bind for Par {
         &["dragonfly"]
     }
 
-    fn may_detour(&self) -> bool {
-        true
+    fn minimality(&self) -> Minimality {
+        Minimality::NonMinimal
     }
 
     fn senses_load(&self) -> bool {

@@ -1,7 +1,7 @@
 //! UGAL as the router model Merlin of SST defines it.
 use super::dragonfly::Geometry;
 use super::least::Least;
-use super::{Bind, Hop, Route, Router, Senses, flits};
+use super::{Bind, Hop, Minimality, Route, Router, Senses, flits};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::{Scale, Size};
@@ -49,8 +49,8 @@ impl Bind for SstUgal {
         &["dragonfly"]
     }
 
-    fn may_detour(&self) -> bool {
-        true
+    fn minimality(&self) -> Minimality {
+        Minimality::NonMinimal
     }
 
     fn senses_load(&self) -> bool {

@@ -3,7 +3,7 @@ use super::dragonfly::Geometry;
 use super::lattice::Lattice;
 use super::paths::{Choose, Deadlock, Paths};
 use super::phases::Phases;
-use super::{Bind, Hop, Route, Router, Senses, diverts, flits};
+use super::{Bind, Hop, Minimality, Route, Router, Senses, diverts, flits};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::{Scale, Size};
@@ -47,8 +47,8 @@ impl Bind for Ugal {
         &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
-    fn may_detour(&self) -> bool {
-        true
+    fn minimality(&self) -> Minimality {
+        Minimality::NonMinimal
     }
 
     fn senses_load(&self) -> bool {

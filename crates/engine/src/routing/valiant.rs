@@ -4,7 +4,7 @@ use super::kns::Lines;
 use super::lattice::Lattice;
 use super::paths::{Choose, Deadlock, Paths};
 use super::phases::Phases;
-use super::{Bind, Hop, Route, Router, Senses};
+use super::{Bind, Hop, Minimality, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
@@ -35,8 +35,8 @@ impl Bind for Valiant {
         &["dragonfly", "torus", "mesh", "hyperx", "kns", "file"]
     }
 
-    fn may_detour(&self) -> bool {
-        true
+    fn minimality(&self) -> Minimality {
+        Minimality::NonMinimal
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {

@@ -1,0 +1,115 @@
+//! The ways of the empty network, and how long a message takes on them: what results and the description of a network measure
+//! messages by.
+use crate::core::Tick;
+use crate::core::plan::Plan;
+use crate::graph::Peer;
+use crate::outcomes::{Script, every_outcome};
+use crate::routing::{Bind, Minimality, Route, Router, Routing, minimal::Minimal};
+use crate::topology::Topology;
+use std::ops::ControlFlow;
+
+/// Ways of a pair that are all followed. Of more one stands for all: in large trees, where all are alike, and in networks from files.
+const WAYS_MAX: f64 = 64.0;
+/// Packets of a message that are followed singly; those between follow each other at the pace of the slowest channel.
+const PACKETS_MAX: u32 = 256;
+
+/// The link classes of the channels between two endpoints in order, injection and ejection included.
+pub type Way = Vec<u8>;
+
+/// Those whose ways tell of the empty network.
+pub struct Guides<'a> {
+    plan: &'a Plan,
+    own: Option<&'a dyn Router>,
+    minimal: Option<Box<dyn Router>>,
+}
+
+impl<'a> Guides<'a> {
+    /// Minimal routing, but before it the scenario's own if that has orders of its own.
+    pub fn new(plan: &'a Plan, topology: &Topology, routing: &Routing) -> Self {
+        let own = routing.binding().minimality() == Minimality::OwnMinimal;
+        let minimal = Minimal {}.router(topology, &plan.graph, &plan.scale);
+        Self { plan, own: own.then_some(&*plan.router), minimal }
+    }
+
+    /// The ways between two endpoints, with their probabilities. None if they are not joined, or if what is drawn is not by chance alone.
+    pub fn ways(&self, ends: [u32; 2]) -> Option<Vec<(Way, f64)>> {
+        let of = |router| ways(self.plan, router, ends);
+        self.own.and_then(of).or_else(|| self.minimal.as_deref().and_then(of))
+    }
+}
+
+fn ways(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Way, f64)>> {
+    let mut senses = Script::default();
+    let first = follow(plan, router, ends, &mut senses)?;
+    let part = senses.probability()?;
+    if part == 1.0 || part * WAYS_MAX < 1.0 {
+        return Some(vec![(first, 1.0)]);
+    }
+    let mut all = Vec::new();
+    let unknown =
+        every_outcome(|senses| match follow(plan, router, ends, senses).zip(senses.probability()) {
+            Some(way) => {
+                all.push(way);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        });
+    unknown.is_continue().then_some(all)
+}
+
+/// The link classes of the channels that a packet takes.
+fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut Script) -> Option<Way> {
+    let mut route = Route::default();
+    router.inject(from, to, &mut route, senses);
+    let (mut switch, port) = plan.graph.endpoints[from as usize];
+    let mut input = Some(port);
+    let mut way = vec![0];
+    // A minimal way is in no switch twice.
+    while way.len() < plan.graph.switches.len() + 2 {
+        let hop = router.route(switch, input, to, &mut route, senses);
+        route.leave();
+        let port = plan.graph.switches[switch as usize][hop.port as usize];
+        way.push(port.class);
+        match port.peer {
+            Peer::Switch { switch: next, port } => (switch, input) = (next, Some(port)),
+            Peer::Endpoint(_) => return Some(way),
+            Peer::None => return None,
+        }
+    }
+    None
+}
+
+/// Arrival of the last flit of a message that starts at 0 and goes one way, over idle channels of these classes: a packet
+/// starts on a channel when its head is there and the packet before it has left, and ends no sooner than its tail
+/// arrives. Buffers are taken to be large enough for a stream.
+pub fn latency(plan: &Plan, way: &[u8], flits: u32) -> Tick {
+    let largest = u32::from(plan.packet_flits);
+    let (packets, last) = (flits.div_ceil(largest), (flits - 1) % largest + 1);
+    let followed = packets.min(PACKETS_MAX);
+    let mut free = vec![0; way.len()];
+    let mut arrival = 0;
+    for packet in 1..=followed {
+        arrival = cross(plan, way, if packet == followed { last } else { largest }, &mut free);
+    }
+    let time = |at: usize, class: u8| channel_time(plan, class, largest, at + 1 == way.len());
+    let pace = way.iter().enumerate().map(|(at, &class)| time(at, class)).max().unwrap_or(0);
+    arrival + Tick::from(packets - followed) * pace
+}
+
+fn channel_time(plan: &Plan, class: u8, flits: u32, ejection: bool) -> Tick {
+    let times = if ejection { &plan.drain_time } else { &plan.links[class as usize].time };
+    Tick::from(times[flits as usize])
+}
+
+/// Arrival of a packet's tail; `free` is when each channel is free, before and after.
+fn cross(plan: &Plan, way: &[u8], flits: u32, free: &mut [Tick]) -> Tick {
+    let (mut head, mut tail) = (0, 0);
+    for (at, (&class, free)) in way.iter().zip(free).enumerate() {
+        let (link, ejection) = (&plan.links[class as usize], at + 1 == way.len());
+        let start = (*free).max(head);
+        *free = (start + channel_time(plan, class, flits, ejection)).max(tail);
+        head = start + link.head();
+        tail = *free + Tick::from(link.latency) + if ejection { 0 } else { Tick::from(link.pipeline) };
+    }
+    tail
+}
