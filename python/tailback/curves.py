@@ -48,6 +48,9 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "accepted_per_destination": ("accepted throughput\n[% of ejection bandwidth]", 100.0, False),
     "message_latency_mean_ns": ("mean message latency [{unit}]", 1.0, True),
     "message_latency_p99_ns": ("99th percentile of\nmessage latency [{unit}]", 1.0, True),
+    "fairness": ("Jain's index of\nthe sources' throughput", 1.0, False),
+    "message_slowdown_p50": ("median slowdown\nof messages", 1.0, True),
+    "message_slowdown_p99": ("99th percentile of\nslowdown of messages", 1.0, True),
     "time_ns": ("time of the job [us]", 1e-3, False),
     "communication_max_ns": ("largest communication\ntime of a rank [us]", 1e-3, False),
     "slowdown": ("time of the job over\nthat of the job alone", 1.0, False),
@@ -102,7 +105,7 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     if not known:
         longer = "run.drain lets more messages arrive" if is_latency else "run.duration lets jobs end"
         raise mistake(f"{column} is known of no point", f"a longer {longer}")
-    if is_latency:
+    if "{unit}" in name:
         unit, size = time_unit(point.mean.mean for lines in known.values() for point in _points(lines))
         name, factor = name.format(unit=unit), 1 / size
     with style.styled():

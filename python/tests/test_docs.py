@@ -65,8 +65,8 @@ ELSEWHERE = {
 
 
 def once(names):
-    """These names, with a latency once for its mean, quantiles and largest."""
-    return {re.sub(r"(\w+_latency)_(mean|p\d+|max)_ns", r"\1_ns", name) for name in names}
+    """These names, with a latency or slowdown once for its mean, quantiles and largest."""
+    return {re.sub(r"(\w+_(?:latency|slowdown))_(?:mean|p\d+|max)(_ns)?$", r"\1\2", name) for name in names}
 
 
 def numbers(result):

@@ -271,11 +271,12 @@ pub struct Record {
     pub series: Option<Duration>,
     /// Active, idle and stalled time of every port in the window.
     pub ports: bool,
-    /// Throughput of every source in the window.
+    /// Throughput of every source in the window (table `sources`), and how evenly they share: Jain's index, the least and the most.
     pub sources: bool,
     /// Every packet on every channel, and its end in a switch, from start to end: for runs of a few messages.
     pub packets: bool,
-    /// Every message that arrived (table `messages`), with its ends, its length, its creation and its latency: completion times of flows.
+    /// Every message that arrived (table `messages`), with its ends, its length, its creation and its latency: completion times of
+    /// flows; and how many times as long as alone in the empty network they took: their slowdown.
     pub messages: bool,
     /// What the congestion control orders (tables `signals` and `rates`): every signal of a switch to throttle an endpoint or
     /// to end it, and every change of the rate that an endpoint is allowed. A window counts as the rate at which it lets data through in a

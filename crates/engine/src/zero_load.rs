@@ -6,6 +6,7 @@ use crate::graph::Peer;
 use crate::outcomes::{Script, every_outcome};
 use crate::routing::{Bind, Minimality, Route, Router, Routing, minimal::Minimal};
 use crate::topology::Topology;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 /// Ways of a pair that are all followed. Of more one stands for all: in large trees, where all are alike, and in networks from files.
@@ -35,6 +36,41 @@ impl<'a> Guides<'a> {
     pub fn ways(&self, ends: [u32; 2]) -> Option<Vec<(Way, f64)>> {
         let of = |router| ways(self.plan, router, ends);
         self.own.and_then(of).or_else(|| self.minimal.as_deref().and_then(of))
+    }
+}
+
+/// The least latencies of messages in the empty network, each reckoned once.
+pub struct ZeroLoad<'a> {
+    guides: Guides<'a>,
+    /// Ways that there are between some endpoints, and which by the switches of these: a few sets among many pairs.
+    sets: Vec<BTreeSet<Way>>,
+    between: HashMap<[u32; 2], usize>,
+    /// By set and flits.
+    known: HashMap<(usize, u32), Option<Tick>>,
+}
+
+impl<'a> ZeroLoad<'a> {
+    /// Nothing is reckoned yet.
+    pub fn new(guides: Guides<'a>) -> Self {
+        Self { guides, sets: Vec::new(), between: HashMap::new(), known: HashMap::new() }
+    }
+
+    /// Ticks from the creation of a message to the arrival of its last flit if all of it goes the fastest of the ways between two
+    /// endpoints, alone. None if nothing tells these ways.
+    pub fn latency(&mut self, ends: [u32; 2], flits: u32) -> Option<Tick> {
+        let plan = self.guides.plan;
+        let switches = ends.map(|endpoint| plan.graph.endpoints[endpoint as usize].0);
+        let set = *self.between.entry(switches).or_insert_with(|| {
+            let ways = self.guides.ways(ends).unwrap_or_default().into_iter().map(|(way, _)| way).collect();
+            self.sets.iter().position(|known| *known == ways).unwrap_or_else(|| {
+                self.sets.push(ways);
+                self.sets.len() - 1
+            })
+        });
+        *self
+            .known
+            .entry((set, flits))
+            .or_insert_with(|| self.sets[set].iter().map(|way| latency(plan, way, flits)).min())
     }
 }
 

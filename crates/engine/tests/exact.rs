@@ -152,7 +152,7 @@ fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64
     let graph = topology.wiring().graph();
     let pairs = pairs(&graph);
     let text = format!(
-        "[topology]\n{network}\n[link]\n{}[routing]\n{routing}\n[switch]\n{switch}\npipeline = \"{pipeline} ps\"\n{}",
+        "[topology]\n{network}\n[link]\n{}[routing]\n{routing}\n[switch]\n{switch}\npipeline = \"{pipeline} ps\"\n[record]\nmessages = true\n{}",
         links(network),
         alone(&pairs, &format!("{message} flits"))
     );
@@ -160,6 +160,8 @@ fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64
     let mut seen = BTreeSet::new();
     for (at, &(src, dst)) in pairs.iter().enumerate() {
         let mut legal = minimal(&topology, &graph, src, dst);
+        let least = legal.iter().map(|&path| closed_form(path, message, pipeline)).min().unwrap();
+        assert_eq!(reals(&output, "messages", "zero_load_ns")[at] * 1000.0, least as f64, "{network}");
         let there = |endpoint: u32| match topology {
             Topology::Dragonfly(_) => graph.block_of(endpoint),
             _ => graph.endpoints[endpoint as usize].0,
@@ -178,6 +180,8 @@ fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64
         let hops = number(&output, &format!("c{at}"), "hops_mean");
         assert_eq!(hops, (1 + path.0 + path.1) as f64, "{network}\n{routing}\n{src} to {dst}");
         assert_eq!(number(&output, &format!("c{at}"), "network_latency_ns.mean") * 1000.0, found as f64);
+        let slowdown = number(&output, &format!("c{at}"), "message_slowdown.max");
+        assert_eq!(slowdown, found as f64 / least as f64);
         seen.insert(*path);
     }
     if matches!(topology, Topology::Dragonfly(_)) && graph.blocks.iter().max() > Some(&0) {

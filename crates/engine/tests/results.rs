@@ -141,6 +141,54 @@ fn messages_stand_in_the_bin_of_their_creation() {
 }
 
 #[test]
+fn fairness_is_that_of_what_each_source_gets() {
+    let class = |name: &str, source: u32, load: f64| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [[{source}, 5]]\nshare = true\nload = {load}\n\
+             process = \"periodic\"\nmessage = \"1 flit\"\n"
+        )
+    };
+    let classes = [class("a", 0, 0.1), class("b", 1, 0.2), class("c", 2, 0.3)].concat();
+    let rest = "[run]\nwarmup = \"1 us\"\nduration = \"10 us\"\n[record]\nsources = true\n";
+    let output = one("kind = \"none\"", &format!("{NO_ACKS}{classes}{rest}"));
+    let told = |class: &str| {
+        ["fairness", "source_accepted_min", "source_accepted_max"].map(|key| number(&output, class, key))
+    };
+    let near = |found: [f64; 3], expected: [f64; 3]| {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 2e-3), "{found:?} {expected:?}");
+    };
+    near(told("a"), [1.0, 0.1, 0.1]);
+    // Jain's index of 1, 2 and 3.
+    near(told("all"), [36.0 / 42.0, 0.1, 0.3]);
+    let quiet = one("kind = \"none\"", &format!("{NO_ACKS}{classes}[run]\nduration = \"10 us\"\n"));
+    assert!(quiet.summary["classes"]["all"].get("fairness").is_none(), "told without having been recorded");
+}
+
+#[test]
+fn slowdown_is_over_the_empty_network() {
+    let text = |window: &str| {
+        format!(
+            "{NO_ACKS}[[traffic]]\nname = \"t\"\npattern = \"hotspot\"\nsources = [1, 2, 3, 4]\ndestinations = [0]\n\
+             process = \"one-shot\"\nmessage = \"100 flits\"\n[run]\nwarmup = \"{window}\"\nduration = \"10 us\"\n[record]\nmessages = true\n"
+        )
+    };
+    let output = one("kind = \"none\"", &text("0 us"));
+    let empty = reals(&output, "messages", "zero_load_ns");
+    assert_eq!(empty, [empty[0]; 4]);
+    let told = |key: &str| number(&output, "t", &format!("message_slowdown.{key}"));
+    let mut each: Vec<f64> =
+        reals(&output, "messages", "latency_ns").iter().map(|took| took / empty[0]).collect();
+    each.sort_by(f64::total_cmp);
+    let sum: f64 = each.iter().sum();
+    assert_eq!((told("mean"), told("p50"), told("p95"), told("max")), (sum / 4.0, each[1], each[3], each[3]));
+    // Packets take turns: the four end together, after four times the data, of 1 ns a flit.
+    assert!((each[3] - (empty[0] + 300.0) / empty[0]).abs() < 1e-9, "{each:?} {empty:?}");
+    // What was created before the window does not count.
+    let later = one("kind = \"none\"", &text("1 us"));
+    assert!(later.summary["classes"]["t"]["message_slowdown"]["mean"].is_null());
+}
+
+#[test]
 fn what_is_recorded_counts_as_memory_of_the_run() {
     let outcome = |record: &str| {
         let traffic = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.5\n[run]\nduration = \"50 us\"\nmemory = \"2 MB\"\n";

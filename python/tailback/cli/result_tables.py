@@ -39,13 +39,15 @@ def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
     jobs, classes = (list(_rows(summaries, part)) for part in ("jobs", "classes"))
     tables = [_job_table(jobs, several)] if jobs else []
     if classes:
-        counts = ("per destination", "hops", "dropped", "resent", "unfinished")
+        has_fairness = any("fairness" in row.facts for row in classes)
+        fairness = ("fairness", "slowest source") if has_fairness else ()
+        counts = ("per destination", *fairness, "hops", "dropped", "resent", "unfinished")
         traffic = _table("class", *several, "offered", "accepted", *counts)
         titles = {str(summary.get("title", "")) for summary in summaries.values()}
         traffic.title = printable(titles.pop()) or None if len(titles) == 1 else None
         traffic.title_justify = "left"
         for row in classes:
-            traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts))
+            traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts, fairness))
         tables += [traffic, _latency_table(classes, several)]
     return tables
 
@@ -83,8 +85,14 @@ def _latency_table(classes: Sequence[_Row], several: tuple[str, ...]) -> Table:
         for kind in _LATENCIES:
             for row in rows:
                 table.add_row(name, kind, *row.label, *_latency_cells(row.facts, kind))
-            if several or kind == _LATENCIES[-1]:
+            if several:
                 table.add_section()
+        for row in rows:
+            if isinstance(slowdowns := row.facts.get("message_slowdown"), Mapping):
+                cells = [number(slowdowns.get(key), ".2f") for key in _QUANTITIES]
+                why = withheld(row.facts, "message")
+                table.add_row(name, "slowdown", *row.label, why or cells[0], *cells[1:])
+        table.add_section()
     return table
 
 
@@ -135,9 +143,11 @@ def _phase_cells(phases: Mapping[str, Any], optimum: Sequence[str]) -> list[str]
     return [number(phases.get("phases")), *(duration(mean, "#.4g") for mean in means)]
 
 
-def _traffic_cells(facts: Mapping[str, Any]) -> list[str]:
+def _traffic_cells(facts: Mapping[str, Any], fairness: Sequence[str]) -> list[str]:
     shares = [share(facts.get("offered")), share(facts.get("accepted"), facts.get("accepted_ci95"))]
     shares.append(share(facts.get("accepted_per_destination")))
+    if fairness:
+        shares += [number(facts.get("fairness"), ".3f"), share(facts.get("source_accepted_min"))]
     counts = [number(facts.get(key)) for key in ("dropped_packets", "resent_packets", "unfinished")]
     return [*shares, number(facts.get("hops_mean"), ".2f"), *counts]
 

@@ -21,6 +21,8 @@ _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("accepted", "accepted [%]", 100.0),
     ("message_latency_mean_ns", "mean message latency [ns]", 1.0),
     ("message_latency_p99_ns", "p99 [ns]", 1.0),
+    ("message_slowdown_p99", "p99 slowdown", 1.0),
+    ("fairness", "fairness", 1.0),
     ("time_ns", "time [us]", 1e-3),
     ("alone_ns", "alone [us]", 1e-3),
     ("slowdown", "slowdown", 1.0),

@@ -26,6 +26,7 @@ FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "channel_shares": ("shares", plot.channel_shares),
     "port_activity": ("ports", plot.port_activity),
     "source_throughput": ("sources", plot.source_throughput),
+    "slowdown_by_size": ("messages", plot.slowdown_by_size),
     "switch_occupancy": ("occupancy", plot.switch_occupancy),
     "port_ternary": ("ports", pictures.port_ternary),
     "occupancy_map": ("queues", pictures.occupancy_map),
@@ -44,6 +45,7 @@ OF_CLASSES = {
     "throughput_per_destination",
     "latency_histogram",
     "source_throughput",
+    "slowdown_by_size",
     "latency_distribution",
 }
 """Those that can be of chosen traffic classes."""

@@ -155,7 +155,7 @@ def _distribution(results: Results, traffic: Traffic, latency: str, *, are_share
             name_class(axes, member)
         style.logarithmic(panels[-1], "x")
         panels[-1].set_xlabel(f"{latency} latency [{unit}]")
-        _tell_saturated(figure, results, traffic, latency)
+        tell_saturated(figure, results, traffic, latency)
         style.legend(figure, panels)
     return figure
 
@@ -169,7 +169,7 @@ def _members(results: Results, traffic: Traffic, latency: str) -> list[Traffic]:
     return list(dict.fromkeys(name for one in tables for name in chosen(distinct(one, "class"), traffic)))
 
 
-def _tell_saturated(figure: Figure, results: Results, traffic: Traffic, latency: str) -> None:
+def tell_saturated(figure: Figure, results: Results, traffic: Traffic, latency: str) -> None:
     """Names below the figure the drawn classes of which too much has not arrived."""
     parts, told = "messages" if latency == "message" else "packets", dict[str, list[str]]()
     for label, result in by_label(results).items():

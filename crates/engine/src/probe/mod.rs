@@ -7,6 +7,7 @@ mod jobs;
 pub mod loads;
 mod messages;
 pub mod phases;
+mod sources;
 pub mod summary;
 mod tables;
 

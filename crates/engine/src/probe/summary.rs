@@ -1,5 +1,6 @@
 //! From the counters of a run to its summary and tables.
-use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs, messages};
+use super::messages::{Messages, SLOWDOWNS};
+use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs};
 use crate::core::Tick;
 use crate::core::circuits::Count;
 use crate::core::packet::KINDS;
@@ -43,17 +44,28 @@ pub struct Measured<'a> {
 pub(super) struct Class {
     pub name: String,
     pub probe: ClassProbe,
-    pub sources: usize,
+    pub sources: Vec<u32>,
     pub destinations: usize,
     /// The part of the window that they refer to: its start and its length.
     pub from: Tick,
     pub time: Tick,
+    /// How many times as long as in the empty network the messages of the window took, in ascending order, if recorded.
+    pub slowdowns: Vec<f64>,
 }
 
 impl Measured<'_> {
     /// The output of the run.
     pub fn output(mut self) -> Output {
-        let classes = self.classes();
+        let messages = self.plan.record.messages.then(|| {
+            let all = self.probes.iter_mut().flat_map(|probe| probe.whole.take().unwrap_or_default());
+            let all = all.collect();
+            Messages::new(&self, all)
+        });
+        let mut classes = self.classes();
+        if let Some(messages) = &messages {
+            let slowdowns = messages.slowdowns(classes.len(), self.probes[0].window);
+            classes.iter_mut().zip(slowdowns).for_each(|(class, of)| class.slowdowns = of);
+        }
         let mut tables = vec![self.class_table(&classes), self.histogram_table(&classes), self.share_table()];
         if let Some(bin) = self.plan.record.series {
             tables.push(self.series_table(&classes, bin));
@@ -78,11 +90,9 @@ impl Measured<'_> {
             let steps = self.probes.iter_mut().flat_map(|probe| probe.steps.take().unwrap_or_default());
             tables.push(trace::table(self.plan, steps.collect()));
         }
-        if self.plan.record.messages {
-            let all =
-                self.probes.iter_mut().flat_map(|probe| probe.whole.take().unwrap_or_default()).collect();
+        if let Some(messages) = messages {
             let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
-            tables.push(messages::table(&self, &names, all));
+            tables.push(messages.table(&self, &names));
         }
         Output { summary: self.summary(&classes), tables, interrupted: self.interrupted }
     }
@@ -99,10 +109,11 @@ impl Measured<'_> {
             self.probes[1..].iter().for_each(|other| probe.merge(&other.classes[at]));
             classes.push(Class {
                 name: bound.name.clone(),
-                sources: bound.destinations.sources().len(),
+                sources: bound.destinations.sources().to_vec(),
                 destinations: bound.destinations.destinations().len(),
                 from: self.probes[0].window.0,
                 time: self.window(),
+                slowdowns: Vec::new(),
                 probe,
             });
         }
@@ -116,23 +127,31 @@ impl Measured<'_> {
                 ranks.map(|rank| job.endpoints[rank.number as usize]).collect::<Vec<u32>>()
             };
             let [senders, receivers] = [0, 1].map(with);
+            sources.extend(&senders);
+            destinations.extend(&receivers);
             let (from, to) = self.span(job.start.0, outcome.end());
             classes.push(Class {
                 name: job.name.clone(),
-                sources: senders.len(),
+                sources: senders,
                 destinations: receivers.len(),
                 from,
                 time: to.saturating_sub(from),
+                slowdowns: Vec::new(),
                 probe,
             });
-            sources.extend(senders);
-            destinations.extend(receivers);
         }
         let mut all = classes[0].probe.clone();
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
-        let (sources, destinations) = (sources.len(), destinations.len());
         let (from, time) = (self.probes[0].window.0, self.window());
-        classes.push(Class { name: "all".into(), probe: all, sources, destinations, from, time });
+        classes.push(Class {
+            name: "all".into(),
+            probe: all,
+            sources: sources.into_iter().collect(),
+            destinations: destinations.len(),
+            from,
+            time,
+            slowdowns: Vec::new(),
+        });
         classes
     }
 
@@ -220,6 +239,11 @@ impl Measured<'_> {
         summary.insert("stable".into(), self.stable(&class.probe).into());
         for (latency, name) in class.probe.latency.iter().zip(LATENCIES) {
             summary.insert(format!("{name}_latency_ns"), self.latency_summary(latency));
+        }
+        if self.plan.record.messages {
+            let values = SLOWDOWNS.iter().zip(class.slowdown_values());
+            let values: Map<_, _> = values.map(|(name, value)| ((*name).into(), json!(value))).collect();
+            summary.insert("message_slowdown".into(), values.into());
         }
         Value::Object(summary)
     }
@@ -346,7 +370,7 @@ impl Measured<'_> {
 
 pub(super) const QUANTITIES: [&str; 7] = ["mean", "mean_ci95", "p50", "p95", "p99", "p999", "max"];
 
-fn saturated(latency: &Latency) -> bool {
+pub(super) fn saturated(latency: &Latency) -> bool {
     let missing = latency.due as i64 - latency.count() as i64;
     missing as f64 > UNFINISHED_MAX * latency.due as f64
 }

@@ -1,4 +1,6 @@
 //! The tables of a run, but for those of jobs and congestion control.
+use super::messages::SLOWDOWNS;
+use super::sources::SHARES;
 use super::summary::{Class, Measured, QUANTITIES};
 use super::{Bin, ClassProbe, LATENCIES};
 use crate::core::Tick;
@@ -18,6 +20,13 @@ impl Measured<'_> {
                 columns.push((format!("{latency}_latency_{quantity}_ns"), Column::Real(column)));
             }
         }
+        if self.plan.record.messages {
+            let values: Vec<_> = classes.iter().map(Class::slowdown_values).collect();
+            columns.extend(SLOWDOWNS.iter().enumerate().map(|(at, quantity)| {
+                let column = values.iter().map(|of| of[at].unwrap_or(f64::NAN));
+                (format!("message_slowdown_{quantity}"), Column::Real(column.collect()))
+            }));
+        }
         Table { name: "classes", columns }
     }
 
@@ -29,13 +38,17 @@ impl Measured<'_> {
         let int = |name: &str, pick: fn(&ClassProbe) -> i64| {
             (name.into(), Column::Int(classes.iter().map(|class| pick(&class.probe)).collect()))
         };
-        vec![
-            real("offered", &|class| self.fraction(class.probe.offered as f64, class.sources, class.time)),
-            real("accepted", &|class| self.fraction(class.probe.accepted as f64, class.sources, class.time)),
+        let mut columns = vec![
+            real("offered", &|class| {
+                self.fraction(class.probe.offered as f64, class.sources.len(), class.time)
+            }),
+            real("accepted", &|class| {
+                self.fraction(class.probe.accepted as f64, class.sources.len(), class.time)
+            }),
             real("accepted_ci95", &|class| {
                 let span = (class.from, class.from + class.time);
                 match class.probe.taken.half_of_rate(&self.probes[0].cut, span) {
-                    Some(half) => self.fraction(half * class.time as f64, class.sources, class.time),
+                    Some(half) => self.fraction(half * class.time as f64, class.sources.len(), class.time),
                     None => f64::NAN,
                 }
             }),
@@ -54,7 +67,15 @@ impl Measured<'_> {
             int("speculative_packets", |probe| probe.speculative as i64),
             int("duplicate_packets", |probe| probe.duplicates as i64),
             int("reordered_packets", |probe| probe.reordered as i64),
-        ]
+        ];
+        if self.plan.record.sources {
+            let shares: Vec<_> = classes.iter().map(|class| self.source_shares(class)).collect();
+            columns.extend(SHARES.iter().enumerate().map(|(at, &name)| {
+                let values = shares.iter().map(|values| values[at].unwrap_or(f64::NAN));
+                (name.into(), Column::Real(values.collect()))
+            }));
+        }
+        columns
     }
 
     pub(super) fn histogram_table(&self, classes: &[Class]) -> Table {
@@ -131,8 +152,8 @@ impl Measured<'_> {
                 "time_ns".into(),
                 Column::Real(rows.iter().map(|(_, at, _)| self.ns((*at as u64 * bin) as f64)).collect()),
             ),
-            ("offered".into(), part(|class, b| (b.offered, class.sources))),
-            ("accepted".into(), part(|class, b| (b.accepted, class.sources))),
+            ("offered".into(), part(|class, b| (b.offered, class.sources.len()))),
+            ("accepted".into(), part(|class, b| (b.accepted, class.sources.len()))),
             ("accepted_per_destination".into(), part(|class, b| (b.accepted, class.destinations))),
             ("created".into(), Column::Int(rows.iter().map(|(_, _, b)| b.created as i64).collect())),
             ("messages".into(), Column::Int(rows.iter().map(|(_, _, b)| b.latency[2].0 as i64).collect())),
@@ -141,25 +162,6 @@ impl Measured<'_> {
             ("message_latency_ns".into(), mean(2)),
         ];
         Table { name: "series", columns }
-    }
-
-    pub(super) fn source_table(&self, classes: &[Class]) -> Table {
-        let (mut names, mut endpoints, mut accepted) = (vec![], vec![], vec![]);
-        let open = self.plan.traffic.iter().map(|traffic| traffic.class().destinations.sources());
-        let jobs = self.plan.jobs.iter().map(|job| &job.endpoints[..]);
-        for (class, sources) in classes.iter().zip(open.chain(jobs)) {
-            for &source in sources {
-                names.push(class.name.clone());
-                endpoints.push(source as i64);
-                accepted.push(self.fraction(class.probe.sources[source as usize] as f64, 1, class.time));
-            }
-        }
-        let columns = vec![
-            ("class".into(), Column::Text(names)),
-            ("endpoint".into(), Column::Int(endpoints)),
-            ("accepted".into(), Column::Real(accepted)),
-        ];
-        Table { name: "sources", columns }
     }
 
     /// In ascending order of switch and port, whatever the partitioning; ports that lead nowhere are left out.
