@@ -6,7 +6,7 @@ import errno
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,21 +108,22 @@ def is_deadlock(why: str) -> bool:
     return why.startswith("deadlock: ")
 
 
-def problems_from_json(text: str) -> list[Problem]:
-    """The problems of the engine's answer."""
-    return [
+def problems_from_json(text: str, *, placed: bool = True) -> list[Problem]:
+    """The problems of the engine's answer; if not `placed`, without lines of a text that nobody has seen."""
+    found = [
         Problem(item["message"], item["path"], item["line"], item["column"], item["help"])
         for item in json.loads(text)
     ]
+    return found if placed else [replace(problem, line=None, column=None) for problem in found]
 
 
 @contextmanager
-def engine_errors() -> Iterator[None]:
-    """Turns the engine's error into an `InputError` or a `RunFailed`."""
+def engine_errors(*, placed: bool = True) -> Iterator[None]:
+    """Turns the engine's error into an `InputError` or a `RunFailed`; `placed` as in `problems_from_json`."""
     try:
         yield
     except _engine.EngineError as error:
         kind, payload = error.args
         if kind == "input":
-            raise InputError(problems_from_json(payload)) from None
+            raise InputError(problems_from_json(payload, placed=placed)) from None
         raise RunFailed(json.loads(payload)) from None

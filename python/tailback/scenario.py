@@ -8,6 +8,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -20,6 +21,8 @@ from tailback.words import named
 
 _TEXT = "<scenario>"
 """The source of a scenario that is no file."""
+_DICT = "<dict>"
+"""The source of one whose text nobody has seen."""
 _BYTES_MAX = 16 << 20
 _ONE_THREAD = "\nthreads = 1\n"
 """How a completed scenario tells that it runs in the thread that starts it."""
@@ -76,12 +79,13 @@ class Scenario:
             raise mistake(
                 f"a scenario is a dict of its tables, not {named(tables)}", "Scenario.loads takes text"
             )
-        return cls("".join(f"{_inline(str(key))} = {_inline(value)}\n" for key, value in tables.items()))
+        text = "".join(f"{_inline(str(key))} = {_inline(value)}\n" for key, value in tables.items())
+        return cls(text, source=_DICT)
 
     def __repr__(self) -> str:
         """What it is, on one line."""
         parts = [repr(self._title)] if self._title else []
-        parts.append("from text" if self.source == _TEXT else self.source)
+        parts.append({_TEXT: "from text", _DICT: "from a dict"}.get(self.source, self.source))
         if self.overrides:
             parts.append(f"{len(self.overrides)} change{'s' if len(self.overrides) > 1 else ''}")
         return f"<Scenario {', '.join(parts)}>"
@@ -139,36 +143,36 @@ class Scenario:
             text, overrides = self._input()
         except InputError as error:
             return list(error.problems)
-        with engine_errors():
-            return problems_from_json(_engine.check(text, overrides, []))
+        with self._errors():
+            return self._problems(_engine.check(text, overrides, []))
 
     def describe(self) -> dict[str, Any]:
         """What the scenario builds: endpoints, switches, links, diameter, zero-load latency, VCs, memory."""
-        with engine_errors():
+        with self._errors():
             described: dict[str, Any] = json.loads(_engine.describe(*self._input()))
         return described
 
     def remarks(self) -> list[str]:
         """What a user has to know of its parameters on its network, such as a threshold out of reach."""
-        with engine_errors():
+        with self._errors():
             told: list[str] = json.loads(_engine.remarks(*self._input()))
         return told
 
     def linear_load(self) -> dict[str, Any]:
         """What each channel carries under the traffic, by the routing alone, and the bound that follows."""
-        with engine_errors():
+        with self._errors():
             loads: dict[str, Any] = json.loads(_engine.load(*self._input()))
         return loads
 
     def channels(self) -> dict[str, Any]:
         """The channels of the network with their capacities, and the flows of jobs in phases."""
-        with engine_errors():
+        with self._errors():
             found: dict[str, Any] = json.loads(_engine.channels(*self._input()))
         return found
 
     def complete(self) -> str:
         """The scenario as TOML with every default filled in."""
-        with engine_errors():
+        with self._errors():
             return _engine.complete(*self._input())
 
     def run(self, progress: Watch | None = None, *, alone: bool = False) -> Result:
@@ -199,7 +203,7 @@ class Scenario:
             return not stopped
 
         text, overrides = self._input()
-        with engine_errors():
+        with self._errors():
             complete = _engine.complete(text, overrides)
             meter = Meter(alone=_ONE_THREAD in complete)
             summary, tables, interrupted = _engine.run(text, overrides, watch)
@@ -211,7 +215,7 @@ class Scenario:
 
     def files(self) -> list[tuple[str, str]]:
         """The files that it names: the key that holds each one's contents, and its path as it is written."""
-        with engine_errors():
+        with self._errors():
             return _engine.files(*self._texts())
 
     def places(self, keys: Iterable[str]) -> list[tuple[str, ...]]:
@@ -219,7 +223,7 @@ class Scenario:
         wanted = list(keys)
         for key in wanted:
             _refuse_undecoded(key, "")
-        with engine_errors():
+        with self._errors():
             return [tuple(parts) for parts in _engine.places(*self._texts(), wanted)]
 
     def _held(self, key: str) -> str:
@@ -234,6 +238,12 @@ class Scenario:
         except (tomllib.TOMLDecodeError, LookupError, TypeError):
             return "trace"  # changes may say what the file leaves out
         return "flow list" if workload == "phases" else "trace"
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return engine_errors(placed=self.source != _DICT)
+
+    def _problems(self, told: str) -> list[Problem]:
+        return problems_from_json(told, placed=self.source != _DICT)
 
     def _texts(self) -> tuple[str, list[tuple[str, str]]]:
         for key, value in self.overrides:
@@ -256,7 +266,7 @@ class Scenario:
             except InputError as error:
                 unread += [(key, problem.message, problem.help) for problem in error.problems]
         if unread:
-            raise InputError(problems_from_json(_engine.check(text, overrides, unread)))
+            raise InputError(self._problems(_engine.check(text, overrides, unread)))
         return text, overrides
 
 

@@ -42,6 +42,19 @@ def test_a_scenario_of_tables_is_that_of_their_file(name):
     assert scenario.complete() == tailback.Scenario.load(path).complete()
 
 
+@pytest.mark.engine
+def test_mistakes_of_tables_have_no_lines_of_a_text_that_nobody_has_seen():
+    tables = {"topology": {"kind": "single-switch", "endpoints": 4}, "routing": {"kind": "minimal"}}
+    scenario = tailback.Scenario.from_dict({**tables, "runn": {}, "packet": {"flit": "3 x"}})
+    found = scenario.check()
+    assert {problem.path for problem in found} >= {"runn", "packet.flit"}
+    assert {(problem.line, problem.column) for problem in found} == {(None, None)}
+    with pytest.raises(tailback.InputError) as raised:
+        scenario.run()
+    assert "line" not in str(raised.value)
+    assert [problem.line for problem in tailback.Scenario.loads("runn = {}").check() if problem.line] != []
+
+
 def test_a_value_that_toml_cannot_hold_is_a_mistake():
     with pytest.raises(tailback.InputError, match="type object"):
         tailback.Scenario.loads("").replace({"a": object()})
