@@ -311,7 +311,7 @@ impl<S: Source> Nics for NicSet<S> {
         let (mut told, mut heard) = (false, false);
         if packet.hot.kind() == Kind::Data {
             if self.source.accept(&mut self.sinks[endpoint], &received) {
-                let whole = self.receive(fabric, &packet);
+                let whole = self.receive(fabric, endpoint, &packet);
                 told = whole && packet.cold.class() as usize >= self.first_job;
             } else {
                 fabric.probe.discarded(&packet, fabric.now);

@@ -8,7 +8,7 @@ use crate::protocol::{Concern, OUT_OF_BAND, Received, Reply, Source};
 
 impl<S: Source> NicSet<S> {
     /// Takes data in: counts it, and puts the message together; returns whether it is whole.
-    pub(super) fn receive(&mut self, fabric: &mut Fabric, packet: &Packet) -> bool {
+    pub(super) fn receive(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) -> bool {
         let cold = &packet.cold;
         let mut whole = cold.length <= self.plan.packet_flits as u32;
         if !whole {
@@ -16,6 +16,9 @@ impl<S: Source> NicSet<S> {
             let (missing, next) = self.assembly.entry(key);
             if *missing == 0 {
                 *missing = cold.length;
+                if let Some(hosts) = self.hosts.as_mut().filter(|_| cold.class() as usize >= self.first_job) {
+                    hosts.begun(endpoint, cold.class(), packet.notes.tag);
+                }
             }
             assert!(*missing >= packet.hot.flits(), "law broken: a packet was delivered twice: {packet:?}");
             *missing -= packet.hot.flits();

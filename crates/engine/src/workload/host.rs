@@ -204,12 +204,23 @@ impl Hosts {
         self.agendas[endpoint as usize].add(at, slot, What::Injected { to, tag });
     }
 
+    /// The first packet of a message of several has arrived.
+    pub fn begun(&mut self, endpoint: u32, class: u8, tag: u32) {
+        let slot = self.slot(endpoint, class).expect("a job's messages go to its ranks");
+        self.reached(slot, tag);
+    }
+
+    /// Data has reached a rank, or a question or an answer of its software.
+    fn reached(&mut self, slot: u32, tag: u32) {
+        let record = &mut self.slots[slot as usize];
+        record.traffic[1] |= self.plan.jobs[record.job as usize].application.carries_data(tag);
+    }
+
     /// A message has arrived whole.
     pub fn delivered(&mut self, endpoint: u32, class: u8, src: u32, tag: u32, now: Tick) {
         let (slot, from) = self.parties(endpoint, class, src);
-        let record = &mut self.slots[slot as usize];
-        record.traffic[1] |= self.plan.jobs[record.job as usize].application.carries_data(tag);
-        self.ledgers[record.job as usize].delivered += 1;
+        self.reached(slot, tag);
+        self.ledgers[self.slots[slot as usize].job as usize].delivered += 1;
         let at = Time(now * self.plan.tick);
         self.tell(endpoint, slot, at, |rank, act| rank.on_delivered(from, tag, act));
     }
@@ -236,11 +247,15 @@ impl Hosts {
 
     /// The rank of a message's class at an endpoint, and the number of the one at the other end.
     fn parties(&self, endpoint: u32, class: u8, other: u32) -> (u32, u32) {
+        let number = self.plan.jobs[class as usize - self.plan.traffic.len()].rank_of(other);
+        self.slot(endpoint, class).zip(number).expect("a job's messages go from rank to rank")
+    }
+
+    /// The rank of a message's class at an endpoint.
+    fn slot(&self, endpoint: u32, class: u8) -> Option<u32> {
         let job = class as usize - self.plan.traffic.len();
-        let ranks = self.first[endpoint as usize]..self.first[endpoint as usize + 1];
-        let slot = ranks.into_iter().find(|&slot| self.slots[slot as usize].job as usize == job);
-        let number = self.plan.jobs[job].rank_of(other);
-        slot.zip(number).expect("a job's messages go from rank to rank")
+        let mut ranks = self.first[endpoint as usize]..self.first[endpoint as usize + 1];
+        ranks.find(|&slot| self.slots[slot as usize].job as usize == job)
     }
 
     fn tell(&mut self, endpoint: u32, slot: u32, now: Time, event: impl FnOnce(&mut dyn Rank, &mut Actions)) {
