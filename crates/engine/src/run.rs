@@ -20,7 +20,7 @@ use crate::switch::unlimited::Unlimited;
 use crate::topology::PORTS_MAX;
 use crate::units::Time;
 use crate::workload::host::Hosts;
-use crate::workload::outcome::{self, Outcome};
+use crate::workload::outcome;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -184,10 +184,11 @@ fn measured<A: Architecture>(
     conserved(&partitions).map_err(RunError::Failed)?;
     let retained_peak = partitions.iter().map(|partition| partition.nics.retained_peak()).max().unwrap_or(0);
     let jobs = outcome::outcomes(&plan.jobs, &hosts(partitions.iter()), Time(end * plan.tick));
+    let ran = plan.jobs.iter().zip(&jobs).filter(|(job, _)| !job.idle);
     if plan.traffic.is_empty()
-        && let Some(last) = jobs.iter().map(Outcome::end).collect::<Option<Vec<_>>>()
+        && let Some(ends) = ran.map(|(_, outcome)| outcome.end()).collect::<Option<Vec<_>>>()
     {
-        end = end.min(last.into_iter().max().unwrap_or(0).div_ceil(plan.tick));
+        end = end.min(ends.into_iter().max().unwrap_or(0).div_ceil(plan.tick));
     }
     let counts = partitions.iter().filter_map(|partition| partition.circuits.as_ref());
     let circuits = counts.map(|circuits| circuits.count()).reduce(|mut sum, count| {
