@@ -42,7 +42,7 @@ pub struct Description {
     pub bisection: Option<Bisection>,
 }
 
-/// The links cut when the network is halved.
+/// The links cut when the network is halved at its blocks. No other halves are looked for: fewer links may join those.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Bisection {
     /// Links cut; a link is a channel each way.

@@ -86,7 +86,7 @@ impl Kns {
         let planes = product(&self.dims()[..top.saturating_sub(1)]) as u32;
         for dim in 0..self.n {
             let first = graph.switches.len() as u32;
-            for (at, ports) in of.switches.iter().enumerate() {
+            for ports in &of.switches {
                 let moved = |port: &Port| Port {
                     class: dim as u8 + 1,
                     peer: match port.peer {
@@ -96,7 +96,7 @@ impl Kns {
                 };
                 graph.switches.push(ports.iter().map(moved).collect());
                 let last = dim as usize == top;
-                graph.blocks.push(if last { (line + at as u32) % self.k } else { line / planes });
+                graph.blocks.push(if last { line % self.k } else { line / planes });
             }
         }
     }
@@ -226,8 +226,10 @@ mod tests {
 
     #[test]
     fn half_of_a_network_has_a_channel_for_each_endpoint_to_the_other() {
-        let facts = describe(&kns(4, 2, 1).graph(), &kns(4, 2, 1));
-        assert_eq!(facts.bisection.unwrap().channels_per_endpoint, 1.0);
+        for network in [kns(4, 2, 1), kns(4, 2, 2), kns(16, 2, 2), kns(8, 2, 3), kns(4, 3, 2), kns(4, 1, 2)] {
+            let facts = describe(&network.graph(), &network);
+            assert_eq!(facts.bisection.unwrap().channels_per_endpoint, 1.0, "{network:?}");
+        }
     }
 
     #[test]
