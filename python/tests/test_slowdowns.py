@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import tailback
-from tailback import plot
+from tailback import console, plot
 
 SCENARIO = 'packet = { flit = "100 b" }\nrun = { warmup = "1 us", duration = "10 us" }\n'
 
@@ -17,6 +17,7 @@ def messages(rows):
     table = pa.table(
         {
             "class": ["hot"] * len(flits),
+            "kind": ["data"] * len(flits),
             "flits": list(flits),
             "created_ns": [float(at) for at in created],
             "latency_ns": [float(time) for time in took],
@@ -64,6 +65,20 @@ def test_what_is_missing_in_a_saturated_class_is_told():
     assert "saturated" not in plot.slowdown_by_size(result).get_supxlabel()
 
 
+def test_questions_and_answers_of_the_software_are_no_messages_of_data():
+    result = messages([(8, 2000, 300), (1, 2000, 9000)])
+    table = result.tables["messages"]
+    kinds = pa.array(["data", "control"])
+    table = table.set_column(table.column_names.index("kind"), "kind", kinds)
+    assert drawn(plot.slowdown_by_size(replace(result, tables={"messages": table})).axes[0]) == {100.0: 3.0}
+
+
+def test_sizes_without_a_tail_are_told():
+    few, many = [(80, 2000, 500)], [(8, 2000, 100 + at) for at in range(100)]
+    assert "fewer than 100" in plot.slowdown_by_size(messages(few + many)).get_supxlabel()
+    assert "fewer than 100" not in plot.slowdown_by_size(messages(many)).get_supxlabel()
+
+
 def test_nothing_to_draw_is_a_mistake():
     for rows, told in (([(8, 2, 300)], "no message has a slowdown"),):
         with pytest.raises(tailback.InputError, match=told):
@@ -86,3 +101,12 @@ def test_tables_print_slowdown_and_fairness_of_runs_that_have_them(command, resu
     assert cells[1:-1] == ["hot", "slowdown", "2.50", "2.00", "7.25", "-", "9.00"]
     assert "0.875" in out
     assert "12.5 %" in out
+
+
+def test_little_is_not_nothing():
+    assert [console.share(value) for value in (0.0, 0.00033, 0.0005, 0.125)] == [
+        "0.0 %",
+        "0.03 %",
+        "0.1 %",
+        "12.5 %",
+    ]

@@ -17,6 +17,9 @@ const PACKETS_MAX: u32 = 256;
 /// The link classes of the channels between two endpoints in order, injection and ejection included.
 pub type Way = Vec<u8>;
 
+/// The channels of a way but its injection: switch, port, and link class.
+type Path = Vec<(u32, u16, u8)>;
+
 /// Those whose ways tell of the empty network.
 pub struct Guides<'a> {
     plan: &'a Plan,
@@ -34,7 +37,13 @@ impl<'a> Guides<'a> {
 
     /// The ways between two endpoints, with their probabilities. None if they are not joined, or if what is drawn is not by chance alone.
     pub fn ways(&self, ends: [u32; 2]) -> Option<Vec<(Way, f64)>> {
-        let of = |router| ways(self.plan, router, ends);
+        let ways =
+            |(path, part): (Path, f64)| ([0].into_iter().chain(path.iter().map(|hop| hop.2)).collect(), part);
+        Some(self.paths(ends)?.into_iter().map(ways).collect())
+    }
+
+    fn paths(&self, ends: [u32; 2]) -> Option<Vec<(Path, f64)>> {
+        let of = |router| paths(self.plan, router, ends);
         self.own.and_then(of).or_else(|| self.minimal.as_deref().and_then(of))
     }
 }
@@ -43,11 +52,15 @@ impl<'a> Guides<'a> {
 pub struct ZeroLoad<'a> {
     guides: Guides<'a>,
     /// Ways that there are between some endpoints, and which by the switches of these: a few sets among many pairs.
-    sets: Vec<BTreeSet<Way>>,
+    sets: Vec<BTreeSet<Wide>>,
     between: HashMap<[u32; 2], usize>,
     /// By set and flits.
     known: HashMap<(usize, u32), Option<Tick>>,
 }
+
+/// A way, each of its channels with the link classes of those that packets may be on instead, itself included; none if they are too many
+/// to be told.
+type Wide = Vec<(u8, Vec<u8>)>;
 
 impl<'a> ZeroLoad<'a> {
     /// Nothing is reckoned yet.
@@ -55,13 +68,13 @@ impl<'a> ZeroLoad<'a> {
         Self { guides, sets: Vec::new(), between: HashMap::new(), known: HashMap::new() }
     }
 
-    /// Ticks from the creation of a message to the arrival of its last flit if all of it goes the fastest of the ways between two
-    /// endpoints, alone. None if nothing tells these ways.
+    /// Ticks from the creation of a message to the arrival of its last flit if it goes alone, its packets side by side on all the ways
+    /// between two endpoints: the least that the channels allow. None if nothing tells these ways.
     pub fn latency(&mut self, ends: [u32; 2], flits: u32) -> Option<Tick> {
         let plan = self.guides.plan;
         let switches = ends.map(|endpoint| plan.graph.endpoints[endpoint as usize].0);
         let set = *self.between.entry(switches).or_insert_with(|| {
-            let ways = self.guides.ways(ends).unwrap_or_default().into_iter().map(|(way, _)| way).collect();
+            let ways = wide(self.guides.paths(ends).unwrap_or_default());
             self.sets.iter().position(|known| *known == ways).unwrap_or_else(|| {
                 self.sets.push(ways);
                 self.sets.len() - 1
@@ -70,22 +83,75 @@ impl<'a> ZeroLoad<'a> {
         *self
             .known
             .entry((set, flits))
-            .or_insert_with(|| self.sets[set].iter().map(|way| latency(plan, way, flits)).min())
+            .or_insert_with(|| self.sets[set].iter().map(|way| least(plan, way, flits)).min())
     }
 }
 
-fn ways(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Way, f64)>> {
+/// The ways with what is beside their channels.
+fn wide(paths: Vec<(Path, f64)>) -> BTreeSet<Wide> {
+    let is_one_of_many = paths.iter().map(|(_, part)| part).sum::<f64>() < 1.0 - 1e-9;
+    let beside = |at: usize| {
+        let channels: BTreeSet<_> = paths.iter().filter_map(|(path, _)| path.get(at)).collect();
+        let mut classes: Vec<u8> = channels.iter().map(|hop| hop.2).collect();
+        classes.sort_unstable();
+        if is_one_of_many { Vec::new() } else { classes }
+    };
+    let longest = paths.iter().map(|(path, _)| path.len()).max().unwrap_or(0);
+    let all: Vec<Vec<u8>> = (0..longest).map(beside).collect();
+    let of = |(path, _): &(Path, f64)| {
+        let last = path.len() - 1;
+        let hops = path.iter().zip(&all).enumerate();
+        let hops =
+            hops.map(|(at, (hop, beside))| (hop.2, if at == last { vec![hop.2] } else { beside.clone() }));
+        [(0, vec![0])].into_iter().chain(hops).collect()
+    };
+    paths.iter().map(of).collect()
+}
+
+/// What a message takes at least whose packets go a way, or others beside it: as long as one packet, and as long as all of them
+/// need at each place. Of a way without others beside it, what it takes.
+fn least(plan: &Plan, wide: &Wide, flits: u32) -> Tick {
+    let way: Way = wide.iter().map(|(class, _)| *class).collect();
+    if wide.iter().all(|(_, beside)| beside.len() == 1) {
+        return latency(plan, &way, flits);
+    }
+    let largest = u32::from(plan.packet_flits);
+    let rest: Vec<Tick> = (0..way.len()).map(|at| behind(plan, &way[at..])).collect();
+    let mut head = 0;
+    let mut least = latency(plan, &way, flits.min(largest));
+    for (at, (class, beside)) in wide.iter().enumerate() {
+        let time = |class: u8| channel_time(plan, class, largest, at + 1 == way.len()) as f64;
+        if !beside.is_empty() {
+            let packets_a_tick: f64 = beside.iter().map(|&class| 1.0 / time(class)).sum();
+            let all = f64::from(flits) / f64::from(largest) / packets_a_tick;
+            least = least.max(head + all as Tick + rest[at]);
+        }
+        head += plan.links[usize::from(*class)].head();
+    }
+    least
+}
+
+/// From when a tail leaves the first of these channels until it arrives.
+fn behind(plan: &Plan, way: &[u8]) -> Tick {
+    let links = way.iter().map(|&class| &plan.links[usize::from(class)]);
+    let pipelines: Tick =
+        way[..way.len() - 1].iter().map(|&class| Tick::from(plan.links[usize::from(class)].pipeline)).sum();
+    links.map(|link| Tick::from(link.latency)).sum::<Tick>() + pipelines
+}
+
+/// The paths between two endpoints, with their probabilities: of too many, one with its own.
+fn paths(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Path, f64)>> {
     let mut senses = Script::default();
     let first = follow(plan, router, ends, &mut senses)?;
     let part = senses.probability()?;
     if part == 1.0 || part * WAYS_MAX < 1.0 {
-        return Some(vec![(first, 1.0)]);
+        return Some(vec![(first, part)]);
     }
     let mut all = Vec::new();
     let unknown =
         every_outcome(|senses| match follow(plan, router, ends, senses).zip(senses.probability()) {
-            Some(way) => {
-                all.push(way);
+            Some(path) => {
+                all.push(path);
                 ControlFlow::Continue(())
             }
             None => ControlFlow::Break(()),
@@ -93,22 +159,22 @@ fn ways(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Way, f6
     unknown.is_continue().then_some(all)
 }
 
-/// The link classes of the channels that a packet takes.
-fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut Script) -> Option<Way> {
+/// The channels that a packet takes.
+fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut Script) -> Option<Path> {
     let mut route = Route::default();
     router.inject(from, to, &mut route, senses);
     let (mut switch, port) = plan.graph.endpoints[from as usize];
     let mut input = Some(port);
-    let mut way = vec![0];
+    let mut path = Path::new();
     // A minimal way is in no switch twice.
-    while way.len() < plan.graph.switches.len() + 2 {
+    while path.len() < plan.graph.switches.len() + 1 {
         let hop = router.route(switch, input, to, &mut route, senses);
         route.leave();
         let port = plan.graph.switches[switch as usize][hop.port as usize];
-        way.push(port.class);
+        path.push((switch, hop.port, port.class));
         match port.peer {
             Peer::Switch { switch: next, port } => (switch, input) = (next, Some(port)),
-            Peer::Endpoint(_) => return Some(way),
+            Peer::Endpoint(_) => return Some(path),
             Peer::None => return None,
         }
     }

@@ -188,6 +188,28 @@ fn slowdown_is_over_the_empty_network() {
     assert!(later.summary["classes"]["t"]["message_slowdown"]["mean"].is_null());
 }
 
+/// Links of half the host's rate, over four of which packets spread, or all go over one: the least that the channels allow is the time
+/// of the host's.
+#[test]
+fn no_routing_is_faster_than_the_empty_network() {
+    for up in ["random", "least-loaded", "deterministic"] {
+        let text = format!(
+            "topology = {{ kind = \"fat-tree\", levels = 2, arity = 4 }}\nrouting = {{ kind = \"nca\", up = \"{up}\" }}\n\
+             endpoint = {{ acknowledge = false }}\n\
+             link = {{ bandwidth = {{ host = \"200 Gb/s\", level1 = \"100 Gb/s\" }}, latency = \"20 ns\" }}\n\
+             [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 15]]\nprocess = \"one-shot\"\nmessage = \"480 flits\"\n\
+             [run]\nwarmup = \"0 us\"\nduration = \"2 us\"\n[record]\nmessages = true\n"
+        );
+        let output = run(&text);
+        // 480 flits of 0.5 ns and four channels of 20 ns.
+        let empty = reals(&output, "messages", "zero_load_ns")[0];
+        assert!((empty - 320.0).abs() < 3.0, "{empty}");
+        let slowdown = number(&output, "t", "message_slowdown.max");
+        let most = if up == "deterministic" { 1.8 } else { 1.5 };
+        assert!((1.0..most).contains(&slowdown), "{up}: {slowdown}");
+    }
+}
+
 #[test]
 fn what_is_recorded_counts_as_memory_of_the_run() {
     let outcome = |record: &str| {
@@ -235,7 +257,12 @@ fn snapshots_count_what_is_in_the_switch() {
 fn what_nobody_receives_is_told_however_long_it_takes() {
     // The second rank computes until the message is there, or ends before it is.
     for (bytes, calc, expected) in [
-        (100, 10_000, "messages, sends or receives that have no partner"),
+        (
+            100,
+            10_000,
+            "1 of 2 ranks ended with messages, sends or receives that have no partner, the first of them rank 1: messages that \
+             it did not receive: 1, sends and receives that did not end: 0",
+        ),
         (1, 0, "1 of 1 messages were under way when the last rank ended"),
         (5000, 0, "1 of 1 messages were under way when the last rank ended"),
     ] {
@@ -247,6 +274,56 @@ fn what_nobody_receives_is_told_however_long_it_takes() {
             run(&file(SIX, "kind = \"minimal\"", "kind = \"none\"", &rest)).summary["warnings"].to_string();
         assert!(told.contains(expected), "{bytes} bytes: {told}");
     }
+}
+
+/// A trace of eager messages between six endpoints, without delays of the software.
+fn trace(ranks: u32, text: &str, rest: &str) -> Output {
+    one(
+        "kind = \"none\"",
+        &format!(
+            "{NO_ACKS}[[job]]\nname = \"j\"\nworkload = \"goal\"\nranks = {ranks}\n\
+             text = \"\"\"\nnum_ranks {ranks}\n{text}\"\"\"\n\
+             mpi = {{ eager = \"1 GiB\", copy = \"1000 Tb/s\", overhead = \"0 ns\", delay = \"0 ns\" }}\n{rest}"
+        ),
+    )
+}
+
+#[test]
+fn who_has_part_of_a_message_is_a_destination() {
+    let pair = |from: u32, to: u32, bytes: u32| {
+        format!(
+            "rank {from} {{\nl1: send {bytes}b to {to} tag 0\n}}\nrank {to} {{\nl1: recv {bytes}b from {from} tag 0\n}}\n"
+        )
+    };
+    let rest = "[run]\nwarmup = \"0 us\"\nduration = \"20 us\"\n";
+    // Both channels are busy for a quarter of the time and all of it, and the second message does not arrive.
+    let output = trace(4, &(pair(0, 1, 62_500) + &pair(2, 3, 10_000_000)), rest);
+    assert_eq!(of_job(&output)["unfinished_ranks"], 2);
+    let [accepted, received] = ["accepted", "accepted_per_destination"].map(|key| number(&output, "j", key));
+    assert!((received - 0.625).abs() < 0.01 && accepted == received, "{accepted} {received}");
+}
+
+fn of_job(output: &Output) -> &serde_json::Value {
+    &output.summary["jobs"]["j"]
+}
+
+/// Three ranks send to one, and ask first: the slowdown is that of the data, the sources are those that send them.
+#[test]
+fn requests_and_answers_have_no_slowdown_and_no_share() {
+    let text = "[[job]]\nname = \"j\"\nworkload = \"incast\"\nranks = 4\nmessage = \"100 kB\"\niterations = 1\n\
+                [run]\nduration = \"1 ms\"\n[record]\nmessages = true\nsources = true\n";
+    let output = one("kind = \"none\"", text);
+    let Column::Text(kinds) = column(&output, "messages", "kind") else { panic!("kinds have names") };
+    let count = |kind: &str| kinds.iter().filter(|own| *own == kind).count();
+    assert_eq!((count("data"), count("control")), (3, 6), "a request and an answer for each");
+    let flits = ints(&output, "messages", "flits");
+    assert!(flits.iter().zip(kinds).all(|(&flits, kind)| (flits == 8000) == (kind == "data")));
+    // The three share the channel, so that the last is nearly three times as late.
+    let slowdown = number(&output, "j", "message_slowdown.max");
+    assert!((2.9..3.01).contains(&slowdown), "{slowdown}");
+    let shares = reals(&output, "sources", "accepted");
+    assert_eq!((shares.len(), number(&output, "j", "source_accepted_min")), (3, shares[0]));
+    assert!(number(&output, "j", "fairness") > 0.999_999);
 }
 
 #[test]

@@ -49,9 +49,9 @@ class _Measured(NamedTuple):
 def slowdown_by_size(results: Results, *, traffic: Traffic = None) -> Figure:
     """How many times as long as in the empty network messages took, by their size.
 
-    The median, and below it the 99th percentile where there are 100 messages. Of the messages created in the
-    window; a line per run and traffic class (or only of the classes `traffic`). More than 12 sizes stand
-    together from each power of two to the next. Table `messages`.
+    The median, and below it the 99th percentile where there are 100 messages. Of the messages of data created
+    in the window; a line per run and traffic class (or only of the classes `traffic`). More than 12 sizes
+    stand together from each power of two to the next. Table `messages`.
     """
     runs = list(by_label(results).values())
     measured = [_measured(line, runs[line.run]) for line in by_class(results, "messages", traffic)]
@@ -78,7 +78,10 @@ def slowdown_by_size(results: Results, *, traffic: Traffic = None) -> Figure:
         low, high = min(bins.places), max(bins.places)
         panels[-1].set_xlim(low / 1.5, high * 1.5)
         panels[-1].set_xlabel("message size [B]")
-        style.notes(figure, ["1: as long as alone, on the fastest of the minimal ways"])
+        notes = ["1: the least that the empty network allows on minimal ways"]
+        few = any(bins.has_few(one) for one in measured)
+        notes += ["no 99th percentile: of fewer than 100 messages of a size"] * few
+        style.notes(figure, notes)
         tell_saturated(figure, results, traffic or _classes(results), "message")
         style.legend(figure, panels)
     return figure
@@ -94,6 +97,7 @@ def _measured(line: Line, run: Result) -> _Measured:
     created, took, empty = (numbers(line.table, f"{name}_ns") for name in ("created", "latency", "zero_load"))
     begin, end = window(run) or (0.0, np.inf)
     kept = (begin * 1e3 <= created) & (created < end * 1e3) & (empty > 0)
+    kept &= line.table["kind"].to_numpy(zero_copy_only=False) == "data"
     return _Measured(line, numbers(line.table, "flits")[kept] * _flit_bytes(run), (took / empty)[kept])
 
 
@@ -115,6 +119,10 @@ class _Bins:
         self._are_single = len(distinct) <= _SIZES_MAX
         self._edges: Numbers = distinct if self._are_single else np.unique(_octave(distinct))
         self.places: Sequence[float] = list(self._edges if self._are_single else 2.0 ** (self._edges + 0.5))
+
+    def has_few(self, of: _Measured) -> bool:
+        """Whether there are bins with messages, but too few to tell a 99th percentile."""
+        return len(self.quantile(of, 0.5, 1)[0]) > len(self.quantile(of, 0.5, _TELLING)[0])
 
     def quantile(self, of: _Measured, share: float, least: int) -> tuple[list[float], list[float]]:
         """Where the bins are that hold at least so many messages, and the quantile of their slowdowns."""

@@ -109,7 +109,7 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
     for (job, outcome) in jobs(measured) {
         let (name, ranks) = (&job.name, outcome.ranks.len());
         let unfinished = outcome.ranks.iter().filter(|rank| rank.end.is_none()).count();
-        let unmatched = outcome.ranks.iter().filter(|rank| rank.unmatched != (0, 0)).count();
+        let unmatched: Vec<_> = outcome.ranks.iter().filter(|rank| rank.unmatched != (0, 0)).collect();
         warnings.extend(job.application.notes().iter().map(|note| format!("job \"{name}\": {note}")));
         if unfinished > 0 {
             let never = job.start.0 / measured.plan.tick > measured.end;
@@ -121,9 +121,13 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
             warnings.push(format!(
                 "job \"{name}\": {unfinished} of {ranks} ranks had not come to their end: {why}"
             ));
-        } else if unmatched > 0 {
+        } else if let Some(first) = unmatched.first() {
+            let (messages, calls) = first.unmatched;
             warnings.push(format!(
-                "job \"{name}\": {unmatched} of {ranks} ranks ended with messages, sends or receives that have no partner"
+                "job \"{name}\": {} of {ranks} ranks ended with messages, sends or receives that have no partner, the first of them \
+                 rank {}: messages that it did not receive: {messages}, sends and receives that did not end: {calls}",
+                unmatched.len(),
+                first.number
             ));
         } else if outcome.ledger.delivered < outcome.ledger.posted {
             let (sent, under_way) = (outcome.ledger.posted, outcome.ledger.posted - outcome.ledger.delivered);

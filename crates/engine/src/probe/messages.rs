@@ -20,6 +20,8 @@ pub struct Whole {
     class: u8,
     flits: u32,
     arrived: Tick,
+    /// The workload's tag, if it is of a job.
+    tag: u32,
 }
 
 impl Whole {
@@ -38,53 +40,71 @@ impl Whole {
             class: cold.class(),
             flits: cold.length,
             arrived,
+            tag: packet.notes.tag,
         }
     }
 }
 
-/// Every message that arrived, in the order of their creation, which no partitioning changes, each with its latency in the empty network.
+/// Every message that arrived, in the order of their creation, which no partitioning changes.
 pub struct Messages {
-    all: Vec<(Whole, Option<Tick>)>,
+    all: Vec<Told>,
+}
+
+/// A message, and what is found of it at the end.
+struct Told {
+    of: Whole,
+    /// Its latency in the empty network.
+    empty: Option<Tick>,
+    /// Whether it carries data, and not a question or an answer of the software alone.
+    is_data: bool,
 }
 
 impl Messages {
     pub(super) fn new(measured: &Measured, mut all: Vec<Whole>) -> Self {
         all.sort_unstable();
         let Scenario { topology, routing, .. } = measured.scenario;
-        let mut empty = ZeroLoad::new(Guides::new(measured.plan, topology, routing));
-        let with = |one: Whole| (one, empty.latency([one.source, one.destination], one.flits));
-        Self { all: all.into_iter().map(with).collect() }
+        let (plan, mut empty) = (measured.plan, ZeroLoad::new(Guides::new(measured.plan, topology, routing)));
+        let told = |of: Whole| {
+            let job = usize::from(of.class).checked_sub(plan.traffic.len());
+            let is_data = job.is_none_or(|job| plan.jobs[job].application.carries_data(of.tag));
+            Told { of, empty: empty.latency([of.source, of.destination], of.flits), is_data }
+        };
+        Self { all: all.into_iter().map(told).collect() }
     }
 
     /// The table; `names` are those of the classes.
     pub(super) fn table(&self, measured: &Measured, names: &[&str]) -> Table {
-        let int =
-            |pick: fn(&Whole) -> u32| Column::Int(self.all.iter().map(|(one, _)| pick(one).into()).collect());
-        let ns = |pick: fn(&(Whole, Option<Tick>)) -> Option<Tick>| {
-            let value = |row| pick(row).map_or(f64::NAN, |ticks| measured.ns(ticks as f64));
+        let int = |pick: fn(&Whole) -> u32| {
+            Column::Int(self.all.iter().map(|told| pick(&told.of).into()).collect())
+        };
+        let ns = |pick: fn(&Told) -> Option<Tick>| {
+            let value = |told| pick(told).map_or(f64::NAN, |ticks| measured.ns(ticks as f64));
             Column::Real(self.all.iter().map(value).collect())
         };
-        let class = |(one, _): &(Whole, _)| names[usize::from(one.class)].to_string();
+        let class = |told: &Told| names[usize::from(told.of.class)].to_string();
+        let kind = |told: &Told| if told.is_data { "data" } else { "control" }.to_string();
         let columns = vec![
             ("class".into(), Column::Text(self.all.iter().map(class).collect())),
             ("source".into(), int(|one| one.source)),
             ("destination".into(), int(|one| one.destination)),
             ("message".into(), int(|one| one.number)),
+            ("kind".into(), Column::Text(self.all.iter().map(kind).collect())),
             ("flits".into(), int(|one| one.flits)),
-            ("created_ns".into(), ns(|(one, _)| Some(one.born))),
-            ("latency_ns".into(), ns(|(one, _)| Some(one.latency()))),
-            ("zero_load_ns".into(), ns(|&(_, empty)| empty)),
+            ("created_ns".into(), ns(|told| Some(told.of.born))),
+            ("latency_ns".into(), ns(|told| Some(told.of.latency()))),
+            ("zero_load_ns".into(), ns(|told| told.empty)),
         ];
         Table { name: "messages", columns }
     }
 
-    /// The slowdowns of the messages created in a window, in ascending order, by class; the last of the classes is that of all.
+    /// The slowdowns of the data messages created in a window, in ascending order, by class; the last of the classes is that of all.
     pub(super) fn slowdowns(&self, classes: usize, window: (Tick, Tick)) -> Vec<Vec<f64>> {
         let mut lists = vec![Vec::new(); classes];
-        for (one, empty) in &self.all {
-            if let Some(empty) = empty.filter(|_| window.0 <= one.born && one.born < window.1) {
-                let slowdown = one.latency() as f64 / empty as f64;
-                lists[usize::from(one.class)].push(slowdown);
+        let inside = |told: &&Told| told.is_data && window.0 <= told.of.born && told.of.born < window.1;
+        for told in self.all.iter().filter(inside) {
+            if let Some(empty) = told.empty {
+                let slowdown = told.of.latency() as f64 / empty as f64;
+                lists[usize::from(told.of.class)].push(slowdown);
                 lists[classes - 1].push(slowdown);
             }
         }

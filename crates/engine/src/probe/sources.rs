@@ -24,10 +24,9 @@ impl Measured<'_> {
 
     pub(super) fn source_table(&self, classes: &[Class]) -> Table {
         let (mut names, mut endpoints, mut accepted) = (vec![], vec![], vec![]);
-        let open = self.plan.traffic.iter().map(|traffic| traffic.class().destinations.sources());
-        let jobs = self.plan.jobs.iter().map(|job| &job.endpoints[..]);
-        for (class, sources) in classes.iter().zip(open.chain(jobs)) {
-            for &source in sources {
+        // All but that of all.
+        for class in &classes[..classes.len() - 1] {
+            for &source in &class.sources {
                 names.push(class.name.clone());
                 endpoints.push(source as i64);
                 accepted.push(self.fraction(class.probe.sources[source as usize] as f64, 1, class.time));
