@@ -173,9 +173,11 @@ def minutes(seconds: float) -> str:
 
 def share(value: Any, half: Any = None) -> str:
     """A fraction as a percentage, ± half of its interval."""
-    return (
-        f"{_measured(100 * value, '.1f', half and 100 * half)} %" if isinstance(value, int | float) else "-"
-    )
+    if not isinstance(value, int | float):
+        return "-"
+    # What is little is not nothing.
+    digits = ".1g" if 0 < abs(value) < 0.0005 else ".1f"
+    return f"{_measured(100 * value, digits, half and 100 * half)} %"
 
 
 def _measured(value: float, digits: str, half: float | None) -> str:

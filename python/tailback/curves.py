@@ -63,6 +63,10 @@ A latency has the unit that suits what is drawn.
 """
 
 
+_RECORDED = {"fairness": "sources", "source_accepted": "sources", "message_slowdown": "messages"}
+"""What columns begin with that a scenario has to ask for, and by which key."""
+
+
 def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None) -> Figure:
     """A column of a sweep's table over the swept key `over` (default: the one with the most numbers).
 
@@ -84,7 +88,7 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     if over not in swept:
         raise mistake(f"the sweep does not change {over!r}", f"one of {', '.join(swept) or 'no keys'}")
     if column not in table.column_names or not _is_numeric(table.schema.field(column).type):
-        raise mistake(f"{column!r} is not measured", f"such as {', '.join(QUANTITIES)}")
+        raise mistake(f"{column!r} is not measured", _asked_for(column, table.column_names))
     name, factor, is_latency = QUANTITIES.get(column, (column, 1.0, False))
     # Of runs that are not stable latencies alone grow.
     kept = [key for key in table.column_names if is_latency or key != STABLE or key == column]
@@ -126,6 +130,15 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
         style.legend(figure, panels, title="\n".join(map(_folded, others)))
     return figure
+
+
+def _asked_for(column: str, measured: Sequence[str]) -> str:
+    """How a column that is not there can be had, or which are."""
+    for start, record in _RECORDED.items():
+        if column.startswith(start):
+            return f"ask for it in the scenario: [record] {record} = true"
+    known = [name for name in QUANTITIES if name in measured]
+    return f"such as {', '.join(known or QUANTITIES)}"
 
 
 _KEY_WIDTH = 28
@@ -296,6 +309,10 @@ _LETTERS = 56
 """How many stand side by side under a figure."""
 
 
+_TICKS_MAX = 7
+"""Swept values on a logarithmic axis that each have a tick."""
+
+
 def _labels(values: Sequence[Any]) -> list[str]:
     """The names of places in a row, in several lines where they would run into one another."""
     width = max(_LETTERS // len(values), 6)
@@ -310,6 +327,8 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         axes.set_xlim(low - 0.5, high + 0.5)
     elif places.are_logarithmic:
         style.logarithmic(axes, "x")
+        if len(places.at) <= _TICKS_MAX:
+            style.ticks_at(axes, places.at.values())
         axes.set_xlim(low / 1.15, high * 1.15)
     else:
         means.hold(axes, places.at.values())

@@ -262,6 +262,22 @@ def test_values_that_grow_by_about_a_factor_are_on_a_logarithmic_axis():
         assert curves.measured_over(swept, "accepted").axes[0].get_xscale() == scale, values
 
 
+def test_each_of_a_few_values_on_a_logarithmic_axis_has_a_tick():
+    swept = table(key=[4, 8, 16], **{"class": ["a"] * 3}, accepted=[0.1] * 3)
+    figure = curves.measured_over(swept, "accepted")
+    figure.draw_without_rendering()
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["4", "8", "16"]
+    assert figure.axes[0].get_xticklabels(minor=True) == []
+
+
+def test_what_was_not_recorded_is_asked_for_by_its_key():
+    for column, key in (("fairness", "sources"), ("message_slowdown_p99", "messages")):
+        with pytest.raises(InputError, match=rf"\[record\] {key} = true"):
+            curves.measured_over(swept_loads(), column)
+    with pytest.raises(InputError, match=r"such as accepted, message_latency_mean_ns\)"):
+        curves.measured_over(swept_loads(), "colour")
+
+
 @pytest.mark.parametrize(
     ("first", "last", "points"), [(1, 4, 3), (0.1, 0.8, 4), ("1 flits", "16 flits", 4), ("2 us", "5 us", 4)]
 )

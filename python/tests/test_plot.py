@@ -86,6 +86,7 @@ OF_JOBS = {
     "phases": {"job": ["a"], "phase": [0], "start_ns": [0.0], "time_ns": [9.0], "bound_ns": [5.0]},
     "messages": {
         "class": ["hot"],
+        "kind": ["data"],
         "flits": [4],
         "created_ns": [0.0],
         "latency_ns": [9.0],
@@ -462,6 +463,31 @@ def test_throughput_is_in_percent_and_by_destination_if_asked(result):
     for per, base in ((False, 10.0), (True, 20.0)):
         (line,) = plot.throughput_over_time(result, traffic="hot", per_destination=per).axes[0].get_lines()
         assert line.get_ydata()[:3].tolist() == pytest.approx([base, base + 0.1, base + 0.2])
+
+
+def test_snapshots_that_are_shown_are_common_to_all_runs_with_the_fullest_among_them(result):
+    def with_times(times, fullest):
+        rows = {"time_ns": times, "switch": [0] * len(times), "flits": [9 * (at == fullest) for at in times]}
+        return replace(result, tables={"occupancy": pa.table(rows)})
+
+    def shown(*runs):
+        legend = plot.switch_occupancy(list(runs)).legends[0]
+        return [text.get_text() for text in legend.get_texts()]
+
+    times = [1000 * at for at in range(1, 21)]
+    assert shown(with_times(times, 1000)) == ["1 us", "6 us", "10 us", "13 us", "16 us", "20 us"]
+    even = ["3 us", "6 us", "9 us", "12 us", "15 us", "18 us"]
+    assert shown(with_times(times, 0), with_times(times[:18], 0)) == even
+    assert shown(with_times(times, 20_000), with_times(times[:18], 0)) == even, "20 us is of one run only"
+
+
+def test_a_class_looks_alike_whatever_comes_first_in_a_table(result):
+    table = result.tables["sources"]
+    rows = {"class": ["victim", "hot"], "endpoint": [1, 2], "accepted": [0.1, 0.2]}
+    mixed = replace(result, tables={"sources": pa.table(rows)})
+    lines = plot.source_throughput(mixed).axes[0].get_lines()
+    assert [line.get_label() for line in lines] == ["hot", "victim"]
+    assert table.column_names == list(rows)
 
 
 def test_sources_and_switches_are_sorted_and_times_evenly_chosen(result):

@@ -79,7 +79,7 @@ def _of_class(name: str, rows: Sequence[_Row], keys: Sequence[str]) -> Table:
     for _, heading, _ in known:
         made.add_column(heading, justify="right", no_wrap=True)
     if unstable:
-        made.add_column(_STABLE)
+        made.add_column(_STABLE, no_wrap=True)
     for values, of_point in _by_point(rows, keys).items():
         cells = [printable(told(value)) for value in values]
         cells += [_mean(of_point, column, factor) for column, _, factor in known]

@@ -20,18 +20,29 @@ from matplotlib.ticker import MaxNLocator
 
 from tailback.figures import style
 from tailback.figures.network_map import NetworkMap
-from tailback.figures.tables import Results, distinct, having, join, numbers, only, recorded, shown_times
+from tailback.figures.tables import (
+    TIMES_MAX,
+    Results,
+    distinct,
+    having,
+    join,
+    numbers,
+    only,
+    recorded,
+    shown_times,
+)
 from tailback.result import Result
 from tailback.words import counted, in_runs
 
 
 def switch_occupancy(results: Results) -> Figure:
-    """Flits held by every switch, fullest first, at the recorded times, of many at six. Table `occupancy`.
+    """Flits held by every switch, fullest first, at the recorded times. Table `occupancy`.
 
-    Of several runs a panel for each, in which a time has the same look.
+    Of many times, at six, with that of the most flits among them. Of several runs a panel for each, in which
+    a time has the same look.
     """
     runs = having(results, "occupancy")
-    shown = [shown_times(distinct(recorded(result, "occupancy"), "time_ns")) for _, _, result in runs]
+    shown = _shown([result for _, _, result in runs], TIMES_MAX)
     looks = {time: number for number, time in enumerate(sorted({time for times in shown for time in times}))}
     with style.styled():
         figure, panels = style.figure(len(runs), height=3.6 if len(runs) == 1 else 2.4)
@@ -43,6 +54,7 @@ def switch_occupancy(results: Results) -> Figure:
                 axes.plot(flits, label=f"{time / 1e3:g} us", **look)
             axes.set_title("\n".join(wrap(label, _TITLE_WIDTH)), loc="left", fontsize="medium")
             axes.set_ylabel("queued flits")
+            axes.yaxis.set_major_locator(MaxNLocator(integer=True))
             axes.yaxis.set_major_formatter("{x:,.0f}")
         for axes in panels:  # of one height, so that they can be compared
             axes.set_ylim(0, 1.05 * max(1, *(one.dataLim.ymax for one in panels)))
@@ -56,18 +68,46 @@ _TITLE_WIDTH = 70
 """Letters of a line over a panel."""
 
 
+def _shown(runs: Sequence[Result], most: int) -> list[list[float]]:
+    """The times of snapshots that are shown of each run: all, or of many some that all runs have.
+
+    Of those that of the most flits takes the place of the one next to it.
+    """
+    held = [_held(run) for run in runs]
+    if all(len(one) <= most for one in held):
+        return [sorted(one) for one in held]
+    common = set.intersection(*(set(one) for one in held))
+    if not common and len(runs) > 1:
+        return [times for run in runs for times in _shown([run], most)]
+    flits = {time: sum(one[time] for one in held) for time in sorted(common)}
+    shown = shown_times(list(flits), most)
+    fullest = max(flits, key=flits.__getitem__, default=None)
+    if fullest is not None and flits[fullest] > max(flits[time] for time in shown):
+        nearest = min(shown, key=lambda time: abs(time - fullest))
+        shown = sorted({*shown, fullest} - {nearest})
+    return [shown] * len(runs)
+
+
+def _held(run: Result) -> dict[float, float]:
+    """The flits in all switches at each snapshot."""
+    table = recorded(run, "occupancy")
+    sums = table.group_by("time_ns", use_threads=False).aggregate([("flits", "sum")])
+    return dict(zip(sums["time_ns"].to_pylist(), numbers(sums, "flits_sum").tolist(), strict=True))
+
+
 def occupancy_map(results: Results) -> Figure:
     """What waits for every port of every switch at the recorded times: blocks of switches, cells are ports.
 
     The blocks are those of the network, such as the groups of a dragonfly, each under its number. Within one
     a row is a switch, in the order of their numbers, and a column a port. Tables `occupancy`, for the times,
-    and `queues`. Of many times, six evenly spaced ones, or three of several runs, which have a column each
-    (`tailback view` shows all).
+    and `queues`. Of many times six, evenly spaced but for that of the most flits, or three of several runs,
+    which have a column each (`tailback view` shows all).
     """
     labelled = [(label, result) for _, label, result in having(results, "queues")]
     known = [NetworkMap.of(result) for _, result in labelled]
     every = [distinct(recorded(result, "occupancy"), "time_ns") for _, result in labelled]
-    shown = [shown_times(times, *(() if len(labelled) == 1 else (_TIMES_OF_SEVERAL,))) for times in every]
+    most_times = TIMES_MAX if len(labelled) == 1 else _TIMES_OF_SEVERAL
+    shown = _shown([result for _, result in labelled], most_times)
     columns = [
         [_Shot(join(label, f"{time / 1e3:g} us"), network, result, time) for time in times]
         for (label, result), network, times in zip(labelled, known, shown, strict=True)
@@ -84,7 +124,7 @@ def occupancy_map(results: Results) -> Figure:
         names = _named(known[0], size)[1]
         told = [
             _explained(known[0], names),
-            f"not shown: {counted(left_out, 'snapshot')} between these",
+            f"not shown: {counted(left_out, 'snapshot')} beside these; the fullest is among them",
         ]
         style.notes(figure, told if left_out else told[:1])
         bar = figure.colorbar(

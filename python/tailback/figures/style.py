@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from textwrap import wrap
@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatter, NullLocator
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow, which is too pale for lines."""
@@ -48,7 +48,7 @@ _NARROW_SETTINGS: Any = {
 }
 _given_width: ContextVar[float | None] = ContextVar("width", default=None)
 _PANEL_SHARE = 0.6
-"""Part of a panel's height, ticks and names included, that an axis' name may take in a narrow figure."""
+"""Part of a panel's height or width, ticks and names included, that a narrow figure has for an axis' name."""
 _LEGEND_SHARE = 0.4
 """Part of a figure's width that the columns of a legend may take."""
 _LEGEND_EDGE = 5 / 72
@@ -201,6 +201,13 @@ def logarithmic(axes: Axes, name: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(LogNumbers())
 
 
+def ticks_at(axes: Axes, values: Iterable[float]) -> None:
+    """Ticks at these values of a logarithmic horizontal axis, and no others."""
+    axes.xaxis.set_major_locator(FixedLocator(sorted(values)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.10g}" if x < _PLAIN[1] else f"{x:.3g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
 def not_too_close(axes: Axes) -> None:
     """Widens a logarithmic vertical axis to a factor of two, so that what differs little looks alike."""
     low, high = axes.get_ylim()
@@ -260,13 +267,17 @@ def legend(made: Figure, axes: Axes | Sequence[Axes], title: str = "") -> None:
 
 
 def _fold_names(made: Figure) -> None:
-    """Folds the names of vertical axes to what their panels have room for."""
+    """Folds the names of axes to what their panels have room for."""
     panel = _PANEL_SHARE * made.get_figheight() / max(len(made.axes), 1)
-    room = max(int(panel * _letters()), 8)
+    up, along = (max(int(inches * _letters()), 8) for inches in (panel, _PANEL_SHARE * made.get_figwidth()))
     for axes in made.axes:
-        axes.set_ylabel(
-            "\n".join(line for part in axes.get_ylabel().split("\n") for line in wrap(part, room))
-        )
+        axes.set_ylabel(_lines(axes.get_ylabel(), up))
+        axes.set_xlabel(_lines(axes.get_xlabel(), along))
+
+
+def _lines(text: str, room: int) -> str:
+    """A text in lines of no more letters."""
+    return "\n".join(line for part in text.split("\n") for line in wrap(part, room))
 
 
 def _letters() -> float:

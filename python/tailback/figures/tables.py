@@ -27,7 +27,8 @@ MISSING_MAX = 0.01
 """Share of the messages that may be missing where a latency is known; the engine has the same."""
 _TELLING = 100
 """Messages of which a share of 1 % can be told."""
-_TIMES_MAX = 6
+TIMES_MAX = 6
+"""Snapshots that a figure shows of many."""
 _LARGE_NS = 10_000
 """From here on a time is told in us."""
 _RECORDED_BY = {"queues": "occupancy", "rates": "control", "signals": "control"}
@@ -93,7 +94,10 @@ def by_class(results: Results, name: str, traffic: Traffic, **also: str) -> list
         table = recorded(result, name)
         for column, value in also.items():
             table = only(table, column, value)
-        for member in chosen(distinct(table, "class"), traffic):
+        # In the order of the summary, whatever comes first in the table: a class looks alike in every figure.
+        places = {member: place for place, member in enumerate(result.summary.get("classes", {}))}
+        members = sorted(distinct(table, "class"), key=lambda member: places.get(member, len(places)))
+        for member in chosen(members, traffic):
             names.setdefault(member, len(names))
             found.append((label, run, member, only(table, "class", member)))
     missing = [member for member in _listed(traffic) or () if member not in names]
@@ -200,7 +204,7 @@ def join(label: str, name: str) -> str:
     return f"{label}, {name}" if label else name
 
 
-def shown_times(times: Sequence[float], most: int = _TIMES_MAX) -> list[float]:
+def shown_times(times: Sequence[float], most: int = TIMES_MAX) -> list[float]:
     """The times of snapshots that are shown: of more than `most`, evenly spaced ones to the last."""
     turns = range(1, most + 1) if len(times) > most else range(1, len(times) + 1)
     return [times[len(times) * turn // len(turns) - 1] for turn in turns]
