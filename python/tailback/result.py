@@ -35,7 +35,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "histograms": ("class", "latency", "low_ns", "high_ns", "count"),
     "iterations": (),
     "links": (),
-    "messages": ("class", "kind", "flits", "created_ns", "latency_ns", "zero_load_ns"),
+    "messages": ("class", "flits", "created_ns", "latency_ns"),
     "occupancy": ("time_ns", "switch", "flits"),
     "operations": (),
     "packets": (),

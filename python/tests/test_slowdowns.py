@@ -88,6 +88,18 @@ def test_nothing_to_draw_is_a_mistake():
         plot.slowdown_by_size(nameless)
 
 
+def test_results_without_slowdowns_are_drawn_without_that_figure(command, tmp_path):
+    early, known = messages([(8, 2, 300)]), messages([(8, 2000, 300)])
+    older = replace(
+        known, tables={"messages": known.tables["messages"].drop_columns(["zero_load_ns", "kind"])}
+    )
+    for name, run in {"early": early, "older": older, "known": known}.items():
+        run.save(tmp_path / name)
+    assert "slowdown_by_size" not in command("plot", "early", "older", "-o", "none")[1]
+    status, out, _ = command("plot", "early", "older", "known", "-o", "drawn")
+    assert (status, "drawn/slowdown_by_size.png" in out) == (0, True)
+
+
 def test_tables_print_slowdown_and_fairness_of_runs_that_have_them(command, result, tmp_path):
     slowdown = {"mean": 2.5, "p50": 2.0, "p99": 7.25, "p999": None, "max": 9.0}
     facts = result.summary["classes"]["hot"]

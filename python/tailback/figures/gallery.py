@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from tailback import curves, pictures, plot
 from tailback.errors import mistake, unwritable
 from tailback.figures import style
+from tailback.figures.slowdowns import are_known
 from tailback.figures.tables import distinct, has_rows
 from tailback.files import replacing
 from tailback.result import Result
@@ -39,6 +40,10 @@ FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
 """By file name: the table a figure needs, and the function that draws it."""
 
 
+TELLING: Mapping[str, Callable[[Result], bool]] = {"slowdown_by_size": are_known}
+"""Whether the table of a result tells anything, where that takes more than rows."""
+
+
 OF_CLASSES = {
     "latency_over_time",
     "throughput_over_time",
@@ -61,7 +66,9 @@ def draw_all(results: Mapping[str, Result], folder: Path, traffic: Sequence[str]
     _demand_classes(results, traffic)
     figures = {}
     for name, (table, draw) in FIGURES.items():
-        having = [run for run in labelled.values() if has_rows(run, table)]
+        tells = TELLING.get(name)
+        with_rows = [run for run in labelled.values() if has_rows(run, table)]
+        having = [run for run in with_rows if tells is None or tells(run)]
         chosen = _told(having, table, traffic) if name in OF_CLASSES else []
         if having and (chosen or not traffic or name not in OF_CLASSES):
             figures[name] = draw(labelled, **({"traffic": chosen} if chosen else {}))

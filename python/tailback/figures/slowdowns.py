@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -87,6 +88,11 @@ def slowdown_by_size(results: Results, *, traffic: Traffic = None) -> Figure:
     return figure
 
 
+def are_known(run: Result) -> bool:
+    """Whether a slowdown is known of any message; results of older engines tell none."""
+    return bool(_known(run.tables["messages"], run).any())
+
+
 def _classes(results: Results) -> list[str]:
     """The classes that have messages of their own."""
     tables = [recorded(result, "messages") for _, _, result in having(results, "messages")]
@@ -94,11 +100,22 @@ def _classes(results: Results) -> list[str]:
 
 
 def _measured(line: Line, run: Result) -> _Measured:
-    created, took, empty = (numbers(line.table, f"{name}_ns") for name in ("created", "latency", "zero_load"))
+    part = line.table.filter(pa.array(_known(line.table, run)))
+    sizes = numbers(part, "flits") * _flit_bytes(run)
+    slowdowns = numbers(part, "latency_ns") / numbers(part, "zero_load_ns") if len(sizes) else np.zeros(0)
+    return _Measured(line, sizes, slowdowns)
+
+
+def _known(table: pa.Table, run: Result) -> NDArray[np.bool_]:
+    """The messages of data created in the window whose latency in the empty network is known."""
+    if not {"kind", "zero_load_ns"} <= set(table.column_names):
+        return np.zeros(table.num_rows, dtype=bool)
     begin, end = window(run) or (0.0, np.inf)
-    kept = (begin * 1e3 <= created) & (created < end * 1e3) & (empty > 0)
-    kept &= line.table["kind"].to_numpy(zero_copy_only=False) == "data"
-    return _Measured(line, numbers(line.table, "flits")[kept] * _flit_bytes(run), (took / empty)[kept])
+    created = numbers(table, "created_ns")
+    kept: NDArray[np.bool_] = (begin * 1e3 <= created) & (created < end * 1e3)
+    kept &= numbers(table, "zero_load_ns") > 0
+    kept &= np.array([kind == "data" for kind in table["kind"].to_pylist()], dtype=bool)
+    return kept
 
 
 def _flit_bytes(run: Result) -> float:
