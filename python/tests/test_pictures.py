@@ -188,7 +188,7 @@ def test_of_several_runs_the_map_has_three_times_each():
     figure = pictures.occupancy_map({"a": run, "b": run})
     titles = [axes.get_title() for axes in figure.axes if axes.images]
     assert sorted(titles) == [f"{label}, {at} us" for label in "ab" for at in (2, 4, 7)]
-    assert "not shown: 4 snapshots" in figure.get_supxlabel()
+    assert "not shown: 4 further snapshots" in figure.get_supxlabel()
     assert figure.get_figwidth() < 12
     assert sum(bool(axes.images) for axes in pictures.occupancy_map(run).axes) == 6
 

@@ -124,7 +124,7 @@ def occupancy_map(results: Results) -> Figure:
         names = _named(known[0], size)[1]
         told = [
             _explained(known[0], names),
-            f"not shown: {counted(left_out, 'snapshot')} beside these; the fullest is among them",
+            f"not shown: {counted(left_out, 'further snapshot')}; that of the most flits is shown",
         ]
         style.notes(figure, told if left_out else told[:1])
         bar = figure.colorbar(

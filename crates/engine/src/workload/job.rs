@@ -25,7 +25,8 @@ pub struct Job {
     /// When the job starts.
     #[serde(default = "at_once")]
     pub start: Duration,
-    /// Allows endpoints that other jobs, or traffic, use too, if they say so as well.
+    /// Allows endpoints that other jobs, or traffic, use too, if they say so as well. What an endpoint sends to one destination waits in one
+    /// queue, first come, first served, whatever job it is of, unless their priorities differ.
     #[serde(default)]
     pub share: bool,
     /// How urgent its messages are: of several that could go, at an endpoint or in a switch, those of the highest priority go first,
