@@ -37,9 +37,11 @@ impl<'a> Guides<'a> {
 
     /// The ways between two endpoints, with their probabilities. None if they are not joined, or if what is drawn is not by chance alone.
     pub fn ways(&self, ends: [u32; 2]) -> Option<Vec<(Way, f64)>> {
-        let ways =
-            |(path, part): (Path, f64)| ([0].into_iter().chain(path.iter().map(|hop| hop.2)).collect(), part);
-        Some(self.paths(ends)?.into_iter().map(ways).collect())
+        let paths = self.paths(ends)?;
+        // One that stands for many has the probability of all.
+        let all: f64 = paths.iter().map(|(_, part)| part).sum();
+        let way = |path: &Path| [0].into_iter().chain(path.iter().map(|hop| hop.2)).collect();
+        Some(paths.iter().map(|(path, part)| (way(path), part / all)).collect())
     }
 
     fn paths(&self, ends: [u32; 2]) -> Option<Vec<(Path, f64)>> {

@@ -114,6 +114,17 @@ fn the_zero_load_latency_is_that_of_the_orders_of_the_routing() {
     }
 }
 
+/// Between pods there are more ways than are followed singly: one of them has the weight of all.
+#[test]
+fn hops_are_a_mean_over_pairs_however_many_ways_they_have() {
+    let text = "topology = { kind = 'fat-tree', levels = 3, arity = 10 }\nrouting = 'nca'\n\
+                traffic = [{ name = 'u', pattern = 'uniform', load = 0.1, message = '4 flits' }]";
+    let facts = describe(&Scenario::parse(text, &[]).unwrap()).unwrap();
+    // 9 others at the own switch, 90 in the pod, 900 beyond.
+    let mean = (9.0 + 90.0 * 3.0 + 900.0 * 5.0) / 999.0;
+    assert!((facts["minimal_hops_mean"].as_f64().unwrap() - mean).abs() < 1e-9, "{facts}");
+}
+
 #[test]
 fn the_zero_load_latency_of_a_routing_of_longer_ways_is_that_of_the_minimal_ones_and_says_so() {
     let facts = |routing: &str| {
