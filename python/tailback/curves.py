@@ -63,6 +63,8 @@ A latency has the unit that suits what is drawn.
 """
 
 
+_HIGHEST = {"fairness": 1.0}
+"""What a quantity is at most."""
 _RECORDED = {"fairness": "sources", "source_accepted": "sources", "message_slowdown": "messages"}
 """What columns begin with that a scenario has to ask for, and by which key."""
 
@@ -117,7 +119,8 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         # A line looks alike in all panels, also where one has no rows.
         looks = _looks(list(dict.fromkeys(one for lines in known.values() for one in lines)))
         for (member, lines), axes in zip(known.items(), panels, strict=True):
-            _draw(axes, lines, looks, places, factor, is_latency=is_latency)
+            highest = _HIGHEST.get(column, math.inf)
+            _draw(axes, lines, looks, places, factor, highest, is_latency=is_latency)
             axes.set_ylabel(name)
             if len(members) > 1:
                 axes.set_title(style.folded(member), loc="left", fontsize="medium")
@@ -291,6 +294,7 @@ def _draw(
     looks: Mapping[tuple[Any, ...], tuple[int, int | None]],
     places: _Places,
     factor: float,
+    highest: float,
     *,
     is_latency: bool,
 ) -> None:
@@ -301,7 +305,8 @@ def _draw(
         if name and not any(point.is_known for point in points):
             name += " (no point)"
         shown = [point.scaled(factor) for point in points]
-        means.line(axes, shown, name, *looks[combination], joined=not places.are_words)
+        joined = not places.are_words
+        means.line(axes, shown, name, *looks[combination], joined=joined, highest=highest)
     _set_scales(axes, places, is_latency=is_latency)
 
 

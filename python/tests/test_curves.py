@@ -196,6 +196,12 @@ def test_an_interval_is_cut_where_nothing_can_be_and_the_figure_says_so():
     assert figure.axes[0].get_ylim()[0] < wanted.mean / 10
 
 
+def test_no_interval_of_an_index_is_over_its_largest_value():
+    swept = table(load=[0.1] * 2, **{"run.seed": [1, 2], "class": ["a"] * 2}, fairness=[0.9, 1.0])
+    bars, _ = bars_of(curves.measured_over(swept, "fairness"))
+    assert bars == [pytest.approx([mean_interval([0.9, 1.0]).low, 1.0])]
+
+
 def test_points_of_runs_that_are_not_stable_are_hollow():
     swept = swept_loads(stable=[True, False, True, True, True, True])
     axes = curves.measured_over(swept, "message_latency_mean_ns").axes[0]

@@ -42,20 +42,23 @@ def line(
     kind: int | None = None,
     *,
     joined: bool = True,
+    highest: float = math.inf,
 ) -> None:
     """A line through points, with the look of a number, and perhaps of a kind, with gaps where none is known.
 
     Those of runs that are not stable are hollow. Intervals are cut where nothing can be: at zero, or on a
-    logarithmic axis, which the vertical one has to be by then, at a tenth of the mean; an arrow tells.
+    logarithmic axis, which the vertical one has to be by then, at a tenth of the mean; an arrow tells. None
+    reaches over what is `highest`.
     """
     points = sorted(points, key=lambda point: point.place)
     looks = style.line(number, kind) | ({} if joined else {"linestyle": ""})
     lowest = [_lowest(axes, point) for point in points]
     down = [min(one.mean.half, one.mean.mean - low) for one, low in zip(points, lowest, strict=True)]
+    up = [min(one.mean.half, highest - one.mean.mean) for one in points]
     axes.errorbar(
         [point.place for point in points],
         [point.mean.mean for point in points],
-        yerr=[down, [point.mean.half for point in points]] if _have_bars(points) else None,
+        yerr=[down, up] if _have_bars(points) else None,
         label=label or None,
         marker=style.marker(number, kind),
         capsize=2.5,
