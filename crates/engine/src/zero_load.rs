@@ -167,7 +167,7 @@ fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut S
     router.inject(from, to, &mut route, senses);
     let (mut switch, port) = plan.graph.endpoints[from as usize];
     let mut input = Some(port);
-    let mut path = Path::new();
+    let mut path = Path::with_capacity(32);
     // A minimal way is in no switch twice.
     while path.len() < plan.graph.switches.len() + 1 {
         let hop = router.route(switch, input, to, &mut route, senses);
