@@ -17,7 +17,7 @@ from tailback import _engine, removal
 from tailback.errors import InputError, Interrupted, Problem, engine_errors, mistake, problems_from_json
 from tailback.result import Result
 from tailback.usage import Meter
-from tailback.words import named
+from tailback.words import counted, named
 
 _TEXT = "<scenario>"
 """The source of a scenario that is no file."""
@@ -208,6 +208,7 @@ class Scenario:
             meter = Meter(alone=_ONE_THREAD in complete)
             summary, tables, interrupted = _engine.run(text, overrides, watch)
             facts = {**json.loads(summary), **meter.read()}
+        facts["warnings"] = [*facts.get("warnings", []), *self._left_out()]
         result = Result.from_engine(complete, facts, tables, interrupted=interrupted)
         if interrupted and not stopped:
             raise Interrupted(result)
@@ -217,6 +218,21 @@ class Scenario:
         """The files that it names: the key that holds each one's contents, and its path as it is written."""
         with self._errors():
             return _engine.files(*self._texts())
+
+    def _left_out(self) -> list[str]:
+        """A warning for each trace with a file for one more rank than its job has."""
+        last = {key.rpartition(".")[0]: (key, path) for key, path in self.files()}
+        told = []
+        for job, (key, path) in last.items():
+            number = key.rpartition(".")[2]
+            before, found, behind = path.rpartition(f".{number}.")
+            if number.isdigit() and found:
+                another = f"{before}.{int(number) + 1}.{behind}"
+                if (Path(self.source).parent / another).is_file():
+                    ranks = job.replace(".data", ".ranks")
+                    ran = counted(int(number) + 1, "file")
+                    told.append(f"{ranks}: {ran} of the trace ran, but {another} is there too")
+        return told
 
     def places(self, keys: Iterable[str]) -> list[tuple[str, ...]]:
         """Where changes of these keys go: the parts of each, members of lists by number, not by name."""

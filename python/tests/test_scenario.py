@@ -183,6 +183,9 @@ def test_the_files_of_all_ranks_of_a_trace_are_read(tmp_path, scenario_file):
     result = tailback.Scenario.load(path).run()
     assert result.summary["jobs"]["it"]["time_ns"] == 3000.0
     assert "H4sI" in result.scenario, "what a result keeps is compressed"
+    assert result.summary["warnings"] == []
+    fewer = tailback.Scenario.load(path).replace({"job.it.ranks": 1}).run()
+    assert fewer.summary["warnings"] == ["job.0.ranks: 1 file of the trace ran, but t.1.et is there too"]
     result.save(tmp_path / "kept")
     again = tailback.Scenario.load(tmp_path / "kept" / "scenario.toml").replace({"job.it.ranks": 1})
     told = again.check()
