@@ -465,22 +465,6 @@ def test_throughput_is_in_percent_and_by_destination_if_asked(result):
         assert line.get_ydata()[:3].tolist() == pytest.approx([base, base + 0.1, base + 0.2])
 
 
-def test_snapshots_that_are_shown_are_common_to_all_runs_with_the_fullest_among_them(result):
-    def with_times(times, fullest):
-        rows = {"time_ns": times, "switch": [0] * len(times), "flits": [9 * (at == fullest) for at in times]}
-        return replace(result, tables={"occupancy": pa.table(rows)})
-
-    def shown(*runs):
-        legend = plot.switch_occupancy(list(runs)).legends[0]
-        return [text.get_text() for text in legend.get_texts()]
-
-    times = [1000 * at for at in range(1, 21)]
-    assert shown(with_times(times, 1000)) == ["1 us", "6 us", "10 us", "13 us", "16 us", "20 us"]
-    even = ["3 us", "6 us", "9 us", "12 us", "15 us", "18 us"]
-    assert shown(with_times(times, 0), with_times(times[:18], 0)) == even
-    assert shown(with_times(times, 20_000), with_times(times[:18], 0)) == even, "20 us is of one run only"
-
-
 def test_a_class_looks_alike_whatever_comes_first_in_a_table(result):
     table = result.tables["sources"]
     rows = {"class": ["victim", "hot"], "endpoint": [1, 2], "accepted": [0.1, 0.2]}
@@ -498,19 +482,6 @@ def test_sources_and_switches_are_sorted_and_times_evenly_chosen(result):
     lines = plot.switch_occupancy(replace(result, tables={"occupancy": occupancy})).axes[0].get_lines()
     assert [line.get_label() for line in lines] == ["1 us", "2 us", "4 us", "5 us", "6 us", "8 us"]
     assert lines[0].get_ydata().tolist() == [5, 1]
-
-
-def test_each_of_several_runs_has_a_panel_of_its_queues_and_each_time_one_look(result):
-    def at(*times):
-        queued = {"time_ns": [*times], "switch": [0] * len(times), "flits": [times[0] / 100] * len(times)}
-        return replace(result, tables={"occupancy": pa.table(queued)})
-
-    figure = plot.switch_occupancy({"a": at(1000, 3000), "b": at(2000, 3000)})
-    assert [axes.get_title("left") for axes in figure.axes] == ["a", "b"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["1 us", "3 us", "2 us"]
-    (_, of_a), (_, of_b) = (axes.get_lines() for axes in figure.axes)
-    assert of_a.get_color() == of_b.get_color()
-    assert {axes.get_ylim() for axes in figure.axes} == {(0, 21)}
 
 
 def test_bars_stand_one_behind_the_other_in_percent(result):

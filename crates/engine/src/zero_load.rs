@@ -71,7 +71,7 @@ impl<'a> ZeroLoad<'a> {
     }
 
     /// Ticks from the creation of a message to the arrival of its last flit if it goes alone, its packets side by side on all the ways
-    /// between two endpoints: the least that the channels allow. None if nothing tells these ways.
+    /// between two endpoints: the least that the channels of these allow. None if nothing tells them.
     pub fn latency(&mut self, ends: [u32; 2], flits: u32) -> Option<Tick> {
         let plan = self.guides.plan;
         let switches = ends.map(|endpoint| plan.graph.endpoints[endpoint as usize].0);

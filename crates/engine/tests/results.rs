@@ -191,7 +191,7 @@ fn slowdown_is_over_the_empty_network() {
 /// Links of half the host's rate, over four of which packets spread, or all go over one: the least that the channels allow is the time
 /// of the host's.
 #[test]
-fn no_routing_is_faster_than_the_empty_network() {
+fn no_routing_on_minimal_ways_is_faster_than_the_empty_network() {
     for up in ["random", "least-loaded", "deterministic"] {
         let text = format!(
             "topology = {{ kind = \"fat-tree\", levels = 2, arity = 4 }}\nrouting = {{ kind = \"nca\", up = \"{up}\" }}\n\
@@ -208,6 +208,24 @@ fn no_routing_is_faster_than_the_empty_network() {
         let most = if up == "deterministic" { 1.8 } else { 1.5 };
         assert!((1.0..most).contains(&slowdown), "{up}: {slowdown}");
     }
+}
+
+/// Over one global link of an eighth of the host's rate; Valiant's packets go over two, through all groups.
+#[test]
+fn longer_ways_may_be_faster_past_slow_links() {
+    let slowdown = |routing: &str| {
+        let text = format!(
+            "topology = {{ kind = \"dragonfly\", p = 2, a = 4, h = 2, groups = 9 }}\nrouting = {{ kind = \"{routing}\" }}\n\
+             endpoint = {{ acknowledge = false }}\n\
+             link = {{ bandwidth = {{ host = \"200 Gb/s\", local = \"200 Gb/s\", global = \"25 Gb/s\" }} }}\n\
+             [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 70]]\nprocess = \"one-shot\"\nmessage = \"4800 flits\"\n\
+             [run]\nwarmup = \"0 us\"\nduration = \"60 us\"\n[record]\nmessages = true\n"
+        );
+        number(&run(&text), "t", "message_slowdown.max")
+    };
+    assert_eq!(slowdown("minimal"), 1.0);
+    let valiant = slowdown("valiant");
+    assert!((0.125..0.25).contains(&valiant), "{valiant}");
 }
 
 #[test]

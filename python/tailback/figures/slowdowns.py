@@ -81,7 +81,7 @@ def slowdown_by_size(results: Results, *, traffic: Traffic = None) -> Figure:
         panels[-1].set_xlabel("message size [B]")
         notes = ["1: the least that the empty network allows on minimal ways"]
         few = any(bins.has_few(one) for one in measured)
-        notes += ["no 99th percentile: of fewer than 100 messages of a size"] * few
+        notes += ["no 99th percentile where a size has fewer than 100 messages"] * few
         style.notes(figure, notes)
         tell_saturated(figure, results, traffic or _classes(results), "message")
         style.legend(figure, panels)
