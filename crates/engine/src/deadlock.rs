@@ -317,6 +317,10 @@ mod tests {
     fn bound(topology: &Topology, routing: &str) -> u8 {
         match (topology, routing) {
             (Topology::SingleSwitch(_), _) => 0,
+            // In these networks up*/down* ways are two links longer than the diameter, at most.
+            (_, "shortest") => {
+                crate::describe::describe(&topology.wiring().graph(), topology.wiring()).diameter as u8 + 2
+            }
             (Topology::FatTree(tree), _) => 2 * (tree.levels as u8 - 1),
             (Topology::Xgft(tree), _) => 2 * (tree.down.len() as u8 - 1),
             (Topology::KAryNTree(tree), routing) => {

@@ -47,7 +47,7 @@ fn minimal(topology: &Topology, graph: &Graph, src: u32, dst: u32) -> BTreeSet<L
         Topology::Mesh(mesh) => [apart(&mesh.dims, from, to, |_, d| d)].into(),
         Topology::Hyperx(hyperx) => [apart(&hyperx.dims, from, to, |_, d| d.min(1))].into(),
         Topology::File(_) | Topology::Xgft(_) | Topology::KAryNTree(_) | Topology::Kns(_) => {
-            shortest(graph, from, to)
+            shortest(graph, from, to, &|_| true)
         }
         Topology::SingleSwitch(_) => unreachable!("all endpoints are on one switch"),
         Topology::FatTree(tree) if tree.levels == 2 || here == there => [(2, 0)].into(),
@@ -66,26 +66,61 @@ fn apart(dims: &[u32], from: u32, to: u32, links: impl Fn(u32, u32) -> u32) -> L
     (links(dims[0], x).into(), links(dims[1], y).into())
 }
 
-/// Every shortest path between two switches, one link further at a time.
-fn shortest(graph: &Graph, from: u32, to: u32) -> BTreeSet<Links> {
-    let mut ends: BTreeSet<(u32, Links)> = [(from, (0, 0))].into();
+/// The shortest paths between two switches of those that may lead on as `leads` says of the last three switches, the first of a path
+/// twice: one link further at a time.
+fn shortest(graph: &Graph, from: u32, to: u32, leads: &dyn Fn([u32; 3]) -> bool) -> BTreeSet<Links> {
+    let mut ends: BTreeSet<([u32; 2], Links)> = [([from, from], (0, 0))].into();
     loop {
         let found: BTreeSet<Links> =
-            ends.iter().filter(|(at, _)| *at == to).map(|(_, links)| *links).collect();
+            ends.iter().filter(|([_, at], _)| *at == to).map(|(_, links)| *links).collect();
         if !found.is_empty() {
             return found;
         }
-        let onwards = |&(at, (one, two)): &(u32, Links)| {
-            let ports = graph.switches[at as usize].iter();
-            let next = ports.filter_map(move |port| match port.peer {
-                Peer::Switch { switch, .. } if port.class == 1 => Some((switch, (one + 1, two))),
-                Peer::Switch { switch, .. } => Some((switch, (one, two + 1))),
-                _ => None,
-            });
-            next.collect::<Vec<_>>()
+        let onwards = |&([before, at], (one, two)): &([u32; 2], Links)| {
+            let next = neighbours(graph, at).filter(move |&(_, next)| leads([before, at, next]));
+            next.map(move |(class, next)| {
+                ([at, next], if class == 1 { (one + 1, two) } else { (one, two + 1) })
+            })
         };
         ends = ends.iter().flat_map(onwards).collect();
     }
+}
+
+/// The switches that a switch has links to, with the class of each.
+fn neighbours(graph: &Graph, switch: u32) -> impl Iterator<Item = (u8, u32)> {
+    graph.switches[switch as usize].iter().filter_map(|port| match port.peer {
+        Peer::Switch { switch, .. } => Some((port.class, switch)),
+        _ => None,
+    })
+}
+
+/// The paths of the routing "shortest". Up*/down*: up leads to a switch nearer to the root, of equals to one of lower number; the root is the
+/// first switch whose farthest one is nearest.
+fn by_shortest(graph: &Graph, routing: &str, src: u32, dst: u32) -> BTreeSet<Links> {
+    let [from, to] = [src, dst].map(|endpoint| graph.endpoints[endpoint as usize].0);
+    if !routing.contains("up-down") {
+        return shortest(graph, from, to, &|_| true);
+    }
+    let switches = 0..graph.switches.len() as u32;
+    let all: Vec<Vec<u32>> = switches.map(|root| depths(graph, root)).collect();
+    let depth = all.iter().min_by_key(|depths| depths.iter().max()).unwrap();
+    let is_up = |from: u32, to: u32| (depth[to as usize], to) < (depth[from as usize], from);
+    shortest(graph, from, to, &|[before, at, next]| before == at || is_up(before, at) || !is_up(at, next))
+}
+
+/// Links from a switch to every other.
+fn depths(graph: &Graph, root: u32) -> Vec<u32> {
+    let mut depths = vec![u32::MAX; graph.switches.len()];
+    let mut level = vec![root];
+    for depth in 0.. {
+        level.retain(|&switch| depths[switch as usize] == u32::MAX);
+        level.iter().for_each(|&switch| depths[switch as usize] = depth);
+        if level.is_empty() {
+            break;
+        }
+        level = level.iter().flat_map(|&switch| neighbours(graph, switch)).map(|(_, next)| next).collect();
+    }
+    depths
 }
 
 /// The paths over one intermediate switch or group.
@@ -159,8 +194,15 @@ fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64
     let output = run(&text);
     let mut seen = BTreeSet::new();
     for (at, &(src, dst)) in pairs.iter().enumerate() {
-        let mut legal = minimal(&topology, &graph, src, dst);
+        let mut legal = if routing.contains("shortest") {
+            by_shortest(&graph, routing, src, dst)
+        } else {
+            minimal(&topology, &graph, src, dst)
+        };
+        let found = latency(&output, at);
         let least = legal.iter().map(|&path| closed_form(path, message, pipeline)).min().unwrap();
+        // Which of the ways goes to a destination is no chance.
+        let least = if routing.contains("by-destination") { found } else { least };
         assert_eq!(reals(&output, "messages", "zero_load_ns")[at] * 1000.0, least as f64, "{network}");
         let there = |endpoint: u32| match topology {
             Topology::Dragonfly(_) => graph.block_of(endpoint),
@@ -172,7 +214,6 @@ fn check(network: &str, routing: &str, switch: &str, message: u64, pipeline: u64
                 legal = detours;
             }
         }
-        let found = latency(&output, at);
         let path = legal.iter().find(|&&path| closed_form(path, message, pipeline) == found);
         let Some(path) = path else {
             panic!("{network}\n{routing}\n{src} to {dst}: {found} ps is that of no path in {legal:?}");

@@ -419,7 +419,7 @@ pub(crate) mod tests {
         let text = problems[0].to_string();
         assert_eq!(
             text,
-            "kind: \"par\" does not route a fat-tree (those that do: minimal, nca, flow-adaptive; it routes: dragonfly)"
+            "kind: \"par\" does not route a fat-tree (those that do: minimal, nca, shortest, flow-adaptive; it routes: dragonfly)"
         );
     }
 

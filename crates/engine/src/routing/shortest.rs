@@ -1,8 +1,8 @@
-//! Shortest ways on the network of a file.
+//! Shortest ways, on any network.
 use super::paths::Paths;
 pub use super::paths::{Choose, Deadlock};
 use super::phases::Phases;
-use super::{Bind, Hop, Route, Router, Senses};
+use super::{Bind, Hop, Minimality, Route, Router, Senses};
 use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
@@ -11,7 +11,8 @@ use crate::units::Scale;
 ///
 /// # What it does
 ///
-/// Every hop leads to a switch that is one link nearer to the destination's; all links count alike. Deadlock is avoided in
+/// Every hop leads to a switch that is one link nearer to the destination's; all links count alike, and nothing but the links is known of
+/// the network: on a dragonfly a way over two global links is one of three, and on a torus one of all that mix the dimensions. Deadlock is avoided in
 /// one of two ways. "hops": each hop takes the next level, so that levels only rise; the ways are the shortest, but there
 /// are as many levels as the longest of them has links between switches. "up-down": each channel leads up, to a switch that
 /// is nearer to a root (of equals, to the lower number), or down; a way goes up, then down, and never up again, so that one
@@ -35,11 +36,14 @@ pub struct Shortest {
 
 impl Bind for Shortest {
     fn topologies(&self) -> &'static [&'static str] {
-        &["file"]
+        Topology::KINDS
     }
 
-    fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
-        let Topology::File(_) = topology else { return None };
+    fn minimality(&self) -> Minimality {
+        Minimality::OwnMinimal
+    }
+
+    fn router(&self, _: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         Some(Box::new(ShortestWay(Paths::new(graph, self.deadlock, self.choose))))
     }
 }
