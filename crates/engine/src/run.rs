@@ -252,17 +252,26 @@ fn deadlocked<A: Architecture>(scenario: &Scenario, plan: &Plan, view: &View<A>)
     })
 }
 
-/// The law that every packet made is somewhere: arrived, removed by a switch, or held.
+/// The laws that every packet made is somewhere (arrived, removed by a switch, or held), and that buffers are as large as they were: all of
+/// them are free when nothing is held.
 fn conserved<A: Architecture>(partitions: &[Partition<A>]) -> Result<(), String> {
     let (mut made, mut gone, mut held) = (0, 0, 0);
+    let (mut free, mut room) = (0, 0);
     for partition in partitions {
         let probe = &partition.fabric.probe;
         made += probe.made;
         gone += probe.ended + probe.removed;
         held += partition.fabric.held();
+        let space = partition.fabric.space();
+        (free, room) = (free + space.0, room + space.1);
     }
-    if made == gone + held {
-        return Ok(());
+    if made != gone + held {
+        return Err(format!("law broken: {made} packets were made, but {gone} are gone and {held} are held"));
     }
-    Err(format!("law broken: {made} packets were made, but {gone} are gone and {held} are held"))
+    if free > room || held == 0 && free < room {
+        return Err(format!(
+            "law broken: {free} flits of buffers for {room} are free, with {held} packets held"
+        ));
+    }
+    Ok(())
 }

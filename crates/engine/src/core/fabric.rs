@@ -257,7 +257,7 @@ impl Fabric {
         let record = &mut self.channels[channel];
         let hot = &mut self.pool.hot[id];
         let (flits, vc, now) = (hot.flits(), hot.next_vc, self.now);
-        debug_assert!(record.free_at <= now);
+        assert!(record.free_at <= now, "law broken: a packet was sent on a busy channel");
         if self.measuring {
             self.probe.sent(record.row as usize, hot.kind(), flits);
         }

@@ -1,5 +1,5 @@
 //! Space in the buffers ahead of channels: the credits that a sender has, and how they come back.
-use super::channel::{Inlet, Upstream};
+use super::channel::{Far, Inlet, Upstream};
 use super::credits::{Credit, MANY_PORTS};
 use super::fabric::Fabric;
 use super::packet::Hot;
@@ -101,6 +101,26 @@ impl Fabric {
             self.send_upstream(input, credit);
         }
         self.released = released;
+    }
+
+    /// Flits for which there is credit in all buffers ahead or credit on its way back, and flits that fit there.
+    pub fn space(&self) -> (u64, u64) {
+        let total = |flits: &[u32]| flits.iter().map(|&flits| u64::from(flits)).sum::<u64>();
+        let over_lines = self.lines.iter().flat_map(|line| line.in_credits.iter().chain(&line.out_credits));
+        let mut free = over_lines.map(|credit| u64::from(credit.flits())).sum();
+        let mut room = 0;
+        for (channel, record) in (0..).zip(self.channels.iter()) {
+            if let Far::Endpoint(_) = record.far {
+                continue;
+            }
+            // Endpoints' own channels have a row behind those of the links.
+            let link = self.plan.links.get(usize::from(record.row)).unwrap_or(&self.plan.links[0]);
+            let own = (0..self.vcs).map(|vc| u64::from(self.credits[channel * self.vcs + vc])).sum::<u64>();
+            let pool = if self.pools.is_empty() { 0 } else { self.pools[channel] };
+            free += own + u64::from(pool) + u64::from(record.returns.all(NEVER));
+            room += total(&link.buffer) + u64::from(link.pool);
+        }
+        (free, room)
     }
 
     /// A credit comes back to a channel: as a rule in the order of their times, and there is memory for it.
