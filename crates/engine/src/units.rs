@@ -22,6 +22,13 @@ pub(crate) fn gcd(a: u128, b: u128) -> u128 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Time(pub u64);
 
+impl Time {
+    /// The time so many picoseconds later; the largest time if it does not fit.
+    pub fn after(self, ps: u64) -> Self {
+        Self(self.0.saturating_add(ps))
+    }
+}
+
 /// A span of time as written: absolute, or in cycles (flit times of the host link).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Duration {
@@ -265,8 +272,8 @@ nan | \"nan\" is not a number and a unit
 5e ns | unknown unit \"e ns\"
 1e-1 ps | \"1e-1 ps\" is not a whole number of ps
 1e-2147483648 s | \"1e-2147483648 s\" is not a whole number of ps
-1e99999999999 s | \"1e99999999999 s\" is too large
-99999999999 s | \"99999999999 s\" is too large";
+1e99999999999 s | \"1e99999999999 s\" is too large: at most 18446744 s
+99999999999 s | \"99999999999 s\" is too large: at most 18446744 s";
         for line in table.lines() {
             let (text, message) = line.split_once(" | ").unwrap();
             let error = text.parse::<Duration>().unwrap_err();

@@ -116,7 +116,8 @@ fn every_mistake_is_told_with_its_line() {
         ("Nodes 8\nConnections 0\nTriggers 1".into(), "", "line 3: Triggers is 1, but there are 0"),
         ("Nodes 8\nNodes 8".into(), "", "line 2: it is told twice"),
         ("Nodes eight".into(), "", "line 1: Nodes is \"eight\""),
-        ("Nodes 99999999999".into(), "", "line 1: 99999999999 nodes are too many"),
+        ("Nodes 99999999999".into(), "", "line 1: a matrix of 99999999999 nodes (1 to 1048576)"),
+        ("Nodes 4000000000".into(), "", "line 1: a matrix of 4000000000 nodes (1 to 1048576)"),
         ("Knots 8".into(), "", "line 1: \"Knots\" begins no line of a connection matrix"),
         (
             "Nodes 8\nFailures 1\nfailure switch_type TOR switch_id 1 link_id 2".into(),

@@ -384,19 +384,21 @@ fn the_mean_of_an_operation_is_of_all_ranks() {
 
 #[test]
 fn copying_costs_its_time() {
-    let time = |copy: &str| {
+    let time = |copy: &str, message: &str| {
         let text = file(
             SIX,
             "kind = \"minimal\"",
             "kind = \"none\"",
             &format!(
-                "[[job]]\nname = \"j\"\nworkload = \"ring-exchange\"\nranks = 4\nmessage = \"8 kB\"\niterations = 1\n\
-             mpi = {{ copy = \"{copy}\" }}\n[run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n"
+                "[[job]]\nname = \"j\"\nworkload = \"ring-exchange\"\nranks = 4\nmessage = \"{message}\"\niterations = 1\nstart = \"1 us\"\n\
+             mpi = {{ copy = \"{copy}\", eager = \"1 GB\" }}\n[run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n"
             ),
         );
-        run(&text).summary["jobs"]["j"]["time_ns"].as_f64().unwrap()
+        run(&text).summary["jobs"]["j"]["time_ns"].as_f64()
     };
-    assert!(time("1 Gb/s") > time("100 Gb/s") + 60_000.0);
+    assert!(time("1 Gb/s", "8 kB").unwrap() > time("100 Gb/s", "8 kB").unwrap() + 60_000.0);
+    // Longer than any time that can be told.
+    assert_eq!(time("1 b/s", "3 MB"), None);
 }
 
 #[test]

@@ -69,7 +69,10 @@ impl Ground<'_> {
         let used = (0..vcs.count()).filter(|&vc| in_use(vc)).count() as u64;
         let flit = wire.rate.transmit_time(self.scale.flit_bits).0.max(1);
         let flits = match &self.switch.input_buffer {
-            Buffer::RoundTrip => (2 * (wire.latency.0 + flit + pipeline)).div_ceil(flit) + 2 * packet,
+            Buffer::RoundTrip => {
+                let way = u128::from(wire.latency.0) + u128::from(flit) + u128::from(pipeline);
+                (2 * way).div_ceil(flit.into()).try_into().unwrap_or(u64::MAX).saturating_add(2 * packet)
+            }
             Buffer::PerVc(size) => size.flits(self.scale),
             Buffer::PerPort(size) => size.flits(self.scale) / used.max(1),
             Buffer::Shared(_) => packet,

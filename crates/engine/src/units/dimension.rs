@@ -175,7 +175,10 @@ impl Dimension {
             Inexact::Fraction => {
                 self.error(format!("\"{shown}\" is not a whole number of {}", self.smallest(unit.base)))
             }
-            Inexact::Overflow => self.error(format!("\"{shown}\" is too large")),
+            Inexact::Overflow => {
+                let most = u64::MAX / unit.factor;
+                self.error(format!("\"{shown}\" is too large: at most {most} {}", unit.name))
+            }
         })?;
         if self == Dimension::Rate && count == 0 {
             return Err(self.error("a rate must be over 0".to_string()));

@@ -214,7 +214,7 @@ impl Rank for Node {
         for connection in self.ends.sends.clone() {
             if let Start::At(at) = matrix.connections[connection as usize].start {
                 let after = (at * f64::from(self.unit_ps)).round() as u64;
-                self.start(connection, Time(act.now.0.saturating_add(after)), act);
+                self.start(connection, act.now.after(after), act);
             }
         }
         self.end_if_done(act);

@@ -2,6 +2,9 @@
 use crate::workload::recorded::Mistake;
 use std::collections::{BTreeMap, HashSet};
 
+/// Most nodes of a file.
+const NODES_MAX: u32 = 1 << 20;
+
 /// What a file holds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Matrix {
@@ -233,9 +236,10 @@ impl Reader {
         let count = |key: &str| self.counts.get(key).copied();
         let (nodes, line) =
             count("Nodes").ok_or_else(|| Mistake::new(1, "there is no line Nodes", "Nodes 16"))?;
-        let nodes: u32 = nodes
-            .try_into()
-            .map_err(|_| Mistake::new(line, format!("{nodes} nodes are too many"), "fewer"))?;
+        let nodes =
+            u32::try_from(nodes).ok().filter(|nodes| (1..=NODES_MAX).contains(nodes)).ok_or_else(|| {
+                Mistake::new(line, format!("a matrix of {nodes} nodes"), format!("1 to {NODES_MAX}"))
+            })?;
         let told = self.triggers.values().filter(|(kind, _)| kind.is_some()).count();
         for (key, there) in [("Connections", self.connections.len()), ("Triggers", told)] {
             let (told, line) = count(key).unwrap_or((0, 1));

@@ -125,13 +125,13 @@ impl Mailbox {
         }
         pair.next = (sequence + 1) % SEQUENCES;
         self.sending.push(&mut pair.sending, Sending { request, sequence, tag, bytes });
-        let mut ready = at.0 + costs.delay;
+        let ready = at.after(costs.delay);
         if bytes >= costs.eager {
             let wire = Wire { kind: Kind::Request, sequence, tag };
-            return act.send(Time(ready), to, costs.control, wire.pack());
+            return act.send(ready, to, costs.control, wire.pack());
         }
-        ready += costs.copy.map_or(0, |rate| rate.transmit_time(bytes * 8).0);
-        act.send(Time(ready), to, bytes, Wire { kind: Kind::Eager, sequence, tag }.pack());
+        let ready = ready.after(costs.copy.map_or(0, |rate| rate.transmit_time(bytes * 8).0));
+        act.send(ready, to, bytes, Wire { kind: Kind::Eager, sequence, tag }.pack());
     }
 
     /// Posts a receive at a time that is not past.
@@ -210,7 +210,7 @@ impl Mailbox {
                 let sending = sending.find(|sending| sending.sequence == wire.sequence);
                 let sending = sending.expect("law broken: an answer without a request");
                 let data = Wire { kind: Kind::Data, ..wire };
-                act.send(Time(act.now.0 + costs.delay), from, sending.bytes, data.pack());
+                act.send(act.now.after(costs.delay), from, sending.bytes, data.pack());
             }
             Kind::Data => {
                 let posted = self.expected.remove(key(from, wire.tag, wire.sequence));
@@ -295,7 +295,7 @@ impl Mailbox {
         let earlier = self.expected.insert(key(from, wire.tag, wire.sequence), posted);
         assert!(earlier.is_none(), "law broken: two receives wait for data of the same sequence number");
         let clear = Wire { kind: Kind::Clear, ..wire };
-        act.send(Time(at.0 + costs.delay), from, costs.control, clear.pack());
+        act.send(at.after(costs.delay), from, costs.control, clear.pack());
     }
 
     /// The message that came first of those that a receive of any sender or any tag suits.

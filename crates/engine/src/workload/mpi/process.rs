@@ -135,7 +135,7 @@ impl Process {
         self.state = State::Blocked;
         match op {
             Op::Compute(time) => {
-                self.clock.0 = self.clock.0.saturating_add(time);
+                self.clock = self.clock.after(time);
                 self.state = State::Computing;
                 act.timer(self.clock, 0);
             }
@@ -224,7 +224,7 @@ impl Process {
 
     /// A send or a receive takes its time, and is under way.
     fn started(&mut self, request: Request) {
-        self.clock.0 += self.costs.overhead;
+        self.clock = self.clock.after(self.costs.overhead);
         if request == OWN {
             self.own_left += 1;
             return;

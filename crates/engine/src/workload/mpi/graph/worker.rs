@@ -87,7 +87,7 @@ impl Worker {
         let Node { what, label, .. } = self.graph().nodes[node as usize];
         let (tag, instance) = label.parts();
         let is_exact = matches!(label, Label::Exact { .. });
-        let ready = Time(act.now.0 + self.costs.overhead);
+        let ready = act.now.after(self.costs.overhead);
         match what {
             What::Send { to, bytes } => {
                 let letter = Letter { to, bytes, tag: tag.unwrap_or(0), instance };
