@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
+from struct import pack, unpack
 
 from reference_channel import Channel, Packet
 from reference_crossbar import Crossbar
@@ -21,12 +22,13 @@ class Hpcc(Windowed):
     max_stage: int = 5
     window_ai: float = 1
     rate_min: int = 100_000_000
+    telemetry: str = "int"
 
     def all_keys(self) -> dict[str, object]:
         return {
             "kind": "hpcc", "base_rtt": f"{self.base_rtt} ps", "restart": f"{self.restart} ps",
             "eta": self.eta, "max_stage": self.max_stage, "window_ai": f"{self.window_ai} flits",
-            "rate_min": f"{self.rate_min} b/s",
+            "rate_min": f"{self.rate_min} b/s", "telemetry": self.telemetry,
         }  # fmt: skip
 
     def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
@@ -42,6 +44,7 @@ class HpccQueue(WindowQueue):
     stage: int = 0  # how often it only grew
     count: int = 0  # packets sent
     renewed: int = 0  # packets that had been sent when the base was last renewed
+    mean: float = 1.0  # how busy the busiest channel is
     sent: int = 0  # when the latest packet went, and its flits
     flits: int = 0
 
@@ -73,7 +76,14 @@ class HpccSource(WindowSource):
         super().go(queue, packet)
 
     def react(self, queue: HpccQueue, ack: Packet, took: int, flits: int) -> None:
-        its, busy = self.protocol, ack.carries["busy"]
+        its = self.protocol
+        if "busy" not in ack.carries:
+            queue.renewed = queue.renewed or queue.count
+            return
+        busy, over = ack.carries["busy"]
+        ticks = self.case.rounded(its.base_rtt) / self.tick
+        queue.mean += min(over / ticks, 1.0) * (busy - queue.mean)
+        busy = queue.mean
         only_grows = busy < its.eta and queue.stage < its.max_stage
         window = (queue.base if only_grows else queue.base * its.eta / busy) + its.window_ai
         least = self.full() * (its.rate_min / int(self.case.host_rate * 10**9))
@@ -90,6 +100,8 @@ class Busy(Switch):
         super().connect()
         self.busy = [0.0 for _ in self.ports]
         self.last = [0 for _ in self.ports]  # when the latest packet began to leave
+        self.sent = [0 for _ in self.ports]  # ticks of sending
+        self.flows: list[dict[tuple[int, int], tuple[int, int, float]]] = [{} for _ in self.ports]
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         out, tick = packet.out, self.case.tick
@@ -101,8 +113,28 @@ class Busy(Switch):
         self.busy[out] += part * (waits / whole - self.busy[out]) + takes / max(since, whole)
         self.last[out] = now
         if packet.what == "data":
-            packet.carries["busy"] = max(packet.carries.get("busy", 0.0), self.busy[out])
+            measure = self.measure(out, packet, (now // tick, self.sent[out], waits))
+            if measure and measure[0] > packet.carries.get("busy", (0.0, 0))[0]:
+                packet.carries["busy"] = measure
+        self.sent[out] += takes
         super().send(channel, packet, vc, now)
+
+    def measure(self, out: int, packet: Packet, sample: tuple[int, int, float]) -> tuple[float, int] | None:
+        """How busy the output is for a packet, in 24 bits, and the ticks that this was measured over."""
+        its, tick = self.case.protocol, self.case.tick
+        whole = self.case.rounded(its.base_rtt) // tick  # type: ignore[union-attr]
+        busy, over = self.busy[out], whole
+        if its.telemetry == "int":  # type: ignore[union-attr]
+            flow = packet.source, packet.destination
+            before = self.flows[out].get(flow)
+            self.flows[out][flow] = sample
+            if before is None:
+                return None
+            over = sample[0] - before[0]
+            if not 0 < over <= self.case.rounded(its.restart) // tick:  # type: ignore[union-attr]
+                return None
+            busy = min(sample[2], before[2]) / whole + (sample[1] - before[1]) / over
+        return unpack("f", pack("f", busy))[0], over
 
 
 class HpccCrossbar(Busy, Crossbar):

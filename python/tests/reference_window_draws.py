@@ -84,6 +84,7 @@ def _hpcc(draw: Draw) -> Hpcc:
         rate_min=draw.rate // draw.choice([100, 20, 4]),
     )
     hpcc = draw.usual(hpcc, restart=10 * draw.rounded(base), window_ai=draw.carried(base) * (1 - eta) / 100)
+    hpcc = replace(hpcc, telemetry=draw.choice(["int", "pint"]))
     return (
         replace(hpcc, left_out=("base_rtt", *hpcc.left_out)) if base == draw.trip and draw.is_plain else hpcc
     )

@@ -128,6 +128,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (HPCC, "base_rtt", "\"400 ns\""),
     (HPCC, "eta", "0.5"),
     (HPCC, "max_stage", "4"),
+    (HPCC, "telemetry", "\"pint\""),
     (HPCC, "window_ai", "\"24 flits\""),
     (HPCC, "rate_min", "\"30 Gb/s\""),
     (HPCC, "restart", "\"10 ns\""),

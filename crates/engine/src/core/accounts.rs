@@ -199,6 +199,7 @@ impl Fabric {
             waiting,
             has_credit: spare >= self.plan.packet_flits as u32,
             kind: hot.kind(),
+            dst: hot.dst,
         };
         let mut none = [0; 2];
         let words = if self.pool.noting { &mut self.pool.notes[id].words } else { &mut none };

@@ -47,6 +47,8 @@ pub struct Departure {
     pub has_credit: bool,
     /// The packet's kind.
     pub kind: Kind,
+    /// Endpoint that it goes to.
+    pub dst: u32,
 }
 
 /// What becomes of a packet.

@@ -1,13 +1,11 @@
 //! HPCC: windows by what the busiest link on the way tells of itself.
+mod telemetry;
+
 use super::flight::{Flight, number_and_flits, with_flits};
-use super::{
-    Agent, Defaults, Departure, Interest, Pull, Received, Reply, Scheme, Sent, Source, millionths,
-    unless_given,
-};
+use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given};
 use crate::core::Tick;
-use crate::core::packet::{Cold, Kind, Packet};
+use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
-use crate::core::table::Table;
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::units::{Duration, Rate, Size};
@@ -15,20 +13,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
+pub use telemetry::Telemetry;
+use telemetry::{Measure, Meters};
 
 /// HPCC: every packet collects how busy the busiest link on its way is, and the source sets its window so that this link is nearly
 /// full and nothing waits for it.
 ///
 /// # What it does
 ///
-/// A switch keeps of each output how much was sent in the last round trip and how much waits, in parts of what its channel carries in
-/// a round trip. Each packet takes the largest such number of its way along, and the acknowledgement brings it back. The
-/// source divides its window by that number over `eta`, and adds `window_ai`; where the number is below `eta` it only adds, at
+/// A data packet learns of each output that it leaves by how busy the channel is: what was sent there since the flow's packet before it, as a
+/// rate over that of the channel, and what waits, in parts of what the channel carries in a round trip. The largest sum of the two is taken
+/// along, with the time that it was measured over, and the acknowledgement brings both back. The source keeps a mean over a round trip. It
+/// divides its window by the mean over `eta`, and adds `window_ai`; where the mean is below `eta` it only adds, at
 /// most `max_stage` times in a row. What the window is changed from is renewed once per round trip. Packets are paced
 /// to a window per round trip, but for a full window.
 ///
-/// When a packet leaves τ after the one before it, the number u becomes u + min(τ/T, 1) (w/T - u) + t/max(τ, T), where T is `base_rtt`, t
-/// the time of the packet on the channel and w that of what it leaves behind. What the window is changed from is renewed by the first
+/// When a packet leaves τ after its flow's packet before it, which left w behind that waited, and itself leaves v, the measure is
+/// u' = min(w, v)/T + s/τ, where T is `base_rtt`, s the time that the channel sent in between (the packet before included, this one not), and
+/// w and v are times on the channel. The mean, at first 1, becomes u + min(τ/T, 1) (u' - u). A flow's first packet on a channel, or first after
+/// `restart`, measures nothing there; an acknowledgement without a measure changes nothing, but the first of a queue begins the first round trip.
+/// What the window is changed from is renewed by the first
 /// acknowledgement of a packet that was sent after it was renewed last. A packet may go while what is under way is less than the window,
 /// so that one may exceed it; one may always go. A window is no less than that of `rate_min` and no more than the full one.
 ///
@@ -44,14 +48,19 @@ use std::sync::Arc;
 /// # Paper
 ///
 /// Y. Li, R. Miao, H. H. Liu, Y. Zhuang, F. Feng, L. Tang, Z. Cao, M. Zhang, F. Kelly, M. Alizadeh, M. Yu, "HPCC: High Precision Congestion
-/// Control", SIGCOMM 2019; what is measured in switches and how: R. Ben Basat, S. Ramanathan, Y. Li, G. Antichi, M. Yu, M. Mitzenmacher,
+/// Control", SIGCOMM 2019; `telemetry = "pint"`: R. Ben Basat, S. Ramanathan, Y. Li, G. Antichi, M. Yu, M. Mitzenmacher,
 /// "PINT: Probabilistic In-band Network Telemetry", SIGCOMM 2020, section 4.3.
 ///
 /// # Differences from the paper
 ///
-/// Packets carry one number, as with PINT, not a record of every hop; it is exact, and of every packet. It takes no room in packets. What
-/// waits for an output is counted in all inputs too. Acknowledgements count as traffic of the links, but carry no number of
-/// their own way. After a silence of over a round trip what is sent counts over the silence (PINT has T at most). A queue that was silent for `restart` begins anew with the full window.
+/// The switches take the differences between a flow's packets, which in the paper the source takes between acknowledgements: the same where
+/// packets keep to one way, and defined where they do not. A flow is all that an endpoint sends to another. Measures take no room in
+/// packets, and have 24 bits. What
+/// waits for an output is counted in all inputs too. Acknowledgements count as traffic of the links, but carry no measure of
+/// their own way. A queue that was silent for `restart` begins anew with the full window.
+///
+/// With PINT a switch keeps one mean of all that leaves by an output, and sources none: flows of few packets in a round trip then find a channel
+/// busier than others do, just behind their own packet, and with `max_stage` over 0 may be kept near the smallest window by a single large one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hpcc {
@@ -65,6 +74,8 @@ pub struct Hpcc {
     pub eta: f64,
     /// Round trips in which the window only grows by `window_ai` before it is divided again.
     pub max_stage: u32,
+    /// What packets learn of the links on their way.
+    pub telemetry: Telemetry,
     /// Added to the window at every change. By default 1 - `eta` of the full window over 100 flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_ai: Option<Size>,
@@ -81,6 +92,7 @@ impl Default for Hpcc {
             base_rtt: None,
             eta: 0.95,
             max_stage: 5,
+            telemetry: Telemetry::Int,
             window_ai: None,
             rate_min: Rate(100_000_000),
             restart: None,
@@ -97,6 +109,8 @@ pub struct Window {
     flight: Flight,
     /// The window in flits, and what it is changed from; none before the first acknowledgement.
     windows: Option<[f64; 2]>,
+    /// How busy the busiest link is in the mean; none before the first measure.
+    busy: Option<f64>,
     /// Round trips in which it only grew.
     stage: u32,
     /// Flits of the last packet, those sent so far, and those when the second window was renewed.
@@ -136,7 +150,11 @@ impl Windows {
     }
 
     /// The busiest link of a packet told of itself; `number` is what was sent before that packet and with it.
-    fn adapt(&self, state: &mut Window, busy: f64, number: u64) {
+    fn adapt(&self, state: &mut Window, measure: Measure, number: u64) {
+        let mean = state.busy.unwrap_or(1.0);
+        let weight = (f64::from(measure.over) / self.base_rtt as f64).min(1.0);
+        let busy = mean + weight * (f64::from(measure.busy) - mean);
+        state.busy = Some(busy);
         let [_, from] = state.windows.unwrap_or([self.full; 2]);
         let divides = busy >= self.eta || state.stage >= self.max_stage;
         let changed = if divides { from * self.eta / busy.max(f64::MIN_POSITIVE) } else { from } + self.add;
@@ -177,11 +195,16 @@ impl Source for Windows {
     }
 
     fn on_control(&self, queue: &mut SendQueue<Window>, packet: &Packet, now: Tick) {
-        let [busy, word] = packet.notes.words;
+        let [measure, word] = packet.notes.words;
         let (number, flits) = number_and_flits(word);
-        queue.state.flight.acknowledged(flits, now);
-        self.adapt(&mut queue.state, f64::from_bits(busy), number);
-        self.pace(&mut queue.state);
+        let state = &mut queue.state;
+        state.flight.acknowledged(flits, now);
+        match Measure::from(measure) {
+            Some(measure) => self.adapt(state, measure, number),
+            None if state.renewed == 0 => state.renewed = state.sent,
+            None => {}
+        }
+        self.pace(state);
     }
 
     fn allowed_towards(&self, queue: &SendQueue<Window>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
@@ -195,40 +218,6 @@ impl Source for Windows {
     fn reply(&self, _: &mut (), received: &Received, replies: &mut Vec<Reply>) {
         if let Some(ack) = received.acknowledge(true, self.control) {
             replies.push(Reply { words: received.packet.notes.words, ..ack });
-        }
-    }
-}
-
-/// What a switch keeps of an output.
-#[derive(Debug, Clone, Copy, Default)]
-struct Meter {
-    /// What it sends and what waits for it, in parts of what it carries in a round trip.
-    busy: f64,
-    /// When a packet left last.
-    last: Tick,
-}
-
-/// The measurements of the switches of a partition.
-struct Meters {
-    base_rtt: f64,
-    ports: Table<Meter>,
-}
-
-impl Agent for Meters {
-    fn interest(&self) -> Interest {
-        Interest { departures: true, ..Interest::default() }
-    }
-
-    fn on_dequeue(&mut self, departure: &Departure, _: &mut Cold, words: &mut [u64; 2]) {
-        let meter = &mut self.ports[departure.port];
-        let since = (departure.now - meter.last) as f64;
-        let weight = (since / self.base_rtt).min(1.0);
-        let time = departure.time as f64;
-        let behind = f64::from(departure.waiting - departure.flits) * time / f64::from(departure.flits);
-        meter.busy += weight * (behind / self.base_rtt - meter.busy) + time / since.max(self.base_rtt);
-        meter.last = departure.now;
-        if departure.kind == Kind::Data {
-            words[0] = f64::from_bits(words[0]).max(meter.busy).to_bits();
         }
     }
 }
@@ -278,21 +267,21 @@ impl Scheme for Hpcc {
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
         let ports = share.ports.last().map_or(0, |&ports| ports as usize);
-        let ports = vec![Meter::default(); ports].into();
-        Box::new(Meters { base_rtt: self.times(plan)[0] as f64, ports })
+        Box::new(Meters::new(self.telemetry, self.times(plan), ports))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::testing;
+    use crate::core::packet::Cold;
+    use crate::protocol::{Departure, testing};
 
     fn windows() -> Windows {
         let (base_rtt, restart) = (1000, 10_000);
         Windows {
             base_rtt,
-            eta: 0.95,
+            eta: 0.75,
             max_stage: 2,
             full: 1000.0,
             least: 1.0,
@@ -303,79 +292,47 @@ mod tests {
         }
     }
 
+    /// A measure over a whole round trip.
+    fn whole(busy: f32) -> Measure {
+        Measure { busy, over: 1000 }
+    }
+
     #[test]
     fn a_window_is_divided_by_how_busy_the_link_is_from_what_it_was_a_round_trip_ago() {
         let (source, mut state) = (windows(), Window { sent: 500, ..Window::default() });
-        source.adapt(&mut state, 1.9, 24);
+        source.adapt(&mut state, whole(1.5), 24);
         assert_eq!((state.windows, state.renewed), (Some([501.0; 2]), 500));
         // Packets sent before the change tell of the same: the window is not divided twice.
-        source.adapt(&mut state, 1.9, 500);
+        source.adapt(&mut state, whole(1.5), 500);
         assert_eq!(state.windows, Some([501.0 / 2.0 + 1.0, 501.0]));
-        source.adapt(&mut state, 0.95, 500);
+        source.adapt(&mut state, whole(0.75), 500);
         assert_eq!(state.windows, Some([502.0, 501.0]));
     }
 
     #[test]
     fn below_the_aim_it_grows_by_steps_and_then_at_once() {
         let (source, mut state) = (windows(), Window { windows: Some([100.0; 2]), ..Window::default() });
-        for (number, expected) in [(1, 101.0), (2, 102.0), (3, 102.0 * 0.95 / 0.475 + 1.0), (4, 206.0)] {
+        for (number, expected) in [(1, 101.0), (2, 102.0), (3, 102.0 * 2.0 + 1.0), (4, 206.0)] {
             state.sent = number;
-            source.adapt(&mut state, 0.475, number);
+            source.adapt(&mut state, whole(0.375), number);
             assert_eq!(state.windows, Some([expected; 2]), "{number}");
         }
         (5..40).for_each(|number| {
             state.sent = number;
-            source.adapt(&mut state, 0.01, number);
+            source.adapt(&mut state, whole(0.01), number);
         });
         assert_eq!(source.window(&state), 1000.0, "no more than the full window");
     }
 
     #[test]
-    fn a_link_that_is_always_sending_is_busy_by_what_it_sends_and_what_waits() {
-        let meter = |gap: Tick, waiting: u32| {
-            let mut meters = Meters { base_rtt: 1000.0, ports: vec![Meter::default()].into() };
-            let mut words = [0; 2];
-            for turn in 1..500 {
-                let (now, flits, time) = (turn * gap, 10, 20);
-                let departure = Departure {
-                    now,
-                    port: 0,
-                    endpoint: None,
-                    flits,
-                    time,
-                    waiting: waiting + flits,
-                    has_credit: true,
-                    kind: Kind::Data,
-                };
-                words = [0; 2];
-                meters.on_dequeue(&departure, &mut Cold::default(), &mut words);
-            }
-            f64::from_bits(words[0])
-        };
-        // All of its time, half of it, and a packet in five round trips.
-        assert!((meter(20, 0) - 1.0).abs() < 1e-3, "{}", meter(20, 0));
-        assert!((meter(40, 0) - 0.5).abs() < 1e-3);
-        assert!((meter(5000, 0) - 20.0 / 5000.0).abs() < 1e-9);
-        // 250 flits take 500 ticks, half a round trip.
-        assert!((meter(20, 250) - 1.5).abs() < 1e-3);
-    }
-
-    #[test]
-    fn all_packets_make_a_link_busy_and_the_busiest_link_of_the_way_counts() {
-        let mut m = Meters { base_rtt: 1000.0, ports: vec![Meter::default()].into() };
-        let mut words = [0; 2];
-        for turn in 1..1000 {
-            let kind = if turn % 2 == 0 { Kind::Ack } else { Kind::Data };
-            words = [0; 2];
-            m.on_dequeue(&testing::departure(20 * turn, 10, 10, kind), &mut Cold::default(), &mut words);
-        }
-        assert!((f64::from_bits(words[0]) - 1.0).abs() < 1e-3, "{}", f64::from_bits(words[0]));
-        let mut words = [2.0_f64.to_bits(), 0];
-        m.on_dequeue(&testing::departure(20_000, 10, 10, Kind::Data), &mut Cold::default(), &mut words);
-        assert_eq!(f64::from_bits(words[0]), 2.0);
-        let mut words = [7, 9];
-        m.on_dequeue(&testing::departure(20_020, 10, 10, Kind::Ack), &mut Cold::default(), &mut words);
-        assert_eq!(words, [7, 9]);
+    fn the_mean_goes_by_the_time_of_a_measure() {
+        let (source, mut state) = (windows(), Window { sent: 500, ..Window::default() });
+        source.adapt(&mut state, Measure { busy: 2.0, over: 500 }, 24);
+        assert_eq!(state.busy, Some(1.5));
+        source.adapt(&mut state, Measure { busy: 0.5, over: 250 }, 24);
+        assert_eq!(state.busy, Some(1.25));
+        source.adapt(&mut state, Measure { busy: 0.25, over: 5000 }, 24);
+        assert_eq!(state.busy, Some(0.25));
     }
 
     #[test]
@@ -394,7 +351,8 @@ mod tests {
     fn switches_reckon_with_the_round_trip_given() {
         let plan = testing::plan();
         let us = 1_000_000 / plan.tick;
-        let scheme = Hpcc { base_rtt: Some(Duration::Ps(1_000_000)), ..Hpcc::default() };
+        let base_rtt = Some(Duration::Ps(1_000_000));
+        let scheme = Hpcc { base_rtt, telemetry: Telemetry::Pint, ..Hpcc::default() };
         let mut agent = scheme.agent(&plan, &plan.shares[0]);
         let mut words = [0; 2];
         for turn in 1..2000 {
@@ -404,7 +362,8 @@ mod tests {
             agent.on_dequeue(&d, &mut Cold::default(), &mut words);
         }
         // 250 flits take 25 times the 20 ns of ten: half of the round trip
-        assert!((f64::from_bits(words[0]) - 1.5).abs() < 1e-3, "{}", f64::from_bits(words[0]));
+        let busy = Measure::from(words[0]).unwrap().busy;
+        assert!((busy - 1.5).abs() < 1e-3, "{busy}");
     }
 
     #[test]

@@ -51,6 +51,7 @@ mod tests {
                 waiting: 11,
                 has_credit: true,
                 kind: Kind::Data,
+                dst: 0,
             };
             let is_marked = |message| {
                 let mut packet = Cold { message, ..Cold::default() };
