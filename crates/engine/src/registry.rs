@@ -68,9 +68,10 @@ fn allow_ranges(schema: &mut Value) {
     }
 }
 
-/// Allows texts such as "40 %" in place of numbers up to 1.
+/// Allows texts such as "40 %" in place of numbers that need not be whole.
 fn allow_per_cent(schema: &mut Value) {
-    if schema["maximum"] == 1.0
+    let kinds = &schema["type"];
+    if (*kinds == "number" || kinds.as_array().is_some_and(|kinds| kinds.contains(&"number".into())))
         && let Some(own) = schema.as_object_mut()
     {
         let bounds = ["type", "format", "minimum", "exclusiveMinimum", "maximum"];

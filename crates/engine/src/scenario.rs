@@ -14,6 +14,7 @@ mod checks;
 mod files;
 mod flows;
 mod message;
+mod names;
 mod nearest;
 pub mod preset;
 mod read;

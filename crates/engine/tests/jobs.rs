@@ -434,6 +434,8 @@ fn mistakes_in_jobs_are_told_with_what_to_do() {
         (job("a", 2, message) + uniform, "the job needs 2 endpoints and 0 are free: 2 too few"),
         (job("a", 2, message) + &job("a", 2, message), "something else is called \"a\" too"),
         (job("a", 2, message) + &job("all", 2, message), "results call all classes together \"all\""),
+        (job("a\\u0000", 2, message), "it has control characters"),
+        (job(&"a".repeat(201), 2, message), "it has 201 characters, over 200"),
         (job("a", 2, "placement = [1, 1]\nmessage = \"1 kB\""), "endpoint 1 is named twice"),
         (job("a", 2, "placement = \"linnear\"\nmessage = \"1 kB\""), "expected \"linear\", \"random-nodes\""),
         (job("a", 2, ""), "message: this key is missing"),

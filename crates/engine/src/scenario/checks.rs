@@ -1,7 +1,7 @@
 //! Mistakes across keys: what no schema can tell, and needs only the scenario.
-use super::flows;
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, Model, PerClass, Scenario, SendQueues, Snapshots, Traffic};
+use super::{flows, names};
 use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::protocol::CLASS_NAMES;
@@ -40,9 +40,6 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     for problem in scenario.queueing.scheme().problems(&scenario.topology, &switch_parameters) {
         tell(Problem { path: format!("queueing.{}", problem.path), ..problem });
     }
-    for problem in scenario.congestion_control.scheme().problems() {
-        tell(Problem { path: format!("congestion_control.{}", problem.path), ..problem });
-    }
     link(scenario, tell);
     combination(scenario, tell);
     priorities(scenario, tell);
@@ -50,6 +47,9 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     acknowledgements(scenario, tell);
     virtual_output_queues(&switch_parameters, tell);
     if let Some(scale) = packet(scenario, tell) {
+        for problem in scenario.congestion_control.scheme().problems(&scale) {
+            tell(Problem { path: format!("congestion_control.{}", problem.path), ..problem });
+        }
         switch(scenario, &scale, tell);
         run(scenario, &scale, tell);
     }
@@ -62,7 +62,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
         let help = "a [[traffic]] or a [[job]] table";
         tell(Problem::new("traffic", "there is neither traffic nor a job", help));
     }
-    names(scenario, tell);
+    names::across(scenario, tell);
     let paths = traffic_paths(&scenario.traffic, tell);
     for (traffic, path) in scenario.traffic.iter().zip(paths) {
         load(traffic, &path, tell);
@@ -250,31 +250,6 @@ fn traffic_paths(classes: &[Traffic], tell: Tell) -> Vec<String> {
 }
 
 /// Names that jobs and traffic have in common, that of all classes together, and names that `run.only` gives of none of them.
-fn names(scenario: &Scenario, tell: Tell) {
-    let traffic = scenario.traffic.iter().map(|traffic| ("traffic", &traffic.name)).enumerate();
-    let jobs = scenario.job.iter().map(|job| ("job", &job.name)).enumerate();
-    if scenario.traffic.len() + scenario.job.len() > 1 {
-        for (index, (table, _)) in traffic.chain(jobs).filter(|(_, (_, name))| *name == "all") {
-            let message = "results call all classes together \"all\", and there are others";
-            tell(Problem::new(format!("{table}.{index}.name"), message, "another name"));
-        }
-    }
-    let mut seen: BTreeSet<&str> = scenario.traffic.iter().map(|traffic| traffic.name.as_str()).collect();
-    for (index, job) in scenario.job.iter().enumerate() {
-        if !seen.insert(&job.name) {
-            let message = format!("something else is called \"{}\" too", job.name);
-            tell(Problem::new(format!("job.{index}.name"), message, "give each job its own name"));
-        }
-    }
-    for name in scenario.run.only.iter().filter(|name| !seen.contains(name.as_str())) {
-        let meant = nearest(name, seen.iter().copied())
-            .map(|name| format!("did you mean {name}? "))
-            .unwrap_or_default();
-        let message = format!("there is no traffic or job called \"{name}\"");
-        tell(Problem::new("run.only", message, format!("{meant}names of [[traffic]] and [[job]] tables")));
-    }
-}
-
 fn load(traffic: &Traffic, path: &str, tell: Tell) {
     let path = |key: &str| format!("{path}.{key}");
     match (traffic.load, traffic.load_per_destination) {
