@@ -59,8 +59,8 @@ use std::sync::Arc;
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
     /// Flits queued for an endpoint in its switch above which an arriving speculative packet is dropped. By default 1000 flits; where
-    /// that is more than three quarters of what the buffers of that switch can hold for an endpoint, half of what they can hold: short
-    /// links have small buffers, unless `[switch]` gives larger.
+    /// that is more than three quarters of what that switch can hold for an endpoint (in its output queue and at the ports of links of one
+    /// class, by which all of it may come), half of what it can hold: short links have small buffers, unless `[switch]` gives larger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Size>,
     /// Time in input buffers after which a speculative packet is dropped anywhere in the network; without it, never.

@@ -3,8 +3,9 @@ use crate::core::plan::{Plan, TrafficClass};
 use crate::graph::Peer;
 use std::collections::BTreeSet;
 
-/// Flits that a last switch can hold for an endpoint, the least of all switches: in its output queue and a virtual channel of
-/// every other port.
+/// Flits that a last switch can hold for an endpoint: in its output queue, and in a virtual channel of each port to other switches by a link
+/// of one class. The least of all switches and classes, since routes may bring all that is for the endpoint by links of one class, and then
+/// what buffers of others might hold does not help: their packets jam before.
 #[derive(Debug, Clone, Copy)]
 pub struct Reach(u64);
 
@@ -18,9 +19,12 @@ impl Reach {
             u64::from(link.pool) + buffers.map(|(_, &flits)| u64::from(flits)).max().unwrap_or(0)
         };
         let room = |switch: u32| {
+            let mut classes = vec![0; plan.links.len()];
             let ports = plan.graph.switches[switch as usize].iter().filter(|port| port.peer != Peer::None);
-            let all = ports.map(|port| held(port.class)).sum::<u64>();
-            all - held(0) + u64::from(plan.output_buffer.unwrap_or(0))
+            ports.for_each(|port| classes[usize::from(port.class)] += held(port.class));
+            let others = classes[1..].iter().filter(|&&flits| flits > 0).min();
+            let inputs = others.copied().unwrap_or_else(|| classes[0] - held(0));
+            inputs + u64::from(plan.output_buffer.unwrap_or(0))
         };
         let switches: BTreeSet<u32> = plan.graph.endpoints.iter().map(|&(switch, _)| switch).collect();
         Self(switches.into_iter().map(room).min().unwrap_or(0))
@@ -40,8 +44,8 @@ impl Reach {
     pub fn warning(self, key: &str, flits: u32, what: &str) -> Option<String> {
         (self.limit(flits) < flits).then(|| {
             format!(
-                "congestion_control.{key}: {flits} flits, but a switch holds about {} for an endpoint (its output queue and a \
-                 virtual channel of each other port): traffic jams before {what}. {} flits leave room",
+                "congestion_control.{key}: {flits} flits, but a switch holds about {} for an endpoint (its output queue, and the \
+                 virtual channels of the ports of one kind): traffic jams before {what}. {} flits leave room",
                 self.0,
                 self.0 / 2
             )
