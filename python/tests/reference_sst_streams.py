@@ -127,7 +127,8 @@ class SstSwitch(Ordering):
     def tell(self, out: int, source: int, divisor: int = DIVISOR, pause: int = 0) -> None:
         """Gives an order, or ends all."""
         streams = len(self.targets[out].streams)
-        self.say(out, source, streams, "limit", divisor, pause)
+        order = "normal" if (divisor, pause) == (DIVISOR, 0) else "limit"
+        self.say(out, source, streams, order, divisor, pause)
 
     def leaves(self, out: int, packet: Packet) -> None:
         target = self.targets[out]

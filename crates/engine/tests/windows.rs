@@ -31,8 +31,10 @@ fn network_latency(output: &tailback_engine::report::Output) -> f64 {
 
 #[test]
 fn hpcc_fills_the_channel_to_its_aim_and_keeps_it_free_of_queues() {
-    for (eta, senders) in [(0.95, 2), (0.95, 15), (0.8, 4)] {
-        let output = incast(senders, &format!("kind = \"hpcc\"\neta = {eta}"));
+    for (eta, senders, telemetry) in
+        [(0.95, 2, "int"), (0.95, 15, "int"), (0.8, 4, "int"), (0.95, 2, "pint"), (0.95, 15, "pint")]
+    {
+        let output = incast(senders, &format!("kind = \"hpcc\"\neta = {eta}\ntelemetry = \"{telemetry}\""));
         let (all, least, most) = shares(&output);
         // The increments of all senders come on top: (1 - eta) of a hundredth each.
         assert!((eta - 0.02..eta + 0.02).contains(&all), "{senders}: {all} of {eta}");
@@ -237,6 +239,43 @@ fn the_rates_that_sources_are_allowed_are_recorded() {
     assert!(rates("none").is_empty(), "who never throttles has none");
 }
 
+/// Marks come where the queue takes as long as it would at the endpoints' own channels: the delay beyond that of the empty network is about
+/// the target however slow the channel is.
+#[test]
+fn nscc_keeps_its_target_behind_slow_channels() {
+    for part in [1.0, 0.25, 0.0625] {
+        let rest = format!("[endpoint]\ndrain_rate = \"{} Gb/s\"\n", 100.0 * part);
+        let text = switched("kind = \"nscc\"", 3000, &rest);
+        let defaults = tailback_engine::run::describe(&read(&text)).unwrap();
+        let target = defaults["congestion_control_default"]["target"].as_str().unwrap();
+        let target: f64 = target.strip_suffix(" ns").unwrap().parse().unwrap();
+        let output = run_with(&text, &[("run.warmup", "4 ms"), ("run.duration", "2 ms")]);
+        // In the empty network a packet takes two links of 500 ns, and 24 ns on each channel or longer on the last.
+        let queue = network_latency(&output) - 1025.0 - 24.0 / part;
+        assert!((0.8 * target..1.2 * target).contains(&queue), "{part}: {queue} ns, aimed at {target}");
+        let all = number(&output, "t", "accepted_per_destination");
+        assert!(all > 0.99 * part, "{part}: {all}");
+    }
+}
+
+/// Queues are as new after a silence, or when delays and cuts have worn off: then a rate is told once more, though nothing is sent.
+#[test]
+fn who_has_fallen_silent_is_allowed_all_again() {
+    for protocol in ["ecn", "dcqcn\"\ntimer = \"2 us", "swift", "hpcc", "nscc"] {
+        let text = switched(&format!("kind = \"{protocol}\""), 3000, "[record]\ncontrol = true\n");
+        let output = run(&text.replace("load = 1.0", "load = 0.5\nstop = \"100 us\""));
+        let tailback_engine::report::Column::Int(sources) = column(&output, "rates", "endpoint") else {
+            panic!("endpoints are numbers")
+        };
+        let [rates, times] = ["rate", "time_ns"].map(|name| reals(&output, "rates", name));
+        for source in 1..=3 {
+            let last = sources.iter().rposition(|&other| other == source).expect(protocol);
+            assert_eq!(rates[last], 1.0, "{protocol}: {source} at {} ns", times[last]);
+            assert!((100e3..790e3).contains(&times[last]) && rates[last - 1] < 1.0, "{protocol}");
+        }
+    }
+}
+
 #[test]
 fn keys_of_both_halves_are_told_in_their_tables_and_slow_increases_are_told() {
     let text = |protocol: &str, bandwidth: &str| {
@@ -255,6 +294,16 @@ fn keys_of_both_halves_are_told_in_their_tables_and_slow_increases_are_told() {
         panic!("marks begin where all are marked")
     };
     assert_eq!(problems[0].path, "congestion_control.nscc.mark_from");
+    // Whatever the units: a packet has 24 flits, and a cycle 1 ns.
+    for (protocol, key) in [
+        ("kind = \"dcqcn\"\nmark_from = \"2 packets\"\nmark_all = \"47 flits\"", "mark_from"),
+        ("kind = \"ecn\"\ntable = [\"0 ns\", \"100 ns\", \"1 cycle\"]", "table"),
+    ] {
+        let problems = tailback_engine::run::read(&text(protocol, "100 Gb/s"), &[]).err().unwrap();
+        assert_eq!(problems[0].path, format!("congestion_control.{key}"));
+        let right = protocol.replace("47", "48").replace("1 cycle", "100 cycles");
+        assert!(tailback_engine::run::read(&text(&right, "100 Gb/s"), &[]).is_ok(), "{right}");
+    }
     let slow = "congestion_control.increase";
     assert!(remarks("kind = \"dcqcn\"", "400 Gb/s").contains("10.0 times as long"));
     assert!(!remarks("kind = \"dcqcn\"", "100 Gb/s").contains(slow));

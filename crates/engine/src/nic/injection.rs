@@ -12,7 +12,8 @@ pub enum Injection {
     /// their rates. Here a flow that starts later is as far as the others are then, and what it has sent counts at the rate it had.
     PeriodicSelection,
     /// As soon as the channel is free, of the flows whose own period has passed since their last packet the one that has sent
-    /// least for its rate: no flow is bursty, but the endpoint may be. Paper SAA, section 6.2, after Stiliadis and Varma,
+    /// least for its rate: no flow is bursty, but the endpoint may be. A flow that another kept waiting does not make up for it, so that of
+    /// several at one endpoint each may send a tenth less than its rate. Paper SAA, section 6.2, after Stiliadis and Varma,
     /// INFOCOM 1997.
     ShapedVirtualClock,
     /// As fast as the channel goes, in turn.

@@ -24,7 +24,7 @@ use crate::core::plan::{Plan, Share};
 use crate::core::table::Table;
 use crate::keyed::Keyed;
 use crate::protocol::signal::Signal;
-use crate::protocol::{Pull, Reply, Source};
+use crate::protocol::{Concern, Pull, Reply, Source};
 use crate::traffic::generator::Generator;
 use crate::workload::host::Hosts;
 use at_source::waits_for_the_same;
@@ -89,6 +89,8 @@ pub struct NicSet<S: Source> {
     hosts: Option<Box<Hosts>>,
     /// First class that is a job.
     first_job: usize,
+    /// Queues forgotten since the last rate was recorded, if sources set and tell theirs: endpoint (local number), destination and time.
+    forgotten: Option<Vec<(u32, u32, Tick)>>,
 }
 
 impl<S: Source> NicSet<S> {
@@ -117,6 +119,7 @@ impl<S: Source> NicSet<S> {
             }
             nodes.push(Node::new(first..feeds.len() as u32, &feeds, plan.vcs.grades));
         }
+        let signals = source.signals();
         Self {
             at_once: source.reserves_at_once(),
             unqueued: source.unqueued().filter(|_| !plan.circuits && !plan.fifo),
@@ -137,6 +140,7 @@ impl<S: Source> NicSet<S> {
             data_class: plan.data_class(),
             hosts,
             first_job: plan.traffic.len(),
+            forgotten: (plan.record.control && signals == Concern::Nothing).then(Vec::new),
             plan: plan.clone(),
         }
     }
@@ -207,6 +211,9 @@ impl<S: Source> NicSet<S> {
             return;
         }
         debug_assert!(record.noted.is_none(), "law broken: its endpoint expects a packet of an empty queue");
+        if let Some(forgotten) = &mut self.forgotten {
+            forgotten.push((endpoint, record.dst, now));
+        }
         record.state = S::Queue::default();
         (record.wake_at, record.turn) = (None, None);
         record.ask_by(None);
@@ -348,6 +355,7 @@ impl<S: Source> Nics for NicSet<S> {
     }
 
     fn count_offered(&mut self, fabric: &mut Fabric) {
+        self.note_forgotten(fabric);
         let now = fabric.now;
         for feed in self.feeds.iter_mut() {
             let mut ahead = Feed { generator: feed.generator.clone(), ..*feed };
@@ -374,8 +382,9 @@ impl<S: Source> Nics for NicSet<S> {
                 + node.queues.memory()
         });
         let messages = self.queues.iter().map(|queue| queue.memory());
+        let sinks = self.sinks.iter().map(|sink| self.source.memory(sink) + size_of::<S::Sink>());
         let waiting = control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue;
-        waiting as u64
+        (waiting + sinks.sum::<usize>() + self.assembly.memory()) as u64
     }
 
     fn hosts(&self) -> Option<&Hosts> {

@@ -3,7 +3,7 @@ use super::NicSet;
 use super::at_source::{Lacking, awaited, first_queue};
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
-use crate::protocol::{Concern, Pull, Reserve, Sent, Source};
+use crate::protocol::{Concern, MILLION, Pull, Reserve, Sent, Source};
 use crate::routing::Route;
 
 impl<S: Source> NicSet<S> {
@@ -106,13 +106,22 @@ impl<S: Source> NicSet<S> {
 
     /// Records the rate that a queue has now towards a destination, from one endpoint to another, if its source gives it one itself.
     #[inline]
-    pub(super) fn note_rate(&self, fabric: &mut Fabric, queue: u32, (from, to): (u32, u32)) {
+    pub(super) fn note_rate(&mut self, fabric: &mut Fabric, queue: u32, (from, to): (u32, u32)) {
         if !fabric.probe.control_recorded() || self.source.signals() != Concern::Nothing {
             return;
         }
+        self.note_forgotten(fabric);
         let now = fabric.now;
         if let Some((rate, until)) = self.source.allowed_towards(&self.queues[queue], to, now) {
             fabric.probe.allowed((from, Some(to)), rate, until.max(now), now);
+        }
+    }
+
+    /// Records that queues which were forgotten are as new: their sources may send at the full rate again.
+    pub(super) fn note_forgotten(&mut self, fabric: &mut Fabric) {
+        for (endpoint, dst, at) in self.forgotten.iter_mut().flat_map(|forgotten| forgotten.drain(..)) {
+            let ends = (fabric.share.endpoints[endpoint as usize], Some(dst));
+            fabric.probe.allowed(ends, MILLION, at, at);
         }
     }
 

@@ -9,7 +9,7 @@ use super::{Agent, Defaults, Scheme, idle};
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Scale, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -156,7 +156,7 @@ impl Scheme for CodesCc {
         reach.into_iter().chain(unused.into_iter().flatten()).collect()
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self, _: &Scale) -> Vec<Problem> {
         if self.decongested <= self.congested {
             return Vec::new();
         }

@@ -8,7 +8,7 @@ use crate::keyed::Keyed;
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
-use crate::units::{Duration, Rate, Size};
+use crate::units::{Duration, Rate, Scale, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -255,6 +255,10 @@ impl Source for Limits {
         self.is_new(&queue.state, now)
     }
 
+    fn memory(&self, sink: &Self::Sink) -> usize {
+        sink.memory()
+    }
+
     fn reply(&self, told: &mut Self::Sink, received: &Received, replies: &mut Vec<Reply>) {
         if self.acknowledge {
             replies.extend(received.acknowledge(true, self.control));
@@ -274,7 +278,13 @@ impl Dcqcn {
     /// From where some packets and beyond where all are marked.
     fn marks(&self, plan: &Plan) -> Marks {
         let kb = |kb: u64| plan.flits(Size::Bits(8000 * kb));
-        Marks { from: self.mark_from, all: self.mark_all, usual: kb(200), first: (kb(5), 1.0 / 40.0) }
+        Marks {
+            from: self.mark_from,
+            all: self.mark_all,
+            usual: kb(200),
+            first: (kb(5), 1.0 / 40.0),
+            by_rate: false,
+        }
     }
 }
 
@@ -304,8 +314,8 @@ impl Scheme for Dcqcn {
         true
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        Vec::from_iter(Marks::problem(self.mark_from, self.mark_all))
+    fn problems(&self, scale: &Scale) -> Vec<Problem> {
+        Vec::from_iter(Marks::problem(self.mark_from, self.mark_all, scale))
     }
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {

@@ -19,6 +19,12 @@ impl Seen {
         }
         key < floor || packets.insert(key)
     }
+
+    /// Bytes that it holds, about: of a tree's nodes two thirds are in use.
+    pub fn memory(&self) -> usize {
+        let keys = self.packets.values().map(BTreeSet::len).sum::<usize>() * 3 / 2;
+        keys * size_of::<u64>() + self.packets.capacity() * size_of::<(u64, BTreeSet<u64>)>()
+    }
 }
 
 #[cfg(test)]

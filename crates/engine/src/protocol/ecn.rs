@@ -8,7 +8,7 @@ use crate::core::plan::{Plan, Share};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Scale, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -273,7 +273,7 @@ impl Scheme for Ecn {
         Vec::from_iter(Reach::of_data(plan).warning("threshold", threshold, "anything is marked"))
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self, scale: &Scale) -> Vec<Problem> {
         let unused = [
             ("increment", self.increment.is_some() && !self.table.is_empty()),
             ("decrement", self.decrement.is_some() && !self.table.is_empty()),
@@ -288,7 +288,7 @@ impl Scheme for Ecn {
             Problem::new(key, message, "`table` with `index_increase`, or `increment` and `decrement`")
         };
         let mut problems = Vec::from_iter(unused.into_iter().filter(|(_, unused)| *unused).map(told));
-        let falls = |pair: &[Duration]| matches!(pair, [Duration::Ps(one), Duration::Ps(next)] | [Duration::Cycles(one), Duration::Cycles(next)] if one > next);
+        let falls = |pair: &[Duration]| pair[0].time(scale) > pair[1].time(scale);
         if let Some(at) = self.table.windows(2).position(falls) {
             let message =
                 format!("delay {} is less than the one before: more marks would mean less delay", at + 1);

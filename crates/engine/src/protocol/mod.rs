@@ -38,6 +38,7 @@ pub mod time_out;
 
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::problem::Problem;
+use crate::units::Scale;
 pub use agent::{Agent, Arrival, Departure, Idle, Interest, Verdict};
 use signal::Passage;
 pub use source::{
@@ -127,7 +128,7 @@ pub fn all_shorter(plan: &Plan, key: &str, limit: u32, what: &str) -> Option<Str
 /// What every scheme provides: what the engine needs to build its endpoints and agents.
 pub trait Scheme {
     /// Mistakes across its parameters; paths are relative to its table.
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self, _scale: &Scale) -> Vec<Problem> {
         Vec::new()
     }
     /// Its traffic classes, the highest priority first: those of control packets ahead of those of data.

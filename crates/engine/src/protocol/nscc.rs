@@ -7,7 +7,7 @@ use crate::core::Tick;
 use crate::core::plan::{Plan, Share};
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Scale, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -73,12 +73,12 @@ pub struct Nscc {
     #[schemars(extend("exclusiveMinimum" = 0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Duration>,
-    /// Flits left waiting for an output (in all inputs and its output queue) behind a packet above which it may be marked. By default a fifth of what a channel carries in
-    /// `base_rtt`, or a quarter of `mark_all` where that is less.
+    /// Flits left waiting for an output (in all inputs and its output queue) behind a packet above which it may be marked. By default a fifth of what the endpoints' channel carries in
+    /// `base_rtt`, or a quarter of `mark_all` where that is less; if `mark_all` is not given either, at outputs of other rates as much as these carry meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_from: Option<Size>,
-    /// Flits beyond which all packets are marked. By default four fifths of what a channel carries in `base_rtt`, or half of what a switch can
-    /// hold for an endpoint.
+    /// Flits beyond which all packets are marked. By default four fifths of what the endpoints' channel carries in `base_rtt`, or half of what a switch can
+    /// hold for an endpoint; at outputs of other rates as `mark_from`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark_all: Option<Size>,
     /// The largest window, and that of a new queue. By default one and a half times what a channel carries in `base_rtt`.
@@ -201,7 +201,13 @@ impl Nscc {
 
     fn marks(&self, plan: &Plan) -> Marks {
         let part = |part: f64| (part * self.product(plan)) as u32;
-        Marks { from: self.mark_from, all: self.mark_all, usual: part(0.8), first: (part(0.2), 0.25) }
+        Marks {
+            from: self.mark_from,
+            all: self.mark_all,
+            usual: part(0.8),
+            first: (part(0.2), 0.25),
+            by_rate: true,
+        }
     }
 }
 
@@ -210,8 +216,8 @@ impl Scheme for Nscc {
         true
     }
 
-    fn problems(&self) -> Vec<Problem> {
-        Vec::from_iter(Marks::problem(self.mark_from, self.mark_all))
+    fn problems(&self, scale: &Scale) -> Vec<Problem> {
+        Vec::from_iter(Marks::problem(self.mark_from, self.mark_all, scale))
     }
 
     fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {

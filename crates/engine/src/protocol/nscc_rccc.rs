@@ -8,6 +8,7 @@ use crate::core::{NEVER, Tick};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
+use crate::units::Scale;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -117,6 +118,10 @@ impl Source for Endpoint {
         self.signals.is_idle(window, now) && self.credits.end(account) <= now
     }
 
+    fn memory(&self, sink: &Purse) -> usize {
+        sink.memory()
+    }
+
     fn reply(&self, purse: &mut Purse, received: &Received, replies: &mut Vec<Reply>) {
         replies.extend(self.signals.acknowledge(received));
         self.credits.told(purse, received.packet);
@@ -146,13 +151,13 @@ impl Scheme for NsccRccc {
         self.nscc.tells_rates()
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self, scale: &Scale) -> Vec<Problem> {
         let of = |table: &'static str, problems: Vec<Problem>| {
             problems
                 .into_iter()
                 .map(move |problem| Problem { path: format!("{table}.{}", problem.path), ..problem })
         };
-        of("nscc", self.nscc.problems()).chain(of("rccc", self.rccc.problems())).collect()
+        of("nscc", self.nscc.problems(scale)).chain(of("rccc", self.rccc.problems(scale))).collect()
     }
 
     fn needs_acknowledgements(&self) -> Option<(&'static str, &'static str)> {

@@ -55,7 +55,8 @@ use std::sync::Arc;
 pub struct Rccc {
     /// Data that a new queue may send without credit.
     pub unsolicited: Size,
-    /// Credit given at a time.
+    /// Credit given at a time. If it is less than a packet, sources send packets ahead of part of their credit, so that more than `outstanding`
+    /// may be under way.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub quantum: Size,
     /// The part of the rate at which a destination takes data for which it gives credit.

@@ -5,7 +5,7 @@ use crate::core::packet::{Cold, Kind};
 use crate::core::plan::Plan;
 use crate::problem::Problem;
 use crate::rng::{mix, unit};
-use crate::units::Size;
+use crate::units::{Scale, Size};
 use serde_json::json;
 
 /// Marks packets with a chance that grows with what waits for their output.
@@ -18,6 +18,9 @@ pub struct Red {
     pub chance: f64,
     /// The seed of the run.
     pub seed: u64,
+    /// Ticks of a flit on a channel for which the two lengths are; none if they are for all, else they are as much longer or shorter on
+    /// others as these are faster or slower.
+    pub flit: Option<f64>,
 }
 
 impl Red {
@@ -39,7 +42,9 @@ impl Agent for Red {
     }
 
     fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
-        let chance = self.chance(departure.waiting - departure.flits);
+        let behind = departure.waiting - departure.flits;
+        let own = departure.time as f64 / f64::from(departure.flits);
+        let chance = self.chance(self.flit.map_or(behind, |flit| (f64::from(behind) * own / flit) as u32));
         if departure.kind == Kind::Data && chance > 0.0 {
             // By what it is and the time, so that switches on its way draw anew, and no port keeps a count.
             let who = mix(u64::from(packet.src) << 32 | u64::from(packet.message), packet.sequence().into());
@@ -59,6 +64,8 @@ pub struct Marks {
     pub usual: u32,
     /// What `mark_from` is otherwise, in flits, and at most in parts of `mark_all`.
     pub first: (u32, f64),
+    /// Whether what they are otherwise is for the channels of endpoints, and for others as much as these carry in the same time.
+    pub by_rate: bool,
 }
 
 impl Marks {
@@ -71,28 +78,17 @@ impl Marks {
         (from, all.max(from))
     }
 
-    /// The mistake that the first is over the second, where that can be seen without the network.
-    pub fn problem(from: Option<Size>, all: Option<Size>) -> Option<Problem> {
-        let wrong = from.zip(all).is_some_and(|(from, all)| match (from, all) {
-            (Size::Bits(from), Size::Bits(all))
-            | (Size::Flits(from), Size::Flits(all))
-            | (Size::Packets(from), Size::Packets(all)) => from > all,
-            _ => false,
-        });
+    /// The mistake that the first is over the second.
+    pub fn problem(from: Option<Size>, all: Option<Size>, scale: &Scale) -> Option<Problem> {
+        let wrong = from.zip(all).is_some_and(|(from, all)| from.flits(scale) > all.flits(scale));
         wrong.then(|| Problem::new("mark_from", "it is over mark_all", "less than mark_all, or as much"))
     }
 
-    /// The same where it is seen only on a network, and that no switch can hold as much as is marked from.
+    /// That no switch can hold as much as is marked from.
     pub fn remarks(&self, plan: &Plan) -> Vec<String> {
-        let (from, _) = self.flits(plan);
-        let over = self.all.is_some_and(|all| from > plan.flits(all));
-        let over = over.then(|| {
-            "congestion_control.mark_from is over mark_all: beyond it all packets are marked".to_string()
-        });
         Reach::of_data(plan)
-            .warning("mark_from", from, "anything is marked")
+            .warning("mark_from", self.flits(plan).0, "anything is marked")
             .into_iter()
-            .chain(over)
             .collect()
     }
 
@@ -109,7 +105,9 @@ impl Marks {
     /// The agent that goes by them.
     pub fn agent(&self, plan: &Plan, chance: f64) -> Red {
         let (from, all) = self.flits(plan);
-        Red { from, all, chance, seed: plan.seed }
+        let scales = self.by_rate && self.from.is_none() && self.all.is_none();
+        let flit = scales.then(|| plan.packet_time() as f64 / plan.packet_flits as f64);
+        Red { from, all, chance, seed: plan.seed, flit }
     }
 }
 
@@ -120,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_chance_of_a_mark_grows_with_the_queue() {
-        let red = Red { from: 10, all: 110, chance: 0.2, seed: 1 };
+        let red = Red { from: 10, all: 110, chance: 0.2, seed: 1, flit: None };
         assert_eq!([10, 60, 110, 111].map(|flits| red.chance(flits)), [0.0, 0.1, 0.2, 1.0]);
         let step = Red { from: 10, all: 10, ..red };
         assert_eq!([10, 11].map(|flits| step.chance(flits)), [0.0, 1.0]);
@@ -129,7 +127,7 @@ mod tests {
     /// A packet alone is in nobody's way, however long it is.
     #[test]
     fn the_packet_that_leaves_is_no_queue() {
-        let mut red = Red { from: 0, all: 0, chance: 1.0, seed: 1 };
+        let mut red = Red { from: 0, all: 0, chance: 1.0, seed: 1, flit: None };
         let mut marks = |waiting| {
             let mut packet = Cold::default();
             red.on_dequeue(&testing::departure(5, waiting, 24, Kind::Data), &mut packet, &mut [0; 2]);
@@ -138,10 +136,22 @@ mod tests {
         assert_eq!([24, 25].map(&mut marks), [false, true]);
     }
 
+    /// 50 flits of two ticks each: as much as 100 on a channel twice as fast.
+    #[test]
+    fn lengths_that_stand_for_times_go_by_the_channel() {
+        let marks = |flit| {
+            let mut red = Red { from: 60, all: 60, chance: 1.0, seed: 1, flit };
+            let mut packet = Cold::default();
+            red.on_dequeue(&testing::departure(5, 51, 1, Kind::Data), &mut packet, &mut [0; 2]);
+            packet.marked()
+        };
+        assert_eq!([None, Some(2.0), Some(1.0)].map(marks), [false, false, true]);
+    }
+
     #[test]
     fn marks_are_drawn_by_time_and_seed_and_stay() {
         let marks = |seed, now| {
-            let mut red = Red { from: 0, all: 100, chance: 1.0, seed };
+            let mut red = Red { from: 0, all: 100, chance: 1.0, seed, flit: None };
             let d = testing::departure(now, 50, 1, Kind::Data);
             Vec::from_iter((0..10_000).map(|message| {
                 let mut packet = Cold { message, ..Cold::default() };
@@ -154,7 +164,7 @@ mod tests {
         assert!((4800..5200).contains(&count(&one)));
         assert!((2300..2700).contains(&count(&marks(1, 6))));
         assert!((2300..2700).contains(&count(&marks(2, 5))));
-        let mut red = Red { from: 10, all: 1_000_000, chance: 0.001, seed: 1 };
+        let mut red = Red { from: 10, all: 1_000_000, chance: 0.001, seed: 1, flit: None };
         let d = testing::departure(0, 11, 1, Kind::Data);
         let mut packet = Cold::default();
         packet.mark(true);

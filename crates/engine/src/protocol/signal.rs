@@ -28,7 +28,7 @@ impl News {
         match self {
             News::Ejected(_) => "ejected",
             News::Abate(_) => "abate",
-            News::Normal => "normal",
+            News::Normal | News::Limit(DIVISOR_ONE, 0) => "normal",
             News::Limit(..) => "limit",
         }
     }

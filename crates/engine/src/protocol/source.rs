@@ -233,6 +233,11 @@ pub trait Source: Send + Sync + 'static {
     /// Answers of the destination to a packet that arrived.
     fn reply(&self, sink: &mut Self::Sink, received: &Received, replies: &mut Vec<Reply>);
 
+    /// Bytes that a destination keeps beside the sink itself.
+    fn memory(&self, _sink: &Self::Sink) -> usize {
+        0
+    }
+
     /// Whether destinations send by themselves.
     fn prompts(&self) -> bool {
         false

@@ -71,8 +71,8 @@ use std::sync::Arc;
 pub struct Srp {
     /// Messages of at least this size reserve.
     pub n_min: Size,
-    /// Largest reservation, in whole packets: a longer message makes several, one after the other. "whole message" for no
-    /// limit.
+    /// Largest reservation, in whole packets: a longer message makes several, one after the other, and with `max_outstanding = 1` waits a round
+    /// trip for each, even on an idle channel. "whole message" for no limit.
     pub n_max: Block,
     /// Part by which a granted interval is longer than its data, to leave time for control packets.
     #[schemars(range(min = 0.0, max = 100.0))]
@@ -219,6 +219,10 @@ impl Source for Endpoint {
         let (cold, floor) = (&received.packet.cold, received.packet.notes.words[0]);
         let place = key(cold.message, cold.sequence());
         !self.rules.hears_acknowledgements() || sink.seen.insert(received.sender(), place, floor)
+    }
+
+    fn memory(&self, sink: &Destination) -> usize {
+        sink.seen.memory()
     }
 
     fn reply(&self, sink: &mut Destination, received: &Received, replies: &mut Vec<Reply>) {

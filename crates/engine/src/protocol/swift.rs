@@ -7,7 +7,7 @@ use crate::core::plan::{Plan, Share};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
-use crate::units::Duration;
+use crate::units::{Duration, Scale};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -246,7 +246,7 @@ impl Scheme for Swift {
         Some(("delays are those of acknowledgements, and there are none", "acknowledge = true"))
     }
 
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self, _: &Scale) -> Vec<Problem> {
         let told = || {
             Problem::new(
                 "fs_max_cwnd",

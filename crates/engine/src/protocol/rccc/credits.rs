@@ -34,6 +34,13 @@ pub struct Purse {
     next: f64,
 }
 
+impl Purse {
+    /// Bytes that it holds.
+    pub fn memory(&self) -> usize {
+        self.turns.capacity() * size_of::<u32>() + self.owed.memory()
+    }
+}
+
 /// Sources and destinations of [`Rccc`], in ticks and flits.
 pub struct Credits {
     pub(super) unsolicited: u64,
@@ -185,6 +192,10 @@ impl Source for Credits {
 
     fn idle(&self, queue: &SendQueue<Account>, now: Tick) -> bool {
         self.end(&queue.state) <= now
+    }
+
+    fn memory(&self, sink: &Purse) -> usize {
+        sink.memory()
     }
 
     fn reply(&self, purse: &mut Purse, received: &Received, replies: &mut Vec<Reply>) {
