@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tailback.experiments import abate_paper as paper
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, hard, ours
 from tailback.figures import style
 from tailback.scenario import Scenario
 
@@ -80,15 +80,19 @@ def claims(data: Data) -> list[Claim]:
     both = [name for name in lammps if "0.5, patient" in name]
     published = [name for name in lammps if name.endswith("as published")]
     return [
-        hard(
-            "as published, neither scheme brings LAMMPS within 1.5x of its time alone",
-            told,
-            all(lammps[name] > 1.5 for name in published),
+        ours(
+            hard(
+                "as published, neither scheme brings LAMMPS within 1.5x of its time alone",
+                told,
+                all(lammps[name] > 1.5 for name in published),
+            )
         ),
-        hard(
-            f"a margin of a half with patience brings it within {_RESCUED}x, under both",
-            f"{told}; it slows the incast: " + ", ".join(f"{name} {incast[name]:.2f}x" for name in both),
-            all(lammps[name] <= _RESCUED for name in both),
+        ours(
+            hard(
+                f"a margin of a half with patience brings it within {_RESCUED}x, under both",
+                f"{told}; it slows the incast: " + ", ".join(f"{name} {incast[name]:.2f}x" for name in both),
+                all(lammps[name] <= _RESCUED for name in both),
+            )
         ),
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from matplotlib.figure import Figure
@@ -14,7 +14,7 @@ from tailback.scenario import Scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 from tailback.sweeps.found import Saturation
 
-Kind = Literal["hard", "value", ""]
+Kind = Literal["hard", "value", "ours", ""]
 """Empty: not known, since what tells it cannot be judged."""
 Verdict = Literal["held", "missed", "not judged"]
 Measure = Callable[[Result], float]
@@ -116,6 +116,11 @@ def value(
     tolerance = f"{low:g} to {high:g} {unit}".strip() if math.isfinite(low + high) else _open(low, high, unit)
     verdict: Verdict = "held" if held else "missed"
     return Claim(text, "value", published, told, verdict, tolerance, note, "" if held else _told(cause))
+
+
+def ours(claim: Claim) -> Claim:
+    """A claim that is not the paper's: shown beside the paper's, and counted with none of them."""
+    return replace(claim, kind="ours")
 
 
 def at_most(excess: Interval, margin: float = 0.0) -> bool | None:

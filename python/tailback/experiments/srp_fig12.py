@@ -34,13 +34,13 @@ def draw(data: Data) -> Figure:
 def halving(
     data: Data, label: str, values: tuple[float, ...], what: str, unit: str, why: Cause
 ) -> list[Claim]:
-    """Larger values, fewer drops, and each doubling halves the peak; `why` if not."""
+    """Larger values, fewer drops at the peak, and each doubling halves the peak; `why` if not."""
     measure = uniform.DROPPED
     peaks = {each: 100 * uniform.peak(data, measure, **{label: each})[1] for each in values}
     told = ", ".join(f"{each:g}{unit}: {peak:.3f} %" for each, peak in peaks.items())
     falling = all(peaks[two] < peaks[one] for one, two in pairwise(values))
     found = f"peaks: {told}; by load, in %: {_by_load(data, measure, label, values)}"
-    return [hard(f"the larger {what}, the fewer drops", found, falling, cause=why)] + [
+    return [hard(f"the larger {what}, the fewer drops at the peak over loads", found, falling, cause=why)] + [
         value(
             f"peak at {two:g}{unit} over that at {one:g}{unit}",
             "about 1/2",

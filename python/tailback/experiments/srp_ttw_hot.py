@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from tailback.experiments.draw import curves, finish, hold, plain_ticks, value_lines
 from tailback.experiments.measure import accepted, latency
-from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard
+from tailback.experiments.model import Case, Claim, Data, Experiment, Measure, Times, hard, ours
 from tailback.experiments.srp_hotspot import Hotspot
 from tailback.experiments.srp_paper import PAPER, cost, scenario
 from tailback.figures import style
@@ -107,14 +107,17 @@ def claims(data: Data) -> list[Claim]:
     waits = "/".join(f"{wait:g}" for wait in _WAITS)
     told = "; ".join(f"{load:.0%}: {', '.join(map(str, of))} %" for load, of in rates.items())
     return [
-        hard(
-            "a longer time-to-wait fills the speculative channels more: as the hot spot begins",
-            f"most flits in the hot endpoint's switch at {waits} us: " + ", ".join(map(str, peaks)),
-            all(after.mean > before.mean for before, after in pairwise(peaks)),
-            note="The background is the same, so that what is more is speculative.",
+        ours(
+            hard(
+                "a longer time-to-wait fills the speculative channels more: as the hot spot begins",
+                f"most flits in the hot endpoint's switch at {waits} us: " + ", ".join(map(str, peaks)),
+                all(after.mean > before.mean for before, after in pairwise(peaks)),
+                note="The background is the same, so that what is more is speculative. This was added when "
+                "the claim of the paper had missed; the figure shows what the paper's is judged by.",
+            )
         ),
         hard(
-            "a longer time-to-wait fills the speculative channels more: later",
+            "a longer time-to-wait fills the speculative channels more",
             f"flits in the hot endpoint's switch at {waits} us: " + ", ".join(map(str, filled)),
             filled[-1].mean > 1.2 * filled[0].mean,
             cause="For 100 packets that the hot endpoint gets, "

@@ -68,6 +68,10 @@ def _overall(done: Sequence[Reproduced]) -> str:
         judged = [claim for claim in claims if claim.kind == kind and claim.verdict != "not judged"]
         held = sum(claim.verdict == "held" for claim in judged)
         parts.append(f"{held} of {len(judged)} {name} held")
+    own = [claim for claim in claims if claim.kind == "ours"]
+    if own:
+        held = sum(claim.verdict == "held" for claim in own)
+        parts.append(f"{held} of {counted(len(own), 'claim')} of ours beside them")
     open_claims = sum(claim.verdict == "not judged" for claim in claims)
     if open_claims:
         parts.append(f"{open_claims} not judged")
