@@ -23,15 +23,21 @@ _THUMB = 16
 """Pixels that the knob of the slider is wide; its middle shows the time."""
 
 
-def page(title: str, numbers: str, remarks: str, controls: str, figure: str, legend: str) -> str:
-    """The whole page; only the title is not HTML yet."""
+def page(
+    title: str, numbers: Mapping[str, str], remarks: str, controls: str, figure: str, legend: str
+) -> str:
+    """The whole page; only the title is not HTML yet. `numbers` are tables, by what they are of."""
     parts = (
         BEGINNING,
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
-        '<div class="wide" role="region" tabindex="0" aria-label="numbers of the classes">',
-        f"<table>{numbers}</table></div>",
+        *(
+            f'<div class="wide" role="region" tabindex="0" aria-label="numbers of the {of}">'
+            f"<table>{table}</table></div>"
+            for of, table in numbers.items()
+            if table
+        ),
         f"<p>{remarks}</p>",
         controls,
         figure,
@@ -45,6 +51,27 @@ def page(title: str, numbers: str, remarks: str, controls: str, figure: str, leg
 def table(results: Mapping[str, Result]) -> str:
     """A table of the numbers of every class of every result."""
     return "\n".join(_lines(results))
+
+
+def jobs(results: Mapping[str, Result]) -> str:
+    """A table of the jobs of every result; empty if there are none."""
+    of = {label: result.summary.get("jobs") or {} for label, result in results.items()}
+    if not any(of.values()):
+        return ""
+    has_alone = any("slowdown" in facts for own in of.values() for facts in own.values())
+    alone = ("alone", "slowdown") if has_alone else ()
+    headings = ("job", "workload", "ranks", "unfinished ranks", "time", *alone, "messages")
+    lines = [_line("th", ("run" if len(results) > 1 else "", *headings))]
+    for label, own in of.items():
+        for name, facts in own.items():
+            numbers = [console.number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
+            numbers.append(console.duration(facts.get("time_ns"), "#.4g"))
+            if has_alone:
+                numbers.append(console.duration(facts.get("alone_ns"), "#.4g"))
+                numbers.append(console.number(facts.get("slowdown"), ".2f"))
+            numbers.append(console.number(facts.get("messages")))
+            lines.append(_line("td", (label, name, str(facts.get("workload", "-")), *numbers)))
+    return "\n".join(lines)
 
 
 def _lines(results: Mapping[str, Result]) -> Iterator[str]:

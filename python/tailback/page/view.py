@@ -40,13 +40,14 @@ _LINE_HEIGHT, _AXIS_HEIGHT = 18, 50
 _TITLE_WIDTH, _TITLE_LINES = 66, 3
 """Letters in a line over all maps of a row, and lines of a title."""
 _BUTTONS = ["zoom2d", "pan2d", "resetScale2d", "toImage"]
-_CELLS_MAX = 4_000_000
-"""Cells of all maps at all times together; a cell takes 11 bytes of the page."""
+_CELLS_MAX, _TIMES_MAX = 4_000_000, 500
+"""Cells of all maps at all times together, of which each takes 11 bytes of the page, and times: more than a
+slider can tell apart."""
 _SCALE = [[0, "#eeeeee"], [0.001, "#fde725"], [0.33, "#35b779"], [0.67, "#31688e"], [1, "#440154"]]
 
 
 def page(results: Results) -> str:
-    """A page of HTML that needs nothing else: the numbers of the classes, and the figure.
+    """A page of HTML that needs nothing else: the numbers of the jobs and classes, and the figure.
 
     Raises `InputError` if the results hold neither snapshots (`record.occupancy`) nor a time series.
     """
@@ -55,7 +56,7 @@ def page(results: Results) -> str:
     drawn.update_layout(showlegend=False)  # HTML's takes no room from the figure
     return html.page(
         title=" and ".join(dict.fromkeys(result.name or "a run" for result in labelled.values())),
-        numbers=html.table(labelled),
+        numbers={"jobs": html.jobs(labelled), "classes": html.table(labelled)},
         remarks=" ".join(_remarks(labelled)),
         controls=html.controls([frame.name for frame in drawn.frames], end_us(labelled)),
         figure=drawn.to_html(
@@ -91,6 +92,10 @@ def _remarks(results: dict[str, Result]) -> Iterator[str]:
     times = _times(mapped)
     if any(_times({label: result}) != times for label, result in mapped.items()):
         yield _NO_SNAPSHOT_REMARK
+    if mapped:
+        shown = len(_mapped_times(mapped, {label: NetworkMap.of(one) for label, one in mapped.items()}))
+        if shown < len(times):
+            yield f"Of {len(times):,} snapshots {shown:,} are shown, at even distances."
     if curved := _with(results, "series"):
         yield from _curve_remarks(curved)
 
@@ -189,9 +194,7 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, c
     """A map per result, a frame per time: what waits for every port, by its logarithm."""
     _, columns = _grid(len(results))
     networks = {label: NetworkMap.of(result) for label, result in results.items()}
-    times = shown_times(
-        _times(results), max(2, _CELLS_MAX // sum(one.blank().size for one in networks.values()))
-    )
+    times = _mapped_times(results, networks)
     for number, (label, network) in enumerate(networks.items()):
         place = {"row": 1 + number // columns, "col": 1 + number % columns}
         made.add_trace(
@@ -220,6 +223,12 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, c
         )
         for time in times
     ]
+
+
+def _mapped_times(results: dict[str, Result], networks: dict[str, NetworkMap]) -> list[float]:
+    """Those that the maps show."""
+    cells = sum(one.blank().size for one in networks.values())
+    return shown_times(_times(results), min(_TIMES_MAX, max(2, _CELLS_MAX // cells)))
 
 
 def _times(results: dict[str, Result]) -> list[float]:

@@ -74,7 +74,8 @@ def saturation(
             raise InputError(problems)
         if problems:
             told = problems[0]
-            raise mistake(f"{name} cannot be {load:g}: {told.message}", f"{told.help} (--{name})")
+            remedy = f"{told.help} (--{name})" if told.help else f"give another --{name}"
+            raise mistake(f"{name} cannot be {load:g}: {told.message}", remedy)
     full_load = high if scenario.replace({key: FULL_LOAD}).check() else FULL_LOAD
     of_load = class_of(scenario.replace({key: low}), key)
     traffic = _demand_class(scenario.replace({key: low}), traffic or of_load or "all")
