@@ -103,7 +103,7 @@ class Result:
         except FileNotFoundError as error:
             name = Path(error.filename or "").name
             has_points = (directory / POINTS).is_dir()
-            help_text = _NAME_A_POINT if has_points else "run a scenario with -o first"
+            help_text = _name_a_point(directory) if has_points else "run a scenario with -o first"
             raise mistake(f"{directory} holds no result: {name} is missing", help_text) from None
         except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
             raise mistake(f"{directory} cannot be read as a result: {error}") from None
@@ -163,7 +163,13 @@ class Result:
             write_parquet(table, directory / f"{name}.parquet")
 
 
-_NAME_A_POINT = "name one of its points; of a sweep, the column directory of sweep.parquet has their folders"
+def _name_a_point(directory: Path) -> str:
+    """What can be asked for instead where there are points: those of a sweep are named by its table."""
+    where = directory / POINTS
+    named = "; the column directory of sweep.parquet says which is which"
+    return f"name one of its points, the folders in {where}{named * (directory / 'sweep.parquet').exists()}"
+
+
 _RUN_AGAIN = "it is damaged: run the scenario again"
 
 

@@ -426,3 +426,28 @@ fn a_thousand_packets_late_at_once_are_dropped_in_a_small_stack() {
         assert!(dropped(switch) > 900, "{switch}");
     }
 }
+
+/// A hot spot joins a dragonfly whose local links have small buffers. What the global ones could hold does not help: most hot packets come to
+/// the last switch by local links.
+#[test]
+fn the_threshold_by_default_is_what_ports_of_one_kind_can_hold() {
+    let text = "[topology]\nkind = \"dragonfly\"\np = 2\na = 4\nh = 2\ngroups = 9\n\
+        [link]\nhost = \"20 ns\"\nlocal = \"50 ns\"\nglobal = \"500 ns\"\n[packet]\nflit = \"32 B\"\nmax = \"1 KiB\"\n\
+        [routing]\nkind = \"par\"\n[congestion_control]\nkind = \"lhrp\"\n\
+        [[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 12\ndestinations = 2\nload = 0.5\nmessage = \"16 KiB\"\n\
+        [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.4\nmessage = \"4 KiB\"\n\
+        [run]\nwarmup = \"100 us\"\nduration = \"100 us\"\n";
+    let described = tailback_engine::run::describe(&crate::common::read(text)).unwrap();
+    // Half of what an output queue of 16 packets and three local links hold: twice 50 ns and a flit, and two packets.
+    let local = (2.0 * (50.0 + 2.56) / 2.56_f64).ceil() as u32 + 64;
+    let threshold = (512 + 3 * local) / 2;
+    assert_eq!(described["congestion_control_default"]["threshold"], format!("{threshold} flits"));
+    for seed in ["1", "2"] {
+        let accepted = |threshold: &str| {
+            let changes = [("run.seed", seed), ("congestion_control.threshold", threshold)];
+            crate::common::number(&crate::common::run_with(text, &changes), "victim", "accepted")
+        };
+        assert!(accepted(&format!("\"{threshold} flits\"")) > 0.39, "{seed}");
+        assert!(accepted("\"1000 flits\"") < 0.3, "{seed}: the jam is there");
+    }
+}

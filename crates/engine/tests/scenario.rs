@@ -291,6 +291,9 @@ fn lists_of_endpoints_may_have_ranges_in_them() {
 - traffic.traffic0.endpoints.3 | with the range 0-1048575 the list has over 1048576 numbers | numbers, or ranges such as \"0-63\"
 ";
     assert_eq!(table(&wrong), expected, "\nfound:\n{}", table(&wrong));
+    // Without its list the class would have all endpoints, and others none.
+    let alone = with(&[("traffic.0.endpoints", "[\"5-1\"]"), ("traffic.1.endpoints", "[4, 5]")]).unwrap_err();
+    assert_eq!(alone.len(), 1, "{}", table(&alone));
     let hot = LEAST.replace(
         "pattern = \"uniform\"",
         "pattern = \"hotspot\"\nsources = [\"0-1\"]\ndestinations = [\"2-3\"]\nmessage = \"4 flits\"",

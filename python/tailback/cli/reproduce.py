@@ -35,8 +35,14 @@ def run(
             "it can be stopped and resumed"
         )
     before = report.shown(folder)
-    with PointsBar() as bar:
-        done = work.reproduce(chosen, folder, full=full, workers=workers, progress=bar.show)
+    try:
+        with PointsBar() as bar:
+            done = work.reproduce(chosen, folder, full=full, workers=workers, progress=bar.show)
+    except KeyboardInterrupt:
+        console.errors().print(
+            f"what has run is kept in {console.printable(str(folder))}; the same command goes on"
+        )
+        raise
     gone = [name for name in before if name not in {one.experiment.id for one in done}]
     return [*_lines(done, folder), *_replaced(gone)]
 

@@ -59,8 +59,10 @@ use telemetry::{Measure, Meters};
 /// waits for an output is counted in all inputs too. Acknowledgements count as traffic of the links, but carry no measure of
 /// their own way. A queue that was silent for `restart` begins anew with the full window.
 ///
-/// With PINT a switch keeps one mean of all that leaves by an output, and sources none: flows of few packets in a round trip then find a channel
-/// busier than others do, just behind their own packet, and with `max_stage` over 0 may be kept near the smallest window by a single large one.
+/// Windows become equal by `window_ai` alone, and with `max_stage` over 0 slowly where others come and go: a small one is divided as often as a
+/// large one, but what it adds meanwhile is the same. With PINT a switch keeps one mean of all that leaves by an output, and sources none: flows of
+/// few packets in a round trip then find a channel busier than others do, just behind their own packet, and may be kept near the smallest window
+/// by a single large one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hpcc {
