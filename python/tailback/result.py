@@ -106,7 +106,8 @@ class Result:
             help_text = _name_a_point(directory) if has_points else "run a scenario with -o first"
             raise mistake(f"{directory} holds no result: {name} is missing", help_text) from None
         except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
-            raise mistake(f"{directory} cannot be read as a result: {error}") from None
+            remedy = "" if isinstance(error, OSError) else _RUN_AGAIN
+            raise mistake(f"{directory} cannot be read as a result: {error}", remedy) from None
         if not _is_summary(summary):
             raise mistake(f"{directory / SUMMARY} is no summary", _RUN_AGAIN)
         for name, table in read.items():

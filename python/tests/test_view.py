@@ -208,6 +208,21 @@ def test_of_many_cells_fewer_times_are_shown(run, monkeypatch):
     cells = np.array(view.figure(run).data[0].z).size
     monkeypatch.setattr(view, "_CELLS_MAX", 4 * cells)
     assert [float(frame.name) for frame in view.figure(run).frames] == [1000.0, 2500.0, 3500.0, 5000.0]
+    assert "Of 10 snapshots 4 are shown" in view.page(run)
+
+
+def test_jobs_stand_over_the_classes():
+    job = SMALL.partition("[[traffic]]")[0] + (
+        '[[job]]\nname = "<it>"\nworkload = "ring-exchange"\nranks = 4\nmessage = "1 kB"\niterations = 1\n'
+    )
+    run = tailback.Scenario.loads(job).run()
+    text = view.page(run)
+    jobs, classes = re.findall("<table>.*?</table>", text, re.DOTALL)
+    assert "<th>workload</th>" in jobs
+    assert "<td>&lt;it&gt;</td><td>ring-exchange</td><td>4</td>" in jobs
+    assert "<th>accepted</th>" in classes
+    alone = replace(run, summary=run.summary | {"jobs": {"it": {"alone_ns": 2000.0, "slowdown": 1.5}}})
+    assert "<td>2.000 us</td><td>1.50</td>" in view.page(alone)
 
 
 def test_a_result_without_a_snapshot_of_a_time_shows_no_network_then(run):

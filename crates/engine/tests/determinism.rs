@@ -120,10 +120,10 @@ fn threads_and_partitions_do_not_change_what_priorities_do() {
 #[ignore = "long: the whole product"]
 fn threads_and_partitions_do_not_change_any_result() {
     each(&routed(NETWORKS), |(network, routing)| {
-        for protocol in PROTOCOLS {
-            KINDS
-                .iter()
-                .for_each(|switch| same_however_it_is_cut(network, routing, protocol, switch, BUSY, CUTS));
+        for (turn, protocol) in PROTOCOLS.iter().enumerate() {
+            for (at, switch) in KINDS.iter().enumerate() {
+                same_however_it_is_cut(network, routing, protocol, switch, BUSY, cut(turn + at));
+            }
         }
     });
 }

@@ -123,7 +123,7 @@ fn no_load_stops_a_network_for_ever() {
 fn no_load_stops_any_network_under_any_protocol_for_ever() {
     each(&routed(NETWORKS), |(network, routing)| {
         for protocol in PROTOCOLS {
-            SMALL.iter().for_each(|switch| moves(network, routing, protocol, switch, "20 us"));
+            SMALL.iter().for_each(|switch| moves(network, routing, protocol, switch, "8 us"));
         }
     });
 }

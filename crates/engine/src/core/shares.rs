@@ -38,7 +38,7 @@ pub struct SharedLink {
 
 /// What a rate's word says on its way back.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Told {
+pub struct RateWord {
     /// Ticks that the flow takes at the rate that it has.
     pub time: f64,
     /// Whether a link held it back: else there may be more.
@@ -46,12 +46,12 @@ pub struct Told {
 }
 
 /// Reads a rate's word.
-pub fn told(word: u64) -> Told {
-    Told { time: f64::from_bits(word & !HELD), held: word & HELD != 0 }
+pub fn told(word: u64) -> RateWord {
+    RateWord { time: f64::from_bits(word & !HELD), held: word & HELD != 0 }
 }
 
 /// What the next probe asks for: the rate that is known if a link holds it there, else as much as there is.
-pub fn request(told: Told) -> u64 {
+pub fn request(told: RateWord) -> u64 {
     if told.held { told.time.to_bits() } else { 0 }
 }
 
@@ -147,11 +147,11 @@ mod tests {
         };
         // The first flow has all, two have halves, three have thirds.
         for flows in 1..=3 {
-            assert_eq!(ask(flows, Kind::SetUp, 0), Told { time: 100.0 * flows as f64, held: true });
+            assert_eq!(ask(flows, Kind::SetUp, 0), RateWord { time: 100.0 * flows as f64, held: true });
         }
         // The first comes to have a tenth elsewhere: 0.45 for each of the others.
         let tenth = 1000.0_f64.to_bits();
-        assert_eq!(ask(1, Kind::Probe, tenth), Told { time: 1000.0, held: false });
+        assert_eq!(ask(1, Kind::Probe, tenth), RateWord { time: 1000.0, held: false });
         assert!(near(ask(2, Kind::Probe, 0).time, 100.0 / 0.45));
         // The others ask for 0.45 each: that is the link's, and it holds them there.
         let known = (100.0_f64 / 0.45).to_bits();
@@ -165,7 +165,7 @@ mod tests {
     struct Run<'a> {
         flows: &'a [Flow],
         links: Vec<SharedLink>,
-        told: Vec<Told>,
+        told: Vec<RateWord>,
         /// How many links of its way its packet has passed, if one is under way, and the packet.
         under_way: Vec<Option<(usize, Kind, [u64; 2])>>,
         open: Vec<bool>,
@@ -176,7 +176,7 @@ mod tests {
             Self {
                 flows,
                 links: capacities.iter().map(|&capacity| SharedLink::new(capacity)).collect(),
-                told: vec![Told { time: 0.0, held: false }; flows.len()],
+                told: vec![RateWord { time: 0.0, held: false }; flows.len()],
                 under_way: vec![None; flows.len()],
                 open: vec![false; flows.len()],
             }

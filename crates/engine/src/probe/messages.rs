@@ -47,11 +47,11 @@ impl Whole {
 
 /// Every message that arrived, in the order of their creation, which no partitioning changes.
 pub struct Messages {
-    all: Vec<Told>,
+    all: Vec<Row>,
 }
 
 /// A message, and what is found of it at the end.
-struct Told {
+struct Row {
     of: Whole,
     /// Its latency in the empty network.
     empty: Option<Tick>,
@@ -67,7 +67,7 @@ impl Messages {
         let told = |of: Whole| {
             let job = usize::from(of.class).checked_sub(plan.traffic.len());
             let is_data = job.is_none_or(|job| plan.jobs[job].application.carries_data(of.tag));
-            Told { of, empty: empty.latency([of.source, of.destination], of.flits), is_data }
+            Row { of, empty: empty.latency([of.source, of.destination], of.flits), is_data }
         };
         Self { all: all.into_iter().map(told).collect() }
     }
@@ -77,12 +77,12 @@ impl Messages {
         let int = |pick: fn(&Whole) -> u32| {
             Column::Int(self.all.iter().map(|told| pick(&told.of).into()).collect())
         };
-        let ns = |pick: fn(&Told) -> Option<Tick>| {
+        let ns = |pick: fn(&Row) -> Option<Tick>| {
             let value = |told| pick(told).map_or(f64::NAN, |ticks| measured.ns(ticks as f64));
             Column::Real(self.all.iter().map(value).collect())
         };
-        let class = |told: &Told| names[usize::from(told.of.class)].to_string();
-        let kind = |told: &Told| if told.is_data { "data" } else { "control" }.to_string();
+        let class = |told: &Row| names[usize::from(told.of.class)].to_string();
+        let kind = |told: &Row| if told.is_data { "data" } else { "control" }.to_string();
         let columns = vec![
             ("class".into(), Column::Text(self.all.iter().map(class).collect())),
             ("source".into(), int(|one| one.source)),
@@ -100,7 +100,7 @@ impl Messages {
     /// The slowdowns of the data messages created in a window, in ascending order, by class; the last of the classes is that of all.
     pub(super) fn slowdowns(&self, classes: usize, window: (Tick, Tick)) -> Vec<Vec<f64>> {
         let mut lists = vec![Vec::new(); classes];
-        let inside = |told: &&Told| told.is_data && window.0 <= told.of.born && told.of.born < window.1;
+        let inside = |told: &&Row| told.is_data && window.0 <= told.of.born && told.of.born < window.1;
         for told in self.all.iter().filter(inside) {
             if let Some(empty) = told.empty {
                 let slowdown = told.of.latency() as f64 / empty as f64;
