@@ -54,6 +54,10 @@ def test_points_that_gave_no_result_are_told_and_not_shown(command, swept):
 
 def test_where_no_sweep_can_be_shown_its_points_are_pointed_to(command, swept):
     status, _, err = command("view", "done")
-    assert (status, "the column directory of sweep.parquet has their folders" in err) == (2, True)
+    assert (status, "the column directory of sweep.parquet says which is which" in err) == (2, True)
+    swept.rename(swept.with_name("kept"))  # a search for a saturation leaves no table
+    status, _, err = command("view", "done")
+    assert (status, "the folders in done/points" in err, "sweep.parquet" in err) == (2, True, False)
+    swept.with_name("kept").rename(swept)
     status, _, err = command("show", "done", "done/points")
     assert (status, "shown or drawn by itself" in err) == (2, True)
