@@ -45,7 +45,7 @@ impl Reach {
         (self.limit(flits) < flits).then(|| {
             format!(
                 "congestion_control.{key}: {flits} flits, but a switch holds about {} for an endpoint (its output queue, and the \
-                 virtual channels of the ports of one kind): traffic jams before {what}. {} flits leave room",
+                 virtual channels of the ports of one kind): traffic may jam before {what}. {} flits leave room",
                 self.0,
                 self.0 / 2
             )
