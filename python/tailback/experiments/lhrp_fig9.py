@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from matplotlib.figure import Figure
 
@@ -75,6 +76,19 @@ def claims(data: Data) -> list[Claim]:
     jammed = [load for load in loads if data.mean(_SATURATED, fabric_drop="without", load=load).mean > 0.5]
     knee = min(jammed, default=math.inf)
     below = max((load for load in loads if load < knee), default=math.nan)
+    latency_knee = value(
+        "knee without fabric drop",
+        "7x",
+        min(climbs["without"], default=math.inf),
+        (5, 9),
+        "x",
+        note="The knee: latency climbs, as above.",
+        cause=lambda: (
+            f"{'' if climbs['without'] else 'Latency does not climb. '}"
+            f"The fabric jams from {knee:g}x on ({below:g}x does not): most runs "
+            "leave over 1 % of the injected packets there."
+        ),
+    )
     return [
         hard(
             "without fabric drop, latency climbs once over-subscription exceeds the 7 local fabric ports",
@@ -88,18 +102,7 @@ def claims(data: Data) -> list[Claim]:
             _told(data, "with", climbs["with"]),
             not climbs["with"] and not any(_jams(data, load) for load in loads if load > 1),
         ),
-        value(
-            "knee without fabric drop",
-            "7x",
-            min(climbs["without"], default=math.inf),
-            (5, 9),
-            "x",
-            note="The knee: latency climbs, as above.",
-            cause=lambda: (
-                f"Latency does not climb. The fabric jams from {knee:g}x on ({below:g}x does not): "
-                "most runs leave over 1 % of the injected packets there."
-            ),
-        ),
+        latency_knee if climbs["without"] else replace(latency_knee, measured="none"),
     ]
 
 
