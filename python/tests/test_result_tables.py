@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tailback import console
-from tailback.cli import result_tables
+from tailback import console, result_tables
 
 
 def _cells(facts: dict[str, Any]) -> dict[str, str]:

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from tailback import alone as alone_runs
-from tailback import console
-from tailback.cli import result_tables
+from tailback import console, result_tables
 from tailback.errors import InputError, Interrupted, TailbackError
 from tailback.result import SUMMARY, Result, prepare, unused
 from tailback.scenario import Scenario

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailback import console
-from tailback.cli import inputs, result_tables
+from tailback import console, result_tables
+from tailback.cli import inputs
 from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
 from tailback.files import refuse_other, replace_text

@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from tailback import console
+from tailback import console, result_tables
 from tailback.result import Result
 from tailback.words import withheld
 
@@ -54,24 +54,13 @@ def table(results: Mapping[str, Result]) -> str:
 
 
 def jobs(results: Mapping[str, Result]) -> str:
-    """A table of the jobs of every result; empty if there are none."""
-    of = {label: result.summary.get("jobs") or {} for label, result in results.items()}
-    if not any(of.values()):
+    """The table of the jobs of every result, as `tailback show` has it; empty if there are none."""
+    made = result_tables.job_table({label: result.summary for label, result in results.items()})
+    if made is None:
         return ""
-    has_alone = any("slowdown" in facts for own in of.values() for facts in own.values())
-    alone = ("alone", "slowdown") if has_alone else ()
-    headings = ("job", "workload", "ranks", "unfinished ranks", "time", *alone, "messages")
-    lines = [_line("th", ("run" if len(results) > 1 else "", *headings))]
-    for label, own in of.items():
-        for name, facts in own.items():
-            numbers = [console.number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
-            numbers.append(console.duration(facts.get("time_ns"), "#.4g"))
-            if has_alone:
-                numbers.append(console.duration(facts.get("alone_ns"), "#.4g"))
-                numbers.append(console.number(facts.get("slowdown"), ".2f"))
-            numbers.append(console.number(facts.get("messages")))
-            lines.append(_line("td", (label, name, str(facts.get("workload", "-")), *numbers)))
-    return "\n".join(lines)
+    heads = _line("th", (str(column.header) for column in made.columns))
+    rows = zip(*(map(str, column.cells) for column in made.columns), strict=True)
+    return "\n".join([heads, *(_line("td", row) for row in rows)])
 
 
 def _lines(results: Mapping[str, Result]) -> Iterator[str]:

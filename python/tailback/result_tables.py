@@ -35,9 +35,9 @@ def shown(summaries: Mapping[str, Summary]) -> Iterator[Table | str]:
 
 def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
     """Jobs, traffic and latencies of runs by name: a row per class or job, and per run if there are more."""
-    several = ("result",) if len(summaries) > 1 else ()
-    jobs, classes = (list(_rows(summaries, part)) for part in ("jobs", "classes"))
-    tables = [_job_table(jobs, several)] if jobs else []
+    several = _several(summaries)
+    jobs, classes = job_table(summaries), list(_rows(summaries, "classes"))
+    tables = [jobs] if jobs else []
     if classes:
         has_fairness = any("fairness" in row.facts for row in classes)
         fairness = ("fairness", "slowest source") if has_fairness else ()
@@ -50,6 +50,11 @@ def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
             traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts, fairness))
         tables += [traffic, _latency_table(classes, several)]
     return tables
+
+
+def _several(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
+    """The column that tells runs apart, if there is one."""
+    return ("result",) if len(summaries) > 1 else ()
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,11 @@ def _latency_table(classes: Sequence[_Row], several: tuple[str, ...]) -> Table:
     return table
 
 
-def _job_table(jobs: Sequence[_Row], several: tuple[str, ...]) -> Table:
+def job_table(summaries: Mapping[str, Summary]) -> Table | None:
+    """A row for each job, and for each run if there are more; none if there are no jobs."""
+    jobs = list(_rows(summaries, "jobs"))
+    if not jobs:
+        return None
     has_alone = any("slowdown" in job.facts for job in jobs)
     alone = ("alone", "slowdown") if has_alone else ()
     has_phases = any("phases" in job.facts for job in jobs)
@@ -104,7 +113,7 @@ def _job_table(jobs: Sequence[_Row], several: tuple[str, ...]) -> Table:
     optimum = ("optimum",) if has_optimum else ()
     phases = ("phases", "mean phase", "mean bound", *optimum) if has_phases else ()
     columns = ("workload", "ranks", "unfinished ranks", "time", *alone, *phases)
-    table = _table("job", *several, *columns, "mean communication", "messages")
+    table = _table("job", *_several(summaries), *columns, "mean communication", "messages")
     for job in jobs:
         facts, end_ns = job.facts, job.run.get("simulated_ns")
         cells = [number(facts.get(key)) for key in ("ranks", "unfinished_ranks")]
