@@ -22,6 +22,7 @@ from tailback.errors import mistake, unwritable
 from tailback.signals import deferred
 
 _SCENARIO = "scenario.toml"
+_STATES = {True: "stable", False: "not stable"}
 SUMMARY = "summary.json"
 PLOTS = "plots"
 """Folder of the figures inside a result."""
@@ -123,7 +124,7 @@ class Result:
         if self.interrupted:
             state = ["interrupted"]
         elif "stable" in self.summary:
-            state = ["stable" if self.summary["stable"] else "not stable"]
+            state = [_STATES.get(self.summary["stable"], "perhaps not stable")]
         tables = f"tables {', '.join(self.tables)}" if self.tables else "no tables"
         name = [repr(self.name)] if self.name else []
         return f"<Result {', '.join([*name, *state, tables])}>"

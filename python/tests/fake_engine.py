@@ -119,6 +119,7 @@ def class_facts(overrides):
         "messages": 10,
         "packets": 10,
         "unfinished": 0,
+        "backlog_growth_ci95": 0.0,
         "hops_mean": 3.5,
         "dropped_packets": 2,
         "resent_packets": 2,

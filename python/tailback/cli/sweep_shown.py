@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import pyarrow as pa
@@ -37,10 +37,11 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
     keys = [key for key in swept(table) if key != SEED]
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
     names = list(dict.fromkeys(row[CLASS] for row in rows))
-    lacking = False
+    lacking = doubtful = False
     for name in [name for name in names if name != _ALL] or names:
         own = [row for row in rows if row[CLASS] == name]
         lacking |= any(_value(row, column) is None for row in own for column, _, _ in _known(own))
+        doubtful |= _is_told(_states(own)) and None in _states(own)
         yield _of_class(name, own, keys)
     seeds = Counter(tuple(row[key] for key in [*keys, CLASS]) for row in rows).values()
     if max(seeds, default=1) > 1:
@@ -49,6 +50,8 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
             f"means over {least}{counted(max(seeds), 'seed')}, ± a 95 % confidence interval; of percentiles, "
             "those of each run"
         )
+    if doubtful:
+        yield "?: not to be told, of so few messages or after so short a warm-up"
     if lacking:
         yield (
             "not known: the network was saturated, over 1 % of the messages had not arrived, there were "
@@ -72,7 +75,7 @@ def _is_unknown(value: Any) -> bool:
 
 def _of_class(name: str, rows: Sequence[_Row], keys: Sequence[str]) -> Table:
     known = _known(rows)
-    unstable = any(row.get(_STABLE) is False for row in rows)
+    unstable = _is_told(_states(rows))
     made = Table(title=printable(name), title_justify="left")
     for key in keys:
         made.add_column(printable(key), no_wrap=True)
@@ -84,9 +87,19 @@ def _of_class(name: str, rows: Sequence[_Row], keys: Sequence[str]) -> Table:
         cells = [printable(told(value)) for value in values]
         cells += [_mean(of_point, column, factor) for column, _, factor in known]
         if unstable:
-            cells.append("no" if any(row.get(_STABLE) is False for row in of_point) else "yes")
+            states = _states(of_point)
+            cells.append("no" if False in states else "?" if None in states else "yes")
         made.add_row(*cells)
     return made
+
+
+def _states(rows: Sequence[_Row]) -> Set[bool | None]:
+    return {row.get(_STABLE) for row in rows}
+
+
+def _is_told(states: Set[bool | None]) -> bool:
+    """Whether a table says what is stable: not of jobs, of which it is not known, nor where all is."""
+    return False in states or states == {True, None}
 
 
 def _known(rows: Sequence[_Row]) -> list[tuple[str, str, float]]:

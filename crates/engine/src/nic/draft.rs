@@ -80,7 +80,6 @@ impl<S: Source> NicSet<S> {
             Pull::Next(_) => {
                 record.assign(&mut node.next_message, 1);
                 first = true;
-                fabric.probe.first_injected(packet.cold.class(), packet.hot.flits(), fabric.now);
                 record.advance(packet.hot.flits(), 1);
                 if record.sequence == 0 {
                     record.circuit.finish();
@@ -97,9 +96,7 @@ impl<S: Source> NicSet<S> {
                 let again =
                     record.take_again(class, self.plan.packet_flits as u32).expect("a packet was due");
                 first = again.first;
-                if first {
-                    fabric.probe.first_injected(packet.cold.class(), packet.hot.flits(), fabric.now);
-                } else {
+                if !first {
                     fabric.probe.resent(packet.cold.class(), fabric.now);
                 }
             }

@@ -55,7 +55,6 @@ impl<S: Source> NicSet<S> {
         }
         let node = &mut self.nodes[endpoint];
         (node.next_message, node.turn) = (number + 1, turn.wrapping_add(1));
-        fabric.probe.first_injected(message.class(), flits, now);
         self.retain(fabric, endpoint, &packet, class, true);
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;

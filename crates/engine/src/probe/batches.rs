@@ -1,16 +1,22 @@
-//! Batch means: how sure a mean of a single run is.
+//! Batch means: how sure a mean of a single run is, and whether what is measured stays as it is.
 use crate::core::Tick;
 
 /// Batches of a window.
-const BATCHES: usize = 10;
+const BATCHES: usize = 40;
 
-/// Batches that must have values for an interval.
-const LEAST: usize = 5;
+/// Batches of a tenth.
+const OF_A_TENTH: usize = BATCHES / TENTHS;
 
-/// Student's t at 97.5 % for 4 to 9 degrees of freedom.
-const T: [f64; BATCHES - LEAST + 1] = [2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+/// Parts of a window by which trends are told: fewer, since what one says of the next matters there.
+const TENTHS: usize = 10;
 
-/// Cuts a window into equal parts.
+/// The least number of independent values that give an interval.
+const LEAST: f64 = 5.0;
+
+/// Standard errors that chance does not exceed, for all practical purposes.
+const ERRORS: f64 = 3.0;
+
+/// Cuts a window into parts that differ by a tick at most.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     start: Tick,
@@ -20,26 +26,40 @@ pub struct Cut {
 impl Cut {
     /// The parts of a window.
     pub fn new((start, end): (Tick, Tick)) -> Self {
-        Self { start, length: (end - start).div_ceil(BATCHES as Tick).max(1) }
-    }
-
-    /// The batches that lie whole within a span of time.
-    fn within(&self, (from, to): (Tick, Tick)) -> impl Iterator<Item = usize> {
-        let (start, length) = (self.start, self.length);
-        let ends = move |batch: usize| (start + batch as Tick * length, start + (batch as Tick + 1) * length);
-        (0..BATCHES).filter(move |&batch| from <= ends(batch).0 && ends(batch).1 <= to)
+        Self { start, length: (end - start).max(1) }
     }
 
     /// The batch of a time in the window.
     #[inline]
     pub fn batch(&self, at: Tick) -> usize {
-        (((at - self.start) / self.length) as usize).min(BATCHES - 1)
+        (u128::from(at - self.start) * BATCHES as u128 / u128::from(self.length)) as usize
+    }
+
+    /// Where a part of so many begins.
+    fn border(&self, part: usize, parts: usize) -> Tick {
+        self.start + (u128::from(self.length) * part as u128).div_ceil(parts as u128) as Tick
+    }
+
+    /// The parts, of so many, that lie whole within a span of time, with their lengths.
+    fn within(&self, parts: usize, (from, to): (Tick, Tick)) -> impl Iterator<Item = (usize, f64)> {
+        let ends = move |part| (self.border(part, parts), self.border(part + 1, parts));
+        let whole = move |&(_, (start, end)): &(usize, (Tick, Tick))| from <= start && end <= to;
+        (0..parts)
+            .map(move |part| (part, ends(part)))
+            .filter(whole)
+            .map(|(part, (start, end))| (part, (end - start) as f64))
     }
 }
 
 /// Number and sum of what was measured in each batch.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Batches([(u64, u64); BATCHES]);
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self([(0, 0); BATCHES])
+    }
+}
 
 impl Batches {
     /// Takes in a value of a batch.
@@ -57,34 +77,126 @@ impl Batches {
         }
     }
 
-    /// Half of the 95 % confidence interval of the mean of all values, from the ratios of sums to numbers; none if fewer than five
-    /// batches have values.
+    /// The sums of the two halves of the window.
+    pub fn halves(&self) -> [u64; 2] {
+        let (first, second) = self.0.split_at(BATCHES / 2);
+        [first, second].map(|half| half.iter().map(|batch| batch.1).sum())
+    }
+
+    /// Number and sum of each tenth.
+    fn tenths(&self) -> impl Iterator<Item = (f64, f64)> {
+        let add = |sum: (u64, u64), batch: &(u64, u64)| (sum.0 + batch.0, sum.1 + batch.1);
+        let tenths = self.0.chunks(OF_A_TENTH).map(move |tenth| tenth.iter().fold((0, 0), add));
+        tenths.map(|(number, sum)| (number as f64, sum as f64))
+    }
+
+    /// Half of the 95 % confidence interval of the mean of all values, from the ratios of sums to numbers; none where too much of what
+    /// happens in a batch lasts into the next, or fewer than five have values.
     pub fn half_of_mean(&self) -> Option<f64> {
         let numbers = self.0.iter().map(|&(number, _)| number as f64).sum::<f64>();
         let mean = self.0.iter().map(|&(_, sum)| sum as f64).sum::<f64>() / numbers;
         let used = self.0.iter().filter(|&&(number, _)| number > 0);
         let errors = used.map(|&(number, sum)| sum as f64 - mean * number as f64);
-        spread(&Vec::from_iter(errors)).map(|half| half / numbers)
+        half_of_sum(&Vec::from_iter(errors)).map(|half| half / numbers)
     }
 
-    /// Half of the 95 % confidence interval of the sum per tick over a span of time, from the batches whole within it; none if fewer than
-    /// five of them have values.
+    /// Half of the 95 % confidence interval of the sum per tick over a span of time, from the batches whole within it; none as above.
     pub fn half_of_rate(&self, cut: &Cut, span: (Tick, Tick)) -> Option<f64> {
-        if cut.within(span).filter(|&batch| self.0[batch].0 > 0).count() < LEAST {
+        let parts = Vec::from_iter(cut.within(BATCHES, span));
+        if (parts.iter().filter(|&&(batch, _)| self.0[batch].0 > 0).count() as f64) < LEAST {
             return None;
         }
-        let rates = Vec::from_iter(cut.within(span).map(|batch| self.0[batch].1 as f64 / cut.length as f64));
+        let rates = Vec::from_iter(parts.iter().map(|&(batch, length)| self.0[batch].1 as f64 / length));
         let (count, sum) = (rates.len() as f64, rates.iter().sum::<f64>());
-        spread(&Vec::from_iter(rates.iter().map(|rate| rate - sum / count))).map(|half| half / count)
+        half_of_sum(&Vec::from_iter(rates.iter().map(|rate| rate - sum / count))).map(|half| half / count)
+    }
+
+    /// What the mean was in the first three tenths with values and in the last three, if it went up or down by a tenth at least, and more
+    /// steadily than chance has it (H. B. Mann, “Nonparametric tests against trend”, Econometrica 1945, at three standard errors).
+    pub fn trend(&self) -> Option<(f64, f64)> {
+        let used = Vec::from_iter(self.tenths().filter(|&(number, _)| number > 0.0));
+        let mean = |parts: &[(f64, f64)]| {
+            let of = |pick: fn(&(f64, f64)) -> f64| parts.iter().map(pick).sum::<f64>();
+            of(|part| part.1) / of(|part| part.0)
+        };
+        let count = used.len();
+        let (first, last) = (mean(used.get(..3)?), mean(&used[count - 3..]));
+        let order = |at: usize, later: usize| {
+            let change = used[later].1 / used[later].0 - used[at].1 / used[at].0;
+            if change == 0.0 { 0.0 } else { change.signum() }
+        };
+        let sum: f64 = (0..count).flat_map(|at| (at + 1..count).map(move |later| order(at, later))).sum();
+        let n = count as f64;
+        let error = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
+        let is_steady = sum.abs() - 1.0 > ERRORS * error;
+        (is_steady && (last - first).abs() > 0.1 * first.min(last)).then_some((first, last))
     }
 }
 
-/// Half of the confidence interval of a sum of independent errors.
-fn spread(errors: &[f64]) -> Option<f64> {
-    let count = errors.len();
-    let t = T.get(count.checked_sub(LEAST)?)?;
+/// How much more is given than taken: by how much what is left over grows in a span of time, as a share of what is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// That share.
+    pub share: f64,
+    /// Its standard error and the degrees of freedom of this, if there are enough tenths of the window for one.
+    error: Option<(f64, f64)>,
+}
+
+impl Growth {
+    /// By the tenths of the window within a span of time.
+    pub fn of(given: &Batches, taken: &Batches, cut: &Cut, span: (Tick, Tick)) -> Self {
+        let (given, taken) = (Vec::from_iter(given.tenths()), Vec::from_iter(taken.tenths()));
+        let tenths = Vec::from_iter(cut.within(TENTHS, span).map(|(tenth, _)| tenth));
+        let all: f64 = tenths.iter().map(|&tenth| given[tenth].1).sum();
+        if all == 0.0 {
+            return Self { share: 0.0, error: Some((0.0, LEAST - 1.0)) };
+        }
+        let left = Vec::from_iter(tenths.iter().map(|&tenth| given[tenth].1 - taken[tenth].1));
+        let (count, growth) = (left.len() as f64, left.iter().sum::<f64>());
+        // Where little is left, what one tenth leaves the next takes: then this is more than the error.
+        let squares: f64 = left.iter().map(|one| (one - growth / count).powi(2)).sum();
+        let error = (squares * count / (count - 1.0)).sqrt() / all;
+        Self { share: growth / all, error: (count >= LEAST).then_some((error, count - 1.0)) }
+    }
+
+    /// Half of its 95 % confidence interval.
+    pub fn half(&self) -> Option<f64> {
+        self.error.map(|(error, freedom)| student(freedom) * error)
+    }
+
+    /// Whether what is given is taken: false if surely over 1 % is left over, true if surely less than 5 %; none if that cannot be told.
+    pub fn is_stable(&self) -> Option<bool> {
+        let error = ERRORS * self.error?.0;
+        if self.share - error > 0.01 { Some(false) } else { (self.share + error < 0.05).then_some(true) }
+    }
+}
+
+/// Half of the 95 % confidence interval of the sum of errors, each of which may depend on that before it; none if they are worth fewer
+/// than five independent ones.
+///
+/// Of errors with a correlation r from one to the next, which falls off by powers, n are worth n (1 - r) / (1 + r) independent ones. The
+/// correlation that is found is too low by (1 + 3 r) / n (M. G. Kendall, “Note on bias in the estimation of autocorrelation”,
+/// Biometrika 1954).
+fn half_of_sum(errors: &[f64]) -> Option<f64> {
+    let count = errors.len() as f64;
     let squares = errors.iter().map(|error| error * error).sum::<f64>();
-    Some(t * (squares * count as f64 / (count - 1) as f64).sqrt())
+    let next: f64 = errors.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let found = if squares > 0.0 { next / squares } else { 0.0 };
+    let correlation = (found + (1.0 + 3.0 * found.max(0.0)) / count).clamp(0.0, 1.0);
+    let worth = if squares > 0.0 { count * (1.0 - correlation) / (1.0 + correlation) } else { count };
+    (worth >= LEAST).then(|| student(worth - 1.0) * (squares / (count - 1.0) / worth).sqrt() * count)
+}
+
+/// Student's t at 97.5 %, to 0.3 % for four degrees of freedom or more (M. Abramowitz, I. Stegun, “Handbook of mathematical functions”,
+/// 26.7.5).
+fn student(freedom: f64) -> f64 {
+    let z = 1.959_963_985_f64;
+    let powers = [
+        (z.powi(3) + z) / 4.0,
+        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
+        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
+    ];
+    powers.iter().rev().fold(0.0, |sum, power| (sum + power) / freedom) + z
 }
 
 #[cfg(test)]
@@ -93,37 +205,73 @@ mod tests {
     use crate::rng::Stream;
 
     #[test]
-    fn a_window_has_ten_equal_batches() {
-        let cut = Cut::new((100, 200));
-        assert_eq!([100, 109, 110, 199].map(|at| cut.batch(at)), [0, 0, 1, 9]);
-        let uneven = Cut::new((0, 95));
-        assert_eq!([9, 10, 94].map(|at| uneven.batch(at)), [0, 1, 9]);
+    fn a_window_has_forty_equal_batches() {
+        let cut = Cut::new((100, 500));
+        assert_eq!([100, 109, 110, 499].map(|at| cut.batch(at)), [0, 0, 1, 39]);
+        let uneven = Cut::new((7, 7 + 95));
+        let mut lengths = [0; BATCHES];
+        (7..102).for_each(|at| lengths[uneven.batch(at)] += 1);
+        assert!(lengths.iter().all(|length| [2, 3].contains(length)));
+        let told = Vec::from_iter(uneven.within(BATCHES, (7, 102)).map(|(_, length)| length as u64));
+        assert_eq!(told, lengths);
+    }
+
+    /// Values whose mean is 0, each of which keeps a part of the one before.
+    fn lasting(random: &mut Stream, part: f64) -> impl FnMut() -> f64 {
+        let mut value = 0.0;
+        move || {
+            let new = (0..12).map(|_| random.below(1000) as f64 / 1000.0).sum::<f64>() - 6.0;
+            value = part * value + (1.0 - part * part).sqrt() * new;
+            value
+        }
     }
 
     #[test]
-    fn the_interval_of_independent_values_holds_their_mean_as_often_as_it_says() {
-        let (mut held, mut sums, runs) = (0, 0, 4000);
-        for run in 0..runs {
-            let mut random = Stream::new(run, "batches", "", 0);
-            let mut batches = Batches::default();
-            for value in 0..300 {
-                // Even numbers of 0 to 98: a mean of 49. Some batches have three times as many values as others.
-                batches.record(
-                    [0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9][value % 12],
-                    2 * u64::from(random.below(50)),
-                );
+    fn the_interval_holds_the_mean_as_often_as_it_says() {
+        // Of 4000 values each; the correlation of a value with the next, and how many windows must have an interval.
+        for (part, kept) in [(0.0, 0.99), (0.9, 0.99), (0.98, 0.95)] {
+            let (mut held, mut told, runs) = (0, 0, 500);
+            for run in 0..runs {
+                let mut random = Stream::new(run, "batches", "", 0);
+                let (mut batches, mut next) = (Batches::default(), lasting(&mut random, part));
+                let values = Vec::from_iter((0..4000).map(|_| (1000.0 + 100.0 * next()) as u64));
+                values.iter().enumerate().for_each(|(at, &value)| batches.record(at / 100, value));
+                let mean = values.iter().sum::<u64>() as f64 / 4000.0;
+                if let Some(half) = batches.half_of_mean() {
+                    told += 1;
+                    held += u32::from((mean + 0.5 - 1000.0).abs() <= half);
+                }
             }
-            let sum = batches.0.iter().map(|&(_, sum)| sum).sum::<u64>() as f64;
-            held += u64::from((sum / 300.0 - 49.0).abs() <= batches.half_of_mean().unwrap());
-            let mut even = Batches::default();
-            (0..300).for_each(|value| even.record(value % 10, 2 * u64::from(random.below(50))));
+            let share = f64::from(held) / f64::from(told);
+            assert!((0.92..0.985).contains(&share), "{part}: {share}");
+            assert!(f64::from(told) >= kept * runs as f64, "{part}: {told}");
+        }
+    }
+
+    #[test]
+    fn what_lasts_as_long_as_the_window_gives_no_interval() {
+        let mut told = 0;
+        for run in 0..200 {
+            let mut random = Stream::new(run, "batches", "", 0);
+            let (mut batches, mut next) = (Batches::default(), lasting(&mut random, 0.9995));
+            (0..4000).for_each(|at| batches.record(at / 100, (1000.0 + 100.0 * next()) as u64));
+            told += usize::from(batches.half_of_mean().is_some());
+        }
+        assert!(told < 20, "{told}");
+    }
+
+    #[test]
+    fn the_interval_of_a_rate_holds_it_as_often_as_it_says() {
+        let (mut held, runs) = (0, 2000);
+        for run in 0..runs {
+            let (mut random, mut even) = (Stream::new(run, "batches", "", 0), Batches::default());
+            (0..400).for_each(|value| even.record(value % 40, 2 * u64::from(random.below(50))));
             let sum = even.0.iter().map(|&(_, sum)| sum).sum::<u64>() as f64;
             let half = even.half_of_rate(&Cut::new((0, 1000)), (0, 1000)).unwrap();
-            sums += u64::from((sum / 1000.0 - 14.7).abs() <= half);
+            held += u64::from((sum / 1000.0 - 19.6).abs() <= half);
         }
-        let share = |count: u64| count as f64 / runs as f64;
-        assert!((0.92..0.975).contains(&share(held)), "{}", share(held));
-        assert!((0.935..0.965).contains(&share(sums)), "{}", share(sums));
+        let share = held as f64 / runs as f64;
+        assert!((0.935..0.965).contains(&share), "{share}");
     }
 
     #[test]
@@ -134,20 +282,64 @@ mod tests {
         batches.record(4, 7);
         assert_eq!(batches.half_of_mean(), Some(0.0));
         let mut more = Batches::default();
-        more.record(9, 7);
+        more.record(39, 7);
         batches.merge(&more);
-        assert_eq!(batches.0[9], (1, 7));
+        assert_eq!(batches.0[39], (1, 7));
+        assert_eq!(batches.halves(), [35, 7]);
     }
 
     #[test]
     fn what_lies_beyond_the_measured_span_does_not_count() {
-        let (cut, mut batches) = (Cut::new((100, 200)), Batches::default());
+        let (cut, mut batches) = (Cut::new((100, 500)), Batches::default());
         (1..7).for_each(|batch| batches.record(batch, 50));
         assert_eq!(batches.half_of_rate(&cut, (105, 172)), Some(0.0));
         assert_eq!(batches.half_of_rate(&cut, (105, 159)), None, "four batches are whole");
         let mut burst = Batches::default();
         (1..5).for_each(|batch| burst.record(batch, 50));
-        assert_eq!(burst.half_of_rate(&cut, (100, 200)), None, "four batches have values");
-        assert!(batches.half_of_rate(&cut, (100, 200)).unwrap() > 1.0);
+        assert_eq!(burst.half_of_rate(&cut, (100, 500)), None, "four batches have values");
+    }
+
+    #[test]
+    fn a_trend_is_steady_and_large() {
+        let of = |value: fn(usize) -> u64| {
+            let mut batches = Batches::default();
+            (0..BATCHES).for_each(|batch| batches.record(batch, value(batch)));
+            batches.trend()
+        };
+        assert_eq!(of(|batch| 1000 + batch as u64), None, "too small");
+        assert_eq!(of(|batch| 1000 + 1000 * (batch / 4 % 2) as u64), None, "not steady");
+        let (first, last) = of(|batch| 1000 + 100 * batch as u64).unwrap();
+        assert_eq!((first, last), (1550.0, 4350.0));
+        assert_eq!(of(|batch| 5000 - 100 * batch as u64).unwrap(), (4450.0, 1650.0));
+        let mut short = Batches::default();
+        (0..20).for_each(|batch| short.record(batch, batch as u64));
+        assert_eq!(short.trend(), None, "five tenths have values");
+    }
+
+    #[test]
+    fn what_is_left_over_tells_whether_it_is_taken() {
+        let (cut, span) = (Cut::new((0, 400)), (0, 400));
+        let of = |taken: fn(u64) -> u64, span| {
+            let (mut in_all, mut out) = (Batches::default(), Batches::default());
+            for batch in 0..BATCHES {
+                in_all.record(batch, 1000 + 200 * (batch as u64 % 3));
+                out.record(batch, taken(batch as u64));
+            }
+            Growth::of(&in_all, &out, &cut, span).is_stable()
+        };
+        assert_eq!(of(|batch| 1000 + 200 * (batch % 3), span), Some(true));
+        assert_eq!(of(|batch| 980 + 200 * (batch % 3), span), Some(false), "2 % are left over");
+        assert_eq!(of(|_| 1190, span), Some(true), "by less than 1 %");
+        assert_eq!(of(|batch| if batch % 5 == 0 { 6000 } else { 0 }, span), None, "as it comes");
+        assert_eq!(of(|_| 0, (0, 199)), None, "four tenths");
+        let nothing = Growth::of(&Batches::default(), &Batches::default(), &cut, span);
+        assert_eq!((nothing.is_stable(), nothing.half()), (Some(true), Some(0.0)));
+    }
+
+    #[test]
+    fn students_t_is_that_of_tables() {
+        for (freedom, t) in [(4.0, 2.776), (9.0, 2.262), (20.0, 2.086), (39.0, 2.023)] {
+            assert!((student(freedom) / t - 1.0).abs() < 0.003, "{freedom}");
+        }
     }
 }

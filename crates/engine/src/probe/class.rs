@@ -9,14 +9,17 @@ pub const LATENCIES: [&str; 3] = ["packet", "network", "message"];
 /// A latency: exact sum and largest, and a histogram of 1 % resolution, in ticks.
 #[derive(Clone)]
 pub struct Latency {
-    /// Sum of all.
+    /// Sum of all that arrived.
     pub sum: u128,
-    /// The largest.
+    /// The largest of them.
     pub largest: Tick,
-    /// The distribution.
+    /// Their distribution.
     pub histogram: Histogram<u32>,
-    /// How many were due: created (or injected) in the window and not dropped or discarded.
+    /// How many were due: created (or injected) in the window and not dropped or discarded. Partitions count what begins and ends in
+    /// them, so only their sum tells.
     pub due: u64,
+    /// Sum of the ticks at which those began that were due and have not arrived; likewise.
+    begun: u128,
     /// By the part of the window in which they began.
     pub batches: Batches,
 }
@@ -24,10 +27,24 @@ pub struct Latency {
 impl Latency {
     pub(super) fn new() -> Self {
         let histogram = Histogram::new(2).expect("two digits are allowed");
-        Self { sum: 0, largest: 0, histogram, due: 0, batches: Batches::default() }
+        Self { sum: 0, largest: 0, histogram, due: 0, begun: 0, batches: Batches::default() }
     }
 
-    pub(super) fn record(&mut self, ticks: Tick, batch: usize) {
+    /// So many that begin at a tick are due.
+    pub(super) fn expect(&mut self, count: u64, start: Tick) {
+        self.due = self.due.wrapping_add(count);
+        self.begun = self.begun.wrapping_add(u128::from(count) * u128::from(start));
+    }
+
+    /// One that began at a tick is no longer due.
+    pub(super) fn forgo(&mut self, start: Tick) {
+        self.due = self.due.wrapping_sub(1);
+        self.begun = self.begun.wrapping_sub(start.into());
+    }
+
+    /// One that began at a tick, in this batch, has arrived.
+    pub(super) fn record(&mut self, start: Tick, ticks: Tick, batch: usize) {
+        self.begun = self.begun.wrapping_sub(start.into());
         self.batches.record(batch, ticks);
         self.sum += ticks as u128;
         self.largest = self.largest.max(ticks);
@@ -39,11 +56,35 @@ impl Latency {
         self.histogram.len()
     }
 
+    /// How many were due and have not arrived.
+    pub fn missing(&self) -> u64 {
+        self.due.saturating_sub(self.count())
+    }
+
+    /// The mean; those that are missing at the end count with the age that they have reached, so that it is never above what it would be
+    /// if all arrived. None if none are due.
+    pub fn mean(&self, end: Tick) -> Option<f64> {
+        let missing = u128::from(self.missing());
+        let ages = (missing * u128::from(end)).saturating_sub(if missing > 0 { self.begun } else { 0 });
+        (self.due > 0).then(|| (self.sum + ages) as f64 / self.due as f64)
+    }
+
+    /// The least that a share of all that were due did not exceed, with those that are missing behind all that arrived; none if that
+    /// leads to one of them, or if so few were due that it would be the largest of them (of shares above a half).
+    pub fn quantile(&self, share: f64) -> Option<Tick> {
+        let (count, due) = (self.count() as f64, self.due as f64);
+        let rank = share * due;
+        let is_told = rank <= count && (share <= 0.5 || due - rank >= 1.0);
+        // The histogram knows the end of a value's bucket.
+        (count > 0.0 && is_told).then(|| self.histogram.value_at_quantile(rank / count).min(self.largest))
+    }
+
     pub(super) fn merge(&mut self, other: &Latency) {
         self.sum += other.sum;
         self.largest = self.largest.max(other.largest);
         self.histogram.add(&other.histogram).expect("histograms resize themselves");
         self.due = self.due.wrapping_add(other.due);
+        self.begun = self.begun.wrapping_add(other.begun);
         self.batches.merge(&other.batches);
     }
 }
@@ -66,8 +107,8 @@ pub struct Bin {
 pub struct ClassProbe {
     /// Flits created in the window.
     pub offered: u64,
-    /// Flits created, first injected, and accepted, in each half of the window.
-    pub halves: [[u64; 2]; 3],
+    /// The same by the parts of the window.
+    pub given: Batches,
     /// Messages created in the window.
     pub messages: u64,
     /// Sum of the squares of their flits.
@@ -104,7 +145,7 @@ impl ClassProbe {
     pub(super) fn new(sources: usize) -> Self {
         Self {
             offered: 0,
-            halves: [[0; 2]; 3],
+            given: Batches::default(),
             messages: 0,
             squares: 0,
             accepted: 0,
@@ -129,6 +170,7 @@ impl ClassProbe {
         self.messages += other.messages;
         self.squares += other.squares;
         self.accepted += other.accepted;
+        self.given.merge(&other.given);
         self.taken.merge(&other.taken);
         self.arrived += other.arrived;
         self.hops += other.hops;
@@ -138,9 +180,6 @@ impl ClassProbe {
         self.speculative += other.speculative;
         self.duplicates += other.duplicates;
         self.reordered += other.reordered;
-        for (mine, theirs) in self.halves.as_flattened_mut().iter_mut().zip(other.halves.as_flattened()) {
-            *mine += theirs;
-        }
         for (mine, theirs) in self.latency.iter_mut().zip(&other.latency) {
             mine.merge(theirs);
         }

@@ -1,5 +1,5 @@
 //! Every message that arrived: where from, where to, how long, when, and how much later than in the empty network.
-use super::summary::{Class, Measured, saturated};
+use super::summary::{Class, Measured};
 use crate::core::Tick;
 use crate::core::packet::Packet;
 use crate::report::{Column, Table};
@@ -114,15 +114,21 @@ impl Messages {
 }
 
 impl Class {
-    /// Mean, quantiles and largest of the slowdowns; none of them if over 1 % of the messages never arrived.
+    /// Mean, quantiles and largest of the slowdowns, as far as they are known without the messages that never arrived, and quantiles as
+    /// far as those above them are so many that they are not the largest; none if over 1 % never arrived.
     pub(super) fn slowdown_values(&self) -> [Option<f64>; 6] {
-        let all = &self.slowdowns;
-        let Some(&largest) = all.last().filter(|_| !saturated(&self.probe.latency[2])) else {
+        let (all, missing) = (&self.slowdowns, self.probe.latency[2].missing());
+        if all.is_empty() || self.saturated[2] {
             return [None; 6];
-        };
+        }
         // The least that this share of all does not exceed.
-        let at = |share: f64| Some(all[((share * all.len() as f64).ceil() as usize).max(1) - 1]);
+        let due = all.len() as f64 + missing as f64;
+        let at = |share: f64| {
+            let is_told = share <= 0.5 || due - share * due >= 1.0;
+            all.get(((share * due).ceil() as usize).max(1) - 1).copied().filter(|_| is_told)
+        };
         let mean = all.iter().sum::<f64>() / all.len() as f64;
-        [Some(mean), at(0.5), at(0.95), at(0.99), at(0.999), Some(largest)]
+        let whole = |value: f64| (missing == 0).then_some(value);
+        [whole(mean), at(0.5), at(0.95), at(0.99), at(0.999), whole(all[all.len() - 1])]
     }
 }

@@ -142,10 +142,6 @@ impl Probe {
         self.window.0 <= at && at < self.window.1
     }
 
-    fn half(&self, at: Tick) -> usize {
-        (at - self.window.0 >= (self.window.1 - self.window.0) / 2) as usize
-    }
-
     fn bin_of(&mut self, class: u8, at: Tick) -> Option<&mut Bin> {
         let bin = at.checked_div(self.bin)? as usize;
         let series = &mut self.classes[class as usize].series;
@@ -165,17 +161,15 @@ impl Probe {
             bin.offered += flits;
             bin.created += 1;
         }
-        let inside = self.in_window(born);
-        let half = if inside { self.half(born) } else { 0 };
-        let packets = message.flits().div_ceil(self.packet_flits) as u64;
-        let class = &mut self.classes[message.class() as usize];
-        if inside {
+        if self.in_window(born) {
+            let packets = message.flits().div_ceil(self.packet_flits) as u64;
+            let class = &mut self.classes[message.class() as usize];
             class.offered += flits;
-            class.halves[0][half] += flits;
+            class.given.record(self.cut.batch(born), flits);
             class.messages += 1;
             class.squares += u128::from(flits) * u128::from(flits);
-            class.latency[0].due += packets;
-            class.latency[2].due += 1;
+            class.latency[0].expect(packets, born);
+            class.latency[2].expect(1, born);
         }
     }
 
@@ -188,16 +182,7 @@ impl Probe {
     /// A data packet was injected.
     pub fn injected(&mut self, class: u8, at: Tick) {
         if self.in_window(at) {
-            let due = &mut self.classes[class as usize].latency[1].due;
-            *due = due.wrapping_add(1);
-        }
-    }
-
-    /// Flits of a message were injected for the first time.
-    pub fn first_injected(&mut self, class: u8, flits: u32, now: Tick) {
-        if self.in_window(now) {
-            let half = self.half(now);
-            self.classes[class as usize].halves[1][half] += flits as u64;
+            self.classes[class as usize].latency[1].expect(1, at);
         }
     }
 
@@ -207,8 +192,9 @@ impl Probe {
         let inside = (self.in_window(now), self.in_window(packet.cold.injected));
         let class = &mut self.classes[packet.cold.class() as usize];
         class.dropped += inside.0 as u64;
-        // The latency of this copy is no longer due. Another partition may have counted it in: the sum is what counts.
-        class.latency[1].due = class.latency[1].due.wrapping_sub(inside.1 as u64);
+        if inside.1 {
+            class.latency[1].forgo(packet.cold.injected);
+        }
     }
 
     /// An endpoint discarded a packet of which it has another copy.
@@ -216,8 +202,9 @@ impl Probe {
         let inside = (self.in_window(now), self.in_window(packet.cold.injected));
         let class = &mut self.classes[packet.cold.class() as usize];
         class.duplicates += inside.0 as u64;
-        // As for a dropped copy.
-        class.latency[1].due = class.latency[1].due.wrapping_sub(inside.1 as u64);
+        if inside.1 {
+            class.latency[1].forgo(packet.cold.injected);
+        }
     }
 
     /// A packet was sent in a class that may be dropped.
@@ -268,12 +255,11 @@ impl Probe {
                 }
             }
         }
-        let (window, cut, half) = (self.window, self.cut, self.in_window(now).then(|| self.half(now)));
+        let (window, cut, inside) = (self.window, self.cut, self.in_window(now));
         let class = &mut self.classes[cold.class() as usize];
-        if let Some(half) = half {
+        if inside {
             class.accepted += flits;
             class.taken.record(cut.batch(now), flits);
-            class.halves[2][half] += flits;
             class.arrived += 1;
             class.hops += packet.hot.hops as u64;
             class.far += (packet.hot.hops == u8::MAX) as u64;
@@ -283,7 +269,7 @@ impl Probe {
         }
         for at in 0..3 {
             if counted[at] && window.0 <= starts[at] && starts[at] < window.1 {
-                class.latency[at].record(times[at], cut.batch(starts[at]));
+                class.latency[at].record(starts[at], times[at], cut.batch(starts[at]));
             }
         }
     }

@@ -1,4 +1,5 @@
 //! From the counters of a run to its summary and tables.
+use super::batches::Growth;
 use super::messages::{Messages, SLOWDOWNS};
 use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs};
 use crate::core::Tick;
@@ -51,6 +52,22 @@ pub(super) struct Class {
     pub time: Tick,
     /// How many times as long as in the empty network the messages of the window took, in ascending order, if recorded.
     pub slowdowns: Vec<f64>,
+    /// Of each kind of latency, whether it has no numbers, since too much of what was due never arrived.
+    pub saturated: [bool; LATENCIES.len()],
+}
+
+impl Class {
+    /// A class without slowdowns.
+    fn new(
+        name: &str,
+        probe: ClassProbe,
+        (sources, destinations): (Vec<u32>, usize),
+        from: Tick,
+        time: Tick,
+    ) -> Self {
+        let saturated = probe.latency.each_ref().map(saturated);
+        Self { name: name.into(), probe, sources, destinations, from, time, slowdowns: Vec::new(), saturated }
+    }
 }
 
 impl Measured<'_> {
@@ -107,15 +124,8 @@ impl Measured<'_> {
             destinations.extend(bound.destinations.destinations());
             let mut probe = self.probes[0].classes[at].clone();
             self.probes[1..].iter().for_each(|other| probe.merge(&other.classes[at]));
-            classes.push(Class {
-                name: bound.name.clone(),
-                sources: bound.destinations.sources().to_vec(),
-                destinations: bound.destinations.destinations().len(),
-                from: self.probes[0].window.0,
-                time: self.window(),
-                slowdowns: Vec::new(),
-                probe,
-            });
+            let ends = (bound.destinations.sources().to_vec(), bound.destinations.destinations().len());
+            classes.push(Class::new(&bound.name, probe, ends, self.probes[0].window.0, self.window()));
         }
         for (at, (job, outcome)) in self.plan.jobs.iter().zip(&self.jobs).enumerate() {
             let at = self.plan.traffic.len() + at;
@@ -130,28 +140,16 @@ impl Measured<'_> {
             sources.extend(&senders);
             destinations.extend(&receivers);
             let (from, to) = self.span(job.start.0, outcome.end());
-            classes.push(Class {
-                name: job.name.clone(),
-                sources: senders,
-                destinations: receivers.len(),
-                from,
-                time: to.saturating_sub(from),
-                slowdowns: Vec::new(),
-                probe,
-            });
+            let ends = (senders, receivers.len());
+            classes.push(Class::new(&job.name, probe, ends, from, to.saturating_sub(from)));
         }
         let mut all = classes[0].probe.clone();
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
-        let (from, time) = (self.probes[0].window.0, self.window());
-        classes.push(Class {
-            name: "all".into(),
-            probe: all,
-            sources: sources.into_iter().collect(),
-            destinations: destinations.len(),
-            from,
-            time,
-            slowdowns: Vec::new(),
-        });
+        let ends = (sources.into_iter().collect(), destinations.len());
+        let mut all = Class::new("all", all, ends, self.probes[0].window.0, self.window());
+        // Without those of a class that has no numbers, it would be that of the others.
+        all.saturated = std::array::from_fn(|at| classes.iter().any(|class| class.saturated[at]));
+        classes.push(all);
         classes
     }
 
@@ -185,9 +183,19 @@ impl Measured<'_> {
     }
 
     fn summary(&self, classes: &[Class]) -> Value {
+        let traffic = &classes[..self.plan.traffic.len()];
         let mut by_name = Map::new();
-        for class in classes {
-            by_name.insert(class.name.clone(), self.class_summary(class));
+        for (at, class) in classes.iter().enumerate() {
+            let mut summary = self.class_summary(class);
+            // Jobs send as much as the network takes.
+            let of = if class.name == "all" { traffic } else { traffic.get(at..=at).unwrap_or_default() };
+            if !of.is_empty() {
+                let growth = self.growth(class);
+                summary.insert("backlog_growth".into(), growth.share.into());
+                summary.insert("backlog_growth_ci95".into(), growth.half().into());
+                summary.insert("stable".into(), self.stable(of).into());
+            }
+            by_name.insert(class.name.clone(), summary.into());
         }
         let sum = |pick: fn(&Probe) -> u64| self.probes.iter().map(pick).sum::<u64>();
         let checksum = self.probes.iter().fold(0u64, |sum, probe| sum.wrapping_add(probe.checksum));
@@ -206,7 +214,7 @@ impl Measured<'_> {
             "events": sum(|probe| probe.events),
             "partitions": self.plan.shares.len(),
             "checksum": format!("{checksum:016x}"),
-            "stable": classes[..self.plan.traffic.len()].iter().all(|class| self.stable(&class.probe)),
+            "stable": self.stable(traffic),
             "warnings": self.warnings(classes),
             "retransmission_buffer_peak_flits": self.retained_peak,
             "virtual_input_peak_flits": self.made_peak,
@@ -233,57 +241,55 @@ impl Measured<'_> {
         summary
     }
 
-    fn class_summary(&self, class: &Class) -> Value {
+    fn class_summary(&self, class: &Class) -> Map<String, Value> {
         let numbers = self.class_numbers(std::slice::from_ref(class));
         let mut summary = Map::from_iter(numbers.into_iter().map(|(name, column)| (name, first(&column))));
-        summary.insert("stable".into(), self.stable(&class.probe).into());
-        for (latency, name) in class.probe.latency.iter().zip(LATENCIES) {
-            summary.insert(format!("{name}_latency_ns"), self.latency_summary(latency));
+        for (at, name) in LATENCIES.iter().enumerate() {
+            summary.insert(format!("{name}_latency_ns"), self.latency_summary(class, at));
         }
         if self.plan.record.messages {
             let values = SLOWDOWNS.iter().zip(class.slowdown_values());
             let values: Map<_, _> = values.map(|(name, value)| ((*name).into(), json!(value))).collect();
             summary.insert("message_slowdown".into(), values.into());
         }
-        Value::Object(summary)
+        summary
     }
 
-    /// Mean with half of its 95 % confidence interval, quantiles and largest; none of them if over 1 % of what was due never arrived.
-    pub(super) fn latency_values(&self, latency: &Latency) -> [Option<f64>; 7] {
-        let count = latency.count();
-        if count == 0 || saturated(latency) {
+    /// Mean with half of its 95 % confidence interval, quantiles and largest, as far as what never arrived lets them be known; none of
+    /// them if that is over 1 % of what was due.
+    pub(super) fn latency_values(&self, class: &Class, at: usize) -> [Option<f64>; 7] {
+        let latency = &class.probe.latency[at];
+        if latency.count() == 0 || class.saturated[at] {
             return [None; 7];
         }
-        // The histogram knows the end of a value's bucket.
-        let at = |quantile| latency.histogram.value_at_quantile(quantile).min(latency.largest);
-        let at = |quantile| Some(self.ns(at(quantile) as f64));
-        let mean = Some(self.ns(latency.sum as f64 / count as f64));
-        let largest = Some(self.ns(latency.largest as f64));
+        let quantile = |share| latency.quantile(share).map(|ticks| self.ns(ticks as f64));
+        let mean = latency.mean(self.end).map(|mean| self.ns(mean));
+        let largest = (latency.missing() == 0).then(|| self.ns(latency.largest as f64));
         let half = latency.batches.half_of_mean().map(|half| self.ns(half));
-        [mean, half, at(0.5), at(0.95), at(0.99), at(0.999), largest]
+        [mean, half, quantile(0.5), quantile(0.95), quantile(0.99), quantile(0.999), largest]
     }
 
-    fn latency_summary(&self, latency: &Latency) -> Value {
+    fn latency_summary(&self, class: &Class, at: usize) -> Value {
         let mut summary = Map::new();
-        for (name, value) in QUANTITIES.iter().zip(self.latency_values(latency)) {
+        for (name, value) in QUANTITIES.iter().zip(self.latency_values(class, at)) {
             summary.insert((*name).into(), json!(value));
         }
-        summary.insert("saturated".into(), json!(saturated(latency)));
+        summary.insert("saturated".into(), json!(class.saturated[at]));
         Value::Object(summary)
     }
 
-    /// Accepted at least 0.99 of offered within three standard errors, and the backlog at the sources not growing in
-    /// the second half of the window by more than 1 % of that half's flits.
-    fn stable(&self, probe: &ClassProbe) -> bool {
-        let [offered, injected, accepted] = probe.halves;
-        let total = (offered[0] + offered[1]) as f64;
-        // Of a sum of messages that come at random, the square root of the sum of their squared sizes. Bursts, which vary more, are
-        // offered and accepted in the same window.
-        let error = (probe.squares as f64).sqrt();
-        let taken = (accepted[0] + accepted[1]) as f64 >= 0.99 * total - 3.0 * error;
-        let half_error = (probe.squares as f64 / 2.0).sqrt();
-        let growth = offered[1] as f64 - injected[1] as f64;
-        taken && growth <= 0.01 * offered[1] as f64 + 3.0 * half_error
+    fn growth(&self, class: &Class) -> Growth {
+        let from = self.probes[0].window.0;
+        Growth::of(&class.probe.given, &class.probe.taken, &self.probes[0].cut, (from, from + self.window()))
+    }
+
+    /// Whether what the classes offer is taken: of all of them, or surely not of one.
+    fn stable(&self, classes: &[Class]) -> Option<bool> {
+        let told = Vec::from_iter(classes.iter().map(|class| self.growth(class).is_stable()));
+        if told.contains(&Some(false)) {
+            return Some(false);
+        }
+        (!told.contains(&None)).then_some(true)
     }
 
     fn warnings(&self, classes: &[Class]) -> Vec<String> {
@@ -322,7 +328,12 @@ impl Measured<'_> {
             if end < self.plan.window.1 {
                 continue;
             }
-            let [_, _, accepted] = class.probe.halves;
+            if let Some((first, last)) =
+                class.probe.latency[2].batches.trend().filter(|_| !class.saturated[2])
+            {
+                warnings.push(self.trend_warning(&class.name, first, last));
+            }
+            let accepted = class.probe.taken.halves();
             let pace = &traffic.class().pace;
             let per_flit = per_flit(&class.probe, pace.dispersion(self.channel_flits(self.window()) / 2.0));
             let error = ((accepted[0] + accepted[1]) as f64 * per_flit).sqrt();
@@ -335,6 +346,15 @@ impl Measured<'_> {
             }
         }
         warnings
+    }
+
+    fn trend_warning(&self, name: &str, first: f64, last: f64) -> String {
+        let [first, last] = [first, last].map(|ticks| self.ns(ticks));
+        format!(
+            "class \"{name}\": from the first to the last three tenths of the window the mean message latency goes from \
+             {first:.4} to {last:.4} ns: the warm-up is too short, the traffic changes in the window, or some sources or \
+             destinations are asked for more than they can do"
+        )
     }
 
     pub(super) fn shares(&self, row: usize) -> Value {
@@ -370,9 +390,8 @@ impl Measured<'_> {
 
 pub(super) const QUANTITIES: [&str; 7] = ["mean", "mean_ci95", "p50", "p95", "p99", "p999", "max"];
 
-pub(super) fn saturated(latency: &Latency) -> bool {
-    let missing = latency.due as i64 - latency.count() as i64;
-    missing as f64 > UNFINISHED_MAX * latency.due as f64
+fn saturated(latency: &Latency) -> bool {
+    latency.missing() as f64 > UNFINISHED_MAX * latency.due as f64
 }
 
 /// The number in the first row; null if there is none.

@@ -12,11 +12,12 @@ impl Measured<'_> {
         let names = classes.iter().map(|class| class.name.clone()).collect();
         let mut columns = vec![("class".into(), Column::Text(names))];
         columns.extend(self.class_numbers(classes));
-        let values = |class: &Class, at: usize| self.latency_values(&class.probe.latency[at]);
         for (at, latency) in LATENCIES.iter().enumerate() {
             for (which, quantity) in QUANTITIES.iter().enumerate() {
-                let column =
-                    classes.iter().map(|class| values(class, at)[which].unwrap_or(f64::NAN)).collect();
+                let column = classes
+                    .iter()
+                    .map(|class| self.latency_values(class, at)[which].unwrap_or(f64::NAN))
+                    .collect();
                 columns.push((format!("{latency}_latency_{quantity}_ns"), Column::Real(column)));
             }
         }
@@ -57,7 +58,7 @@ impl Measured<'_> {
             }),
             int("messages", |probe| probe.messages as i64),
             int("packets", |probe| probe.latency[0].due as i64),
-            int("unfinished", |probe| probe.latency[2].due as i64 - probe.latency[2].count() as i64),
+            int("unfinished", |probe| probe.latency[2].missing() as i64),
             real("hops_mean", &|Class { probe, .. }| match probe.far {
                 0 => probe.hops as f64 / probe.arrived as f64,
                 _ => f64::NAN,
@@ -135,9 +136,9 @@ impl Measured<'_> {
             let value = |b: &Bin| self.ns(b.latency[which].1 as f64 / b.latency[which].0 as f64);
             Column::Real(rows.iter().map(|(_, _, b)| value(b)).collect())
         };
-        // The last bin may be cut short: by a planned end, up to which packets went on. Jobs end with their last packets, each of
-        // which counts in the bin of its tail.
-        let end = if self.end < self.plan.end { Tick::MAX } else { self.end };
+        // The last bin may be cut short by the end, up to which packets went on. Jobs end with their last packets, each of which counts
+        // in the bin of its tail.
+        let end = if self.plan.traffic.is_empty() { Tick::MAX } else { self.end };
         let capacity = |at: usize| self.channel_flits(bin.min(end - at as Tick * bin));
         let part = |pick: fn(&Class, &Bin) -> (u64, usize)| {
             let value = |(class, at, b): &(&Class, usize, Bin)| {
