@@ -31,7 +31,7 @@ duration = "100 us"
 drain = "0 us"
 """
 
-LATENCY = {"message_latency_ns": {"mean": 100.0}}
+LATENCY = {"message_latency_ns": {"mean": 100.0}, "backlog_growth_ci95": 0.0}
 
 
 @pytest.fixture
@@ -84,9 +84,18 @@ def test_what_is_surely_accepted_and_refused_is_told_where_verdicts_are_unsure()
     )
     assert found.sure_between == (0.4, 0.8)
     assert (
-        "(not settled at 95 % confidence with these seeds: only that 0.400 is accepted and 0.800 is refused)"
-        in str(found)
-    )
+        "up to a load between 0.400 and 0.800, perhaps between 0.600 and 0.700 "
+        "(the first at 95 % confidence, the second not settled with these seeds)"
+    ) in str(found)
+
+
+def test_runs_that_agree_by_chance_settle_nothing(monkeypatch):
+    for half, sure in ((0.01, True), (0.2, False), (None, False)):
+        judge = saturation._Judge(None, "", 0.95, 3, "all", None, None, None)
+        facts = {"accepted": 1.0, "offered": 1.0, **LATENCY, "backlog_growth_ci95": half}
+        monkeypatch.setattr(judge, "_facts", lambda load, seeds, told=facts: [told] * seeds)
+        assert judge.accepts(0.3)
+        assert judge.sure is sure
 
 
 def test_one_seed_states_no_confidence(network):
@@ -167,7 +176,7 @@ def test_the_command_finds_what_two_senders_to_one_may_offer_in_closed_form(comm
     assert "searching traffic.pair.load for the load of which 'pair' is accepted" in err
     assert "load 0.53: refused, 94." in err
     assert " % of what is offered arrives (2 seeds)" in err
-    assert "load 0.51: accepted, 9" in err
+    assert "load 0.51: accepted (not sure), 9" in err
     status, out, _ = command("saturation", file, *SEARCH)
     assert (status, "accepts at least 97 % of what is offered up to a load between 0.5" in out) == (0, True)
     assert (tmp_path / "kept" / "points").is_dir()

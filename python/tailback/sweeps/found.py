@@ -80,6 +80,10 @@ class Saturation:
             min((tried.load for tried in self.tried if tried.sure and not tried.accepted), default=math.inf),
         )
 
+    @property
+    def _is_settled(self) -> bool:
+        return self.sure or self.sure_between == (self.accepted_load, self.refused_load)
+
     def __str__(self) -> str:
         """Both definitions in words: loads as a scenario has them, and all that arrives in percent."""
         load = "load per destination" if self.per_destination else "load"
@@ -103,13 +107,18 @@ class Saturation:
         if self.accepted_load == 0.0:
             return f"at no {load} that was tried, not even at {self.refused_load:.3f}"
         low, high = (f"{end:.{digits}f}" for end in (self.accepted_load, self.refused_load))
-        return f"up to a {load} between {low} and {high}"
+        accepted, refused = self.sure_between
+        if self._is_settled or accepted == 0 or math.isinf(refused):
+            return f"up to a {load} between {low} and {high}"
+        return f"up to a {load} between {accepted:.3f} and {refused:.3f}, perhaps between {low} and {high}"
 
     def _how_sure(self) -> str:
         confidence = f"{100 * self.confidence:.6g} % confidence"
-        if self.sure:
+        if self._is_settled:
             return f"each verdict at {confidence}"
         accepted, refused = self.sure_between
+        if accepted > 0 and math.isfinite(refused):
+            return f"the first at {confidence}, the second not settled with these seeds"
         told = [f"{accepted:.3f} is accepted"] if accepted > 0 else []
         told += [f"{refused:.3f} is refused"] if math.isfinite(refused) else []
         return (

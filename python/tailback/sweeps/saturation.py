@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,8 @@ def saturation(
     What must be accepted is the class `traffic`, or "all"; by default the class of that load. Goes on until
     the bracket is no wider than `tolerance`, by what refused loads tell and by bisection (`Bracket`). At each
     load two seeds are run, then one more at a time until the confidence interval of accepted / offered lies
-    on one side of 0.97, or `seeds` are used up.
+    on one side of 0.97, or `seeds` are used up. Runs of few messages may agree by chance: the interval is no
+    narrower than their own ones of what they leave behind give.
     `confidence` is that of the verdict at a load, however often it was looked at: each look has its part of
     the error (Bonferroni). What is accepted at full load is measured at a load of 1, whether or not that is
     in the bracket, and at `high` if the traffic cannot offer 1. `begun` is told the class that is judged when
@@ -157,6 +158,12 @@ def _latency(ran: list[dict[str, Any]], confidence: float) -> Interval:
     return mean_interval([math.nan if mean is None else mean for mean in means], confidence)
 
 
+def _own_half(ran: list[dict[str, Any]]) -> float:
+    """Half of the interval of the mean that the runs themselves give; NaN if one of them gives none."""
+    halves = [facts["backlog_growth_ci95"] for facts in ran]
+    return math.nan if None in halves else math.hypot(*halves) / len(halves)
+
+
 def _is_of_load(why: str) -> bool:
     """Whether a run failed for what its load does: it deadlocked, or held more than the scenario allows."""
     return is_deadlock(why) or "over the limit" in why
@@ -239,7 +246,9 @@ class _Judge:
             ran = self._facts(load, count)
             ratios = [facts["accepted"] / facts["offered"] for facts in ran]
             interval = mean_interval(ratios, 1 - (1 - self.confidence) / looks)
-            clear = not math.isnan(interval.half) and not interval.low < 1 - LOSS_MAX <= interval.high
+            own = _own_half(ran)
+            interval = replace(interval, half=max(interval.half, own))
+            clear = not math.isnan(interval.half + own) and not interval.low < 1 - LOSS_MAX <= interval.high
             if clear or count >= self.seeds:
                 accepted = interval.mean >= 1 - LOSS_MAX
                 return Tried(load, interval, accepted, clear, latency_ns=_latency(ran, self.confidence))
