@@ -44,6 +44,36 @@ def test_a_sweep_is_shown_as_one_object(command, swept):
     assert {row["accepted"] for row in rows} == {None}
 
 
+def test_points_are_shown_against_those_with_a_value(command, swept):
+    status, out, err = command("show", "done", "--against", "a = none")
+    assert (status, err) == (0, "")
+    assert "what points have more than those with a = none, seed by seed" in out
+    lines = [line.split("│") for line in out.splitlines() if "ecn threshold" in line]
+    assert [line[2].strip() for line in lines] == ["0 ± 0", "0 ± 0"]
+    status, out, _ = command("show", "done", "--against", "a=none", "--json")
+    assert {row["accepted"] for row in json.loads(out)["rows"]} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("against", "told"),
+    [("a", "'a' names no value"), ("b=1", "does not change 'b'"), ("a=lhrp", "no point has lhrp at a")],
+)
+def test_what_a_sweep_is_not_shown_against(command, swept, against, told):
+    status, _, err = command("show", "done", "--against", against)
+    assert (status, told in err) == (2, True)
+
+
+def test_what_may_not_be_stable_is_told(command, swept):
+    table = pq.read_table(swept)
+    at = table.column_names.index("stable")
+    classes = table["class"].to_pylist()
+    for states, told in (([None], False), ([True, None], True), ([True, False, None], True)):
+        column = [states[row // 2 % len(states)] for row in range(len(classes))]
+        pq.write_table(table.set_column(at, "stable", [column]), swept)
+        _, out, _ = command("show", "done")
+        assert ("stable" in out, "?: not to be told" in out) == (told, told)
+
+
 def test_points_that_gave_no_result_are_told_and_not_shown(command, swept):
     table = pq.read_table(swept)
     gone = table.slice(0, 1).to_pylist()[0] | {"class": None, "failed": "deadlock"}

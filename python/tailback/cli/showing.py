@@ -15,17 +15,26 @@ from tailback.errors import mistake
 from tailback.files import refuse_other, replace_text
 from tailback.result import PLOTS, VIEW
 from tailback.scenario import Scenario
-from tailback.sweeps import merged, store
+from tailback.sweeps import merged, paired, store
 from tailback.sweeps.store import Stored
 from tailback.words import counted
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
 
 def show(
     directories: Results,
     as_json: AsJson = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Of a sweep: what its points have more than those with this value, seed by seed.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Prints the tables of results, or of a sweep.
 
@@ -35,8 +44,10 @@ def show(
     with reporting():
         folder = store.sweep_of(list(dict.fromkeys(directories)))
         if folder is not None:
-            _show_sweep(store.read(folder), as_json)
+            _show_sweep(store.read(folder), as_json, against)
             return
+        if against is not None:
+            raise mistake("--against is for sweeps", "several results are shown side by side without it")
         results = inputs.results(list(dict.fromkeys(directories)), tables=())
     summaries = {label: result.summary for label, result in results.items()}
     if as_json:
@@ -45,15 +56,25 @@ def show(
         console.print_whole(result_tables.shown(summaries))
 
 
-def _show_sweep(stored: Stored, as_json: bool) -> None:
+def _show_sweep(stored: Stored, as_json: bool, against: str | None) -> None:
     from tailback.cli import sweep_shown  # late: it loads SciPy
 
+    table = stored.table if against is None else _differences(stored.table, against)
     _tell_lost(stored)
     if as_json:
-        rows = sweep_shown.facts(stored.table)
+        rows = sweep_shown.facts(table)
         console.print_json({"points": stored.points, "missing": stored.missing, "rows": rows})
-    else:
-        console.print_whole(sweep_shown.shown(stored.table, whole=not stored.missing))
+        return
+    if against is not None:
+        console.print_whole([f"what points have more than those with {against}, seed by seed"])
+    console.print_whole(sweep_shown.shown(table, whole=not stored.missing and against is None))
+
+
+def _differences(table: pa.Table, against: str) -> pa.Table:
+    key, equals, value = (part.strip() for part in against.partition("="))
+    if not equals:
+        raise mistake(f"{against!r} names no value", 'KEY=VALUE, such as "congestion_control.kind=none"')
+    return paired.differences(table, key, value)
 
 
 def _tell_lost(stored: Stored) -> None:

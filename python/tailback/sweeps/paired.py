@@ -1,0 +1,57 @@
+"""How much the points of a sweep differ from those under one value of a key, seed by seed.
+
+Runs that differ in a scheme or a network alone have the same arrivals under the same seed, so that the
+difference of two of them varies far less than either does (common random numbers: A. M. Law, “Simulation
+modeling and analysis”, section 11.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from tailback.errors import mistake
+from tailback.sweeps.merged import CLASS, FAILED, WARNINGS, column, swept
+from tailback.sweeps.space import told
+
+_Row = Mapping[str, Any]
+
+
+def differences(table: pa.Table, key: str, value: str) -> pa.Table:
+    """The table of a sweep with differences in place of what was measured.
+
+    Of each point that has another value at `key` than `value`, as the sweep tells it, what it has more than
+    the one that has that value and the same class, seed and other keys; null where either is not known.
+    Raises `InputError` if the sweep does not change the key or has no such value.
+    """
+    keys = swept(table)
+    if key not in keys:
+        raise mistake(f"the sweep does not change {key!r}", f"one of {', '.join(keys) or 'no keys'}")
+    rows = [row for row in table.to_pylist() if row[CLASS] is not None]
+    values = list(dict.fromkeys(told(row[key]) for row in rows))
+    if value not in values:
+        raise mistake(f"no point has {value} at {key}", f"one of {', '.join(values)}")
+    names = [name for name in (*keys, CLASS) if name != key]
+    base = {tuple(row[name] for name in names): row for row in rows if told(row[key]) == value}
+    kept = [name for name in table.column_names if name in keys or name in (CLASS, "directory")]
+    measured = [name for name in table.column_names if name not in (*kept, WARNINGS, FAILED)]
+    numbers = [name for name in measured if _is_number(table.schema.field(name).type)]
+    others = [
+        (row, base.get(tuple(row[name] for name in names), {})) for row in rows if told(row[key]) != value
+    ]
+    columns = {name: column([row[name] for row, _ in others]) for name in kept}
+    columns |= {
+        name: pa.array([_less(row, of, name) for row, of in others], pa.float64()) for name in numbers
+    }
+    return pa.table(columns)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _less(row: _Row, of: _Row, name: str) -> float | None:
+    first, second = row[name], of.get(name)
+    return None if first is None or second is None else float(first) - float(second)
