@@ -13,8 +13,9 @@ const TENTHS: usize = 10;
 /// The least number of independent values that give an interval.
 const LEAST: f64 = 5.0;
 
-/// Standard errors that chance does not exceed, for all practical purposes.
+/// Standard errors that chance does not exceed, for all practical purposes, and how many halves of a 95 % confidence interval they are.
 const ERRORS: f64 = 3.0;
+const SURELY: f64 = 1.5;
 
 /// Cuts a window into parts that differ by a tick at most.
 #[derive(Debug, Clone, Copy)]
@@ -35,19 +36,17 @@ impl Cut {
         (u128::from(at - self.start) * BATCHES as u128 / u128::from(self.length)) as usize
     }
 
-    /// Where a part of so many begins.
-    fn border(&self, part: usize, parts: usize) -> Tick {
-        self.start + (u128::from(self.length) * part as u128).div_ceil(parts as u128) as Tick
+    /// Where a batch begins.
+    fn border(&self, batch: usize) -> Tick {
+        self.start + (u128::from(self.length) * batch as u128).div_ceil(BATCHES as u128) as Tick
     }
 
-    /// The parts, of so many, that lie whole within a span of time, with their lengths.
-    fn within(&self, parts: usize, (from, to): (Tick, Tick)) -> impl Iterator<Item = (usize, f64)> {
-        let ends = move |part| (self.border(part, parts), self.border(part + 1, parts));
+    /// The batches that lie whole within a span of time, with their lengths.
+    fn within(&self, (from, to): (Tick, Tick)) -> impl Iterator<Item = (usize, f64)> {
+        let ends = move |batch| (self.border(batch), self.border(batch + 1));
         let whole = move |&(_, (start, end)): &(usize, (Tick, Tick))| from <= start && end <= to;
-        (0..parts)
-            .map(move |part| (part, ends(part)))
-            .filter(whole)
-            .map(|(part, (start, end))| (part, (end - start) as f64))
+        let all = (0..BATCHES).map(move |batch| (batch, ends(batch))).filter(whole);
+        all.map(|(batch, (start, end))| (batch, (end - start) as f64))
     }
 }
 
@@ -102,7 +101,7 @@ impl Batches {
 
     /// Half of the 95 % confidence interval of the sum per tick over a span of time, from the batches whole within it; none as above.
     pub fn half_of_rate(&self, cut: &Cut, span: (Tick, Tick)) -> Option<f64> {
-        let parts = Vec::from_iter(cut.within(BATCHES, span));
+        let parts = Vec::from_iter(cut.within(span));
         if (parts.iter().filter(|&&(batch, _)| self.0[batch].0 > 0).count() as f64) < LEAST {
             return None;
         }
@@ -133,57 +132,76 @@ impl Batches {
     }
 }
 
-/// How much more is given than taken: by how much what is left over grows in a span of time, as a share of what is given.
+/// By how much what is given and not yet taken grows in a span of time, as a share of what is given in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
     /// That share.
     pub share: f64,
-    /// Its standard error and the degrees of freedom of this, if there are enough tenths of the window for one.
-    error: Option<(f64, f64)>,
+    /// Half of its 95 % confidence interval, if enough of the window lies in the span.
+    pub half: Option<f64>,
 }
 
 impl Growth {
-    /// By the tenths of the window within a span of time.
+    /// By the straight line through what is left over at the end of each batch within a span of time.
     pub fn of(given: &Batches, taken: &Batches, cut: &Cut, span: (Tick, Tick)) -> Self {
-        let (given, taken) = (Vec::from_iter(given.tenths()), Vec::from_iter(taken.tenths()));
-        let tenths = Vec::from_iter(cut.within(TENTHS, span).map(|(tenth, _)| tenth));
-        let all: f64 = tenths.iter().map(|&tenth| given[tenth].1).sum();
-        if all == 0.0 {
-            return Self { share: 0.0, error: Some((0.0, LEAST - 1.0)) };
+        let batches = Vec::from_iter(cut.within(span).map(|(batch, _)| batch));
+        let all: f64 = batches.iter().map(|&batch| given.0[batch].1 as f64).sum();
+        if all == 0.0 || batches.len() < BATCHES / 2 {
+            return Self { share: 0.0, half: (all == 0.0).then_some(0.0) };
         }
-        let left = Vec::from_iter(tenths.iter().map(|&tenth| given[tenth].1 - taken[tenth].1));
-        let (count, growth) = (left.len() as f64, left.iter().sum::<f64>());
-        // Where little is left, what one tenth leaves the next takes: then this is more than the error.
-        let squares: f64 = left.iter().map(|one| (one - growth / count).powi(2)).sum();
-        let error = (squares * count / (count - 1.0)).sqrt() / all;
-        Self { share: growth / all, error: (count >= LEAST).then_some((error, count - 1.0)) }
-    }
-
-    /// Half of its 95 % confidence interval.
-    pub fn half(&self) -> Option<f64> {
-        self.error.map(|(error, freedom)| student(freedom) * error)
+        let left = batches.iter().scan(0.0, |sum, &batch| {
+            *sum += given.0[batch].1 as f64 - taken.0[batch].1 as f64;
+            Some(*sum)
+        });
+        let (slope, errors) = line(&Vec::from_iter(left));
+        let count = errors.len() as f64;
+        let squares = errors.iter().map(|error| error * error).sum::<f64>();
+        let worth = worth(&errors);
+        // Of the numbers from 1 to n, the squares of their distances from their mean.
+        let places = count * (count * count - 1.0) / 12.0;
+        let error = (squares / (count - 2.0) / places * count / worth).sqrt();
+        let half = student(worth.max(LEAST) - 1.0) * error * count;
+        Self { share: slope * count / all, half: Some(half / all) }
     }
 
     /// Whether what is given is taken: false if surely over 1 % is left over, true if surely less than 5 %; none if that cannot be told.
     pub fn is_stable(&self) -> Option<bool> {
-        let error = ERRORS * self.error?.0;
+        let error = SURELY * self.half?;
         if self.share - error > 0.01 { Some(false) } else { (self.share + error < 0.05).then_some(true) }
     }
 }
 
-/// Half of the 95 % confidence interval of the sum of errors, each of which may depend on that before it; none if they are worth fewer
-/// than five independent ones.
+/// The slope of the straight line next to values at equal distances, and what they are above it.
+fn line(values: &[f64]) -> (f64, Vec<f64>) {
+    let count = values.len() as f64;
+    let (middle, mean) = ((count - 1.0) / 2.0, values.iter().sum::<f64>() / count);
+    let place = |at: usize| at as f64 - middle;
+    let along: f64 = values.iter().enumerate().map(|(at, value)| place(at) * value).sum();
+    let slope = along / (count * (count * count - 1.0) / 12.0);
+    let above = values.iter().enumerate().map(|(at, value)| value - mean - slope * place(at));
+    (slope, above.collect())
+}
+
+/// How many independent errors some are worth, each of which may depend on that before it.
 ///
 /// Of errors with a correlation r from one to the next, which falls off by powers, n are worth n (1 - r) / (1 + r) independent ones. The
 /// correlation that is found is too low by (1 + 3 r) / n (M. G. Kendall, “Note on bias in the estimation of autocorrelation”,
 /// Biometrika 1954).
-fn half_of_sum(errors: &[f64]) -> Option<f64> {
+fn worth(errors: &[f64]) -> f64 {
     let count = errors.len() as f64;
     let squares = errors.iter().map(|error| error * error).sum::<f64>();
-    let next: f64 = errors.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let found = if squares > 0.0 { next / squares } else { 0.0 };
-    let correlation = (found + (1.0 + 3.0 * found.max(0.0)) / count).clamp(0.0, 1.0);
-    let worth = if squares > 0.0 { count * (1.0 - correlation) / (1.0 + correlation) } else { count };
+    if squares == 0.0 {
+        return count;
+    }
+    let found = errors.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
+    let correlation = (found + (1.0 + 3.0 * found.max(0.0)) / count).clamp(0.0, 0.99);
+    count * (1.0 - correlation) / (1.0 + correlation)
+}
+
+/// Half of the 95 % confidence interval of the sum of errors; none if they are worth fewer than five independent ones.
+fn half_of_sum(errors: &[f64]) -> Option<f64> {
+    let (count, worth) = (errors.len() as f64, worth(errors));
+    let squares = errors.iter().map(|error| error * error).sum::<f64>();
     (worth >= LEAST).then(|| student(worth - 1.0) * (squares / (count - 1.0) / worth).sqrt() * count)
 }
 
@@ -212,7 +230,7 @@ mod tests {
         let mut lengths = [0; BATCHES];
         (7..102).for_each(|at| lengths[uneven.batch(at)] += 1);
         assert!(lengths.iter().all(|length| [2, 3].contains(length)));
-        let told = Vec::from_iter(uneven.within(BATCHES, (7, 102)).map(|(_, length)| length as u64));
+        let told = Vec::from_iter(uneven.within((7, 102)).map(|(_, length)| length as u64));
         assert_eq!(told, lengths);
     }
 
@@ -331,9 +349,16 @@ mod tests {
         assert_eq!(of(|batch| 980 + 200 * (batch % 3), span), Some(false), "2 % are left over");
         assert_eq!(of(|_| 1190, span), Some(true), "by less than 1 %");
         assert_eq!(of(|batch| if batch % 5 == 0 { 6000 } else { 0 }, span), None, "as it comes");
-        assert_eq!(of(|_| 0, (0, 199)), None, "four tenths");
+        assert_eq!(of(|_| 0, (0, 199)), None, "less than half of the window");
         let nothing = Growth::of(&Batches::default(), &Batches::default(), &cut, span);
-        assert_eq!((nothing.is_stable(), nothing.half()), (Some(true), Some(0.0)));
+        assert_eq!((nothing.is_stable(), nothing.half), (Some(true), Some(0.0)));
+    }
+
+    #[test]
+    fn the_line_through_values_is_that_of_least_squares() {
+        let (slope, above) = line(&[1.0, 2.0, 2.0, 5.0]);
+        assert!((slope - 1.2).abs() < 1e-12);
+        assert!(above.iter().zip([0.3, 0.1, -1.1, 0.7]).all(|(found, told)| (found - told).abs() < 1e-12));
     }
 
     #[test]

@@ -114,8 +114,8 @@ impl Messages {
 }
 
 impl Class {
-    /// Mean, quantiles and largest of the slowdowns, as far as they are known without the messages that never arrived, and quantiles as
-    /// far as those above them are so many that they are not the largest; none if over 1 % never arrived.
+    /// Mean, quantiles and largest of the slowdowns: no mean if a message never arrived, no quantile that is one of these or the largest;
+    /// none at all if over 1 % never arrived.
     pub(super) fn slowdown_values(&self) -> [Option<f64>; 6] {
         let (all, missing) = (&self.slowdowns, self.probe.latency[2].missing());
         if all.is_empty() || self.saturated[2] {
@@ -128,7 +128,7 @@ impl Class {
             all.get(((share * due).ceil() as usize).max(1) - 1).copied().filter(|_| is_told)
         };
         let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let whole = |value: f64| (missing == 0).then_some(value);
-        [whole(mean), at(0.5), at(0.95), at(0.99), at(0.999), whole(all[all.len() - 1])]
+        let mean = (missing == 0).then_some(mean);
+        [mean, at(0.5), at(0.95), at(0.99), at(0.999), all.last().copied()]
     }
 }

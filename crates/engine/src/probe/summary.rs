@@ -147,8 +147,11 @@ impl Measured<'_> {
         classes[1..].iter().for_each(|other| all.merge(&other.probe));
         let ends = (sources.into_iter().collect(), destinations.len());
         let mut all = Class::new("all", all, ends, self.probes[0].window.0, self.window());
-        // Without those of a class that has no numbers, it would be that of the others.
-        all.saturated = std::array::from_fn(|at| classes.iter().any(|class| class.saturated[at]));
+        // Without those of traffic that has no numbers, it would be that of the others.
+        let traffic = &classes[..self.plan.traffic.len()];
+        for (at, saturated) in all.saturated.iter_mut().enumerate() {
+            *saturated |= traffic.iter().any(|class| class.saturated[at]);
+        }
         classes.push(all);
         classes
     }
@@ -192,7 +195,7 @@ impl Measured<'_> {
             if !of.is_empty() {
                 let growth = self.growth(class);
                 summary.insert("backlog_growth".into(), growth.share.into());
-                summary.insert("backlog_growth_ci95".into(), growth.half().into());
+                summary.insert("backlog_growth_ci95".into(), growth.half.into());
                 summary.insert("stable".into(), self.stable(of).into());
             }
             by_name.insert(class.name.clone(), summary.into());
@@ -264,7 +267,7 @@ impl Measured<'_> {
         }
         let quantile = |share| latency.quantile(share).map(|ticks| self.ns(ticks as f64));
         let mean = latency.mean(self.end).map(|mean| self.ns(mean));
-        let largest = (latency.missing() == 0).then(|| self.ns(latency.largest as f64));
+        let largest = Some(self.ns(latency.largest as f64));
         let half = latency.batches.half_of_mean().map(|half| self.ns(half));
         [mean, half, quantile(0.5), quantile(0.95), quantile(0.99), quantile(0.999), largest]
     }
