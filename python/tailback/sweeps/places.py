@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -41,6 +43,48 @@ def shadowed(scenario: Scenario, space: Space) -> Iterator[Problem]:
                     continue
                 yield Problem(told, path=f"sweep.{key}", help="sweep one of the two")
             found.append((key, own, axis))
+
+
+def dropped(scenario: Scenario, space: Space) -> Iterator[Problem]:
+    """Every value that replaces a table of the file by one of the same kind without what else the table has.
+
+    Who writes the kind alone means the file's own.
+    """
+    file = tomllib.loads(scenario.text)
+    at = dict(zip(space.keys, scenario.places(space.keys), strict=True))
+    for axis in space.axes:
+        for number, key in enumerate(axis.keys):
+            own = _found(file, at[key])
+            for value in [step[number] for step in axis.steps]:
+                given = {"kind": value} if isinstance(value, str) else value
+                if not isinstance(own, Mapping) or not isinstance(given, Mapping):
+                    continue
+                lost = {name: of for name, of in own.items() if name not in given}
+                if lost and given.get("kind") is not None and given["kind"] == own.get("kind"):
+                    names = " and ".join(f"{name} = {json.dumps(of)}" for name, of in lost.items())
+                    told = f"{given['kind']!r} in place of the file's [{key}] is without its {names}"
+                    yield Problem(
+                        told,
+                        path=f"sweep.{key}",
+                        help=f"{_inline({**own, **given})}, or leave it out of the file",
+                    )
+                    break
+
+
+def _found(table: Any, place: Place) -> Any:
+    """What stands at a place of a file; none if nothing does."""
+    for part in place:
+        if isinstance(table, list) and part.isdecimal() and int(part) < len(table):
+            table = table[int(part)]
+        elif isinstance(table, Mapping) and part in table:
+            table = table[part]
+        else:
+            return None
+    return table
+
+
+def _inline(table: Mapping[str, Any]) -> str:
+    return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in table.items()) + " }"
 
 
 def _any_sets(axis: Axis, key: str, rest: Place) -> bool:

@@ -133,7 +133,8 @@ def split(
             table = table.with_seeds(space({}, seeds))
         _refuse_replaced(scenario, table)
     whole = table if table is not None else space({}, 1)
-    problems = [placed(problem, text) for problem in places.shadowed(scenario, whole)]
+    problems = [*places.shadowed(scenario, whole), *places.dropped(scenario, whole)]
+    problems = [placed(problem, text) for problem in problems]
     if problems:
         raise InputError(problems)
     return scenario, whole
