@@ -8,6 +8,7 @@ if __name__ == "__main__":  # a sweep starts processes
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -91,7 +92,7 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         raise mistake(f"the sweep does not change {over!r}", f"one of {', '.join(swept) or 'no keys'}")
     if column not in table.column_names or not _is_numeric(table.schema.field(column).type):
         raise mistake(f"{column!r} is not measured", _asked_for(column, table.column_names))
-    name, factor, is_latency = QUANTITIES.get(column, (column, 1.0, False))
+    name, factor, is_latency = QUANTITIES.get(column) or _of_latencies(column) or (column, 1.0, False)
     # Of runs that are not stable latencies alone grow.
     kept = [key for key in table.column_names if is_latency or key != STABLE or key == column]
     rows = table.select(kept).to_pylist()
@@ -117,10 +118,12 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     with style.styled():
         figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
         # A line looks alike in all panels, also where one has no rows.
-        looks = _looks(list(dict.fromkeys(one for lines in known.values() for one in lines)))
+        every = list(dict.fromkeys(one for lines in known.values() for one in lines))
+        looks = _looks(every)
+        names = {one: _name(one, [lines[one] for lines in known.values() if one in lines]) for one in every}
         for (member, lines), axes in zip(known.items(), panels, strict=True):
             highest = _HIGHEST.get(column, math.inf)
-            _draw(axes, lines, looks, places, factor, highest, is_latency=is_latency)
+            _draw(axes, lines, looks, names, places, factor, highest, is_latency=is_latency)
             axes.set_ylabel(name)
             if len(members) > 1:
                 axes.set_title(style.folded(member), loc="left", fontsize="medium")
@@ -130,9 +133,33 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
             notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
         unit = places.unit or _SHARES.get(over.rpartition(".")[2], "")
         unit = f" [{unit}]" if unit else ""
-        panels[-1].set_xlabel("\n".join([f"{over}{unit}", *notes]))
+        panels[-1].set_xlabel(f"{over}{unit}")
+        style.notes(figure, notes)
         style.legend(figure, panels, title="\n".join(map(_folded, others)))
     return figure
+
+
+def _of_latencies(column: str) -> tuple[str, float, bool] | None:
+    """The name of the axis of any other latency or slowdown; none of something else."""
+    found = re.fullmatch(
+        r"(packet|network|message)_(latency|slowdown)_(mean|p50|p95|p99|p999|max)(_ns)?", column
+    )
+    if found is None:
+        return None
+    of, kind, quantity, _ = found.groups()
+    unit = " [{unit}]" if kind == "latency" else ""
+    name = f"network latency{unit}" if of == "network" else f"{of} {kind}{unit}"
+    return _QUANTILES[quantity] + name, 1.0, True
+
+
+_QUANTILES = {
+    "mean": "mean ",
+    "p50": "median ",
+    "p95": "95th percentile of\n",
+    "p99": "99th percentile of\n",
+    "p999": "99.9th percentile of\n",
+    "max": "largest ",
+}
 
 
 def _asked_for(column: str, measured: Sequence[str]) -> str:
@@ -288,10 +315,18 @@ def _points(lines: _Lines) -> list[Point]:
     return [point for line in lines.values() for point in line]
 
 
+def _name(combination: tuple[Any, ...], lines: Sequence[Sequence[Point]]) -> str:
+    """The name of a line, that of all panels."""
+    name = style.plain(", ".join(map(told, combination)))
+    is_drawn = any(point.is_known for points in lines for point in points)
+    return name if is_drawn or not name else f"{name} (no point)"
+
+
 def _draw(
     axes: Axes,
     lines: _Lines,
     looks: Mapping[tuple[Any, ...], tuple[int, int | None]],
+    names: Mapping[tuple[Any, ...], str],
     places: _Places,
     factor: float,
     highest: float,
@@ -301,12 +336,9 @@ def _draw(
     if is_latency:
         style.logarithmic(axes, "y")
     for combination, points in lines.items():
-        name = style.plain(", ".join(map(told, combination)))
-        if name and not any(point.is_known for point in points):
-            name += " (no point)"
         shown = [point.scaled(factor) for point in points]
         joined = not places.are_words
-        means.line(axes, shown, name, *looks[combination], joined=joined, highest=highest)
+        means.line(axes, shown, names[combination], *looks[combination], joined=joined, highest=highest)
     _set_scales(axes, places, is_latency=is_latency)
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tailback import InputError, curves
-from tailback.figures import gallery
+from tailback.figures import gallery, style
 from tailback.stats import mean_interval
 from tailback.sweeps.space import space
 
@@ -42,7 +42,7 @@ def drawn(figure, panel=0):
 
 def test_a_line_per_combination_and_the_mean_over_seeds():
     figure = curves.measured_over(swept_loads(), "accepted")
-    assert figure.axes[0].get_xlabel().splitlines()[0] == "traffic.a.load [share of injection bandwidth]"
+    assert figure.axes[0].get_xlabel() == "traffic.a.load [share of injection bandwidth]"
     assert drawn(figure) == {"par": [(0.1, 11.0), (0.5, 40.0)], "ugal": [(0.1, 10.0), (0.5, 50.0)]}
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["par", "ugal"]
     assert figure.legends[0].get_title().get_text() == "routing.kind"
@@ -61,7 +61,7 @@ def test_what_is_saturated_with_one_seed_has_no_point_and_the_figure_says_so():
     lines = drawn(figure)
     assert lines["par"][0] == (0.1, 110.0)
     assert all(math.isnan(y) for y in (lines["par"][1][1], lines["ugal"][0][1]))
-    assert "no point: saturated" in figure.axes[0].get_xlabel()
+    assert "no point: saturated" in figure.get_supxlabel()
 
 
 def test_a_line_has_a_gap_where_a_run_gave_no_result_and_the_figure_says_so():
@@ -79,7 +79,7 @@ def test_a_line_has_a_gap_where_a_run_gave_no_result_and_the_figure_says_so():
         assert where.tolist() == [0.1, 0.5, 0.9]
         assert values[[0, 2]].tolist() == pytest.approx([10.0, last])
         assert math.isnan(values[1])
-    notes = figure.axes[1].get_xlabel().splitlines()[1:]
+    notes = figure.get_supxlabel().splitlines()
     assert notes == ["left out: 1 of 3 runs, which gave no result"]
 
 
@@ -95,7 +95,7 @@ def test_a_mean_is_of_the_seeds_that_gave_results():
     )
     axes = curves.measured_over(swept, "accepted").axes[0]
     assert axes.lines[0].get_ydata().tolist() == pytest.approx([10.1, 30.1])
-    assert axes.get_xlabel().splitlines()[1:] == [
+    assert axes.figure.get_supxlabel().splitlines() == [
         "bars: 95 % confidence intervals over the seeds",
         "left out: 2 of 6 runs, which gave no result",
     ]
@@ -104,7 +104,7 @@ def test_a_mean_is_of_the_seeds_that_gave_results():
 def test_jobs_that_did_not_end_have_no_points_and_the_figure_says_so():
     times = {"communication_max_ns": [1000.0, None], "time_ns": pa.nulls(2)}
     swept = table(**{"job.a.ranks": [2, 4], "class": ["a"] * 2}, **times)
-    notes = curves.measured_over(swept, "communication_max_ns").axes[0].get_xlabel().splitlines()[1:]
+    notes = curves.measured_over(swept, "communication_max_ns").get_supxlabel().splitlines()
     assert notes == ["no point: a job that did not end, or no messages"]
     with pytest.raises(InputError, match=r"known of no point.*run.duration"):
         curves.measured_over(swept, "time_ns")
@@ -169,7 +169,7 @@ def test_figures_of_what_is_known_only(tmp_path):
 def bars_of(figure):
     """The lower and the upper end of each bar, and the notes under the axis."""
     segments = figure.axes[0].containers[0].lines[2][0].get_segments()
-    return [list(map(float, bar[:, 1])) for bar in segments], figure.axes[0].get_xlabel().splitlines()[1:]
+    return [list(map(float, bar[:, 1])) for bar in segments], figure.get_supxlabel().splitlines()
 
 
 def test_error_bars_are_the_interval_over_the_seeds():
@@ -207,8 +207,8 @@ def test_points_of_runs_that_are_not_stable_are_hollow():
     axes = curves.measured_over(swept, "message_latency_mean_ns").axes[0]
     hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "white"]
     assert [line.get_xdata().tolist() for line in hollow] == [[0.1]]
-    assert "hollow" in axes.get_xlabel()
-    assert "hollow" not in curves.measured_over(swept, "accepted").axes[0].get_xlabel()
+    assert "hollow" in axes.figure.get_supxlabel()
+    assert "hollow" not in curves.measured_over(swept, "accepted").get_supxlabel()
 
 
 def test_keys_that_change_together_are_one_line():
@@ -349,3 +349,45 @@ def test_a_sweep_is_drawn_as_its_table_is_and_anything_else_is_a_mistake():
     )
     with pytest.raises(InputError, match="is no sweep"):
         curves.measured_over([swept_loads()], "accepted")
+
+
+def test_a_narrow_figure_with_many_notes_has_room_for_its_data():
+    swept = swept_loads(stable=[True, False, True, True, True, True])
+    with style.width(3.3):
+        figure = curves.measured_over(swept, "message_latency_mean_ns")
+        figure.canvas.draw()
+    assert len(figure.get_supxlabel().splitlines()) > 2
+    assert figure.axes[0].get_window_extent().height / figure.dpi > 1.2
+
+
+def test_a_line_without_a_point_in_one_panel_only_has_one_name():
+    names = ["none", "lhrp"]
+    swept = table(
+        **{
+            "kind": names * 4,
+            "load": [0.1, 0.1, 0.2, 0.2] * 2,
+            "run.seed": [1] * 8,
+            "class": ["a"] * 4 + ["b"] * 4,
+            "time_ns": [None, 2.0, None, 3.0, 1.0, 2.0, 3.0, 4.0],
+        }
+    )
+    figure = curves.measured_over(swept, "time_ns")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == names
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("packet_latency_p999_ns", "99.9th percentile of\npacket latency [ns]"),
+        ("network_latency_max_ns", "largest network latency [ns]"),
+        ("message_slowdown_mean", "mean message slowdown"),
+    ],
+)
+def test_any_latency_is_drawn_as_one(column, name):
+    told = {
+        column: [100.0, 120.0, 300.0, 310.0, 150.0, 500.0],
+        "stable": [True, False, True, True, True, True],
+    }
+    axes = curves.measured_over(swept_loads(**told), column).axes[0]
+    assert (axes.get_ylabel(), axes.get_yscale()) == (name, "log")
+    assert "hollow" in axes.figure.get_supxlabel()

@@ -302,8 +302,13 @@ def notes(made: Figure, told: Sequence[str]) -> None:
     told = [*filter(None, [made.get_supxlabel()]), *told]
     if told:
         room = int(made.get_figwidth() * _letters())
-        lines = (line for note in told for part in note.split("\n") for line in wrap(part, room))
-        made.supxlabel("\n".join(lines), fontsize=0.9 * float(mpl.rcParams["font.size"]))
+        lines = [line for note in told for part in note.split("\n") for line in wrap(part, room)]
+        size = 0.9 * float(mpl.rcParams["font.size"])
+        if _is_narrow(made.get_figwidth()):
+            # They are many there, and would take their room from the data.
+            new = len(lines) - len(made.get_supxlabel().splitlines())
+            made.set_figheight(made.get_figheight() + 1.3 * size * new / 72)
+        made.supxlabel("\n".join(lines), fontsize=size)
 
 
 def _height(of: Legend, dpi: float) -> float:
