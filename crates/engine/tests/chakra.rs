@@ -182,6 +182,19 @@ fn the_host_the_accelerator_and_the_network_work_beside_each_other() {
 }
 
 #[test]
+fn communication_waits_for_neither_the_host_nor_the_accelerator() {
+    // What comes behind the operation would be late if this waited for what is computed beside it.
+    for on_host in [true, false] {
+        let nodes = [
+            computing(0, &[], 100, on_host),
+            collective(1, &[], ALL_REDUCE, 100_000, &[]),
+            computing(2, &[1], 50, !on_host),
+        ];
+        assert_eq!(outcome(&alike(2, &nodes), RINGS).0, 100_000.0, "on the host: {on_host}");
+    }
+}
+
+#[test]
 fn operations_of_a_group_are_done_one_after_the_other() {
     let twice = |more: [&[Vec<u8>]; 2]| {
         let nodes = [0, 1].map(|at| collective(at, &[], ALL_GATHER, 25_000, more[at as usize]));

@@ -5,14 +5,13 @@ use super::{Chakra, Mistake};
 use crate::workload::Setting;
 use crate::workload::mpi::Costs;
 use crate::workload::mpi::collective::{self, Call, Operation, Plan};
-use crate::workload::mpi::expansion::{self, Expansion, How, Refused, share};
+use crate::workload::mpi::expansion::{self, COMMUNICATION, Expansion, How, Refused, share};
 use crate::workload::mpi::graph::{self, Graph, Label, Node, Tags};
 use std::collections::BTreeMap;
 
-/// The processor of the host, the accelerator, and what messages take when they cost the software time.
-const HOST: u8 = 0;
-const ACCELERATOR: u8 = 1;
-const COMMUNICATION: u8 = 2;
+/// The processor of the host, and the accelerator: messages take neither.
+const HOST: u8 = COMMUNICATION + 1;
+const ACCELERATOR: u8 = COMMUNICATION + 2;
 
 /// A mistake in a rank's file.
 type Wrong = (u32, Mistake);

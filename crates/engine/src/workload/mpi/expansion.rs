@@ -15,6 +15,8 @@ const MEMORY_MAX: u64 = 4_000_000_000;
 pub const MESSAGE_BYTES: u64 = 3 * Graph::NODE_BYTES + 4 * Graph::EDGE_BYTES;
 /// Messages between two ranks are told apart by a number under this.
 const PAIR_MAX: u32 = 1 << 29;
+/// The processor that messages take when they cost the software time: what computes has others.
+pub const COMMUNICATION: u8 = 0;
 
 /// Why a trace cannot be expanded, and what would help.
 pub type Refused = (String, &'static str);
@@ -124,8 +126,9 @@ impl<'a> Expansion<'a> {
         if *number >= PAIR_MAX {
             return Err((format!("there are {PAIR_MAX} messages from task {from} to task {to}"), "fewer"));
         }
-        let send = self.add(from, Node { what: What::Send { to, bytes }, label, cpu: 0 })?;
-        let receive = self.add(to, Node { what: What::Receive { from, bytes }, label, cpu: 0 })?;
+        let send = self.add(from, Node { what: What::Send { to, bytes }, label, cpu: COMMUNICATION })?;
+        let receive =
+            self.add(to, Node { what: What::Receive { from, bytes }, label, cpu: COMMUNICATION })?;
         Ok((send, receive))
     }
 
