@@ -80,24 +80,32 @@ fn trace(nodes: &[Vec<u8>]) -> Vec<u8> {
     std::iter::once(&metadata).chain(nodes).flat_map(framed).collect()
 }
 
-/// A job of these files on a switch.
-fn scenario(files: &[Vec<u8>], changes: &str) -> Result<Scenario, String> {
-    let data: String = (0..)
-        .zip(files)
-        .map(|(rank, file)| format!("data.{rank} = \"{}\"\n", base64::encode(file)))
-        .collect();
+/// A job on a switch, by what stands in its table.
+fn on_a_switch(job: &str) -> Result<Scenario, String> {
     let text = format!(
         "[topology]\nkind = \"single-switch\"\nendpoints = 8\n[link]\nhost = \"5 ns\"\n[packet]\nflit = \"100 b\"\nmax = \"24 flits\"\n\
          [endpoint]\nacknowledge = false\n[routing]\nkind = \"minimal\"\n[run]\nduration = \"100 ms\"\n\
-         [[job]]\nname = \"trace\"\nworkload = \"chakra\"\nranks = {}\n{data}{changes}",
-        files.len()
+         [[job]]\nname = \"trace\"\n{job}"
     );
     Scenario::parse(&text, &[])
         .map_err(|problems| problems.iter().map(|problem| format!("{problem}\n")).collect())
 }
 
+/// A job of these files.
+fn scenario(files: &[Vec<u8>], changes: &str) -> Result<Scenario, String> {
+    let data: String = (0..)
+        .zip(files)
+        .map(|(rank, file)| format!("data.{rank} = \"{}\"\n", base64::encode(file)))
+        .collect();
+    on_a_switch(&format!("workload = \"chakra\"\nranks = {}\n{data}{changes}", files.len()))
+}
+
 fn try_run(files: &[Vec<u8>], changes: &str) -> Result<Output, String> {
-    match tailback_engine::run::run(&scenario(files, changes)?, &mut |_| true) {
+    output_of(&scenario(files, changes)?)
+}
+
+fn output_of(scenario: &Scenario) -> Result<Output, String> {
+    match tailback_engine::run::run(scenario, &mut |_| true) {
         Ok(output) => Ok(output),
         Err(RunError::Problems(problems)) => Err(told(&problems)),
         Err(other) => Err(format!("{other:?}")),
@@ -162,6 +170,27 @@ fn comm_size_is_what_each_rank_brings() {
     assert_eq!(sent(ALL_TO_ALL), (12, 12 * 1000));
     assert_eq!(sent(BROADCAST), (3, 3 * 4000));
     assert_eq!(sent(BARRIER), (8, 0));
+}
+
+#[test]
+fn an_operation_costs_the_software_as_much_as_a_workload_and_in_any_trace() {
+    let mpi = "mpi = { overhead = \"1 us\", delay = \"3 ns\", copy = \"1 Tb/s\", eager = \"1 GiB\", allreduce = \"ring\" }\n";
+    for (workload, message, in_chakra, in_vef) in [
+        ("allreduce", 256, (ALL_REDUCE, 256), "2 {} 256 256"),
+        ("alltoall", 50, (ALL_TO_ALL, 200), "7 {} 50 0"),
+    ] {
+        let alone = format!("workload = \"{workload}\"\nranks = 4\nmessage = \"{message} B\"\n{mpi}");
+        let of_task = |task: u32| format!("G0 0 {} 0 0 -1\n", in_vef.replace("{}", &task.to_string()));
+        let lines: String = (0..4).map(of_task).collect();
+        let vef = format!("workload = \"vef\"\ntext = '''VEF 4 0 1 1 4 FALSE\nC0 0 1 2 3\n{lines}'''\n{mpi}");
+        let [alone, vef] = [alone, vef].map(|job| {
+            let output = output_of(&on_a_switch(&job).unwrap()).unwrap();
+            output.summary["jobs"]["trace"]["time_ns"].as_f64().unwrap()
+        });
+        let chakra = outcome(&alike(4, &[collective(0, &[], in_chakra.0, in_chakra.1, &[])]), mpi).0;
+        assert_eq!((chakra, vef), (alone, alone), "{workload}");
+        assert!(alone > 6_000.0, "every step has a send and a receive: {alone}");
+    }
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn binary(graphs: &[Graph]) -> Vec<u8> {
             records.extend(peer.to_le_bytes());
             records.extend(amount.to_le_bytes());
             records.extend(tag.to_le_bytes());
-            records.extend([node.cpu, 0]);
+            records.extend([node.cpu.expect("a processor"), 0]);
             let (at_end, at_start) = graph.dependants(number as u32);
             for list in [at_end, at_start] {
                 records.extend((list.len() as u32).to_le_bytes());
@@ -139,7 +139,7 @@ fn processors_wildcards_tags_and_both_kinds_of_dependency_are_read_and_run() {
     let graphs = read_text(ALL, 1000).unwrap();
     let first = &graphs[0];
     assert_eq!(first.nodes()[0].what, What::Compute(100_000));
-    assert_eq!((first.nodes()[0].cpu, first.nodes()[1].cpu), (1, 0));
+    assert_eq!((first.nodes()[0].cpu, first.nodes()[1].cpu), (Some(1), Some(0)));
     assert_eq!((first.dependants(0), first.dependants(1)), ((&[][..], &[1][..]), (&[2][..], &[][..])));
     assert_eq!(graphs[1].nodes()[0].what, What::Receive { from: ANY, bytes: 10 });
     assert_eq!(graphs[1].nodes()[0].label, Label::AnyTag);

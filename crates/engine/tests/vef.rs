@@ -69,6 +69,16 @@ fn a_message_of_a_trace_costs_its_way_alone() {
     assert!(time > 5243.0 && time < 5400.0, "{time}");
 }
 
+/// Each of two tasks sends a message to the other: the receives are posted before, and cost the processor nothing.
+#[test]
+fn the_receive_of_a_message_of_a_trace_is_posted_in_advance() {
+    let time = |mpi: &str| {
+        let output = run("VEF 2 2 0 0 0 TRUE\n0 0 1 8 0 0 -1\n1 1 0 8 0 0 -1\n", mpi);
+        output.summary["jobs"]["trace"]["time_ns"].as_f64().unwrap()
+    };
+    assert_eq!(time("mpi = { overhead = \"1 us\" }"), time("") + 1000.0);
+}
+
 #[test]
 fn times_are_those_of_the_trace() {
     let end = |text: &str| {

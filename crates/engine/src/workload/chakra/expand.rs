@@ -131,8 +131,11 @@ fn node(
     let mut number = |to: u32, tag: u32| {
         tags.number(to, tag).ok_or_else(|| Mistake::at(place, Tags::TOO_MANY, "at most 32,768"))
     };
-    let computing =
-        |cpu| Node { what: graph::What::Compute(duration(chakra, record)), label: Label::AnyTag, cpu };
+    let computing = |cpu| Node {
+        what: graph::What::Compute(duration(chakra, record)),
+        label: Label::AnyTag,
+        cpu: Some(cpu),
+    };
     Ok(match record.what {
         What::Nothing | What::Collective { .. } => Node::delay(0),
         What::Memory => Node::delay(record.duration),
@@ -140,11 +143,15 @@ fn node(
         What::Accelerator { .. } => computing(ACCELERATOR),
         What::Send { to, bytes, tag } => {
             let to = other(to, "comm_dst")?;
-            Node { what: graph::What::Send { to, bytes }, label: number(to, tag)?, cpu: COMMUNICATION }
+            Node { what: graph::What::Send { to, bytes }, label: number(to, tag)?, cpu: Some(COMMUNICATION) }
         }
         What::Receive { from, bytes, tag } => {
             let from = other(from, "comm_src")?;
-            Node { what: graph::What::Receive { from, bytes }, label: number(rank, tag)?, cpu: COMMUNICATION }
+            Node {
+                what: graph::What::Receive { from, bytes },
+                label: number(rank, tag)?,
+                cpu: Some(COMMUNICATION),
+            }
         }
     })
 }

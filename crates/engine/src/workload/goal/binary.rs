@@ -223,7 +223,7 @@ impl Part<'_> {
             }
         };
         self.cursor.at = end;
-        Ok(Record { node: Node { what, label, cpu }, waits_for, at_end, at_start })
+        Ok(Record { node: Node { what, label, cpu: Some(cpu) }, waits_for, at_end, at_start })
     }
 
     fn peer(&self, peer: u32, may_be_any: bool) -> Result<u32, Mistake> {

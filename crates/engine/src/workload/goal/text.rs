@@ -150,7 +150,7 @@ impl<'a> Block<'_, 'a> {
                 return Err(self.reader.mistake(message, "calc, send or recv"));
             }
         }
-        node.cpu = self.attribute("cpu")?.unwrap_or(0);
+        node.cpu = self.attribute("cpu")?.or(Some(0));
         if word != "calc" {
             self.attribute("nic")?;
         }

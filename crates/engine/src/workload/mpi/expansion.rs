@@ -113,12 +113,17 @@ impl<'a> Expansion<'a> {
         self.builders[rank as usize].after(later, earlier);
     }
 
-    /// A message of no tag, whose receive is posted as soon as what it waits for allows: its send and its receive.
+    /// A message of no tag, whose receive stands for one that was posted in advance: its send and its receive.
     ///
     /// # Errors
     ///
     /// If it is too long, or there are too many.
     pub fn message(&mut self, from: u32, to: u32, bytes: u64) -> Result<(u32, u32), Refused> {
+        self.pair(from, to, bytes, None)
+    }
+
+    /// A message of no tag, with the processor that its receive takes: its send and its receive.
+    fn pair(&mut self, from: u32, to: u32, bytes: u64, receiving: Option<u8>) -> Result<(u32, u32), Refused> {
         self.sendable(bytes)?;
         let number = self.pairs.entry((from, to)).or_default();
         let label = Label::exact(*number);
@@ -126,9 +131,9 @@ impl<'a> Expansion<'a> {
         if *number >= PAIR_MAX {
             return Err((format!("there are {PAIR_MAX} messages from task {from} to task {to}"), "fewer"));
         }
-        let send = self.add(from, Node { what: What::Send { to, bytes }, label, cpu: COMMUNICATION })?;
-        let receive =
-            self.add(to, Node { what: What::Receive { from, bytes }, label, cpu: COMMUNICATION })?;
+        let send =
+            self.add(from, Node { what: What::Send { to, bytes }, label, cpu: Some(COMMUNICATION) })?;
+        let receive = self.add(to, Node { what: What::Receive { from, bytes }, label, cpu: receiving })?;
         Ok((send, receive))
     }
 
@@ -171,7 +176,7 @@ impl<'a> Expansion<'a> {
     ) -> Result<(), Refused> {
         for at in (0..members.len()).filter(|&at| at != root) {
             let (from, to) = if gathers { (at, root) } else { (root, at) };
-            let ends = self.message(members[from], members[to], bytes(at))?;
+            let ends = self.pair(members[from], members[to], bytes(at), Some(COMMUNICATION))?;
             for (place, node) in [(from, ends.0), (to, ends.1)] {
                 self.after(members[place], node, gates[place].0);
                 self.after(members[place], gates[place].1, node);
@@ -199,7 +204,8 @@ impl<'a> Expansion<'a> {
                         return Ok(ends);
                     }
                     let bytes = bytes(from, to, plan.bytes(part));
-                    let ends = self.message(members[from as usize], members[to as usize], bytes)?;
+                    let [sender, receiver] = [from, to].map(|place| members[place as usize]);
+                    let ends = self.pair(sender, receiver, bytes, Some(COMMUNICATION))?;
                     made.insert((from, to, step.round), ends);
                     Ok(ends)
                 };

@@ -74,14 +74,14 @@ pub struct Node {
     pub what: What,
     /// How its message is told apart.
     pub label: Label,
-    /// The processor that it takes.
-    pub cpu: u8,
+    /// The processor that it takes; none if it takes none, as a time that passes, or a receive that was posted in advance.
+    pub cpu: Option<u8>,
 }
 
 impl Node {
     /// A moment at which nothing happens.
     pub fn delay(ps: u64) -> Self {
-        Self { what: What::Delay(ps), label: Label::AnyTag, cpu: 0 }
+        Self { what: What::Delay(ps), label: Label::AnyTag, cpu: None }
     }
 }
 

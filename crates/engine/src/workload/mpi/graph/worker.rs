@@ -1,7 +1,7 @@
 //! A rank that works off its graph.
 use super::super::Costs;
 use super::super::mailbox::{Letter, Mailbox, Wanted};
-use super::{ANY, Graph, Label, Node, What};
+use super::{ANY, Graph, Node, What};
 use crate::units::Time;
 use crate::workload::ledger::Activity;
 use crate::workload::{Actions, Rank, first_few};
@@ -37,7 +37,8 @@ impl Worker {
     /// A rank that has not started.
     pub fn new(graphs: Arc<Vec<Graph>>, rank: u32, any_tag: bool, costs: Costs) -> Self {
         let graph = &graphs[rank as usize];
-        let cpus = graph.nodes.iter().map(|node| node.cpu as usize + 1).max().unwrap_or(0);
+        let cpus =
+            graph.nodes.iter().filter_map(|node| node.cpu).max().map_or(0, |last| usize::from(last) + 1);
         Self {
             left: graph.waits_for.clone(),
             undone: graph.nodes.len(),
@@ -62,19 +63,15 @@ impl Worker {
     /// Operations that may begin now wait for their processor.
     fn free(&mut self, nodes: &[u32], act: &mut Actions) {
         for &node in nodes {
-            let Node { what, cpu, label } = self.graph().nodes[node as usize];
-            // How long it takes the processor; none if it does not wait for it.
+            let Node { what, cpu, .. } = self.graph().nodes[node as usize];
             let occupied = match what {
-                What::Compute(time) => Some(time),
-                What::Delay(_) => None,
-                // A receive of a message with a number of its own stands for one that is posted in advance.
-                What::Receive { .. } if matches!(label, Label::Exact { .. }) => None,
-                What::Send { .. } | What::Receive { .. } => Some(self.costs.overhead),
+                What::Compute(time) | What::Delay(time) => time,
+                What::Send { .. } | What::Receive { .. } => self.costs.overhead,
             };
             self.under_way.insert(node, act.now);
             let mut begin = act.now;
-            if let Some(occupied) = occupied {
-                let free_at = &mut self.free_at[cpu as usize];
+            if let Some(cpu) = cpu {
+                let free_at = &mut self.free_at[usize::from(cpu)];
                 begin = begin.max(*free_at);
                 free_at.0 = begin.0.saturating_add(occupied);
             }
@@ -84,10 +81,9 @@ impl Worker {
 
     /// An operation begins.
     fn begin(&mut self, node: u32, act: &mut Actions) {
-        let Node { what, label, .. } = self.graph().nodes[node as usize];
+        let Node { what, label, cpu } = self.graph().nodes[node as usize];
         let (tag, instance) = label.parts();
-        let is_exact = matches!(label, Label::Exact { .. });
-        let ready = act.now.after(self.costs.overhead);
+        let ready = act.now.after(if cpu.is_some() { self.costs.overhead } else { 0 });
         match what {
             What::Send { to, bytes } => {
                 let letter = Letter { to, bytes, tag: tag.unwrap_or(0), instance };
@@ -95,7 +91,6 @@ impl Worker {
             }
             What::Receive { from, .. } => {
                 let from = (from != ANY).then_some(from);
-                let ready = if is_exact { act.now } else { ready };
                 self.mail.receive(ready, Wanted { from, tag, instance }, node, &self.costs, act);
             }
             What::Compute(time) | What::Delay(time) => {
