@@ -246,6 +246,22 @@ fn operations_go_in_the_order_of_their_dependencies_whatever_the_order_of_the_fi
 }
 
 #[test]
+fn what_ties_nodes_together_is_no_operation() {
+    let operations = |nodes: &[Vec<u8>]| {
+        let output = run(&alike(4, nodes), RINGS);
+        let operations = output.summary["jobs"]["trace"]["operations"].as_object().unwrap();
+        let count = |name: &str| operations.get(name).map_or(0, |found| found["count"].as_u64().unwrap());
+        ["compute", "isend", "irecv"].map(count)
+    };
+    let metadata = node(0, 1, &[], 0, &[]);
+    let nodes = [metadata, collective(1, &[0], ALL_REDUCE, 400, &[])];
+    assert_eq!(operations(&nodes), [0, 24, 24]);
+    // What computes without a duration does compute, and remote memory takes its time.
+    let nodes = [&nodes[..], &[computing(2, &[1], 0, true), node(3, 2, &[2], 4, &[])]].concat();
+    assert_eq!(operations(&nodes), [8, 24, 24]);
+}
+
+#[test]
 fn nodes_wait_for_control_dependencies_unless_they_are_ignored() {
     let nodes = [computing(0, &[], 10, false), collective(1, &[], ALL_GATHER, 25_000, &[called_by(0)])];
     let files = alike(2, &nodes);

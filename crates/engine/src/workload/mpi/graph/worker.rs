@@ -122,13 +122,17 @@ impl Worker {
     }
 
     fn finish(&mut self, node: u32, act: &mut Actions) {
-        let kind = match self.graph().nodes[node as usize].what {
+        let what = self.graph().nodes[node as usize].what;
+        let kind = match what {
             What::Send { .. } => Activity::Isend,
             What::Receive { .. } => Activity::Irecv,
             What::Compute(_) | What::Delay(_) => Activity::Compute,
         };
         let since = self.under_way.remove(&node).expect("an operation ends after it began");
-        act.ledger.overlapping(kind, Time(act.now.0 - since.0));
+        // A time of 0 ties others together, as the beginning of a collective operation does: it is no operation itself.
+        if what != What::Delay(0) {
+            act.ledger.overlapping(kind, Time(act.now.0 - since.0));
+        }
         if kind == Activity::Compute {
             self.computing -= 1;
             if self.computing == 0 {
