@@ -236,6 +236,19 @@ fn operations_of_a_group_are_done_one_after_the_other() {
 }
 
 #[test]
+fn nodes_of_an_allreduce_are_those_of_the_job() {
+    let of_group = |name: &str| trace(&[collective(0, &[], ALL_REDUCE, 8000, &[text("pg_name", name)])]);
+    let files: Vec<_> = (0..8).map(|rank| of_group(if rank % 2 == 0 { "1" } else { "2" })).collect();
+    let messages = |node: u32| {
+        let groups = "groups.text = '{\"1\": [0, 2, 4, 6], \"2\": [7, 5, 3, 1]}'";
+        outcome(&files, &format!("mpi = {{ allreduce = \"nodes\", node = {node} }}\n{groups}\n")).1
+    };
+    // One rank of each group in a node: a plain ring. Two: one step in each node, two between, one in each again.
+    assert_eq!(messages(2), 2 * 4 * 6);
+    assert_eq!(messages(4), 2 * 4 * 4);
+}
+
+#[test]
 fn operations_go_in_the_order_of_their_dependencies_whatever_the_order_of_the_file() {
     // The first in the file waits for the last; the other rank has them the other way round.
     let gather = collective(5, &[3], ALL_GATHER, 25_000, &[]);

@@ -4,7 +4,7 @@ use super::read::{Group, Record, Trace, What};
 use super::{Chakra, Mistake};
 use crate::workload::Setting;
 use crate::workload::mpi::Costs;
-use crate::workload::mpi::collective::{self, Call, Operation, Plan};
+use crate::workload::mpi::collective::{Call, Operation};
 use crate::workload::mpi::expansion::{self, COMMUNICATION, Expansion, How, Refused, share};
 use crate::workload::mpi::graph::{self, Graph, Label, Node, Tags};
 use std::collections::BTreeMap;
@@ -38,8 +38,8 @@ pub fn graphs(
     let collectives = collectives(traces, groups)?;
     let record = |of: &Collective| &traces[of.members[0] as usize].records[of.places[0]];
     let messages = |of: &Collective| {
-        let count = of.members.len() as u32;
-        Plan::new(call(record(of), count), 0, collective::Group::whole(count), costs).messages()
+        let call = call(record(of), of.members.len() as u32);
+        expansion::messages(call, of.members.iter().copied(), costs)
     };
     let counts: Vec<u64> = collectives.iter().map(messages).collect();
     let wrong = |of: &Collective, why| (of.members[0], refused(record(of), why));

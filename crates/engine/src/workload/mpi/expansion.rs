@@ -81,6 +81,12 @@ pub fn fits(counts: &[u64], memory: Option<u64>) -> Result<(), (usize, Refused)>
     Err((over, (message, help)))
 }
 
+/// How many messages a collective operation of these ranks of the job is cut into.
+pub fn messages(call: Call, members: impl ExactSizeIterator<Item = u32>, costs: &Costs) -> u64 {
+    let group = Group::whole(members.len() as u32);
+    Plan::new(call, 0, group, &costs.among(members)).messages()
+}
+
 /// The bytes of one of `count` equal parts of a vector: they differ by a byte at most and come to the whole.
 pub fn share(whole: u64, place: u32, count: u32) -> u64 {
     let before = |place: u32| u128::from(whole) * u128::from(place) / u128::from(count);
@@ -192,6 +198,7 @@ impl<'a> Expansion<'a> {
         (call, costs): (Call, &Costs),
         bytes: &dyn Fn(u32, u32, u64) -> u64,
     ) -> Result<(), Refused> {
+        let costs = &costs.among(members.iter().copied());
         // Messages by sender, receiver and round: the end that comes first in the loop makes both.
         let mut made: HashMap<(u32, u32, u16), (u32, u32)> = HashMap::new();
         for (at, &rank) in members.iter().enumerate() {

@@ -51,7 +51,7 @@ pub struct Mpi {
     pub allreduce: AllreduceChoice,
     /// The largest allreduce that `allreduce = "automatic"` does by recursive doubling. Source: CODES, 2048 B.
     pub allreduce_short: Size,
-    /// Ranks of a node in `allreduce = "nodes"`, one behind the other. Source: ours, 8 accelerators.
+    /// Ranks of a node in `allreduce = "nodes"`, one behind the other: of 8, ranks 0 to 7 of the job, 8 to 15 and so on. Source: ours, 8 accelerators.
     pub node: NonZeroU32,
     /// How a reduce-scatter is cut into messages.
     pub reduce_scatter: ReduceScatterChoice,
@@ -159,7 +159,8 @@ pub enum AllreduceChoice {
     /// Recursive halving, then recursive doubling, of parts of the vector (Rabenseifner).
     ReduceScatterAllgather,
     /// Round rings in nodes of `node` ranks and between them: a reduce-scatter in each node, an allreduce of each part among the ranks
-    /// of the same place in all nodes, and an allgather in each node. `ring` if the ranks are no whole number of nodes.
+    /// of the same place in all nodes, and an allgather in each node. `ring` if those that do it do not fill nodes evenly, one node behind
+    /// the other: if they are no whole number of nodes, say, or a group in which ranks of a node do not follow each other.
     Nodes,
 }
 
@@ -201,6 +202,17 @@ impl Costs {
             allgather: mpi.allgather,
             allgather_short: scale.bytes(mpi.allgather_short),
             alltoall: mpi.alltoall,
+        }
+    }
+
+    /// The same for a group whose ranks are numbered by their places in it: they are these of the job, in their order in it.
+    pub fn among(&self, ranks: impl Iterator<Item = u32>) -> Self {
+        if self.allreduce != AllreduceChoice::Nodes {
+            return *self;
+        }
+        match collective::of_each_node(ranks, self.node) {
+            Some(each) => Self { node: each, ..*self },
+            None => Self { allreduce: AllreduceChoice::Ring, ..*self },
         }
     }
 

@@ -5,7 +5,7 @@ use super::shape::{
 use super::text::{After, Collective, Member, Mistake, Trace, When};
 use crate::workload::Setting;
 use crate::workload::mpi::Costs;
-use crate::workload::mpi::collective::{Call, Group, Operation, Plan};
+use crate::workload::mpi::collective::{Call, Operation};
 use crate::workload::mpi::expansion::{self, Expansion, Gates, How, Refused};
 use crate::workload::mpi::graph::{Graph, Node};
 
@@ -33,10 +33,10 @@ fn refused(line: usize, (message, help): Refused) -> Mistake {
 /// Refuses a trace whose collective operations would be cut into more messages than memory holds, before they are.
 fn fits(trace: &Trace, costs: &Costs, memory: Option<u64>) -> Result<(), Mistake> {
     let messages = |collective: &Collective| {
-        let ranks = collective.members.len() as u32;
-        let star = u64::from(ranks) - 1;
-        call(collective)
-            .map(|call| call.map_or(star, |call| Plan::new(call, 0, Group::whole(ranks), costs).messages()))
+        let star = collective.members.len() as u64 - 1;
+        let tasks = collective.members.iter().map(|member| member.task);
+        let cut = |call| expansion::messages(call, tasks, costs);
+        call(collective).map(|call| call.map_or(star, cut))
     };
     let counts = trace.collectives.iter().map(messages).collect::<Result<Vec<u64>, _>>()?;
     expansion::fits(&counts, memory).map_err(|(over, why)| refused(trace.collectives[over].line, why))

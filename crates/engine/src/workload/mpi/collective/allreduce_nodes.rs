@@ -2,8 +2,20 @@
 //! the same place add up their parts round rings between the nodes, and the parts go round in each node (the decomposition of
 //! BlueConnect, Cho and others, MLSys 2019, in two levels).
 use super::{Me, Part, Step, allgather, allreduce_ring, reduce_scatter};
+use std::collections::BTreeSet;
 
-/// A part of a node's sum is as many units as there are nodes.
+/// How many of a group's ranks, which are given in their order in it, are in each node of `node` ranks of the job; none if they do
+/// not fill their nodes evenly, one node behind the other.
+pub fn of_each_node(ranks: impl Iterator<Item = u32>, node: u32) -> Option<u32> {
+    let nodes: Vec<u32> = ranks.map(|rank| rank / node).collect();
+    let runs: Vec<&[u32]> = nodes.chunk_by(|one, next| one == next).collect();
+    let distinct: BTreeSet<u32> = runs.iter().map(|run| run[0]).collect();
+    let each = runs.first()?.len();
+    let is_even = distinct.len() == runs.len() && runs.iter().all(|run| run.len() == each);
+    is_even.then_some(each as u32)
+}
+
+/// There are `node` ranks of the group in each node. A part of a node's sum is as many units as there are nodes.
 pub(super) fn step(me: Me, node: u32, number: u32) -> Option<Step> {
     let nodes = me.ranks / node;
     let (place, own) = (me.rank % node, me.rank / node);

@@ -20,6 +20,8 @@ mod reduce_scatter;
 mod semantics;
 mod tree;
 
+pub use allreduce_nodes::of_each_node;
+
 /// An operation of all ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -96,7 +98,7 @@ pub enum Allreduce {
     Ring,
     /// Recursive halving, then doubling.
     ReduceScatterAllgather,
-    /// Round rings in nodes of so many ranks, and between them.
+    /// Round rings in nodes of so many ranks of the job, and between them.
     Nodes(u32),
 }
 
@@ -260,8 +262,12 @@ impl Plan {
             Operation::Reduce => (Algorithm::TreeUp, 1),
             Operation::Allreduce => match costs.allreduce(call.bytes) {
                 Allreduce::RecursiveDoubling => (Algorithm::Doubling, 1),
-                Allreduce::Nodes(node) if ranks.is_multiple_of(node) => (Algorithm::ReduceNodes(node), ranks),
-                Allreduce::Ring | Allreduce::Nodes(_) => (Algorithm::ReduceRing, ranks),
+                Allreduce::Nodes(node) => match of_each_node((0..ranks).map(|place| group.rank(place)), node)
+                {
+                    Some(each) => (Algorithm::ReduceNodes(each), ranks),
+                    None => (Algorithm::ReduceRing, ranks),
+                },
+                Allreduce::Ring => (Algorithm::ReduceRing, ranks),
                 Allreduce::ReduceScatterAllgather => (Algorithm::Halving, halves),
             },
             Operation::ReduceScatter => (Algorithm::Scatter(costs.reduce_scatter(call.bytes)), ranks),

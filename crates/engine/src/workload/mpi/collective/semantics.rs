@@ -261,6 +261,46 @@ fn nobody_leaves_a_barrier_before_all_have_come() {
     }
 }
 
+/// What every rank of a group sends and receives, under these costs.
+fn steps_of(group: Group, costs: &Costs) -> Vec<Vec<Step>> {
+    let steps = |place: u32| {
+        let plan = Plan::new(Call::allreduce(4096), group.rank(place), group, costs);
+        (0..).map_while(|number| plan.step(number)).collect()
+    };
+    (0..group.size).map(steps).collect()
+}
+
+/// Ranks 0 to 7 of the job are a node, 8 to 15 the next, and so on, whatever the places of those that do an allreduce.
+#[test]
+fn nodes_are_those_of_the_job_not_of_the_group() {
+    let nodes = |node: u32| {
+        costs(|mpi| (mpi.allreduce, mpi.node) = (AllreduceChoice::Nodes, node.try_into().unwrap()))
+    };
+    let rings = costs(|mpi| mpi.allreduce = AllreduceChoice::Ring);
+    let around = |size: u32, stride: u32| Group::around(3 * stride, size, stride);
+    // No two of a group share a node, or all do, or one node has more of them than another.
+    for (size, stride) in [(16, 8), (16, 16), (8, 1), (5, 3), (12, 1)] {
+        let group = around(size, stride);
+        assert_eq!(steps_of(group, &nodes(8)), steps_of(group, &rings), "{size} with a stride of {stride}");
+    }
+    // Two or four share one.
+    for (size, stride, each) in [(16, 4, 2), (16, 2, 4), (8, 2, 4)] {
+        let shared = around(size, stride);
+        let messages = Plan::new(Call::allreduce(4096), shared.first, shared, &nodes(8)).messages();
+        assert_eq!(messages, u64::from(2 * size * (each - 1 + size / each - 1)));
+        assert_ne!(steps_of(shared, &nodes(8)), steps_of(shared, &rings));
+    }
+}
+
+#[test]
+fn ranks_in_any_order_share_the_nodes_of_the_job() {
+    let each = |ranks: &[u32]| of_each_node(ranks.iter().copied(), 4);
+    assert_eq!(each(&[4, 6, 1, 3, 8, 11]), Some(2));
+    assert_eq!(each(&[0, 4, 8]), Some(1));
+    assert_eq!(each(&[0, 1, 4]), None, "one more in a node than in the other");
+    assert_eq!(each(&[0, 4, 1, 5]), None, "those of a node do not follow each other");
+}
+
 #[test]
 fn the_parts_of_a_vector_have_all_its_bytes() {
     let costs = costs(|mpi| mpi.allreduce = AllreduceChoice::Ring);
