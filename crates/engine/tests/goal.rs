@@ -199,6 +199,29 @@ fn a_receive_of_any_tag_takes_the_messages_of_a_sender_in_their_order() {
     assert_eq!(time_of(&trace(2)), time_of(&trace(1)));
 }
 
+/// More long messages than there are numbers, on ways of different lengths: one asks before the data of the one that had its number
+/// before have come.
+#[test]
+fn long_messages_may_overtake_the_data_of_those_whose_numbers_they_have() {
+    let many = |operation: &str| format!("{operation}\n").repeat(18_000);
+    let trace = format!(
+        "num_ranks 2\nrank 0 {{ {} }}\nrank 1 {{ {} }}",
+        many("send 64b to 1"),
+        many("recv 64b from 0")
+    );
+    let text = format!(
+        "[topology]\n{NETWORK}\n[link]\nbandwidth = \"512 Gb/s\"\nhost = \"10 ns\"\nlocal = \"20 ns\"\nglobal = \"300 ns\"\n\
+         [packet]\nflit = \"64 B\"\nmax = \"2 KiB\"\n[routing]\nkind = \"valiant\"\n\
+         [[job]]\nname = \"trace\"\nworkload = \"goal\"\nplacement = [0, 21]\n\
+         mpi = {{ eager = \"1 B\", copy = \"1000 Tb/s\", overhead = \"0 ns\", delay = \"0 ns\" }}\ntext = {}\n[run]\nduration = \"200 ms\"\n",
+        Scenario::quoted(&trace)
+    );
+    let output = tailback_engine::run::run(&read(&text), &mut |_| true).unwrap();
+    let job = &output.summary["jobs"]["trace"];
+    assert_eq!((&job["delivered_messages"], &job["unfinished_ranks"]), (&54_000.into(), &0.into()));
+    assert_eq!(output.summary["warnings"], Value::Array(vec![]));
+}
+
 #[test]
 fn every_receiver_has_tags_of_its_own() {
     let sends =

@@ -89,6 +89,8 @@ pub struct Mailbox {
     meeting: Meeting,
     /// Receives whose data was asked for, by sender, tag and number.
     expected: Keyed<Key, Waiting>,
+    /// Receives that have met a request with the number of data that have left and not come: these are asked for when those are here.
+    behind: VecDeque<(Key, Waiting)>,
     /// Messages that came before their turn, by where that is kept, and number.
     early: Keyed<Key, Wire>,
     /// More of them with the same place and number, in the order in which they came.
@@ -213,9 +215,14 @@ impl Mailbox {
                 act.send(act.now.after(costs.delay), from, sending.bytes, data.pack());
             }
             Kind::Data => {
-                let posted = self.expected.remove(key(from, wire.tag, wire.sequence));
+                let place = key(from, wire.tag, wire.sequence);
+                let posted = self.expected.remove(place);
                 let posted = posted.expect("law broken: data that nobody asked for");
                 self.done.push((posted.what, act.now.max(posted.since)));
+                let next = self.behind.iter().position(|(other, _)| *other == place);
+                if let Some((_, next)) = next.and_then(|at| self.behind.remove(at)) {
+                    self.matched(from, wire, next, act.now.max(next.since), costs, act);
+                }
             }
             Kind::Eager | Kind::Request => self.arrive(from, wire, costs, act),
         }
@@ -292,8 +299,12 @@ impl Mailbox {
             self.done.push((posted.what, at));
             return;
         }
-        let earlier = self.expected.insert(key(from, wire.tag, wire.sequence), posted);
-        assert!(earlier.is_none(), "law broken: two receives wait for data of the same sequence number");
+        let place = key(from, wire.tag, wire.sequence);
+        if let Some(earlier) = self.expected.insert(place, posted) {
+            // Numbers are free again when their data have left, and a request may overtake these.
+            self.expected.insert(place, earlier);
+            return self.behind.push_back((place, posted));
+        }
         let clear = Wire { kind: Kind::Clear, ..wire };
         act.send(at.after(costs.delay), from, costs.control, clear.pack());
     }
@@ -326,7 +337,8 @@ impl Mailbox {
             meeting.waiting.len() - meeting.messages
                 + meeting.open.len()
                 + self.sending.len()
-                + self.expected.len(),
+                + self.expected.len()
+                + self.behind.len(),
         )
     }
 }
@@ -373,6 +385,16 @@ mod tests {
     fn sends(mail: &mut Mailbox, request: Request) -> Vec<Request> {
         let letter = Letter { to: 1, bytes: 8, tag: 5, instance: None };
         done(mail, |mail, costs, act| mail.send(Time(0), letter, request, costs, act))
+    }
+
+    /// A part of a long message arrives: whether its data, or those of another, are asked for then.
+    fn asks(mail: &mut Mailbox, kind: Kind, sequence: u16) -> bool {
+        let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
+        let (costs, mut agenda, mut ledger) =
+            (Costs::new(&Mpi::default(), &scale), Agenda::default(), Ledger::default());
+        let mut act = Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+        mail.on_delivered(3, Wire { kind, sequence, tag: 5 }.pack(), &costs, &mut act);
+        !agenda.0.is_empty()
     }
 
     fn leaves(mail: &mut Mailbox, sequence: u16) -> Vec<Request> {
@@ -462,6 +484,22 @@ mod tests {
         assert_eq!(mail.left_over().0, all as usize - 2);
         assert_eq!(late.map(|message| arrives(&mut mail, message)), [all as usize - 3, 3]);
         assert_eq!(mail.left_over(), (0, 0));
+    }
+
+    /// The sender has the number again when the data have left, and they may be overtaken.
+    #[test]
+    fn data_are_not_asked_for_while_others_of_their_number_have_not_come() {
+        let mut mail = Mailbox::default();
+        let all = Request::from(SEQUENCES);
+        (0..=all).for_each(|request| assert!(receives(&mut mail, 3, request).is_empty()));
+        assert!((0..SEQUENCES).all(|sequence| asks(&mut mail, Kind::Request, sequence)));
+        assert!(!asks(&mut mail, Kind::Request, 0), "those of the first message are under way");
+        assert_eq!(mail.left_over(), (0, all as usize + 1));
+        assert!(!asks(&mut mail, Kind::Data, 1), "those of another tell nothing");
+        assert!(asks(&mut mail, Kind::Data, 0));
+        assert!(!asks(&mut mail, Kind::Data, 0));
+        assert_eq!(mail.done.drain(..).map(|(request, _)| request).collect::<Vec<_>>(), [1, 0, all]);
+        assert_eq!(mail.left_over(), (0, all as usize - 2));
     }
 
     #[test]

@@ -27,7 +27,10 @@ impl Mailbox {
         let posted = self.inbound.iter().filter(|(_, pair)| pair.receives).flat_map(|(key, pair)| {
             self.meeting.waiting.iter(&pair.waiting).map(move |posted| (key, posted))
         });
-        for (key, posted) in posted.chain(self.expected.iter()).filter(|(_, posted)| of(posted.what)) {
+        let behind = self.behind.iter().map(|(key, posted)| (*key, posted));
+        for (key, posted) in
+            posted.chain(self.expected.iter()).chain(behind).filter(|(_, posted)| of(posted.what))
+        {
             let (from, tag) = parts(key);
             receives(from, tag, posted.order);
         }
@@ -47,6 +50,7 @@ impl Mailbox {
         let others = self.crowded.capacity() * size_of::<(Key, Wire)>()
             + open.capacity() * size_of::<(Wanted, Waiting)>()
             + self.done.capacity() * size_of::<(Request, Time)>()
+            + self.behind.capacity() * size_of::<(Key, Waiting)>()
             + held * size_of::<(Time, Letter, Request)>();
         (tables + self.sending.memory() + waiting.memory() + others) as u64
     }
