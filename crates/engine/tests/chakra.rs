@@ -42,6 +42,11 @@ fn text(name: &str, value: &str) -> Vec<u8> {
     block(10, &[block(1, name.as_bytes()), block(29, value.as_bytes())].concat())
 }
 
+/// For each dimension, whether an operation is of it.
+fn involved(flags: &[u8]) -> Vec<u8> {
+    block(10, &[block(1, b"involved_dim"), block(28, &block(1, flags))].concat())
+}
+
 /// A node of a type that waits for others and takes so many us.
 fn node(id: u64, kind: u64, after: &[u64], us: u64, attributes: &[Vec<u8>]) -> Vec<u8> {
     let after = after.iter().flat_map(|&id| varint(id)).collect::<Vec<u8>>();
@@ -319,13 +324,14 @@ fn groups_are_told_by_the_scenario_by_the_trace_and_by_dimensions() {
         trace(&[metadata, of_group("5")])
     };
     assert_eq!(outcome(&["[0, 1]", "[1, 0]", "[2, 3]", "[2, 3]"].map(own), ""), alone);
-    // The group 0 is all ranks.
+    // The group 0 is all ranks, whoever says so.
+    let zero = alike(3, &[of_group("0")]);
+    assert_eq!(outcome(&zero, "groups.text = '{\"0\": [2, 1, 0]}'\n"), outcome(&zero, ""));
     let mixed = [of_group("0"), of_group(""), collective(1, &[], ALL_GATHER, 1000, &[])];
     assert_eq!(outcome(&mixed.map(|node| trace(&[node])), "").1, 6);
     // Of a job of 2 by 2 ranks, along one dimension and along the other.
-    for involved in [[1, 0], [0, 1]] {
-        let dims = block(10, &[block(1, b"involved_dim"), block(28, &block(1, &involved))].concat());
-        let files = alike(4, &[collective(0, &[], ALL_GATHER, 1000, &[dims])]);
+    for flags in [[1, 0], [0, 1]] {
+        let files = alike(4, &[collective(0, &[], ALL_GATHER, 1000, &[involved(&flags)])]);
         assert_eq!(outcome(&files, "dims = [2, 2]\n"), alone);
     }
 }
@@ -359,6 +365,14 @@ fn what_files_do_not_tell_is_told() {
     ] {
         assert!(warnings.contains(expected), "{warnings}");
     }
+    let along = |flags: &[u8]| collective(0, &[], ALL_REDUCE, 8, &[involved(flags)]);
+    let warnings = |flags: &[u8]| {
+        run(&alike(2, &[along(flags)]), "dims = [2, 1]\n").summary["warnings"].as_array().unwrap().clone()
+    };
+    let lonely =
+        "job \"trace\": 2 collective operations are of one rank each, by its dimensions, and send nothing";
+    assert_eq!(warnings(&[0, 1]), [lonely]);
+    assert!(warnings(&[1, 0]).is_empty());
 }
 
 #[test]
@@ -366,7 +380,7 @@ fn every_mistake_is_told_with_its_rank_and_node() {
     let whole = trace(&[collective(4, &[], ALL_REDUCE, 8, &[])]);
     let all_to_all = trace(&[collective(4, &[], ALL_TO_ALL, 8, &[])]);
     let named = trace(&[collective(4, &[], ALL_REDUCE, 8, &[text("pg_name", "3")])]);
-    let along = block(10, &[block(1, b"involved_dim"), block(28, &block(1, &[1, 0]))].concat());
+    let [along, of_three] = [&[1, 0][..], &[1, 1, 0]].map(involved);
     let one = |node: Vec<u8>| vec![trace(&[node]), trace(&[])];
     let cases: Vec<(Vec<Vec<u8>>, &str, &str)> = vec![
         (vec![vec![], whole.clone()], "", "data.0: rank 0: no trace is given"),
@@ -410,6 +424,11 @@ fn every_mistake_is_told_with_its_rank_and_node() {
         (vec![named.clone(), named.clone()], "groups.text = '{\"3\": 1}'\n", "groups.text: invalid type"),
         (
             vec![whole.clone(), whole.clone()],
+            "groups.text = '{\"0\": [1]}'\n",
+            "groups.text: the process group \"0\" is told to have the ranks [1], but it is always all ranks, here 2",
+        ),
+        (
+            vec![whole.clone(), whole.clone()],
             "dims = [3]\n",
             "dims: the product of the dimensions is not the number of ranks, 2",
         ),
@@ -417,6 +436,11 @@ fn every_mistake_is_told_with_its_rank_and_node() {
             alike(2, &[collective(0, &[], ALL_REDUCE, 8, &[along])]),
             "",
             "it is of some dimensions of the job only",
+        ),
+        (
+            alike(2, &[collective(0, &[], ALL_REDUCE, 8, &[of_three])]),
+            "dims = [2]\n",
+            "node 0 (\"op\"): its involved_dim tells of 3 dimensions, and the job has 1 (a size for each in dims",
         ),
         (vec![whole.clone(), whole.clone()], "data.2 = \"AAAA\"\n", "data.2: the job has 2 ranks"),
         (

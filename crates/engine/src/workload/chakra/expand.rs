@@ -1,5 +1,5 @@
 //! From the files of all ranks to what each does: collective operations cut into messages.
-use super::groups::Members;
+use super::groups::{self, Members};
 use super::read::{Group, Record, Trace, What};
 use super::{Chakra, Mistake};
 use crate::workload::Setting;
@@ -253,6 +253,9 @@ pub fn notes(chakra: &Chakra, traces: &[Trace]) -> Vec<String> {
     let rootless = count(&|record| {
         matches!(record.what, What::Collective { operation: Operation::Broadcast | Operation::Reduce, .. })
     });
+    let alone = count(
+        &|record| matches!(&record.what, What::Collective { group, .. } if groups::is_alone(group, &chakra.dims)),
+    );
     let dangling: usize = traces.iter().map(|trace| trace.dangling.len()).sum();
     let ignored: u64 = traces.iter().map(|trace| trace.ignored).sum();
     let notes = [
@@ -271,6 +274,12 @@ pub fn notes(chakra: &Chakra, traces: &[Trace]) -> Vec<String> {
         (
             rootless > 0,
             "the root of its broadcasts and reductions is taken to be the first rank of the group".into(),
+        ),
+        (
+            alone > 0,
+            format!(
+                "{alone} collective operations are of one rank each, by its dimensions, and send nothing"
+            ),
         ),
     ];
     notes.into_iter().filter_map(|(is, told)| is.then_some(told)).collect()

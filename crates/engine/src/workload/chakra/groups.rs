@@ -1,6 +1,6 @@
 //! Which ranks the process groups of a trace have.
 use super::read::{Group, Trace};
-use super::{Chakra, Mistake};
+use super::{Chakra, Mistake, nodes};
 use crate::problem::Problem;
 use std::collections::BTreeMap;
 
@@ -26,6 +26,13 @@ impl<'a> Members<'a> {
             if let Some(why) = unfit(members, ranks) {
                 let message = format!("the process group {name:?} {why}");
                 return Err(vec![problem(chakra, message, "ranks of the job, each once")]);
+            }
+            // The trace's operations of these groups are read as those of all ranks.
+            if nodes::OF_ALL.contains(&name.as_str()) && ![0, ranks as usize].contains(&members.len()) {
+                let message = format!(
+                    "the process group {name:?} is told to have the ranks {members:?}, but it is always all ranks, here {ranks}"
+                );
+                return Err(vec![problem(chakra, message, "another name for it, in the trace too")]);
             }
         }
         Ok(Self { ranks, named, traces, dims: &chakra.dims })
@@ -66,11 +73,16 @@ impl<'a> Members<'a> {
             let message = "it is of some dimensions of the job only, and nothing tells their sizes";
             return Err(Mistake::at(node, message, "dims = [8, 4], the fastest dimension first"));
         }
+        let (told, known) = (involved.len(), self.dims.len());
+        if told > known {
+            let message = format!("its involved_dim tells of {told} dimensions, and the job has {known}");
+            let help = "a size for each in dims, 1 for those that the job does not have";
+            return Err(Mistake::at(node, message, help));
+        }
         let mut members = vec![rank];
         let mut stride = 1;
         for (at, &size) in self.dims.iter().enumerate() {
-            // Of dimensions that the trace does not speak of, all are meant.
-            if involved.get(at).copied().unwrap_or(true) {
+            if is_meant(involved, at) {
                 let own = rank / stride % size;
                 let moved =
                     |place: u32| members.iter().map(move |&member| member - own * stride + place * stride);
@@ -80,6 +92,17 @@ impl<'a> Members<'a> {
         }
         Ok(members)
     }
+}
+
+/// Whether a group is one rank, since it has no other in the dimensions that it is of.
+pub fn is_alone(group: &Group, dims: &[u32]) -> bool {
+    let Group::Dimensions(involved) = group else { return false };
+    dims.iter().enumerate().all(|(at, &size)| size == 1 || !is_meant(involved, at))
+}
+
+/// Whether the ranks along a dimension are meant: of those that the trace does not speak of, they are.
+fn is_meant(involved: &[bool], dimension: usize) -> bool {
+    involved.get(dimension).copied().unwrap_or(true)
 }
 
 /// Why ranks are no group of a job.

@@ -55,11 +55,11 @@ pub struct Chakra {
     #[serde(default)]
     pub data: BTreeMap<String, String>,
     /// The ranks of the process groups that the trace names (`pg_name`), if it does not tell them itself, or others than it tells: a
-    /// file, `{ path = "comm_group.json" }`, as ASTRA-sim has it, such as {"1": [0, 1], "2": [2, 3]}.
+    /// file, `{ path = "comm_group.json" }`, as ASTRA-sim has it, such as {"1": [0, 1], "2": [2, 3]}. The group "0" is always all ranks.
     #[serde(default, skip_serializing_if = "Groups::is_empty")]
     pub groups: Groups,
-    /// Sizes of the logical dimensions of the job, the fastest first, if operations are of some of them only (`involved_dim`). Their
-    /// product is the number of ranks.
+    /// Sizes of the logical dimensions of the job, the fastest first, if operations are of some of them only (`involved_dim`): of as many
+    /// as the trace tells of, or more. Their product is the number of ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dims: Vec<u32>,
     /// What becomes of dependencies on nodes that a file does not have, which traces of parts of a program hold.

@@ -4,6 +4,9 @@ use super::read::{Group, What};
 use super::schema::{Node, Value};
 use crate::workload::mpi::collective::Operation;
 
+/// The process groups that are all ranks, as ASTRA-sim has it.
+pub const OF_ALL: [&str; 2] = ["", "0"];
+
 /// The attributes of a node.
 struct Attributes<'a>(&'a Node);
 
@@ -58,7 +61,7 @@ impl Attributes<'_> {
         }
     }
 
-    /// As ASTRA-sim has it, the group 0, or none, is all ranks.
+    /// The process group, or else the dimensions.
     fn group(&self) -> Result<Group, Mistake> {
         let named = match self.find("pg_name") {
             None => String::new(),
@@ -68,7 +71,7 @@ impl Attributes<'_> {
                 None => return self.wrong("pg_name is no text".into(), "the name of a process group"),
             },
         };
-        if !matches!(named.as_str(), "" | "0") {
+        if !OF_ALL.contains(&named.as_str()) {
             return Ok(Group::Named(named));
         }
         match self.find("involved_dim") {
