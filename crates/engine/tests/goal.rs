@@ -145,8 +145,27 @@ fn processors_wildcards_tags_and_both_kinds_of_dependency_are_read_and_run() {
     assert_eq!(graphs[1].nodes()[0].label, Label::AnyTag);
     let output = run("text", ALL, FEW_NETWORKS[0]);
     assert_eq!(output.summary["jobs"]["trace"]["unfinished_ranks"], 0);
-    assert_eq!(output.summary["warnings"].as_array().unwrap().len(), 0);
+    assert_eq!(output.summary["warnings"], serde_json::json!([ONE_PORT]));
     assert_eq!(output.summary["jobs"]["trace"]["operations"]["compute"]["count"], 2);
+}
+
+const ONE_PORT: &str = "job \"trace\": it names network adapters (nic) other than 0: a rank has one endpoint, which all of its messages go through";
+
+#[test]
+fn adapters_of_a_rank_that_are_one_here_are_told() {
+    let text =
+        |nic: u8| format!("num_ranks 2 rank 0 {{ send 8b to 1 nic {nic} }} rank 1 {{ recv 8b from 0 }}");
+    let warnings =
+        |key: &str, contents: &str| run(key, contents, FEW_NETWORKS[0]).summary["warnings"].clone();
+    assert_eq!(warnings("text", &text(1)), serde_json::json!([ONE_PORT]));
+    assert_eq!(warnings("text", &text(0)), serde_json::json!([]));
+    let mut bytes = binary(&read_text(&text(0), 1).unwrap());
+    // The first record is behind the header, two numbers and the number of the only operation; its adapter is its 23rd byte.
+    let nic = 14 + 2 * 16 + 8 + 4 + 22;
+    for expected in [serde_json::json!([]), serde_json::json!([ONE_PORT])] {
+        assert_eq!(warnings("data", &base64::encode(&bytes)), expected);
+        bytes[nic] = 3;
+    }
 }
 
 /// Computing on one processor of a rank is done one after the other, on two at once.

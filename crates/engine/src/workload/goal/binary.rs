@@ -5,9 +5,10 @@
 //! their numbers (4 each), a record of 39 bytes for each operation, and an appendix of numbers of operations. A record: how many
 //! operations it waits for (4), 1 send, 2 receive or 3 calc (1), the other rank (4), bytes or time (8), tag (4), cpu (1), nic (1); how
 //! many wait for its end (4) and where their numbers begin in the appendix (4); the same of those that wait for its beginning.
-use super::{By, Mistake};
+use super::{By, Mistake, Trace};
 use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, Tags, What};
 use std::ops::Range;
+use std::sync::Arc;
 
 const MAGIC: u64 = 4223;
 /// The magic of a file that a simulator has overwritten to save memory.
@@ -51,7 +52,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
+pub fn read(data: &[u8], by: By) -> Result<Trace, Mistake> {
     let mut header = Cursor { data, at: 0, origin: 0 };
     match header.u64()? {
         MAGIC => {}
@@ -72,6 +73,7 @@ pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
     }
     let mut tags = Tags::default();
     let (mut graphs, mut parts, mut room) = (Vec::new(), Vec::new(), data.len());
+    let mut has_adapters = false;
     for rank in 0..ranks {
         let (first, last) = (header.u64()?, header.u64()?);
         let range = first.checked_add(ORIGIN).zip(last.checked_add(ORIGIN));
@@ -87,13 +89,15 @@ pub fn read(data: &[u8], by: By) -> Result<Vec<Graph>, Mistake> {
         room = room.checked_sub(part.len()).ok_or_else(|| {
             header.mistake(format!("rank {rank} stands where others do"), "ranges that do not overlap")
         })?;
-        let part = Part { cursor: Cursor { data: part, at: 0, origin: first + ORIGIN }, ranks, by };
+        let cursor = Cursor { data: part, at: 0, origin: first + ORIGIN };
+        let mut part = Part { cursor, ranks, by, has_adapters: false };
         graphs.push(part.read(rank, &mut tags)?);
+        has_adapters |= part.has_adapters;
         parts.push(range);
     }
     nothing_between(header, parts)?;
     tags.name(&mut graphs);
-    Ok(graphs)
+    Ok(Trace { graphs: Arc::new(graphs), has_adapters })
 }
 
 /// Refuses bytes that are of no rank's part, behind the header or between the parts.
@@ -115,6 +119,8 @@ struct Part<'a> {
     cursor: Cursor<'a>,
     ranks: u32,
     by: By<'a>,
+    /// Whether an operation names a network adapter other than 0.
+    has_adapters: bool,
 }
 
 /// An operation with what its record says of others: how many it waits for; how many wait for its end and for its beginning, and
@@ -127,7 +133,7 @@ struct Record {
 }
 
 impl Part<'_> {
-    fn read(mut self, rank: u32, tags: &mut Tags) -> Result<Graph, Mistake> {
+    fn read(&mut self, rank: u32, tags: &mut Tags) -> Result<Graph, Mistake> {
         let (count, roots) = (self.cursor.u32()?, self.cursor.u32()?);
         // Nothing is allocated that the file does not have room for.
         let needed = (count as usize).saturating_mul(RECORD).saturating_add(roots as usize * 4);
@@ -194,8 +200,9 @@ impl Part<'_> {
         let waits_for = self.cursor.u32()?;
         let kind = self.cursor.u8()?;
         let (peer, amount, tag) = (self.cursor.u32()?, self.cursor.u64()?, self.cursor.u32()?);
-        let cpu = self.cursor.u8()?;
-        self.cursor.u8()?;
+        let (cpu, adapter) = (self.cursor.u8()?, self.cursor.u8()?);
+        // What computes needs none, whatever stands there.
+        self.has_adapters |= adapter > 0 && kind != 3;
         let at_end = (self.cursor.u32()?, self.cursor.u32()?);
         let at_start = (self.cursor.u32()?, self.cursor.u32()?);
         let end = std::mem::replace(&mut self.cursor.at, begin);

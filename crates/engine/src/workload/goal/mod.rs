@@ -22,7 +22,7 @@ mod text;
 ///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`, or, if it is binary, as `data`; a result keeps
 /// it. Format and source: GOAL (Hoefler, Siebert, Lumsdaine, "Group operation assembly language", ICPP 2009), text and binary as
-/// of LogGOPSim and ATLAHS. A rank has one endpoint: the field `nic` is read and makes no difference.
+/// of LogGOPSim and ATLAHS. A rank has one endpoint: the field `nic` makes no difference, and a warning tells if it is not 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -45,7 +45,7 @@ pub struct Goal {
     /// What was read, once it was asked for.
     #[serde(skip)]
     #[schemars(skip)]
-    read: Once<Vec<Graph>, Mistake>,
+    read: Once<Trace, Mistake>,
 }
 
 /// How a trace is written.
@@ -83,6 +83,22 @@ impl Mistake {
     }
 }
 
+/// What stands in a trace.
+#[derive(Debug, Clone)]
+struct Trace {
+    graphs: Arc<Vec<Graph>>,
+    /// Whether it tells ranks of more than one network adapter.
+    has_adapters: bool,
+}
+
+impl Trace {
+    /// What a user has to know of what makes no difference.
+    fn notes(&self) -> Vec<String> {
+        let note = "it names network adapters (nic) other than 0: a rank has one endpoint, which all of its messages go through";
+        self.has_adapters.then(|| note.into()).into_iter().collect()
+    }
+}
+
 /// What a trace is read by.
 #[derive(Clone, Copy)]
 struct By<'a> {
@@ -105,7 +121,7 @@ impl By<'_> {
 ///
 /// The first mistake with its line and column.
 pub fn read_text(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
-    text::read(text, By { unit_ps, scale: None })
+    text::read(text, By { unit_ps, scale: None }).map(|trace| Arc::unwrap_or_clone(trace.graphs))
 }
 
 /// Reads a trace in binary form; times are in units of `unit_ps`.
@@ -114,7 +130,7 @@ pub fn read_text(text: &str, unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
 ///
 /// The first mistake with its offset.
 pub fn read_binary(data: &[u8], unit_ps: u32) -> Result<Vec<Graph>, Mistake> {
-    binary::read(data, By { unit_ps, scale: None })
+    binary::read(data, By { unit_ps, scale: None }).map(|trace| Arc::unwrap_or_clone(trace.graphs))
 }
 
 impl Goal {
@@ -140,7 +156,7 @@ impl Goal {
         if self.format() == Format::Binary { "data" } else { "text" }
     }
 
-    fn graphs(&self) -> Result<&Arc<Vec<Graph>>, Vec<Problem>> {
+    fn trace(&self) -> Result<&Arc<Trace>, Vec<Problem>> {
         self.read.get(|| self.read(None)).map_err(|mistake| self.problems(mistake))
     }
 
@@ -148,7 +164,7 @@ impl Goal {
         vec![mistake.problem(&self.path, self.key())]
     }
 
-    fn read(&self, scale: Option<&Scale>) -> Result<Vec<Graph>, Mistake> {
+    fn read(&self, scale: Option<&Scale>) -> Result<Trace, Mistake> {
         let by = By { unit_ps: self.unit_ps, scale };
         let empty = || match self.path.is_empty() {
             true => {
@@ -171,23 +187,23 @@ impl Goal {
 
 impl Bind for Goal {
     fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
-        self.graphs().map(|graphs| Some(graphs.len() as u32))
+        self.trace().map(|trace| Some(trace.graphs.len() as u32))
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
-        let graphs = self.graphs()?;
+        let trace = self.trace()?;
         let unused = setting.mpi.of_collectives();
         if !unused.is_empty() {
             let told = |key| Problem::new(key, "a GOAL trace has no collective operations", "leave it out");
             return Err(unused.into_iter().map(told).collect());
         }
-        let longest = graphs.iter().map(Graph::longest).max().unwrap_or(0);
+        let longest = trace.graphs.iter().map(Graph::longest).max().unwrap_or(0);
         if too_long(longest, setting.scale).is_some() {
             // Read once more, it tells where.
             self.read(Some(setting.scale)).map_err(|mistake| self.problems(&mistake))?;
         }
         let costs = Costs::new(setting.mpi, setting.scale);
         let source = (self.text.len() + self.data.len()) as u64;
-        Ok(Box::new(Recorded::new(graphs.clone(), costs, source)))
+        Ok(Box::new(Recorded::new(trace.graphs.clone(), costs, source).noting(trace.notes())))
     }
 }

@@ -11,10 +11,11 @@
 //! }
 //! ```
 //! White space is free; comments are `// …` to the end of the line and `/* … */`.
-use super::{By, Mistake};
+use super::{By, Mistake, Trace};
 use crate::units::shorten;
 use crate::workload::mpi::graph::{ANY, Builder, Graph, Label, Node, Tags, What};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +36,12 @@ struct Reader<'a> {
     /// Offset of the next token, and of the last one that was taken.
     at: usize,
     last: usize,
+    /// Whether an operation names a network adapter other than 0.
+    has_adapters: bool,
 }
 
-pub fn read(text: &str, by: By) -> Result<Vec<Graph>, Mistake> {
-    let mut reader = Reader { text, at: 0, last: 0 };
+pub fn read(text: &str, by: By) -> Result<Trace, Mistake> {
+    let mut reader = Reader { text, at: 0, last: 0, has_adapters: false };
     reader.word("num_ranks", "a GOAL file begins with `num_ranks N`")?;
     let ranks: u32 = reader.number("a number of ranks from 1 on")?;
     if ranks == 0 {
@@ -60,7 +63,7 @@ pub fn read(text: &str, by: By) -> Result<Vec<Graph>, Mistake> {
     match reader.next()? {
         Token::End => {
             tags.name(&mut graphs);
-            Ok(graphs)
+            Ok(Trace { graphs: Arc::new(graphs), has_adapters: reader.has_adapters })
         }
         other => {
             let help = format!("the end of the file: it has num_ranks {ranks}");
@@ -152,7 +155,8 @@ impl<'a> Block<'_, 'a> {
         }
         node.cpu = self.attribute("cpu")?.or(Some(0));
         if word != "calc" {
-            self.attribute("nic")?;
+            let adapter = self.attribute("nic")?;
+            self.reader.has_adapters |= adapter.is_some_and(|adapter| adapter > 0);
         }
         Ok(node)
     }
