@@ -20,7 +20,7 @@ mod repeated;
 mod wire;
 
 use collective::{Allgather, Allreduce, ReduceScatter};
-pub use collective::{Alltoall, Call, Group};
+pub use collective::{Alltoall, Broadcast, Call, Group, Reduce};
 pub(crate) use repeated::{Repeated, repeated};
 pub use wire::{TAG_MAX, carries_data};
 
@@ -47,6 +47,10 @@ pub struct Mpi {
     /// barrier is made of messages, by dissemination.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub barrier: Option<Duration>,
+    /// How a broadcast is cut into messages.
+    pub broadcast: Broadcast,
+    /// How a reduction to one rank is cut into messages.
+    pub reduce: Reduce,
     /// How an allreduce is cut into messages.
     pub allreduce: AllreduceChoice,
     /// The largest allreduce that `allreduce = "automatic"` does by recursive doubling. Source: CODES, 2048 B.
@@ -76,6 +80,8 @@ impl Default for Mpi {
             delay: None,
             copy: None,
             barrier: None,
+            broadcast: Broadcast::Binomial,
+            reduce: Reduce::Binomial,
             allreduce: AllreduceChoice::Automatic,
             allreduce_short: Size::Bits(2048 * 8),
             node: NonZeroU32::new(8).expect("over 0"),
@@ -107,6 +113,8 @@ impl Mpi {
         let default = Self::default();
         let keys = [
             ("mpi.barrier", self.barrier != default.barrier),
+            ("mpi.broadcast", self.broadcast != default.broadcast),
+            ("mpi.reduce", self.reduce != default.reduce),
             ("mpi.allreduce", self.allreduce != default.allreduce),
             ("mpi.allreduce_short", self.allreduce_short != default.allreduce_short),
             ("mpi.node", self.node != default.node),
@@ -173,6 +181,8 @@ pub struct Costs {
     delay: u64,
     copy: Option<Rate>,
     barrier: Option<Time>,
+    broadcast: Broadcast,
+    reduce: Reduce,
     allreduce: AllreduceChoice,
     allreduce_short: u64,
     node: u32,
@@ -194,6 +204,8 @@ impl Costs {
             delay: ps(mpi.delay),
             copy: mpi.copy,
             barrier: mpi.barrier.map(|time| Time(time.time(scale).0.max(1))),
+            broadcast: mpi.broadcast,
+            reduce: mpi.reduce,
             allreduce: mpi.allreduce,
             allreduce_short: scale.bytes(mpi.allreduce_short),
             node: mpi.node.get(),

@@ -18,8 +18,8 @@ pub use text::{Mistake, Trace, read};
 /// A recorded MPI application: messages between tasks and collective operations, each at a time after another was sent, received
 /// or done. A message is sent when its time has come; its receive is posted from the beginning, and takes none of the processor's time
 /// that `mpi.overhead` may give its send, and the sends and receives of collective operations. The times between records count as
-/// computing. Collective operations are cut into messages: broadcasts and reductions along binomial trees; gathers and scatters by one message for
-/// each task; barriers by dissemination; allreduces, allgathers and all-to-alls as `mpi` says.
+/// computing. Collective operations are cut into messages: gathers and scatters by one message for each task;
+/// barriers by dissemination; the others as `mpi` says.
 ///
 /// The format names no root. It is the task that alone sends (of a broadcast or a scatter) or receives (of a reduction or a gather)
 /// in the operation's records, or that alone does not do what the others do; of an operation without any bytes, about which they

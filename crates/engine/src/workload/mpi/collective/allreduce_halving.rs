@@ -12,20 +12,23 @@ pub(super) fn step(me: Me, number: u32) -> Option<Step> {
         core.size,
         |_| (0, core.size),
         |own, round| {
-            // The part that two ranks exchange in a round: of `width` units each, beside each other.
-            let bit = if round < half { half - 1 - round } else { round - half };
-            let width = 1u32 << bit;
-            let part = |number: u32| Part {
-                peer: core.rank(own ^ width),
-                first: number & !(width - 1),
-                count: width,
-            };
-            let other = own ^ width;
             if round < half {
-                Step::new(round + 1, Some(part(other)), Some(part(own))).adding()
-            } else {
-                Step::new(round + 1, Some(part(own)), Some(part(other)))
+                return halve(&core, own, round);
             }
+            let [mine, other] = pair(&core, own, 1 << (round - half));
+            Step::new(round + 1, Some(mine), Some(other))
         },
     )
+}
+
+/// A round in which two ranks share the part that they still add up.
+pub(super) fn halve(core: &Core, own: u32, round: u32) -> Step {
+    let [mine, other] = pair(core, own, core.size >> (round + 1));
+    Step::new(round + 1, Some(other), Some(mine)).adding()
+}
+
+/// The parts of two ranks that exchange them, the own one first: of `width` units each, beside each other.
+fn pair(core: &Core, own: u32, width: u32) -> [Part; 2] {
+    let other = own ^ width;
+    [own, other].map(|number| Part { peer: core.rank(other), first: number & !(width - 1), count: width })
 }

@@ -38,6 +38,11 @@ impl Core {
         if number < self.over { 2 * number } else { number + self.over }
     }
 
+    /// How many steps its rank takes before the rounds.
+    pub(super) fn before(&self) -> u32 {
+        u32::from(self.me.rank < 2 * self.over)
+    }
+
     /// Steps before and after the rounds, and `round` with its number for those between; `rounds` is how many there are. Before
     /// them `units` are added up, the whole vector; `told` is what of it (first unit, how many) a rank is told after them.
     pub(super) fn folded(

@@ -14,7 +14,9 @@ mod allreduce_nodes;
 mod allreduce_ring;
 mod alltoall;
 mod barrier;
+mod broadcast_scatter;
 mod doubling;
+mod reduce_gather;
 mod reduce_scatter;
 #[cfg(test)]
 mod semantics;
@@ -122,7 +124,27 @@ pub enum Allgather {
     Bruck,
 }
 
-/// How an all-to-all is done.
+/// How a broadcast is cut into messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Broadcast {
+    /// All data down a binomial tree, whatever their size.
+    Binomial,
+    /// A part to each rank down a binomial tree, then n − 1 steps round a ring. MPICH does it with long data (512 KiB or more).
+    ScatterAllgather,
+}
+
+/// How a reduction to one rank is cut into messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduce {
+    /// Whole vectors up a binomial tree, whatever their size.
+    Binomial,
+    /// Recursive halving, then the parts of the sum up a binomial tree (Rabenseifner). MPICH does it with vectors over 2 KiB.
+    ReduceScatterGather,
+}
+
+/// How an all-to-all is cut into messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Alltoall {
@@ -165,6 +187,12 @@ impl Step {
 
     fn adding(self) -> Self {
         Self { adds: true, ..self }
+    }
+
+    /// The same of which the ranks, so many, were counted from one of them on.
+    fn counted_from(self, first: u32, ranks: u32) -> Self {
+        let told = |part: Part| Part { peer: (part.peer + first) % ranks, ..part };
+        Self { send: self.send.map(told), receive: self.receive.map(told), ..self }
     }
 }
 
@@ -217,6 +245,11 @@ impl Me {
         (self.rank + distance) % self.ranks
     }
 
+    /// The same if ranks are counted from one of them on.
+    fn counted_from(&self, first: u32) -> Self {
+        Self { rank: self.behind(first), ranks: self.ranks }
+    }
+
     /// The rank `distance` behind, at most all of them.
     fn behind(&self, distance: u32) -> u32 {
         (self.rank + self.ranks - distance) % self.ranks
@@ -228,7 +261,9 @@ impl Me {
 enum Algorithm {
     Dissemination,
     TreeDown,
+    ScatterRing,
     TreeUp,
+    HalvesUp,
     Doubling,
     ReduceRing,
     ReduceNodes(u32),
@@ -258,8 +293,14 @@ impl Plan {
         let halves = 1 << ranks.ilog2();
         let (algorithm, units) = match call.operation {
             Operation::Barrier => (Algorithm::Dissemination, 1),
-            Operation::Broadcast => (Algorithm::TreeDown, 1),
-            Operation::Reduce => (Algorithm::TreeUp, 1),
+            Operation::Broadcast => match costs.broadcast {
+                Broadcast::Binomial => (Algorithm::TreeDown, 1),
+                Broadcast::ScatterAllgather => (Algorithm::ScatterRing, ranks),
+            },
+            Operation::Reduce => match costs.reduce {
+                Reduce::Binomial => (Algorithm::TreeUp, 1),
+                Reduce::ReduceScatterGather => (Algorithm::HalvesUp, halves),
+            },
             Operation::Allreduce => match costs.allreduce(call.bytes) {
                 Allreduce::RecursiveDoubling => (Algorithm::Doubling, 1),
                 Allreduce::Nodes(node) => match of_each_node((0..ranks).map(|place| group.rank(place)), node)
@@ -291,6 +332,8 @@ impl Plan {
         match self.algorithm {
             Algorithm::Dissemination | Algorithm::Bruck => ranks * rounds,
             Algorithm::TreeDown | Algorithm::TreeUp => ranks - 1,
+            Algorithm::ScatterRing => (ranks + 1) * (ranks - 1),
+            Algorithm::HalvesUp => core * halves + ranks - 1,
             Algorithm::Doubling | Algorithm::Scatter(ReduceScatter::Halving) => core * halves + folded,
             Algorithm::Halving => 2 * core * halves + folded,
             Algorithm::ReduceRing => 2 * ranks * (ranks - 1),
@@ -310,7 +353,9 @@ impl Plan {
         let step = match self.algorithm {
             Algorithm::Dissemination => barrier::step(self.me, number),
             Algorithm::TreeDown => tree::down(self.me, self.root, number),
+            Algorithm::ScatterRing => broadcast_scatter::step(self.me, self.root, number),
             Algorithm::TreeUp => tree::up(self.me, self.root, number),
+            Algorithm::HalvesUp => reduce_gather::step(self.me, self.root, number),
             Algorithm::Doubling => doubling::step(self.me, number),
             Algorithm::ReduceRing => allreduce_ring::step(self.me, number),
             Algorithm::ReduceNodes(node) => allreduce_nodes::step(self.me, node, number),

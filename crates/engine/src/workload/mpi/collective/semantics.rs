@@ -141,6 +141,12 @@ fn an_allreduce_gives_every_rank_the_sum_of_all() {
 
 #[test]
 fn the_number_of_messages_is_that_of_all_steps() {
+    for (broadcast, reduce) in
+        [(Broadcast::Binomial, Reduce::Binomial), (Broadcast::ScatterAllgather, Reduce::ReduceScatterGather)]
+    {
+        let costs = costs(|mpi| (mpi.broadcast, mpi.reduce) = (broadcast, reduce));
+        messages_are_those_of_all_steps(&[Operation::Broadcast, Operation::Reduce], &costs);
+    }
     for choices in [
         (AllreduceChoice::RecursiveDoubling, ReduceScatterChoice::Halving, AllgatherChoice::Ring),
         (AllreduceChoice::Ring, ReduceScatterChoice::Ring, AllgatherChoice::Bruck),
@@ -148,48 +154,57 @@ fn the_number_of_messages_is_that_of_all_steps() {
         (AllreduceChoice::Nodes, ReduceScatterChoice::Pairwise, AllgatherChoice::Bruck),
     ] {
         let costs = costs(|mpi| (mpi.allreduce, mpi.reduce_scatter, mpi.allgather) = choices);
-        for operation in [
+        let others = [
             Operation::Barrier,
-            Operation::Broadcast,
-            Operation::Reduce,
             Operation::Allreduce,
             Operation::ReduceScatter,
             Operation::Allgather,
             Operation::Alltoall,
-        ] {
-            for ranks in all_ranks() {
-                let call = Call { root: ranks / 2, ..Call::new(operation, 100) };
-                let sends = |rank: u32| {
-                    let plan = Plan::new(call, rank, Group::whole(ranks), &costs);
-                    (0..).map_while(|number| plan.step(number)).filter(|step| step.send.is_some()).count()
-                };
-                let sum: usize = (0..ranks).map(sends).sum();
-                let told = Plan::new(call, 0, Group::whole(ranks), &costs).messages();
-                assert_eq!(told, sum as u64, "{operation:?} of {ranks}, {choices:?}");
-            }
+        ];
+        messages_are_those_of_all_steps(&others, &costs);
+    }
+}
+
+fn messages_are_those_of_all_steps(operations: &[Operation], costs: &Costs) {
+    for &operation in operations {
+        for ranks in all_ranks() {
+            let call = Call { root: ranks / 2, ..Call::new(operation, 100) };
+            let sends = |rank: u32| {
+                let plan = Plan::new(call, rank, Group::whole(ranks), costs);
+                (0..).map_while(|number| plan.step(number)).filter(|step| step.send.is_some()).count()
+            };
+            let sum: usize = (0..ranks).map(sends).sum();
+            let told = Plan::new(call, 0, Group::whole(ranks), costs).messages();
+            assert_eq!(told, sum as u64, "{operation:?} of {ranks}, {costs:?}");
         }
     }
 }
 
 #[test]
 fn a_broadcast_gives_every_rank_the_data_of_the_root() {
-    for ranks in all_ranks() {
-        for root in [0, ranks / 3, ranks - 1] {
+    for choice in [Broadcast::Binomial, Broadcast::ScatterAllgather] {
+        let costs = costs(|mpi| mpi.broadcast = choice);
+        for (ranks, root) in all_ranks().flat_map(|ranks| [0, ranks / 3, ranks - 1].map(|root| (ranks, root)))
+        {
             let call = Call { root, ..Call::new(Operation::Broadcast, 100) };
-            let ends = walk(call, ranks, &costs(|_| ()), |rank, _| (rank == root).then_some(7));
-            assert!(ends.iter().all(|end| *end == [Some(7)]), "{ranks}, root {root}");
+            let ends = walk(call, ranks, &costs, |rank, unit| (rank == root).then(|| value(rank, unit)));
+            let expected: Vector = (0..).map(|unit| Some(value(root, unit))).take(ends[0].len()).collect();
+            assert!(ends.iter().all(|end| *end == expected), "{choice:?} of {ranks}, root {root}");
         }
     }
 }
 
 #[test]
 fn a_reduction_gives_the_root_the_sum_of_all() {
-    for ranks in all_ranks() {
-        for root in [0, ranks / 2, ranks - 1] {
+    for choice in [Reduce::Binomial, Reduce::ReduceScatterGather] {
+        let costs = costs(|mpi| mpi.reduce = choice);
+        for (ranks, root) in all_ranks().flat_map(|ranks| [0, ranks / 2, ranks - 1].map(|root| (ranks, root)))
+        {
             let call = Call { root, ..Call::new(Operation::Reduce, 100) };
-            let ends = walk(call, ranks, &costs(|_| ()), |rank, unit| Some(value(rank, unit)));
-            let sum = (0..ranks).map(|rank| value(rank, 0)).sum();
-            assert_eq!(ends[root as usize], [Some(sum)], "{ranks}, root {root}");
+            let ends = walk(call, ranks, &costs, |rank, unit| Some(value(rank, unit)));
+            let sum = |unit: u32| Some((0..ranks).map(|rank| value(rank, unit)).sum::<u64>());
+            let expected: Vector = (0..).map(sum).take(ends[0].len()).collect();
+            assert_eq!(ends[root as usize], expected, "{choice:?} of {ranks}, root {root}");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Broadcast and reduction along a binomial tree. Ranks are counted from the root; the parent of v is v without its lowest
+//! Broadcast, scatter and reduction along a binomial tree. Ranks are counted from the root; the parent of v is v without its lowest
 //! set bit, so that a child of v is v + 2ᵏ for every 2ᵏ below that bit.
 use super::{Me, Part, Step};
+use std::ops::Range;
 
 /// The tree around a rank.
 struct Node {
@@ -12,11 +13,32 @@ struct Node {
 
 impl Node {
     fn new(me: Me, root: u32) -> Self {
-        Self { me, root, number: (me.rank + me.ranks - root) % me.ranks }
+        Self { me, root, number: me.counted_from(root).rank }
+    }
+
+    /// These units, to or from a rank.
+    fn part(&self, number: u32, units: Range<u32>) -> Option<Part> {
+        let peer = (number + self.root) % self.me.ranks;
+        Some(Part { peer, first: units.start, count: units.end - units.start })
     }
 
     fn whole(&self, number: u32) -> Option<Part> {
-        Some(Part { peer: (number + self.root) % self.me.ranks, first: 0, count: 1 })
+        self.part(number, 0..1)
+    }
+
+    /// The units of a rank other than the root and of those below it, if each rank has one.
+    fn below(&self, number: u32) -> Range<u32> {
+        number..(number + (1 << number.trailing_zeros())).min(self.me.ranks)
+    }
+
+    /// Receives from the parent, then sends to the children, the farthest first: the `units` of the one that gets them.
+    fn down(&self, step: u32, units: impl Fn(u32) -> Range<u32>) -> Option<Step> {
+        let received = u32::from(self.parent().is_some());
+        if step < received {
+            return Some(Step::new(0, None, self.part(self.parent()?, units(self.number))));
+        }
+        let child = self.children().rev().nth((step - received) as usize)?;
+        Some(Step::new(0, self.part(child, units(child)), None))
     }
 
     fn parent(&self) -> Option<u32> {
@@ -31,15 +53,21 @@ impl Node {
     }
 }
 
-/// Broadcast: receives from the parent, then sends to the children, the farthest first.
+/// Broadcast: all data to all.
 pub(super) fn down(me: Me, root: u32, step: u32) -> Option<Step> {
+    Node::new(me, root).down(step, |_| 0..1)
+}
+
+/// Scatter: a unit to each rank, by its number counted from the root.
+pub(super) fn scatter(me: Me, root: u32, step: u32) -> Option<Step> {
     let node = Node::new(me, root);
-    let received = u32::from(node.parent().is_some());
-    if step < received {
-        return Some(Step::new(0, None, node.whole(node.parent()?)));
-    }
-    let child = node.children().rev().nth((step - received) as usize)?;
-    Some(Step::new(0, node.whole(child), None))
+    node.down(step, |number| node.below(number))
+}
+
+/// How many steps a rank takes in a broadcast or a scatter.
+pub(super) fn steps(me: Me, root: u32) -> u32 {
+    let node = Node::new(me, root);
+    u32::from(node.parent().is_some()) + node.children().count() as u32
 }
 
 /// Reduction: receives from the children, the nearest first, then sends to the parent.
