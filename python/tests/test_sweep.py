@@ -484,3 +484,22 @@ def test_all_warnings_of_a_run_stand_in_its_rows(tmp_path, monkeypatch):
 
     monkeypatch.setattr(tailback.Scenario, "run", warned)
     assert run(tmp_path)[0].table["warnings"].to_pylist()[0] == "one\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["none", "dcqcn"], "is without its cnp_interval = .4 us."),
+        ([{"kind": "dcqcn", "kmin": "5 kB"}], "is without its cnp_interval = .4 us."),
+        (["none", "hpcc"], None),
+        ([{"kind": "dcqcn", "cnp_interval": "50 us"}], None),
+    ],
+)
+def test_a_table_of_the_same_kind_drops_nothing_of_the_file(values, told):
+    text = '[congestion_control]\nkind = "dcqcn"\ncnp_interval = "4 us"\n[[traffic]]\nname = "u"\n'
+    scenario = tailback.Scenario.loads(text)
+    if told is None:
+        sweep.split(scenario, {"congestion_control": values})
+        return
+    with pytest.raises(tailback.InputError, match=told):
+        sweep.split(scenario, {"congestion_control": values})

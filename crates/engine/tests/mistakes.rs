@@ -164,6 +164,20 @@ fn broken_syntax_is_told_with_its_place() {
 }
 
 #[test]
+fn what_newcomers_write_of_lists_and_text_has_a_remedy() {
+    let expected = "2:8  | this is not TOML: invalid boolean, expected `false` | text stands in quotes, and the other values are true and false\n";
+    assert_table("[topology]\nkind = fat-tree\n", expected);
+    let expected = "3:3  | this is not TOML: duplicate key | every table of a list begins with two brackets, the first too\n";
+    assert_table("[traffic]\npattern = \"uniform\"\n[[traffic]]\n", expected);
+    let found = parse("[traffic]\npattern = \"uniform\"\n").expect_err("it is a table");
+    assert!(
+        found
+            .iter()
+            .any(|problem| problem.path == "traffic" && problem.help == "[[traffic]] in place of [traffic]")
+    );
+}
+
+#[test]
 fn a_packet_of_a_wrong_size_is_refused() {
     for (key, size, path) in [
         ("packet.flit", "1 flit", "packet.flit"),

@@ -133,7 +133,8 @@ pub(super) fn tree_of(text: &str, overrides: &[(String, String)], found: &mut Fo
     let (mut root, errors) = tree::read(text);
     let broken = !errors.is_empty();
     for (span, message) in errors {
-        found.add(span, || Problem::new("", format!("this is not TOML: {message}"), ""));
+        let help = tree::remedy(text, &span, &message);
+        found.add(span, || Problem::new("", format!("this is not TOML: {message}"), help));
     }
     if broken {
         return None;

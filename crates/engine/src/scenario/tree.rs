@@ -43,6 +43,21 @@ pub fn read(text: &str) -> (Node, Vec<(Span, String)>) {
     (Node { span: None, value: table(root.into_inner()) }, errors)
 }
 
+/// What may help against a mistake of syntax; empty if that is not known.
+pub fn remedy(text: &str, span: &Span, message: &str) -> &'static str {
+    let Some((before, at)) = span.as_ref().and_then(|span| text.split_at_checked(span.start)) else {
+        return "";
+    };
+    let line = before.rsplit('\n').next().unwrap_or_default().trim();
+    if line.ends_with('=') && at.starts_with(|letter: char| letter.is_alphabetic()) {
+        "text stands in quotes, and the other values are true and false"
+    } else if line.ends_with("[[") && message.contains("duplicate") {
+        "every table of a list begins with two brackets, the first too"
+    } else {
+        ""
+    }
+}
+
 fn table(table: DeTable<'_>) -> Value {
     let mut entries: Vec<Entry> = table
         .into_iter()

@@ -90,7 +90,11 @@ impl<'a> Walk<'a> {
             (Shape::Either(shapes), _) => self.either(shapes, node, place),
             _ => {
                 let message = format!("expected {}, found {}", shape.described(), node.described());
-                self.report(&node.span, message, String::new())
+                let help = match (shape, &node.value, self.path.as_slice()) {
+                    (Shape::List { .. }, Value::Table(_), [key]) => format!("[[{key}]] in place of [{key}]"),
+                    _ => String::new(),
+                };
+                self.report(&node.span, message, help)
             }
         }
     }
