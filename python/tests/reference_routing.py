@@ -36,11 +36,19 @@ class Senses:
         return self.occupancy(port) + sum(self.here.out[port].memory.used)
 
     def queued(self, port: int, level: int) -> int:
-        """What is in the output queue of the packet's virtual channel at a level; without queues, all."""
+        """What is in the output queue of the packet's virtual channel at a level; without queues, all.
+
+        Where the port ahead decides which of several queues that is, all of them count.
+        """
+        sim = self.here.sim
         if not self.here.has_queues:
             return self.occupancy(port)
-        levels = self.here.sim.levels
-        return sum(packet.flits for packet in self.here.queues[port][self.vc // levels * levels + level])
+        own = self.vc // sim.levels
+        lanes = range(own, own + 1)
+        if sim.case.queueing in ("voqsw", "damq"):
+            lanes = range(own // sim.queues * sim.queues, own // sim.queues * sim.queues + sim.queues)
+        waiting = [self.here.queues[port][lane * sim.levels + level] for lane in lanes]
+        return sum(packet.flits for queue in waiting for packet in queue)
 
 
 class Foreseen(Senses):

@@ -305,3 +305,24 @@ fn queues_that_a_network_cannot_have_are_refused() {
         problem(OTHERS[0], "kind = \"bbq\"\nqueues = 0").contains("expected a whole number from 1 to 256")
     );
 }
+
+#[test]
+fn ugal_of_merlin_leaves_the_direct_way_with_every_queueing() {
+    // Minimally all traffic of a group goes over one link: 1/8 of what its eight endpoints can send.
+    let dragonfly = "kind = \"dragonfly\"\np = 2\na = 4\nh = 2\ngroups = 9";
+    let accepted = |queueing: &str| {
+        let rest = format!(
+            "[queueing]\nkind = {queueing}\n[packet]\nmax = \"4 flits\"\n[endpoint]\nacknowledge = false\n\
+             [[traffic]]\nname = \"t\"\npattern = \"worst-case\"\nload = 0.4\n\
+             [run]\nwarmup = \"10 us\"\nduration = \"10 us\"\ndrain = \"0 us\"\n"
+        );
+        number(&run(&file(dragonfly, "kind = \"sst-ugal\"", "kind = \"none\"", &rest)), "t", "accepted")
+    };
+    let shared =
+        "[switch]\nkind = \"cioq\"\ninput_buffer = { per = \"port\", size = \"64 packets\", shared = true }";
+    let damq = format!("\"damq\"\nqueues = 4\n{shared}");
+    for queueing in ["\"single\"", "\"voqsw\"", &damq, "\"dbbm\"\nqueues = 4", "\"bbq\"\nqueues = 4"] {
+        let accepted = accepted(queueing);
+        assert!((accepted - 0.4).abs() < 0.01, "{queueing}: {accepted}");
+    }
+}

@@ -44,8 +44,10 @@ impl Vc {
 pub(super) struct Here<'a, A: Architecture> {
     pub(super) switches: &'a A,
     pub(super) fabric: &'a Fabric,
-    /// Virtual channel of the packet's class and network at level 0.
+    /// Virtual channel of the packet's class, network and queue at level 0.
     pub(super) vc: u8,
+    /// The first of its class and network, if the port ahead decides which queue it goes on in.
+    pub(super) spread: Option<u8>,
     /// First port of the switch.
     pub(super) base: u32,
     pub(super) chance: u64,
@@ -91,11 +93,26 @@ impl<A: Architecture> Senses for Here<'_, A> {
         if self.fabric.plan.output_buffer.is_none() {
             return self.occupancy(port);
         }
-        self.fabric.queued(self.base + port as u32, self.vc + level)
+        let port = self.base + port as u32;
+        match self.spread {
+            None => self.fabric.queued(port, self.vc + level),
+            Some(first) => self.queued_in_all(port, first + level),
+        }
     }
 
     fn room(&mut self, port: u16, level: u8) -> u32 {
         self.fabric.room(self.base + port as u32, self.vc + level)
+    }
+}
+
+impl<A: Architecture> Here<'_, A> {
+    /// Flits in all queues at a port of a class, network and level, of which this is the first: which of them a packet joins hangs on the
+    /// way that is yet to be chosen.
+    #[inline(never)]
+    fn queued_in_all(&self, port: u32, first: u8) -> u32 {
+        let vcs = &self.fabric.plan.vcs;
+        let queues = (0..vcs.queues).map(|queue| first + (queue * vcs.levels) as u8);
+        queues.map(|vc| self.fabric.queued(port, vc)).sum()
     }
 }
 
@@ -161,7 +178,8 @@ impl<A: Architecture> Partition<A> {
         let chance = (switch as u64) << 16 ^ port as u64 ^ now.rotate_left(40) ^ self.salt;
         let (switches, fabric) = (&self.switches, &self.fabric);
         let packet = Routee::Pooled(id);
-        let mut here = Here { switches, fabric, vc: channel.base, base, chance, switch, packet };
+        let (vc, spread) = (channel.base, channel.spread);
+        let mut here = Here { switches, fabric, vc, spread, base, chance, switch, packet };
         let hop = match &mut self.circuits {
             None => plan.router.route(switch, Some(port), dst, &mut route, &mut here),
             Some(circuits) => {

@@ -169,7 +169,7 @@ impl<A: Architecture> Partition<A> {
         let vc = plan.vcs.index(class, 0, 0, 0);
         let (switches, fabric) = (&self.switches, &self.fabric);
         let made = Routee::Made(packet.cold.src, packet.hot.dst);
-        let mut here = Here { switches, fabric, vc, base, chance, switch, packet: made };
+        let mut here = Here { switches, fabric, vc, spread: None, base, chance, switch, packet: made };
         let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
         route.hops = 1;
         packet.hot.set_route(route);

@@ -81,8 +81,8 @@ pub trait Senses {
     fn load(&mut self, port: u16) -> u32 {
         self.occupancy(port)
     }
-    /// Flits in the output queue of the packet's virtual channel at a level; where switches have no output queues, all that
-    /// waits for the port.
+    /// Flits in the output queue of the packet's virtual channel at a level, in all such queues where the port ahead decides which of
+    /// several is the packet's; where switches have no output queues, all that waits for the port.
     fn queued(&mut self, port: u16, _level: u8) -> u32 {
         self.occupancy(port)
     }

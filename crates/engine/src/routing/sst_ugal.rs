@@ -30,7 +30,9 @@ use crate::units::{Scale, Size};
 ///
 /// Those between `ugal` and this kind: `ugal` draws one link of each kind, looks at all that waits for a port, decides once, and
 /// keeps traffic inside a group on its direct way. Merlin decides when a packet becomes the first of its input queue, here it is
-/// on arrival. In a switch without output queues, all that waits for the port counts.
+/// on arrival. In a switch without output queues, all that waits for the port counts. With a queueing that Merlin does not have, by which a
+/// port has several queues for packets of one class, network and level, `q` is the packet's own queue, and all of them together where the port
+/// ahead decides which it is (`voqsw`, `damq`).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SstUgal {
