@@ -115,13 +115,13 @@ class Tree:
         return self.up[level] * self.links_up(level) if level < len(self.up) else 0
 
     def default(self, number: int, destination: int) -> int:
-        """The default port: down if that leads there, else up by the digit of the destination."""
+        """The default port: down if that leads there, else up by the number of the destination."""
         place = self.place(number)
-        digit = self.digit(destination, place.level)
         if self.is_above(place, destination):
             links = self.links_up(place.level - 1) if place.level else 1
-            return digit * links + destination % links
-        turn, parents = digit % self.ports_up(place.level), self.up[place.level]
+            return self.digit(destination, place.level) * links + destination % links
+        turn = destination // self.tops(place.level) % self.ports_up(place.level)
+        parents = self.up[place.level]
         up = turn % parents * self.links_up(place.level) + turn // parents
         return self.first_up(place.level) + up
 

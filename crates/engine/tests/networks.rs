@@ -133,6 +133,26 @@ fn channel_loads_are_those_of_the_closed_forms() {
 }
 
 #[test]
+fn ways_by_the_destination_load_the_channels_of_a_tree_evenly() {
+    let loads = |network: &str, routing: &str| {
+        let (bound, facts) = linear(network, routing, "\"uniform\"");
+        (bound, [1, 2].map(|level| mean_of(&facts, &format!("level{level}")).1))
+    };
+    let deterministic = "nca\"\nup = \"deterministic";
+    let (bound, [low, high]) = loads("kind = \"fat-tree\"\nlevels = 3\narity = 4", deterministic);
+    close(bound, 1.0);
+    close(low, 60.0 / 63.0);
+    close(high, 48.0 / 63.0);
+    // Four endpoints of a leaf over three switches: down to the leaf one of these has two of them, whatever the choice; the sixteen of a
+    // subtree over nine: two at the most.
+    let thin = "kind = \"xgft\"\ndown = [4, 4, 4]\nup = [3, 3]";
+    close(loads(thin, "nca").1[1], 16.0 / 9.0 * 48.0 / 63.0);
+    let (_, [low, high]) = loads(thin, deterministic);
+    close(low, 2.0 * 60.0 / 63.0);
+    close(high, 2.0 * 48.0 / 63.0);
+}
+
+#[test]
 fn a_channel_of_other_bandwidth_carries_more_or_less() {
     let text = "[topology]\nkind = \"torus\"\ndims = [8]\n[link.bandwidth]\nx = \"200 Gb/s\"\n[routing]\nkind = \"dor\"\n\
                 [endpoint]\ndrain_rate = \"50 Gb/s\"\n[[traffic]]\nname = \"t\"\npattern = \"tornado\"\nload = 0.1\n";

@@ -143,11 +143,10 @@ impl Router for ByFlows {
         _: &mut Route,
         senses: &mut dyn Senses,
     ) -> Hop {
-        let (level, child, leads_down) = self.tree.place(switch, dst);
+        let (level, seat, leads_down) = self.tree.place(switch, dst);
         let first = level.first_up + level.up;
-        let down = child * level.links;
-        let default =
-            if leads_down { down + dst as u16 % level.links } else { level.first_up + level.by_digit(child) };
+        let down = seat.child * level.links;
+        let default = if leads_down { down + dst as u16 % level.links } else { seat.up };
         let port = if senses.occupancy(default) == 0 {
             default
         } else if leads_down {

@@ -33,9 +33,10 @@ pub enum Up {
     /// With equal probability, for each packet and level.
     #[default]
     Random,
-    /// By the destination: its lowest digit (its number among the children of its leaf switch) in a leaf switch, its next
-    /// digit in a switch of the next level, modulo the number of ports up (D-mod-k); digits in a row go to different parents, and only
-    /// then to a second of parallel links. All packets to an endpoint come down by the same switches; of parallel links down
+    /// By the destination: its number, divided by how many parents a switch has at each level below, rounded down, modulo the number of
+    /// ports up (D-mod-k: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
+    /// Technion 2010); in a k-ary tree these are its digits, the lowest in leaf switches. Results in a row go to different parents, and
+    /// only then to a second of parallel links. All packets to an endpoint come down by the same switches; of parallel links down
     /// one is drawn for each.
     Deterministic,
     /// By a hash of source and destination, another one in each switch and for each seed: all packets of a source for a destination take
@@ -77,11 +78,27 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// The port up for a digit: digits in a row go to different parents, and only then to a second link to the first of them.
-    pub(super) fn by_digit(self, digit: u16) -> u16 {
-        let (turn, parents) = (digit % self.up, self.up / self.links_up);
-        turn % parents * self.links_up + turn / parents
+    /// Parents of a switch; 1 at the top, which has none.
+    fn parents(self) -> u16 {
+        (self.up / self.links_up).max(1)
     }
+
+    /// The port up by this number: numbers in a row go to different parents, and only then to a second link to the first of them.
+    fn port_up(self, number: u32) -> u16 {
+        let (turn, parents) = ((number % u32::from(self.up.max(1))) as u16, self.parents());
+        self.first_up + turn % parents * self.links_up + turn / parents
+    }
+}
+
+/// Where an endpoint is, seen from the switches of a level.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seat {
+    /// The subtree that it is in.
+    subtree: u32,
+    /// The child that leads to it from a switch above it.
+    pub(super) child: u16,
+    /// The port up to it that is chosen by its number alone, from other switches.
+    pub(super) up: u16,
 }
 
 /// Nearest-common-ancestor routing on a tree of any number of levels.
@@ -90,8 +107,8 @@ pub(super) struct Tree {
     levels: Vec<Level>,
     /// The level of every switch (from 0) and the number of its subtree in the level.
     places: Vec<(u32, u32)>,
-    /// For each endpoint and level, the number of the subtree that it is in, and of the child that leads to it.
-    seats: Vec<(u32, u16)>,
+    /// For each endpoint, its seat for each level.
+    seats: Vec<Seat>,
 }
 
 impl Tree {
@@ -107,40 +124,39 @@ impl Tree {
                 links_up: links_up as u16,
             }
         };
-        let seat = |mut rest: u32| {
-            tree.down.iter().map(move |&children| {
+        let levels: Vec<Level> = (0..tree.down.len()).map(level).collect();
+        let seats_of = |endpoint: u32| {
+            let (mut rest, mut number) = (endpoint, endpoint);
+            tree.down.iter().zip(&levels).map(move |(&children, level)| {
                 let child = (rest % children) as u16;
                 rest /= children;
-                (rest, child)
+                let up = level.port_up(number);
+                number /= u32::from(level.parents());
+                Seat { subtree: rest, child, up }
             })
         };
-        Self {
-            up,
-            levels: (0..tree.down.len()).map(level).collect(),
-            places: tree.places().into_iter().map(|(level, subtree, _)| (level - 1, subtree)).collect(),
-            seats: (0..endpoints as u32).flat_map(seat).collect(),
-        }
+        let seats = (0..endpoints as u32).flat_map(seats_of).collect();
+        let places = tree.places().into_iter().map(|(level, subtree, _)| (level - 1, subtree)).collect();
+        Self { up, levels, places, seats }
     }
 
-    /// The level of a switch, the child on the way to an endpoint from a switch of that level above it, and whether this switch
-    /// is one.
+    /// The level of a switch, the seat of an endpoint for that level, and whether the switch is above it.
     #[inline]
-    pub(super) fn place(&self, switch: u32, dst: u32) -> (Level, u16, bool) {
+    pub(super) fn place(&self, switch: u32, dst: u32) -> (Level, Seat, bool) {
         let (at, subtree) = self.places[switch as usize];
-        let (there, child) = self.seats[dst as usize * self.levels.len() + at as usize];
-        (self.levels[at as usize], child, subtree == there)
+        let seat = self.seats[dst as usize * self.levels.len() + at as usize];
+        (self.levels[at as usize], seat, subtree == seat.subtree)
     }
 
-    /// One of the ports up; `digit` is the deterministic choice.
+    /// One of the ports up; `determined` is the deterministic choice.
     #[inline]
-    fn upwards(&self, level: Level, digit: u16, senses: &mut dyn Senses) -> u16 {
-        level.first_up
-            + match self.up {
-                Up::Random => senses.below(level.up.into()) as u16,
-                Up::Deterministic => level.by_digit(digit),
-                Up::FlowHash => senses.of_flow(level.up.into()) as u16,
-                Up::LeastLoaded => self.least_loaded(level, senses),
-            }
+    fn upwards(&self, level: Level, determined: u16, senses: &mut dyn Senses) -> u16 {
+        match self.up {
+            Up::Random => level.first_up + senses.below(level.up.into()) as u16,
+            Up::Deterministic => determined,
+            Up::FlowHash => level.first_up + senses.of_flow(level.up.into()) as u16,
+            Up::LeastLoaded => level.first_up + self.least_loaded(level, senses),
+        }
     }
 
     /// The least occupied of the ports up.
@@ -168,9 +184,9 @@ impl Router for Tree {
     }
 
     fn route(&self, switch: u32, _: Option<u16>, dst: u32, _: &mut Route, senses: &mut dyn Senses) -> Hop {
-        let (level, child, leads_down) = self.place(switch, dst);
+        let (level, Seat { child, up, .. }, leads_down) = self.place(switch, dst);
         let port = match level.links {
-            _ if !leads_down => self.upwards(level, child, senses),
+            _ if !leads_down => self.upwards(level, up, senses),
             1 => child,
             links if self.up == Up::FlowHash => child * links + senses.of_flow(links.into()) as u16,
             links => child * links + senses.below(links.into()) as u16,
@@ -211,6 +227,20 @@ mod tests {
         // 27 = 1·16 + 2·4 + 3.
         assert_eq!(way("levels = 3\narity = 4", 27), [4 + 3, 4 + 2, 1, 2, 3]);
         assert_eq!(way("levels = 2\narity = 4\ntaper = 2", 7), [4 + 1, 1, 3]);
+    }
+
+    #[test]
+    fn deterministic_ports_are_divided_by_the_parents_below() {
+        let topology: Topology = toml::from_str("kind = 'xgft'\ndown = [4, 4, 4]\nup = [3, 2]").unwrap();
+        let graph = topology.wiring().graph();
+        let router = Nca { up: Up::Deterministic }.router(&topology, &graph, &SCALE).unwrap();
+        for dst in 16..64 {
+            let up: Vec<u16> = follow(&graph, &*router, 0, dst, &mut Fixed::default())[..2]
+                .iter()
+                .map(|hop| hop.port)
+                .collect();
+            assert_eq!(up, [4 + dst as u16 % 3, 4 + dst as u16 / 3 % 2], "to {dst}");
+        }
     }
 
     #[test]
