@@ -97,13 +97,19 @@ class Routing:
 
 
 class Shortest(Routing):
-    """Of several shortest ways one by the number of the destination; with levels, one for each hop."""
+    """Of several shortest ways one by the destination's place; with levels, one for each hop.
+
+    All switches have endpoints here: none divides by the ways below it.
+    """
 
     def __init__(self, sim: Simulation) -> None:
         super().__init__(sim)
         count = 1 + max([*self.case.hosts, *(max(link.a, link.b) for link in self.case.links)])
         self.far = self._distances(count)
         self.levels = max(1, *map(max, self.far)) if self.case.levels else 1
+        hosts = self.case.hosts
+        order = sorted(range(len(hosts)), key=hosts.__getitem__)
+        self.places = {endpoint: place for place, endpoint in enumerate(order)}
 
     def _distances(self, count: int) -> list[list[int]]:
         far = [[count * (one != other) for other in range(count)] for one in range(count)]
@@ -125,7 +131,7 @@ class Shortest(Routing):
             if isinstance(channel.to, Switch) and nearer[channel.to.number]
         ]
         level = packet.level + (self.case.levels and isinstance(here.came_from(packet), Switch))
-        return Hop(ways[packet.destination % len(ways)], level)
+        return Hop(ways[self.places[packet.destination] % len(ways)], level)
 
 
 class InOrder(Routing):

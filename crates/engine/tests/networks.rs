@@ -138,18 +138,33 @@ fn ways_by_the_destination_load_the_channels_of_a_tree_evenly() {
         let (bound, facts) = linear(network, routing, "\"uniform\"");
         (bound, [1, 2].map(|level| mean_of(&facts, &format!("level{level}")).1))
     };
-    let deterministic = "nca\"\nup = \"deterministic";
-    let (bound, [low, high]) = loads("kind = \"fat-tree\"\nlevels = 3\narity = 4", deterministic);
-    close(bound, 1.0);
-    close(low, 60.0 / 63.0);
-    close(high, 48.0 / 63.0);
+    let [deterministic, by_destination] =
+        ["nca\"\nup = \"deterministic", "shortest\"\nchoose = \"by-destination"];
+    let tree = "kind = \"fat-tree\"\nlevels = 3\narity = 4";
+    for routing in [deterministic, by_destination] {
+        let (bound, [low, high]) = loads(tree, routing);
+        close(bound, 1.0);
+        close(low, 60.0 / 63.0);
+        close(high, 48.0 / 63.0);
+    }
     // Four endpoints of a leaf over three switches: down to the leaf one of these has two of them, whatever the choice; the sixteen of a
     // subtree over nine: two at the most.
     let thin = "kind = \"xgft\"\ndown = [4, 4, 4]\nup = [3, 3]";
     close(loads(thin, "nca").1[1], 16.0 / 9.0 * 48.0 / 63.0);
-    let (_, [low, high]) = loads(thin, deterministic);
-    close(low, 2.0 * 60.0 / 63.0);
-    close(high, 2.0 * 48.0 / 63.0);
+    for routing in [deterministic, by_destination] {
+        let (_, [low, high]) = loads(thin, routing);
+        close(low, 2.0 * 60.0 / 63.0);
+        close(high, 2.0 * 48.0 / 63.0);
+    }
+}
+
+#[test]
+fn ways_by_the_destination_spread_however_endpoints_are_numbered() {
+    // The endpoints of a leaf are four apart: modulo the number of spines they are one.
+    let hosts: String = (0..16).map(|host| format!("h{host} l{}\n", host % 4)).collect();
+    let spines: String = (0..16).map(|at| format!("l{}, s{}, 100 Gb/s, 50 ns\n", at / 4, at % 4)).collect();
+    let network = format!("kind = \"file\"\nformat = \"edges\"\ntext = \'\'\'\n{hosts}{spines}\'\'\'");
+    close(linear(&network, "shortest\"\nchoose = \"by-destination", "\"uniform\"").0, 1.0);
 }
 
 #[test]

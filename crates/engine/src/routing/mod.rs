@@ -10,6 +10,7 @@ use crate::topology::Topology;
 use crate::units::{Scale, Size};
 
 pub mod adaptive;
+mod by_destination;
 pub mod codes_par;
 mod divisor;
 pub mod dor;

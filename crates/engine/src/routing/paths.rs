@@ -2,6 +2,7 @@
 //!
 //! What is kept is a table of distances, from each switch to each switch with endpoints: a hop goes to a neighbour that is
 //! one nearer. Of `Route::state` one bit is used, [`DOWN`].
+use super::by_destination::Turns;
 use super::phases::Phases;
 use super::{Hop, Route, Senses};
 use crate::graph::{Graph, Peer};
@@ -29,7 +30,9 @@ pub enum Choose {
     /// With equal probability, at each hop.
     #[default]
     Random,
-    /// By the number of the destination: all packets to an endpoint take one way from a switch.
+    /// By the destination, so that all packets to an endpoint take one way from a switch, and stay in order. Endpoints are counted switch by
+    /// switch, and take the ways in turn; in switches without endpoints, those take them in turn that took one way in each switch nearer
+    /// to endpoints. In a k-ary tree these are the ways of `nca` with `up = "deterministic"`.
     ByDestination,
     /// By a hash of source and destination, another one in each switch and for each seed: all packets of a source for a destination take
     /// one way (ECMP), and stay in order.
@@ -54,6 +57,8 @@ struct Way {
 pub(super) struct Paths {
     rule: Deadlock,
     choose: Choose,
+    /// Where ways are chosen by the destination.
+    turns: Option<Turns>,
     seats: Vec<(u32, u16)>,
     /// The channels of each switch: those of switch s are `ways[first[s]..first[s + 1]]`.
     ways: Vec<Way>,
@@ -86,11 +91,24 @@ impl Paths {
             }
             first.push(ways.len() as u32);
         }
+        let turns = (choose == Choose::ByDestination).then(|| Turns::new(graph));
         let seats = graph.endpoints.clone();
         let width = if rule == Deadlock::UpDown { 2 } else { 1 };
         let distances = Vec::with_capacity(targets.len() * switches * width);
-        let mut paths =
-            Self { rule, choose, seats, ways, first, targets, row, distances, width, root: 0, longest: 0 };
+        let mut paths = Self {
+            rule,
+            choose,
+            turns,
+            seats,
+            ways,
+            first,
+            targets,
+            row,
+            distances,
+            width,
+            root: 0,
+            longest: 0,
+        };
         if rule == Deadlock::UpDown {
             paths.orient();
         }
@@ -231,7 +249,7 @@ impl Phases for Paths {
         let choice = match self.choose {
             _ if count < 2 => 0,
             Choose::Random => senses.below(count),
-            Choose::ByDestination => dst % count,
+            Choose::ByDestination => self.turns.as_ref().map_or(0, |turns| turns.of(dst, from) % count),
             Choose::FlowHash => senses.of_flow(count),
         };
         let Some(way) = ways.iter().filter(fits).nth(choice as usize) else {
