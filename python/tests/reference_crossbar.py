@@ -23,6 +23,10 @@ class Output:
     contended: bool = False
     late: tuple[int, int] | None = None  # class and input that it passed over, and for how many packets
     passed: int = 0
+    watched: Packet | None = None  # lest room be reserved for others for ever
+    missed: int = 0  # how often it was, since
+    watch_from: int = 0  # the next one is looked for from this place on: classes, in each its inputs
+    looks_on: bool = False  # for another one, when all else of this time has happened
 
 
 class Crossbar(Switch):
@@ -64,10 +68,34 @@ class Crossbar(Switch):
             self.line_up(behind)
         output.waiting -= 1
         output.contended &= output.waiting > 0
+        if output.watched is packet:
+            output.watched, output.looks_on = None, True
         if output.owed[packet.next_vc] is packet:
             output.owed[packet.next_vc] = None
+            self.pass_by(output, packet)
         if output.late == (packet.kind, packet.port):
             output.late, output.passed = None, 0
+
+    def pass_by(self, output: Output, packet: Packet) -> None:
+        """A reservation ends: after four rounds of them, the next is for the packet that is watched."""
+        watched = output.watched
+        if watched is None:
+            output.looks_on = True
+        elif watched.next_vc == packet.next_vc and not (self.case.by_age and packet.came <= watched.came):
+            output.missed += 1
+            if output.missed > 4 * self.all_ports and not watched.bubble:
+                output.owed[watched.next_vc] = watched
+
+    def watch(self, number: int) -> None:
+        """Finds another packet to watch: the first of the next input in turn that has one."""
+        output = self.outputs[number]
+        places = [(kind, port) for kind in range(len(output.turns)) for port in self.inputs]
+        order = [*range(output.watch_from, len(places)), *range(output.watch_from)]
+        found = [at for at in order if output.order[places[at][0]][places[at][1]]]
+        if output.looks_on and output.watched is None and output.contended and found:
+            output.watched, output.missed = next(self.firsts(number, *places[found[0]])), 0
+            output.watch_from = found[0] + 1
+        output.looks_on = False
 
     def firsts(self, number: int, kind: int, port: int) -> Iterator[Packet]:
         """The first packets of an input's virtual channels of a class for an output."""
@@ -160,6 +188,8 @@ class Crossbar(Switch):
                 if key not in best or self.rank(packet) < self.rank(best[key][0]):
                     best[key] = packet, skipped
             if not best:
+                for number in self.ports:
+                    self.watch(number)
                 return
             for packet, skipped in sorted(best.values(), key=lambda pair: pair[0].out):
                 self.cross(packet)

@@ -276,3 +276,37 @@ fn an_empty_queue_that_counts_a_delay_holds_no_place() {
         assert_eq!(latencies(protocol), latencies("none"), "{protocol}");
     }
 }
+
+/// What flow x gets through, which begins so many nanoseconds after the others. x, y and z have one source; y and z share a queue on its
+/// channel, x and w one on the link from a to b, over which y goes too.
+fn between_streams_in_step(begin: u32, output_buffer: &str) -> f64 {
+    let stream = |name: &str, pair: [u32; 2], more: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [{pair:?}]\nload = 1.0\nshare = true\nmessage = \"4 flits\"\n{more}"
+        )
+    };
+    let rest = [
+        "[queueing]\nkind = \"dbbm\"\nqueues = 2\n[endpoint]\nacknowledge = false\n[packet]\nmax = \"4 flits\"\n"
+            .to_string(),
+        format!("[switch]\nkind = \"cioq\"\noutput_buffer = \"{output_buffer}\"\n"),
+        stream("x", [0, 3], &format!("start = \"{begin} ns\"\n")),
+        stream("y", [0, 4], ""),
+        stream("z", [0, 2], ""),
+        stream("w", [1, 5], ""),
+        "[run]\nwarmup = \"5 us\"\nduration = \"10 us\"\ndrain = \"0 us\"\n".to_string(),
+    ];
+    let network = "kind = \"file\"\nformat = \"edges\"\ntext = '''\n0 a\n1 a\n2 a\n3 b\n4 b\n5 b\na, b\n'''";
+    number(&run(&file(network, "kind = \"shortest\"", "kind = \"none\"", &rest.concat())), "x", "accepted")
+}
+
+#[test]
+fn no_flow_starves_whose_input_is_busy_whenever_room_comes_free() {
+    // y and z keep the input busy in turn; whenever it is free, room in the queue of x is owed to w. In a switch of four ports one packet
+    // of x goes for twenty of w at the least.
+    for output_buffer in ["2 packets", "4 packets", "16 packets"] {
+        for begin in 2000..2016 {
+            let accepted = between_streams_in_step(begin, output_buffer);
+            assert!(accepted > 0.5 / 21.0, "{output_buffer}, {begin} ns: {accepted}");
+        }
+    }
+}

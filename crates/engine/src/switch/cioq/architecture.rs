@@ -43,6 +43,7 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
             inputs: vec![Input::default(); inputs as usize].into(),
             cells: vec![NIL; cells as usize].into(),
             owed: vec![Cell::new(NIL); share.ports.last().map_or(0, |&ports| ports as usize) * vcs].into(),
+            unwatched: Vec::new(),
             fresh: Vec::new(),
             pending: Vec::new(),
             pass: 0,
@@ -163,6 +164,9 @@ impl<const W: usize, const V: usize> Architecture for State<W, V> {
         }
         while !self.pending.is_empty() {
             self.settle_pass(fabric, agent);
+        }
+        if !self.unwatched.is_empty() {
+            self.watch(fabric);
         }
         self.deadlines.arm(fabric);
     }

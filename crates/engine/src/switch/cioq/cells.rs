@@ -1,6 +1,7 @@
 //! The cells in which packets wait for the crossbar, and the plain queues of classes without virtual output queues.
 //!
 //! Functions with loops that most packets do not need are not inlined: they would fetch all they use in advance.
+use super::Arbitration;
 use super::state::{Fresh, Seat, State};
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Hot, NIL};
@@ -167,9 +168,12 @@ impl<const W: usize, const V: usize> State<W, V> {
         let hot = &fabric.pool.hot[last];
         let (tail, sibling) = (hot.next, hot.sibling);
         let head = if is_voq { tail } else { last };
-        if output.owing.get() > 0 {
+        if output.owing.get() > 0 || output.watched == head {
             let vc = fabric.pool.hot[head].next_vc as u32;
-            output.settle(&self.owed[port * self.vcs + vc], head);
+            let by_age = self.rules.arbitration == Arbitration::Age;
+            if output.settle(fabric, &self.owed[port * self.vcs + vc], head, by_age) {
+                self.unwatched.push(port);
+            }
         }
         if head != last || *cell != last || sibling != NIL {
             self.leave_queue(fabric, (port, class, input), (head, last));

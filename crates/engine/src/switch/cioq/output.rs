@@ -45,7 +45,7 @@ impl<const W: usize, const V: usize> State<W, V> {
     }
 
     /// The head of the first queue of a cell, and that queue's last packet.
-    fn first_of(&self, fabric: &Fabric, port: u32, class: u8, input: u32) -> (u32, u32) {
+    pub(super) fn first_of(&self, fabric: &Fabric, port: u32, class: u8, input: u32) -> (u32, u32) {
         let seat = &self.seats[self.outputs[port].switch];
         let queue = self.cells[self.outputs[port].cell_of(class, input)];
         let voq = self.is_voq(seat.radix, class, input);

@@ -85,6 +85,12 @@ pub(super) struct Output<const W: usize, const V: usize> {
     pub requests: [Set<W>; CLASSES_MAX],
     /// Virtual channels in whose queues it owes room to a packet in its cells.
     pub owing: Cell<u16>,
+    /// The packet that is watched, lest room be owed to others for ever, and the debts for its virtual channel that were settled since;
+    /// `NIL` if none is.
+    pub watched: u32,
+    pub missed: u16,
+    /// The class and input from which on the next one to be watched is looked for.
+    pub watch_from: (u8, u16),
     /// Packets that it has taken since it passed over a candidate whose input was busy, and that one's class and input (`late`).
     pub passed: u16,
     pub late: (u8, u16),
@@ -102,6 +108,8 @@ pub struct State<const W: usize, const V: usize> {
     pub(super) cells: Table<u32>,
     /// By output and virtual channel, the packet to which room is owed (`debts`).
     pub(super) owed: Table<Cell<u32>>,
+    /// Outputs that are to watch another packet.
+    pub(super) unwatched: Vec<u32>,
     /// Packets that came in in this tick and wait for what the switches may have to say in it.
     pub(super) fresh: Vec<Fresh>,
     /// Outputs to look at in this tick.
@@ -189,6 +197,9 @@ impl<const W: usize, const V: usize> Output<W, V> {
             turns: [0; CLASSES_MAX],
             requests: [Set::default(); CLASSES_MAX],
             owing: Cell::new(0),
+            watched: NIL,
+            missed: 0,
+            watch_from: (0, 0),
             passed: 0,
             late: (0, 0),
             channel_turns: ChannelTurns::default(),
@@ -219,5 +230,19 @@ impl<const W: usize, const V: usize> Output<W, V> {
         self.requests[class as usize].insert(input as usize);
         self.classes |= 1 << class;
         self.cell_of(class, input)
+    }
+
+    /// The first class and input at or after this place, going round, of which a packet waits in a cell.
+    pub(super) fn next_request(&self, (class, input): (u8, u16)) -> Option<(u8, u32)> {
+        let from = usize::from(input);
+        let here = self.requests[usize::from(class)].next_from(from).filter(|&input| input >= from);
+        if let Some(input) = here {
+            return Some((class, input as u32));
+        }
+        let all = u16::from(self.classes);
+        let later = all >> (class + 1) << (class + 1);
+        let class = if later == 0 { all } else { later }.trailing_zeros() as u8;
+        let first = self.requests.get(usize::from(class))?.first()?;
+        Some((class, first as u32))
     }
 }
