@@ -91,6 +91,21 @@ fn every_list_of_a_description_has_its_rows() {
     assert_eq!(facts["ports"], 36 * 7);
 }
 
+#[test]
+fn switches_of_a_dragonfly_without_global_links_are_counted() {
+    let told = |groups: u32| {
+        let text = format!(
+            "topology = {{ kind = 'dragonfly', p = 1, a = 8, h = 4, groups = {groups} }}\nrouting = 'minimal'\n\
+             [[traffic]]\npattern = 'uniform'\nload = 0.1"
+        );
+        describe(&Scenario::parse(&text, &[]).unwrap()).unwrap()["switches_without_global_links"].as_u64()
+    };
+    // 17 links of a group on its first five switches, four each: three switches have none.
+    assert_eq!(told(18), Some(18 * 3));
+    // All ports in use; one left over.
+    assert_eq!([33, 32].map(told), [None, None]);
+}
+
 /// Column by column, then row by row, over links of different rates: 99 ns; the other order takes 97.
 #[test]
 fn the_zero_load_latency_is_that_of_the_orders_of_the_routing() {

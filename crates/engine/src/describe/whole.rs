@@ -3,6 +3,7 @@ use super::latency::{Spread, Ways};
 use super::{Description, cost, memory};
 use crate::core::NEVER;
 use crate::core::plan::{LinkPlan, Plan};
+use crate::graph::{Peer, Port};
 use crate::queueing::Assignment;
 use crate::routing::Minimality;
 use crate::scenario::Scenario;
@@ -15,7 +16,7 @@ use std::collections::BTreeSet;
 pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
     let graph = super::describe(&plan.graph, scenario.topology.wiring());
     let ways = Ways::new(plan, &scenario.topology, &scenario.routing);
-    let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
+    let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != Peer::None);
     let across = (plan.lookahead != NEVER).then(|| ns(plan, plan.lookahead as f64));
     let hops = ways.as_ref().map(Ways::hops);
     let scheme = scenario.congestion_control.scheme();
@@ -58,6 +59,9 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
     });
     if let Some(added) = added_ports(scenario, plan) {
         facts["horizontal_ports_percent_of_others"] = json!(added);
+    }
+    if let Some(bare) = without_global_links(scenario, plan) {
+        facts["switches_without_global_links"] = json!(bare);
     }
     facts
 }
@@ -124,9 +128,19 @@ fn rate(plan: &Plan, link: &LinkPlan) -> f64 {
 /// The percentage by which links inside the rows of a tree's logical nodes add to its ports (paper SAA, section 4.2).
 fn added_ports(scenario: &Scenario, plan: &Plan) -> Option<f64> {
     let class = scenario.topology.wiring().link_classes().iter().position(|name| *name == "horizontal")?;
-    let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != crate::graph::Peer::None);
+    let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != Peer::None);
     let (all, added) = (ports.clone().count(), ports.filter(|port| usize::from(port.class) == class).count());
     Some(100.0 * added as f64 / (all - added) as f64)
+}
+
+/// The switches of a dragonfly that have no link to another group, though some do. Where groups have fewer such links than ports for them, the
+/// first switches have them all.
+fn without_global_links(scenario: &Scenario, plan: &Plan) -> Option<usize> {
+    let class = scenario.topology.wiring().link_classes().iter().position(|name| *name == "global")?;
+    let is_global = |port: &Port| usize::from(port.class) == class && port.peer != Peer::None;
+    let switches = &plan.graph.switches;
+    let bare = switches.iter().filter(|ports| !ports.iter().any(is_global)).count();
+    (0 < bare && bare < switches.len()).then_some(bare)
 }
 
 /// The link classes with their channels and the buffers of a port.

@@ -17,7 +17,8 @@ pub const GLOBAL: u8 = 2;
 /// ports (to the other switches of the group in ascending order), then `h` global ports. The `a·h` global ports of a
 /// group are numbered switch by switch; with n parallel links, ports 0 to groups − 2 make the first link to every other
 /// group, the next groups − 1 ports the second, and so on, so that parallel links are on different switches if there are more than `h` other groups. Ports
-/// that remain are not connected. Link classes: `host`, `local`, `global`. Blocks: the groups.
+/// that remain are not connected: the last ones of a group, so that with few groups its last switches have no global link (`describe` counts them).
+/// Link classes: `host`, `local`, `global`. Blocks: the groups.
 ///
 /// # Paper
 ///
