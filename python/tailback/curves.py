@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import wrap
@@ -64,7 +64,7 @@ A latency has the unit that suits what is drawn.
 """
 
 
-_HIGHEST = {"fairness": 1.0}
+_HIGHEST = {"fairness": 1.0, "accepted": 1.0, "accepted_per_destination": 1.0}
 """What a quantity is at most."""
 _RECORDED = {"fairness": "sources", "source_accepted": "sources", "message_slowdown": "messages"}
 """What columns begin with that a scenario has to ask for, and by which key."""
@@ -122,7 +122,7 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         looks = _looks(every)
         names = {one: _name(one, [lines[one] for lines in known.values() if one in lines]) for one in every}
         for (member, lines), axes in zip(known.items(), panels, strict=True):
-            highest = _HIGHEST.get(column, math.inf)
+            highest = factor * _HIGHEST.get(column, math.inf)
             _draw(axes, lines, looks, names, places, factor, highest, is_latency=is_latency)
             axes.set_ylabel(name)
             if len(members) > 1:
@@ -199,6 +199,15 @@ def keys(table: pa.Table) -> list[str]:
     if CLASS not in columns:
         raise mistake("this is no table of a sweep", "sweep.parquet, or the table of tailback.sweep")
     return [key for key in columns[: columns.index(CLASS)] if key != SEED]
+
+
+def of_traffic(table: pa.Table, names: Collection[str]) -> pa.Table:
+    """The rows of classes or jobs, and of points without a result. Raises `InputError` for others."""
+    there = {name: None for name in table[CLASS].to_pylist() if name is not None}
+    for name in names:
+        if name not in there:
+            raise mistake(f"there is no traffic class or job {name!r}", f"one of: {', '.join(there)}")
+    return table.filter(pa.array([name is None or name in names for name in table[CLASS].to_pylist()]))
 
 
 def axis(table: pa.Table, swept: Sequence[str]) -> str:

@@ -391,3 +391,20 @@ def test_any_latency_is_drawn_as_one(column, name):
     axes = curves.measured_over(swept_loads(**told), column).axes[0]
     assert (axes.get_ylabel(), axes.get_yscale()) == (name, "log")
     assert "hollow" in axes.figure.get_supxlabel()
+
+
+def test_a_sweep_is_drawn_of_some_classes(tmp_path):
+    swept = swept_loads(**{"class": ["a", "b", "a", "b", "a", None]})
+    assert curves.of_traffic(swept, ["a"])["class"].to_pylist() == ["a", "a", "a", None]
+    files = gallery.draw_sweep(swept, tmp_path, traffic=["b"])
+    assert {file.stem for file in files} == {"accepted", "message_latency_mean"}
+    with pytest.raises(InputError, match="there is no traffic class or job 'c'"):
+        gallery.draw_sweep(swept, tmp_path, traffic=["c"])
+
+
+def test_no_interval_reaches_over_all_that_there_is():
+    figure = curves.measured_over(swept_loads(accepted=[0.8, 1.0, 0.4, 0.4, 0.1, 0.5]), "accepted")
+    (bar,) = (line for line in figure.axes[0].containers if line.get_label() == "par")
+    assert max(point[1] for segment in bar.lines[2][0].get_segments() for point in segment) == pytest.approx(
+        100
+    )

@@ -111,7 +111,7 @@ def plot(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Of results: only this traffic class or job, where they are told apart; repeatable.",
+            help="Only this traffic class or job, where they are told apart; repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -136,12 +136,10 @@ def plot(
         default = Path(directories[0]) / PLOTS if len(directories) == 1 else Path(PLOTS)
         target = Path(folder) if folder else default
         swept = store.sweep_of(directories)
-        if swept is not None and traffic:
-            raise mistake("--traffic is for results", "a sweep is drawn without it, a panel for each class")
         if swept is not None:
             stored = store.read(swept)
             _tell_lost(stored)
-            files = gallery.draw_sweep(stored.table, target, over)
+            files = gallery.draw_sweep(stored.table, target, over, traffic or ())
         elif over is not None:
             raise mistake("--over is for sweeps", "a result is drawn without it")
         else:

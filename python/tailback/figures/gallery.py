@@ -88,12 +88,15 @@ def _told(results: Sequence[Result], table: str, traffic: Sequence[str]) -> list
     return [name for name in traffic if name in told]
 
 
-def draw_sweep(table: pa.Table, folder: Path, over: str | None = None) -> list[Path]:
-    """Draws what a sweep measured over a key that it changed; returns the files.
+def draw_sweep(
+    table: pa.Table, folder: Path, over: str | None = None, traffic: Sequence[str] = ()
+) -> list[Path]:
+    """Draws what a sweep measured over a key that it changed, of some classes or all; returns the files.
 
-    Raises `InputError` if no such key was swept, if nothing is known of any measurement, or if one is no
-    number.
+    Raises `InputError` if no such key was swept, if there is no such class, if nothing is known of any
+    measurement, or if one is no number.
     """
+    table = curves.of_traffic(table, traffic) if traffic else table
     over = over or curves.axis(table, curves.keys(table))
     figures = {
         column.removesuffix("_ns"): curves.measured_over(table, column, over)

@@ -54,7 +54,7 @@ def line(
     looks = style.line(number, kind) | ({} if joined else {"linestyle": ""})
     lowest = [_lowest(axes, point) for point in points]
     down = [min(one.mean.half, one.mean.mean - low) for one, low in zip(points, lowest, strict=True)]
-    up = [min(one.mean.half, highest - one.mean.mean) for one in points]
+    up = [max(min(one.mean.half, highest - one.mean.mean), 0.0) for one in points]
     axes.errorbar(
         [point.place for point in points],
         [point.mean.mean for point in points],
