@@ -432,16 +432,20 @@ def test_a_sweep_of_jobs_tells_their_times_packets_or_not(tmp_path, monkeypatch)
 
 
 def test_a_job_that_did_not_end_has_no_times(result):
-    ended = {"time_ns": 5.0, "communication_ns": {"min": 1.0, "mean": 2.0, "max": 3.0}}
+    ended = {"time_ns": 5.0, "communication_ns": {"min": 1.0, "mean": 2.0, "max": 3.0}, "start_ns": 2.0}
     jobs = {"done": ended, "cut off": ended | {"time_ns": None}}
-    done, cut_off = points.class_rows(replace(result, summary=result.summary | {"jobs": jobs}))[-2:]
+    summary = result.summary | {"jobs": jobs, "simulated_ns": 10.0}
+    done, cut_off = points.class_rows(replace(result, summary=summary))[-2:]
     assert done == {
         "class": "done",
         "time_ns": 5.0,
         "communication_mean_ns": 2.0,
         "communication_max_ns": 3.0,
     }
-    assert cut_off == dict.fromkeys(done) | {"class": "cut off"}
+    assert cut_off == dict.fromkeys(done) | {"class": "cut off", "time_over_ns": 8.0}
+    jobs["cut off"]["alone_ns"] = 4.0
+    *_, cut_off = points.class_rows(replace(result, summary=summary))
+    assert cut_off["slowdown_over"] == 2.0
 
 
 @pytest.mark.engine

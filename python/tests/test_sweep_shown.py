@@ -63,6 +63,18 @@ def test_what_a_sweep_is_not_shown_against(command, swept, against, told):
     assert (status, told in err) == (2, True)
 
 
+def test_a_job_that_did_not_end_takes_longer_than_that(command, swept):
+    table = pq.read_table(swept)
+    rows = range(table.num_rows)
+    times = {"time_ns": [1e3 if row // 4 else None for row in rows], "time_over_ns": [5e3] * len(rows)}
+    for name, values in times.items():
+        table = table.append_column(name, [values])
+    pq.write_table(table, swept)
+    _, out, _ = command("show", "done")
+    assert out.count("> 5 ") == 2
+    assert ">: of a job that did not end in all runs, and takes longer than that" in out
+
+
 def test_what_may_not_be_stable_is_told(command, swept):
     table = pq.read_table(swept)
     at = table.column_names.index("stable")

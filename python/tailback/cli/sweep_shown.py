@@ -37,10 +37,14 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
     keys = [key for key in swept(table) if key != SEED]
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
     names = list(dict.fromkeys(row[CLASS] for row in rows))
-    lacking = doubtful = False
+    lacking = doubtful = unfinished = False
     for name in [name for name in names if name != _ALL] or names:
         own = [row for row in rows if row[CLASS] == name]
-        lacking |= any(_value(row, column) is None for row in own for column, _, _ in _known(own))
+        unknown = [
+            (row, column) for row in own for column, _, _ in _known(own) if _value(row, column) is None
+        ]
+        lacking |= any(_least(row, column) is None for row, column in unknown)
+        unfinished |= any(_least(row, column) is not None for row, column in unknown)
         doubtful |= _is_told(_states(own)) and None in _states(own)
         yield _of_class(name, own, keys)
     seeds = Counter(tuple(row[key] for key in [*keys, CLASS]) for row in rows).values()
@@ -52,6 +56,8 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
         )
     if doubtful:
         yield "?: not to be told, of so few messages or after so short a warm-up"
+    if unfinished:
+        yield ">: of a job that did not end in all runs, and takes longer than that"
     if lacking:
         yield (
             "not known: the network was saturated, over 1 % of the messages had not arrived, there were "
@@ -104,7 +110,7 @@ def _is_told(states: Set[bool | None]) -> bool:
 
 def _known(rows: Sequence[_Row]) -> list[tuple[str, str, float]]:
     """The columns of which something is known."""
-    return [column for column in _COLUMNS if any(_value(row, column[0]) is not None for row in rows)]
+    return [column for column in _COLUMNS if any(_least(row, column[0]) is not None for row in rows)]
 
 
 def _by_point(rows: Sequence[_Row], keys: Sequence[str]) -> dict[tuple[Any, ...], list[_Row]]:
@@ -114,9 +120,22 @@ def _by_point(rows: Sequence[_Row], keys: Sequence[str]) -> dict[tuple[Any, ...]
     return found
 
 
+_OVER = {"time_ns": "time_over_ns", "slowdown": "slowdown_over"}
+"""Columns of jobs, and those of what they are over where a job did not end."""
+
+
+def _least(row: _Row, column: str) -> float | None:
+    value = _value(row, column)
+    return _value(row, _OVER.get(column, "")) if value is None else value
+
+
 def _mean(rows: Sequence[_Row], column: str, factor: float) -> str:
     values = [_value(row, column) for row in rows]
-    return str(mean_interval([math.nan if value is None else value for value in values]).scaled(factor))
+    least = [value for row in rows if (value := _least(row, column)) is not None]
+    if None in values and len(least) == len(rows):
+        return f"> {factor * sum(least) / len(least):.4g}"
+    mean = mean_interval([math.nan if value is None else value for value in values])
+    return str(mean.scaled(factor))
 
 
 def _value(row: _Row, column: str) -> float | None:

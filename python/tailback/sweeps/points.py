@@ -209,19 +209,24 @@ def class_rows(result: Result) -> list[Mapping[str, Any]]:
         for row in result.tables["classes"].to_pylist()
     ]
     rows += [{"class": name} for name in jobs if name not in classes]
-    return [row | _times(jobs[row["class"]]) if row["class"] in jobs else row for row in rows]
+    end_ns = result.summary.get("simulated_ns", 0.0)
+    return [row | _times(jobs[row["class"]], end_ns) if row["class"] in jobs else row for row in rows]
 
 
-def _times(job: Mapping[str, Any]) -> dict[str, Any]:
+def _times(job: Mapping[str, Any], end_ns: float) -> dict[str, Any]:
     """The times of a job, and of its phases if it has some, in the mean over ranks and over phases.
 
     A job that did not end has no times of its own, not even of its communication, which would be that until
-    the end of the run; those of its phases are of the phases that ended.
+    the end of the run, but what its time and slowdown are over; those of its phases are of the phases that
+    ended.
     """
     communication, phases = job["communication_ns"], job.get("phases", {})
+    times = {"time_ns": job["time_ns"]}
     if job["time_ns"] is None:
         communication = dict.fromkeys(communication)
-    times = {"time_ns": job["time_ns"]}
+        times["time_over_ns"] = end_ns - job["start_ns"]
+        if job.get("alone_ns"):
+            times["slowdown_over"] = times["time_over_ns"] / job["alone_ns"]
     times |= {f"communication_{which}_ns": communication[which] for which in ("mean", "max")}
     for name, key in (
         ("phase_time_mean_ns", "phase_time_ns"),
