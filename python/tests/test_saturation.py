@@ -176,7 +176,7 @@ def test_the_command_finds_what_two_senders_to_one_may_offer_in_closed_form(comm
     assert "searching traffic.pair.load for the load of which 'pair' is accepted" in err
     assert "load 0.53: refused, 94." in err
     assert " % of what is offered arrives (2 seeds)" in err
-    assert "load 0.51: accepted (not sure), 9" in err
+    assert "load 0.51: accepted, 9" in err
     status, out, _ = command("saturation", file, *SEARCH)
     assert (status, "accepts at least 97 % of what is offered up to a load between 0.5" in out) == (0, True)
     assert (tmp_path / "kept" / "points").is_dir()
