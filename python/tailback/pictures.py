@@ -146,14 +146,13 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
         what = (
             "least rate allowed\ntowards a destination" if any(to >= 0 for to in towards) else "allowed rate"
         )
-        above.set_ylabel(f"{what}\n[part of the channel]\n(none in a pause)")
+        above.set_ylabel(f"{what}\n[part of the channel]")
         below.set_ylabel("throttled endpoints")
         below.yaxis.set_major_locator(MaxNLocator(integer=True))
         below.set_ylim(bottom=0)
         below.set_xlabel("simulated time [us]")
-        if cut:
-            title = style.titled(f"throttled longest: {'; '.join(cut)}", 50)
-            above.set_title(title, loc="left", fontsize="medium")
+        longest = [f"throttled longest: {'; '.join(cut)}"] if cut else []
+        style.notes(figure, [*longest, "no rate in a pause"])
         style.legend(figure, above)
     return figure
 

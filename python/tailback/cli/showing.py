@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tailback import console, result_tables
+from tailback import compared, console, result_tables
 from tailback.cli import inputs
 from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
 from tailback.files import refuse_other, replace_text
-from tailback.result import PLOTS, VIEW
+from tailback.result import PLOTS, VIEW, Result
 from tailback.scenario import Scenario
 from tailback.sweeps import merged, paired, store
 from tailback.sweeps.store import Stored
@@ -54,6 +54,12 @@ def show(
         console.print_json(summaries)
     else:
         console.print_whole(result_tables.shown(summaries))
+        _tell_differences(results)
+
+
+def _tell_differences(results: Mapping[str, Result]) -> None:
+    told = compared.differences({label: result.scenario for label, result in results.items()})
+    console.print_lines(map(console.printable, told))
 
 
 def _show_sweep(stored: Stored, as_json: bool, against: str | None) -> None:
