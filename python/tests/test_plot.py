@@ -505,6 +505,22 @@ def test_a_latency_is_counted_in_the_bin_of_its_middle():
     assert counts.tolist() == [4]
 
 
+def test_latencies_of_a_few_whole_values_leave_no_gaps_between_bins():
+    # 2,000 of each whole ns, and a few between; then one a decade up.
+    low = [4.0, 4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 9.0, 10.0, 100.0]
+    few = [4.5, 5.5, 100.0]
+    rows = pa.table({"low_ns": low, "high_ns": low, "count": [2 if at in few else 2000 for at in low]})
+    _, counts = latencies.log_bins(rows, latencies.bins_per_decade(rows))
+    first = counts[: int(np.flatnonzero(counts >= 2000).max()) + 1]
+    assert first.min() >= 2000
+    _, fine = latencies.log_bins(rows)
+    assert fine[: int(np.flatnonzero(fine >= 2000).max()) + 1].min() < 2000
+    smooth = pa.table(
+        {"low_ns": np.arange(500.0, 900.0), "high_ns": np.arange(500.0, 900.0), "count": [9] * 400}
+    )
+    assert latencies.bins_per_decade(smooth) == 20
+
+
 def without(result, table):
     return replace(result, tables={name: one for name, one in result.tables.items() if name != table})
 

@@ -134,13 +134,10 @@ def _distribution(results: Results, traffic: Traffic, latency: str, *, are_share
     members = _members(results, traffic, latency)
     with style.styled():
         figure, panels = style.figure(len(members), height=3.6 if len(members) == 1 else 2.2)
-        bins = [
-            [
-                (line, *log_bins(line.table))
-                for line in by_class(results, "histograms", member, latency=latency)
-            ]
-            for member in members
-        ]
+        drawn = [list(by_class(results, "histograms", member, latency=latency)) for member in members]
+        # The same for all: shares of bins of other widths would not compare.
+        fineness = min(bins_per_decade(line.table) for lines in drawn for line in lines)
+        bins = [[(line, *log_bins(line.table, fineness)) for line in lines] for lines in drawn]
         unit, size = time_unit(edges[-1] for lines in bins for _, edges, _ in lines)
         for axes, member, lines in zip(panels, members, bins, strict=True):
             some = False
@@ -181,7 +178,27 @@ def tell_saturated(figure: Figure, results: Results, traffic: Traffic, latency: 
         style.notes(figure, notes)
 
 
-def log_bins(table: pa.Table) -> tuple[Numbers, Numbers]:
+def bins_per_decade(table: pa.Table) -> float:
+    """How many even bins of the logarithm leave each at least two of the steps in which most latencies come.
+
+    Of a few whole ns, or flits, finer bins would have one value or none.
+    """
+    low, counts = (numbers(table, name) for name in ("low_ns", "count"))
+    often = np.unique(low[(counts >= _OFTEN * counts.max(initial=0)) & (low > 0)])
+    steps = np.diff(often)
+    # Values that are further apart than they are large are no row of steps.
+    near = steps < often[:-1]
+    if not near.any():
+        return _BINS_PER_DECADE
+    first, step = often[:-1][near].min(), np.median(steps[near])
+    return float(min(_BINS_PER_DECADE, 1 / np.log10(1 + 2 * step / first)))
+
+
+_OFTEN = 0.05
+"""Part of the count of the commonest latency that others must have to be among most."""
+
+
+def log_bins(table: pa.Table, per_decade: float = _BINS_PER_DECADE) -> tuple[Numbers, Numbers]:
     """Rows of the table `histograms` in even bins of the logarithm: edges in ns, and how many are between.
 
     A row counts where its middle is, one below 1 ps at 1 ps.
@@ -189,9 +206,9 @@ def log_bins(table: pa.Table) -> tuple[Numbers, Numbers]:
     if not table.num_rows:
         return np.array([1.0, 10.0]), np.zeros(1)
     middles = np.maximum((numbers(table, "low_ns") + numbers(table, "high_ns")) / 2, 1e-3)
-    bins = np.floor(np.log10(middles) * _BINS_PER_DECADE).astype(int)
+    bins = np.floor(np.log10(middles) * per_decade).astype(int)
     counts = np.bincount(bins - bins.min(), weights=numbers(table, "count")).astype(float)
-    return 10 ** (np.arange(bins.min(), bins.max() + 2) / _BINS_PER_DECADE), counts
+    return 10 ** (np.arange(bins.min(), bins.max() + 2) / per_decade), counts
 
 
 def check_latency(latency: str) -> None:
