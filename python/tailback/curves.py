@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -331,6 +331,10 @@ def _name(combination: tuple[Any, ...], lines: Sequence[Sequence[Point]]) -> str
     return name if is_drawn or not name else f"{name} (no point)"
 
 
+_ROW = 0.6
+"""The part of the room of a word in which the points of several lines stand side by side."""
+
+
 def _draw(
     axes: Axes,
     lines: _Lines,
@@ -344,9 +348,11 @@ def _draw(
 ) -> None:
     if is_latency:
         style.logarithmic(axes, "y")
-    for combination, points in lines.items():
-        shown = [point.scaled(factor) for point in points]
-        joined = not places.are_words
+    joined = not places.are_words
+    for number, (combination, points) in enumerate(lines.items()):
+        # Side by side: at a word several lines may have the same.
+        aside = 0.0 if joined else _ROW * ((number + 0.5) / len(lines) - 0.5)
+        shown = [replace(point.scaled(factor), place=point.place + aside) for point in points]
         means.line(axes, shown, names[combination], *looks[combination], joined=joined, highest=highest)
     _set_scales(axes, places, is_latency=is_latency)
 

@@ -408,3 +408,10 @@ def test_no_interval_reaches_over_all_that_there_is():
     assert max(point[1] for segment in bar.lines[2][0].get_segments() for point in segment) == pytest.approx(
         100
     )
+
+
+def test_at_a_word_lines_stand_side_by_side():
+    figure = curves.measured_over(swept_loads(), "accepted", over="routing.kind")
+    places = [[point[0] for point in points] for points in drawn(figure).values()]
+    assert [list(map(round, of)) for of in places] == [[0, 1], [0, 1]]
+    assert len({at for of in places for at in of}) == 4
