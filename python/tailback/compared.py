@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from tailback.scenario import inline
 
 _KEYS_MAX = 6
 """Keys that are told."""
@@ -33,7 +34,7 @@ def differences(scenarios: Mapping[str, str]) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    return "none" if value is None else value if isinstance(value, str) else json.dumps(value, default=str)
+    return "none" if value is None else value if isinstance(value, str) else inline(value)
 
 
 def _differ(flat: Sequence[Mapping[str, Any]], key: str) -> bool:

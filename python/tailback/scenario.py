@@ -79,7 +79,7 @@ class Scenario:
             raise mistake(
                 f"a scenario is a dict of its tables, not {named(tables)}", "Scenario.loads takes text"
             )
-        text = "".join(f"{_inline(str(key))} = {_inline(value)}\n" for key, value in tables.items())
+        text = "".join(f"{inline(str(key))} = {inline(value)}\n" for key, value in tables.items())
         return cls(text, source=_DICT)
 
     def __repr__(self) -> str:
@@ -134,7 +134,7 @@ class Scenario:
             return replace(self, text=text, overrides=kept)
         if len(place) == 1:
             raise mistake(f"{key} does not stand in one piece in the file", "take out what is in it")
-        table = (".".join(place[:-1]), _inline(removal.rest(self.text, place)))
+        table = (".".join(place[:-1]), inline(removal.rest(self.text, place)))
         return replace(self, overrides=(table, *kept))
 
     def check(self) -> list[Problem]:
@@ -345,7 +345,7 @@ def _read_text(path: Path, what: str = "scenario", most: int = _BYTES_MAX) -> st
 
 def _as_toml(value: object) -> str:
     """A value as `--set` takes it: a text stands without quotes unless it is inside a list or a table."""
-    return value if isinstance(value, str) else _inline(value)
+    return value if isinstance(value, str) else inline(value)
 
 
 def _as_text(text: str) -> str:
@@ -353,13 +353,14 @@ def _as_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _inline(value: object) -> str:
+def inline(value: object) -> str:
+    """A value as TOML has it on one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_inline(str(key))} = {_inline(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{inline(str(key))} = {inline(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_inline(item) for item in value) + "]"
+        return "[" + ", ".join(inline(item) for item in value) + "]"
     if hasattr(value, "tolist"):  # a number or an array of NumPy
-        return _inline(value.tolist())
+        return inline(value.tolist())
     if isinstance(value, str | PurePath):
         return _as_text(str(value))
     if isinstance(value, bool | int):

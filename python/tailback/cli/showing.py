@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ from tailback.cli import inputs
 from tailback.cli.app import AsJson, Changes, Results, ScenarioFile, reporting
 from tailback.errors import mistake
 from tailback.files import refuse_other, replace_text
-from tailback.result import PLOTS, VIEW, Result
+from tailback.result import PLOTS, VIEW
 from tailback.scenario import Scenario
 from tailback.sweeps import merged, paired, store
 from tailback.sweeps.store import Stored
@@ -49,17 +49,13 @@ def show(
         if against is not None:
             raise mistake("--against is for sweeps", "several results are shown side by side without it")
         results = inputs.results(list(dict.fromkeys(directories)), tables=())
+        differ = compared.differences({label: result.scenario for label, result in results.items()})
     summaries = {label: result.summary for label, result in results.items()}
     if as_json:
         console.print_json(summaries)
     else:
         console.print_whole(result_tables.shown(summaries))
-        _tell_differences(results)
-
-
-def _tell_differences(results: Mapping[str, Result]) -> None:
-    told = compared.differences({label: result.scenario for label, result in results.items()})
-    console.print_lines(map(console.printable, told))
+        console.print_lines(map(console.printable, differ))
 
 
 def _show_sweep(stored: Stored, as_json: bool, against: str | None) -> None:

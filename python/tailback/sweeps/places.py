@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tailback.errors import Problem
-from tailback.scenario import Scenario
+from tailback.scenario import Scenario, inline
 from tailback.sweeps.space import Axis, Space
 
 Place = tuple[str, ...]
@@ -51,24 +50,29 @@ def dropped(scenario: Scenario, space: Space) -> Iterator[Problem]:
     Who writes the kind alone means the file's own.
     """
     file = tomllib.loads(scenario.text)
-    at = dict(zip(space.keys, scenario.places(space.keys), strict=True))
+    places = dict(zip(space.keys, scenario.places(space.keys), strict=True))
     for axis in space.axes:
-        for number, key in enumerate(axis.keys):
-            own = _found(file, at[key])
-            for value in [step[number] for step in axis.steps]:
-                given = {"kind": value} if isinstance(value, str) else value
-                if not isinstance(own, Mapping) or not isinstance(given, Mapping):
-                    continue
-                lost = {name: of for name, of in own.items() if name not in given}
-                if lost and given.get("kind") is not None and given["kind"] == own.get("kind"):
-                    names = " and ".join(f"{name} = {json.dumps(of)}" for name, of in lost.items())
-                    told = f"{given['kind']!r} in place of the file's [{key}] is without its {names}"
-                    yield Problem(
-                        told,
-                        path=f"sweep.{key}",
-                        help=f"{_inline({**own, **given})}, or leave it out of the file",
-                    )
-                    break
+        for key, values in zip(axis.keys, zip(*axis.steps, strict=True), strict=True):
+            own = _found(file, places[key])
+            lacking = [given for value in values if (given := _table(value)) and _lost(own, given)]
+            for given in lacking[:1]:
+                names = " and ".join(f"{name} = {inline(own[name])}" for name in _lost(own, given))
+                told = f"{given['kind']!r} in place of the file's [{key}] is without its {names}"
+                remedy = f"{inline({**own, **given})}, or leave it out of the file"
+                yield Problem(told, path=f"sweep.{key}", help=remedy)
+
+
+def _table(value: Any) -> Any:
+    """A value that may stand for a table, as one."""
+    return {"kind": value} if isinstance(value, str) else value
+
+
+def _lost(own: Any, given: Any) -> list[str]:
+    """The keys of a table that are not those of one of its kind that replaces it."""
+    if not isinstance(own, Mapping) or not isinstance(given, Mapping):
+        return []
+    is_alike = "kind" in own and own["kind"] == given.get("kind")
+    return [name for name in own if name not in given] if is_alike else []
 
 
 def _found(table: Any, place: Place) -> Any:
@@ -83,10 +87,6 @@ def _found(table: Any, place: Place) -> Any:
     return table
 
 
-def _inline(table: Mapping[str, Any]) -> str:
-    return "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in table.items()) + " }"
-
-
 def _any_sets(axis: Axis, key: str, rest: Place) -> bool:
     at = axis.keys.index(key)
     return any(_sets(step[at], rest) for step in axis.steps)
@@ -95,8 +95,7 @@ def _any_sets(axis: Axis, key: str, rest: Place) -> bool:
 def _sets(value: Any, rest: Place) -> bool:
     """Whether a value for a place sets the one below it that has the rest of the key."""
     for part in rest:
-        if isinstance(value, str):
-            value = {"kind": value}  # where it stands for a table
+        value = _table(value)
         if not isinstance(value, Mapping):
             return True
         if part not in value:

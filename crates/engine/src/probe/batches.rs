@@ -135,9 +135,9 @@ impl Batches {
 /// By how much what is given and not yet taken grows in a span of time, as a share of what is given in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
-    /// That share.
+    /// That share; NaN if too little of the window lies in the span.
     pub share: f64,
-    /// Half of its 95 % confidence interval, if enough of the window lies in the span.
+    /// Half of its 95 % confidence interval; none likewise.
     pub half: Option<f64>,
 }
 
@@ -146,8 +146,11 @@ impl Growth {
     pub fn of(given: &Batches, taken: &Batches, cut: &Cut, span: (Tick, Tick)) -> Self {
         let batches = Vec::from_iter(cut.within(span).map(|(batch, _)| batch));
         let all: f64 = batches.iter().map(|&batch| given.0[batch].1 as f64).sum();
-        if all == 0.0 || batches.len() < BATCHES / 2 {
-            return Self { share: 0.0, half: (all == 0.0).then_some(0.0) };
+        if all == 0.0 {
+            return Self { share: 0.0, half: Some(0.0) };
+        }
+        if batches.len() < BATCHES / 2 {
+            return Self { share: f64::NAN, half: None };
         }
         let left = batches.iter().scan(0.0, |sum, &batch| {
             *sum += given.0[batch].1 as f64 - taken.0[batch].1 as f64;
@@ -157,9 +160,7 @@ impl Growth {
         let count = errors.len() as f64;
         let squares = errors.iter().map(|error| error * error).sum::<f64>();
         let worth = worth(&errors);
-        // Of the numbers from 1 to n, the squares of their distances from their mean.
-        let places = count * (count * count - 1.0) / 12.0;
-        let error = (squares / (count - 2.0) / places * count / worth).sqrt();
+        let error = (squares / (count - 2.0) / spread(count) * count / worth).sqrt();
         let half = student(worth.max(LEAST) - 1.0) * error * count;
         Self { share: slope * count / all, half: Some(half / all) }
     }
@@ -177,9 +178,14 @@ fn line(values: &[f64]) -> (f64, Vec<f64>) {
     let (middle, mean) = ((count - 1.0) / 2.0, values.iter().sum::<f64>() / count);
     let place = |at: usize| at as f64 - middle;
     let along: f64 = values.iter().enumerate().map(|(at, value)| place(at) * value).sum();
-    let slope = along / (count * (count * count - 1.0) / 12.0);
+    let slope = along / spread(count);
     let above = values.iter().enumerate().map(|(at, value)| value - mean - slope * place(at));
     (slope, above.collect())
+}
+
+/// Of the numbers from 1 to n, the sum of the squares of their distances from their mean.
+fn spread(count: f64) -> f64 {
+    count * (count * count - 1.0) / 12.0
 }
 
 /// How many independent errors some are worth, each of which may depend on that before it.
@@ -350,6 +356,9 @@ mod tests {
         assert_eq!(of(|_| 1190, span), Some(true), "by less than 1 %");
         assert_eq!(of(|batch| if batch % 5 == 0 { 6000 } else { 0 }, span), None, "as it comes");
         assert_eq!(of(|_| 0, (0, 199)), None, "less than half of the window");
+        let (mut some, short) = (Batches::default(), (0, 100));
+        some.record(0, 7);
+        assert!(Growth::of(&some, &Batches::default(), &cut, short).share.is_nan());
         let nothing = Growth::of(&Batches::default(), &Batches::default(), &cut, span);
         assert_eq!((nothing.is_stable(), nothing.half), (Some(true), Some(0.0)));
     }

@@ -72,11 +72,10 @@ impl Latency {
     /// The least that a share of all that were due did not exceed, with those that are missing behind all that arrived; none if that
     /// leads to one of them, or if so few were due that it would be the largest of them (of shares above a half).
     pub fn quantile(&self, share: f64) -> Option<Tick> {
-        let (count, due) = (self.count() as f64, self.due as f64);
-        let rank = share * due;
-        let is_told = rank <= count && (share <= 0.5 || due - rank >= 1.0);
+        let count = self.count() as f64;
+        let rank = rank(share, self.due).filter(|&rank| 0.0 < count && rank <= count)?;
         // The histogram knows the end of a value's bucket.
-        (count > 0.0 && is_told).then(|| self.histogram.value_at_quantile(rank / count).min(self.largest))
+        Some(self.histogram.value_at_quantile(rank / count).min(self.largest))
     }
 
     pub(super) fn merge(&mut self, other: &Latency) {
@@ -87,6 +86,13 @@ impl Latency {
         self.begun = self.begun.wrapping_add(other.begun);
         self.batches.merge(&other.batches);
     }
+}
+
+/// How many of all values a quantile does not fall short of; none of a share above a half if that is all of them, so that it would be
+/// the largest of few.
+pub(super) fn rank(share: f64, count: u64) -> Option<f64> {
+    let (count, rank) = (count as f64, share * count as f64);
+    (share <= 0.5 || count - rank >= 1.0).then_some(rank)
 }
 
 /// One bin of a class's time series.

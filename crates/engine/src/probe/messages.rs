@@ -1,4 +1,5 @@
 //! Every message that arrived: where from, where to, how long, when, and how much later than in the empty network.
+use super::class::rank;
 use super::summary::{Class, Measured};
 use crate::core::Tick;
 use crate::core::packet::Packet;
@@ -122,11 +123,8 @@ impl Class {
             return [None; 6];
         }
         // The least that this share of all does not exceed.
-        let due = all.len() as f64 + missing as f64;
-        let at = |share: f64| {
-            let is_told = share <= 0.5 || due - share * due >= 1.0;
-            all.get(((share * due).ceil() as usize).max(1) - 1).copied().filter(|_| is_told)
-        };
+        let at =
+            |share| all.get((rank(share, all.len() as u64 + missing)?.ceil() as usize).max(1) - 1).copied();
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let mean = (missing == 0).then_some(mean);
         [mean, at(0.5), at(0.95), at(0.99), at(0.999), all.last().copied()]

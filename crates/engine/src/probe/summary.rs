@@ -191,7 +191,7 @@ impl Measured<'_> {
         for (at, class) in classes.iter().enumerate() {
             let mut summary = self.class_summary(class);
             // Jobs send as much as the network takes.
-            let of = if class.name == "all" { traffic } else { traffic.get(at..=at).unwrap_or_default() };
+            let of = if at + 1 == classes.len() { traffic } else { traffic.get(at..=at).unwrap_or_default() };
             if !of.is_empty() {
                 let growth = self.growth(class);
                 summary.insert("backlog_growth".into(), growth.share.into());
