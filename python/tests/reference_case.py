@@ -226,23 +226,26 @@ class Op:
 
 @dataclass(frozen=True)
 class Mpi:
-    """The keys of `mpi`: sizes in bytes, times in ps, a rate in Mb/s."""
+    """The keys of `mpi`: sizes in bytes, times in ps, rates in Mb/s."""
 
     eager: int = 8192
     control: int = 64
     overhead: int = 10_000
     delay: int = 3_500_000
     copy: int = 14_500
+    local_latency: int = 200_000
+    local_bandwidth: int = 80_000
 
 
 @dataclass(frozen=True)
 class Job:
-    """The operations of each rank, and its endpoint."""
+    """The operations of each rank, and its endpoint; so many ranks share each."""
 
     ranks: tuple[tuple[Op, ...], ...]
     endpoints: tuple[int, ...]
     mpi: Mpi = Mpi()
     start: int = 0
+    each: int = 1
 
     def turn(self, sender: int, receiver: int, tag: int) -> Turn:
         """What is not overtaken: messages of the same tag, or all, if some rank takes any tag."""

@@ -83,6 +83,7 @@ class Rank:
         self.computing, self.computed = 0, 0
         self.sent, self.arrived = Counter[Turn](), Counter[Turn]()
         self.early: dict[tuple[Turn, int], Letter] = {}
+        self.copied = 0
         self.mail: list[Letter] = []
         self.posted: list[int] = []
 
@@ -161,7 +162,13 @@ class Rank:
             self.after(mpi.delay, partial(self.transfer, peer, mpi.control, asked))
 
     def transfer(self, peer: Rank, size: int, come: Action, left: Action = int) -> None:
-        """Hands a message to the network."""
+        """Hands a message to the network, or to a rank of the same endpoint."""
+        if peer.host is self.host:
+            mpi, begin = self.job.mpi, max(self.copied, self.world.now)
+            self.copied = begin + ceil(Fraction(size * 8 * 10**6, mpi.local_bandwidth))
+            self.world.at(self.copied, self.host, left)
+            self.world.at(self.copied + mpi.local_latency, self.host, come)
+            return
         case, now = self.world.case, self.world.now
         flits, start = max(1, -(-size * 8 // case.flit_bits)), -(-now // case.tick) * case.tick
         ends = self.job.endpoints[self.number], self.job.endpoints[peer.number]

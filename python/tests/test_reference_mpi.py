@@ -50,10 +50,12 @@ def scenario(case: Case, jobs: list[tuple[Job, str]], mpi: str = "") -> str:
         own = job.mpi
         text += f"""[[job]]
 {workload}
-placement = {list(job.endpoints)}
+placement = {list(job.endpoints[:: job.each])}
+ranks_per_endpoint = {job.each}
 start = "{job.start} ps"
 mpi = {{ eager = "{own.eager} B", control = "{own.control} B", overhead = "{own.overhead} ps", \
-delay = "{own.delay} ps", copy = "{own.copy} Mb/s" {mpi} }}
+delay = "{own.delay} ps", copy = "{own.copy} Mb/s", local_latency = "{own.local_latency} ps", \
+local_bandwidth = "{own.local_bandwidth} Mb/s" {mpi} }}
 """
     return text
 
@@ -117,8 +119,13 @@ def random_job(draw: random.Random, endpoints: list[int]) -> Job:
         overhead=draw.choice([10_000, 0, 5003, 1_234_567, 317]),
         delay=draw.choice([3_500_000, 0, 1, 777_777]),
         copy=draw.choice([14_500, 100_000, 1_000_000]),
+        local_latency=draw.choice([200_000, 0, 1, 5_000_000]),
+        local_bandwidth=draw.choice([80_000, 500, 3333, 1_000_000]),
     )
-    ranks: list[list[Op]] = [[] for _ in endpoints]
+    each = draw.choice([1, 1, 2, 3])
+    places = [endpoint for endpoint in endpoints for _ in range(each)]
+    places = places[: len(places) - draw.randrange(each)]
+    ranks: list[list[Op]] = [[] for _ in places]
     any_rank, any_tag = draw.choice([0, 0, 0.3, 1]), draw.choice([0, 0, 0.3, 1])
     for _ in range(draw.randint(1, 12)):
         if draw.random() < 0.7:
@@ -140,7 +147,7 @@ def random_job(draw: random.Random, endpoints: list[int]) -> Job:
             waits = tuple(sorted(before[:ended])), tuple(sorted(before[ended:]))
             ops[at] = replace(op, cpu=draw.randrange(cpus), requires=waits[0], irequires=waits[1])
     start = draw.choice([0, 0, draw.randint(1, 10_000_000)])
-    return Job(tuple(tuple(ops) for ops in ranks), tuple(endpoints), mpi, start)
+    return Job(tuple(tuple(ops) for ops in ranks), tuple(places), mpi, start, each)
 
 
 def random_jobs(seed: int) -> tuple[Case, list[Job]]:
@@ -192,11 +199,13 @@ PROGRAMS: list[tuple[str, str, Program]] = [
 ]
 
 
-def runs_as_told(workload: str, way: str, program: Program, count: int, mpi: Mpi, size: int) -> bool:
-    """Whether a program of so many ranks, run twice, goes as the reference says."""
+def runs_as_told(
+    workload: str, way: str, program: Program, count: int, mpi: Mpi, size: int, each: int
+) -> bool:
+    """Whether a program of so many ranks, so many on each endpoint, run twice, goes as the reference says."""
     case = Case((0,) * 9, (), (), flit_bits=8, packet_max=1024, output_buffer=1024, acknowledge=False)
     ranks = programs.operations(program, count, size, compute=1234, times=2)
-    job = Job(tuple(tuple(ops) for ops in ranks), tuple(range(count)), mpi)
+    job = Job(tuple(tuple(ops) for ops in ranks), tuple(at // each for at in range(count)), mpi, each=each)
     keys = f'workload = "{workload}"\nranks = {count}\niterations = 2\ncompute = "1234 ps"'
     keys += f'\nmessage = "{size} B"' if workload != "barrier" else ""
     key = f', {workload.replace("-", "_")} = "{way}"' if way else ""
@@ -209,9 +218,9 @@ def runs_as_told(workload: str, way: str, program: Program, count: int, mpi: Mpi
 @pytest.mark.parametrize(("workload", "way", "program"), PROGRAMS)
 def test_collective_operations_take_the_time_of_their_steps(workload, way, program):
     for count in range(1, 10):
-        for mpi in (Mpi(), Mpi(eager=100, overhead=7)):
-            told = runs_as_told(workload, way, program, count, mpi, 1001)
-            assert told, f"{count} ranks, {mpi}"
+        for mpi, each in ((Mpi(), 1), (Mpi(eager=100, overhead=7), 1), (Mpi(), 3)):
+            told = runs_as_told(workload, way, program, count, mpi, 1001, each)
+            assert told, f"{count} ranks, {mpi}, {each} on each endpoint"
 
 
 def main(count: str, first: str = "0") -> None:

@@ -181,6 +181,15 @@ impl Cold {
     }
 }
 
+/// What a workload writes on a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tag {
+    /// The rank's own.
+    pub word: u32,
+    /// Which of the job's ranks at the source it comes from, and to which of those at the destination it goes.
+    pub seats: [u16; 2],
+}
+
 /// What only some protocols, arbiters and workloads note on a packet. Runs that have none of them keep no notes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Notes {
@@ -191,7 +200,7 @@ pub struct Notes {
     /// Time in the input buffers of the switches passed so far, for a time-to-wait.
     pub waited: u32,
     /// The workload's tag.
-    pub tag: u32,
+    pub tag: Tag,
 }
 
 /// A packet by value.

@@ -1,6 +1,6 @@
 //! Send queues: the messages of one endpoint for one destination.
 use crate::core::Tick;
-use crate::core::packet::{PACKETS_MAX, Packet};
+use crate::core::packet::{PACKETS_MAX, Packet, Tag};
 use crate::protocol::Pull;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -122,7 +122,7 @@ pub struct Again {
     /// Creation of its message.
     pub born: Tick,
     /// The workload's tag.
-    pub tag: u32,
+    pub tag: Tag,
     /// Traffic class of the scenario.
     pub group: u8,
 }
@@ -198,8 +198,8 @@ pub struct SendQueue<Q> {
 /// What only workloads and some protocols put into a send queue.
 #[derive(Debug, Default)]
 struct Extra {
-    /// The workload's tags of the messages, in their order; none while all are 0.
-    tags: VecDeque<u32>,
+    /// The workload's tags of the messages, in their order; none while no message has one.
+    tags: VecDeque<Tag>,
     /// Packets to be sent again, at their times, in a class that is never dropped.
     again: BinaryHeap<Reverse<Again>>,
     /// Packets to be tried again, in a class that may be dropped, in order.
@@ -232,21 +232,21 @@ impl<Q> SendQueue<Q> {
         if let Some(extra) = &mut self.extra
             && !extra.tags.is_empty()
         {
-            extra.tags.push_back(0);
+            extra.tags.push_back(Tag::default());
         }
     }
 
     /// Queues a message of a workload.
-    pub fn push_tagged(&mut self, message: Message, tag: u32) {
+    pub fn push_tagged(&mut self, message: Message, tag: Tag) {
         let tags = &mut self.extra.get_or_insert_default().tags;
-        tags.resize(self.messages.len(), 0);
+        tags.resize(self.messages.len(), Tag::default());
         tags.push_back(tag);
         self.messages.push_back(message);
     }
 
     /// The tag of the first message.
-    pub(super) fn tag(&self) -> u32 {
-        self.extra.as_ref().and_then(|extra| extra.tags.front().copied()).unwrap_or(0)
+    pub(super) fn tag(&self) -> Tag {
+        self.extra.as_ref().and_then(|extra| extra.tags.front().copied()).unwrap_or_default()
     }
 
     /// The key by which a packet that is not data and waits for credit drew its virtual network.
@@ -395,7 +395,7 @@ impl<Q> SendQueue<Q> {
         let extra = self.extra.as_ref().map_or(0, |extra| {
             size_of::<Extra>()
                 + (extra.again.capacity() + extra.retries.capacity()) * size_of::<Again>()
-                + extra.tags.capacity() * size_of::<u32>()
+                + extra.tags.capacity() * size_of::<Tag>()
                 + extra.put_off.capacity() * size_of::<(u32, u32)>()
         });
         self.messages.memory() + extra
@@ -429,16 +429,17 @@ mod tests {
     #[test]
     fn a_tag_goes_with_its_message() {
         let mut queue = SendQueue::<()>::default();
+        let tag = Tag { word: 7, seats: [0, 1] };
         queue.push(Message::new(0, 3, 5, 0));
-        queue.push_tagged(Message::new(0, 3, 30, 1), 7);
+        queue.push_tagged(Message::new(0, 3, 30, 1), tag);
         queue.push(Message::new(0, 3, 1, 0));
         queue.assign(&mut 0, 3);
-        assert_eq!(queue.tag(), 0);
+        assert_eq!(queue.tag(), Tag::default());
         queue.advance(5, 1);
-        assert_eq!(queue.tag(), 7);
+        assert_eq!(queue.tag(), tag);
         queue.advance(24, 1);
         let runs = queue.put_off(7, 24);
-        assert_eq!(runs.iter().map(|run| run.tag).collect::<Vec<_>>(), [7, 0]);
+        assert_eq!(runs.iter().map(|run| run.tag).collect::<Vec<_>>(), [tag, Tag::default()]);
     }
 
     #[test]

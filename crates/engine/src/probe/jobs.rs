@@ -52,6 +52,7 @@ fn of(job: &BoundJob, outcome: &Outcome) -> Value {
             "max": times.max().map(ns),
         },
         "messages": ledger.posted,
+        "local_messages": ledger.local,
         "delivered_messages": ledger.delivered,
         "bytes": ledger.bytes,
         "operations": operations,

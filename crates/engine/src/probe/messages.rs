@@ -2,7 +2,7 @@
 use super::class::rank;
 use super::summary::{Class, Measured};
 use crate::core::Tick;
-use crate::core::packet::Packet;
+use crate::core::packet::{Packet, Tag};
 use crate::report::{Column, Table};
 use crate::scenario::Scenario;
 use crate::zero_load::{Guides, ZeroLoad};
@@ -22,7 +22,7 @@ pub struct Whole {
     flits: u32,
     arrived: Tick,
     /// The workload's tag, if it is of a job.
-    tag: u32,
+    tag: Tag,
 }
 
 impl Whole {
@@ -67,7 +67,7 @@ impl Messages {
         let (plan, mut empty) = (measured.plan, ZeroLoad::new(Guides::new(measured.plan, topology, routing)));
         let told = |of: Whole| {
             let job = usize::from(of.class).checked_sub(plan.traffic.len());
-            let is_data = job.is_none_or(|job| plan.jobs[job].application.carries_data(of.tag));
+            let is_data = job.is_none_or(|job| plan.jobs[job].application.carries_data(of.tag.word));
             Row { of, empty: empty.latency([of.source, of.destination], of.flits), is_data }
         };
         Self { all: all.into_iter().map(told).collect() }

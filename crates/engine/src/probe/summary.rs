@@ -315,7 +315,8 @@ impl Measured<'_> {
             return warnings;
         }
         let jobs = classes[self.plan.traffic.len()..].iter().zip(&self.jobs);
-        for (class, _) in jobs.filter(|(class, job)| class.probe.messages == 0 && job.ledger.posted > 0) {
+        let sent = |job: &Outcome| job.ledger.posted > job.ledger.local;
+        for (class, _) in jobs.filter(|(class, job)| class.probe.messages == 0 && sent(job)) {
             warnings.push(format!(
                 "job \"{}\": it created its messages outside the measured window of {} to {} us",
                 class.name,

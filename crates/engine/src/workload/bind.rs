@@ -1,11 +1,13 @@
 //! From the `[[job]]` tables to jobs placed in a network.
 use super::job::Job;
+use super::mpi::Local;
 use super::{Application, Setting};
 use crate::graph::Graph;
 use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::traffic::bind::Use;
 use crate::units::{Scale, Time};
+use std::ops::Range;
 
 /// A job placed in a network.
 #[derive(Debug)]
@@ -16,8 +18,12 @@ pub struct BoundJob {
     pub workload: &'static str,
     /// The endpoint of each rank.
     pub endpoints: Vec<u32>,
-    /// The rank on each endpoint, or [`NO_RANK`].
-    ranks: Vec<u32>,
+    /// The first rank on each endpoint, or [`NO_RANK`].
+    first: Vec<u32>,
+    /// Ranks of an endpoint; the last one may have fewer.
+    each: u32,
+    /// How messages go that do not leave their endpoint.
+    pub local: Local,
     /// When it starts.
     pub start: Time,
     /// What its ranks do.
@@ -26,15 +32,26 @@ pub struct BoundJob {
     pub idle: bool,
 }
 
+/// Most ranks of a job on an endpoint.
+const RANKS_PER_ENDPOINT_MAX: u32 = 1024;
+
 /// No rank of the job runs on the endpoint.
 const NO_RANK: u32 = u32::MAX;
 
 impl BoundJob {
-    /// The job's rank on an endpoint, if it has one there.
+    /// The job's ranks on an endpoint, in their order: one behind the other.
     #[inline]
-    pub fn rank_of(&self, endpoint: u32) -> Option<u32> {
-        let rank = self.ranks[endpoint as usize];
-        (rank != NO_RANK).then_some(rank)
+    pub fn ranks_of(&self, endpoint: u32) -> Range<u32> {
+        match self.first[endpoint as usize] {
+            NO_RANK => 0..0,
+            first => first..(first + self.each).min(self.endpoints.len() as u32),
+        }
+    }
+
+    /// Which of its endpoint's ranks a rank is, from 0.
+    #[inline]
+    pub fn seat(&self, rank: u32) -> u16 {
+        (rank % self.each) as u16
     }
 }
 
@@ -85,16 +102,19 @@ fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<P
             return Err(problems);
         }
     };
-    let mut number_of = vec![NO_RANK; graph.endpoints.len()];
-    for (rank, &endpoint) in endpoints.iter().enumerate() {
-        number_of[endpoint as usize] = rank as u32;
+    let each = job.ranks_per_endpoint;
+    let mut first = vec![NO_RANK; graph.endpoints.len()];
+    for (rank, &endpoint) in (0..ranks).zip(&endpoints).step_by(each as usize) {
+        first[endpoint as usize] = rank;
         used[endpoint as usize] = Use::by(job.share);
     }
     Ok(BoundJob {
         name: job.name.clone(),
         workload: job.workload.kind(),
         endpoints,
-        ranks: number_of,
+        first,
+        each,
+        local: job.mpi.local(scale),
         start: job.start.time(scale),
         application,
         idle: false,
@@ -118,9 +138,21 @@ fn ranks(job: &Job) -> Result<u32, Vec<Problem>> {
 fn place(job: &Job, ranks: u32, context: Context, used: &[Use]) -> Result<Vec<u32>, Problem> {
     let free: Vec<bool> = used.iter().map(|used| used.allows(job.share)).collect();
     let random = Stream::new(context.seed, "placement", &job.name, 0);
-    let placed = job.placement.place(ranks, context.graph, &free, random)?;
+    let each = job.ranks_per_endpoint;
+    if !(1..=RANKS_PER_ENDPOINT_MAX).contains(&each) {
+        let help = format!("from 1 to {RANKS_PER_ENDPOINT_MAX}");
+        return Err(Problem::new("ranks_per_endpoint", format!("{each} ranks on an endpoint"), help));
+    }
+    if each > 1 && job.workload.bound().is_phases() {
+        let message = "flows of phases go from endpoint to endpoint";
+        return Err(Problem::new("ranks_per_endpoint", message, "1, or leave it out"));
+    }
+    let placed = job.placement.place((ranks, each), context.graph, &free, random)?;
     let taken: Vec<u32> = placed.iter().copied().filter(|&endpoint| !free[endpoint as usize]).collect();
-    let Some(example) = taken.first() else { return Ok(placed) };
+    let Some(example) = taken.first() else {
+        let all = placed.iter().flat_map(|&endpoint| std::iter::repeat_n(endpoint, each as usize));
+        return Ok(all.take(ranks as usize).collect());
+    };
     let message = format!("{} of these endpoints are used by others, such as {example}", taken.len());
     Err(Problem::new(
         "placement",

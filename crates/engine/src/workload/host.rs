@@ -1,7 +1,7 @@
 //! The ranks of a partition, between the endpoints and the application: each rank's agenda, its messages out and in.
 use super::ledger::Ledger;
 use super::{Actions, Rank};
-use crate::core::packet::Packet;
+use crate::core::packet::{Packet, Tag};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
 use crate::nic::queue::message_flits_max;
@@ -37,6 +37,16 @@ pub(super) enum What {
     Barrier,
     /// It sends a message.
     Send { to: u32, bytes: u64, tag: u32 },
+    /// A message of a rank of the same endpoint is there.
+    Handed { from: u32, tag: u32 },
+}
+
+/// A message that a rank sends: to which one, how long, and with which tag.
+#[derive(Debug, Clone, Copy)]
+struct Letter {
+    to: u32,
+    bytes: u64,
+    tag: u32,
 }
 
 /// When, which rank (by its number in the partition), what.
@@ -64,7 +74,9 @@ struct Slot {
     number: u32,
     /// Time spent in communication, in ps.
     communicating: u64,
-    /// Whether it has sent data, and whether data has reached it.
+    /// When its last copy for a rank of the same endpoint is made.
+    copied: Time,
+    /// Whether it has sent data, and whether data has reached it, by the network.
     traffic: [bool; 2],
 }
 
@@ -80,7 +92,7 @@ pub struct Outgoing {
     /// Its class.
     pub class: u8,
     /// The workload's tag.
-    pub tag: u32,
+    pub tag: Tag,
 }
 
 /// A rank at the end of the run.
@@ -94,7 +106,7 @@ pub struct RankResult {
     pub communicating: Time,
     /// Messages that it never received, and its sends and receives that are not complete.
     pub unmatched: (usize, usize),
-    /// Whether it has sent data, and whether data has reached it.
+    /// Whether it has sent data, and whether data has reached it, by the network.
     pub traffic: [bool; 2],
 }
 
@@ -150,12 +162,11 @@ impl Hosts {
             hosts.first.push(hosts.slots.len() as u32);
             let mut agenda = Agenda::default();
             for (at, job) in plan.jobs.iter().enumerate() {
-                let Some(number) = job.rank_of(endpoint) else { continue };
-                if !job.idle {
+                for number in job.ranks_of(endpoint).filter(|_| !job.idle) {
                     agenda.add(job.start, hosts.slots.len() as u32, What::Start);
-                    let rank = job.application.rank(number);
-                    let slot = Slot { rank, job: at as u16, number, communicating: 0, traffic: [false; 2] };
-                    hosts.slots.push(slot);
+                    let (rank, job) = (job.application.rank(number), at as u16);
+                    let (communicating, copied, traffic) = (0, Time(0), [false; 2]);
+                    hosts.slots.push(Slot { rank, job, number, communicating, copied, traffic });
                 }
             }
             hosts.agendas.push(agenda);
@@ -181,7 +192,11 @@ impl Hosts {
             }
             agenda.0.pop_front();
             match what {
-                What::Send { to, bytes, tag } => self.post(slot, tick, (to, bytes, tag)),
+                What::Send { to, bytes, tag } => self.post(endpoint, slot, at, Letter { to, bytes, tag }),
+                What::Handed { from, tag } => {
+                    self.ledgers[self.slots[slot as usize].job as usize].delivered += 1;
+                    self.tell(endpoint, slot, at, |rank, act| rank.on_delivered(from, tag, act));
+                }
                 What::Start => self.tell(endpoint, slot, at, |rank, act| rank.on_start(act)),
                 What::Injected { to, tag } => {
                     self.tell(endpoint, slot, at, |rank, act| rank.on_injected(to, tag, act));
@@ -198,16 +213,17 @@ impl Hosts {
     }
 
     /// The last flit of a message leaves an endpoint at `end`.
-    pub fn injected(&mut self, endpoint: u32, class: u8, dst: u32, tag: u32, end: Tick) {
-        let (slot, to) = self.parties(endpoint, class, dst);
+    pub fn injected(&mut self, endpoint: u32, class: u8, dst: u32, tag: Tag, end: Tick) {
+        let [seat, other] = tag.seats;
+        let (slot, to) = self.parties((endpoint, seat), class, (dst, other));
         let at = Time(end * self.plan.tick);
-        self.agendas[endpoint as usize].add(at, slot, What::Injected { to, tag });
+        self.agendas[endpoint as usize].add(at, slot, What::Injected { to, tag: tag.word });
     }
 
     /// The first packet of a message of several has arrived.
-    pub fn begun(&mut self, endpoint: u32, class: u8, tag: u32) {
-        let slot = self.slot(endpoint, class).expect("a job's messages go to its ranks");
-        self.reached(slot, tag);
+    pub fn begun(&mut self, endpoint: u32, class: u8, tag: Tag) {
+        let slot = self.slot(endpoint, tag.seats[1], class).expect("a job's messages go to its ranks");
+        self.reached(slot, tag.word);
     }
 
     /// Data has reached a rank, or a question or an answer of its software.
@@ -217,8 +233,10 @@ impl Hosts {
     }
 
     /// A message has arrived whole.
-    pub fn delivered(&mut self, endpoint: u32, class: u8, src: u32, tag: u32, now: Tick) {
-        let (slot, from) = self.parties(endpoint, class, src);
+    pub fn delivered(&mut self, endpoint: u32, class: u8, src: u32, tag: Tag, now: Tick) {
+        let [other, seat] = tag.seats;
+        let (slot, from) = self.parties((endpoint, seat), class, (src, other));
+        let tag = tag.word;
         self.reached(slot, tag);
         self.ledgers[self.slots[slot as usize].job as usize].delivered += 1;
         let at = Time(now * self.plan.tick);
@@ -231,7 +249,13 @@ impl Hosts {
         let job = cold.class() as usize - self.plan.traffic.len();
         if self.plan.jobs[job].application.flows().is_some() {
             let (ends, words) = ((cold.src, packet.hot.dst), packet.notes.words);
-            self.arrived.push(Arrived { job: job as u32, phase: packet.notes.tag, ends, at: now, words });
+            self.arrived.push(Arrived {
+                job: job as u32,
+                phase: packet.notes.tag.word,
+                ends,
+                at: now,
+                words,
+            });
         }
     }
 
@@ -245,17 +269,19 @@ impl Hosts {
         &self.starts[job]
     }
 
-    /// The rank of a message's class at an endpoint, and the number of the one at the other end.
-    fn parties(&self, endpoint: u32, class: u8, other: u32) -> (u32, u32) {
-        let number = self.plan.jobs[class as usize - self.plan.traffic.len()].rank_of(other);
-        self.slot(endpoint, class).zip(number).expect("a job's messages go from rank to rank")
+    /// The rank of a message's class on a seat of an endpoint here, and the number of the one at the other end.
+    fn parties(&self, here: (u32, u16), class: u8, there: (u32, u16)) -> (u32, u32) {
+        let job = &self.plan.jobs[class as usize - self.plan.traffic.len()];
+        let number = job.ranks_of(there.0).nth(there.1.into());
+        self.slot(here.0, here.1, class).zip(number).expect("a job's messages go from rank to rank")
     }
 
-    /// The rank of a message's class at an endpoint.
-    fn slot(&self, endpoint: u32, class: u8) -> Option<u32> {
+    /// The rank of a message's class on a seat of an endpoint.
+    fn slot(&self, endpoint: u32, seat: u16, class: u8) -> Option<u32> {
         let job = class as usize - self.plan.traffic.len();
         let mut ranks = self.first[endpoint as usize]..self.first[endpoint as usize + 1];
-        ranks.find(|&slot| self.slots[slot as usize].job as usize == job)
+        let first = ranks.find(|&slot| self.slots[slot as usize].job as usize == job);
+        first.map(|slot| slot + u32::from(seat))
     }
 
     fn tell(&mut self, endpoint: u32, slot: u32, now: Time, event: impl FnOnce(&mut dyn Rank, &mut Actions)) {
@@ -267,8 +293,16 @@ impl Hosts {
         record.communicating += ledger.communicating;
     }
 
-    fn post(&mut self, slot: u32, born: Tick, (to, bytes, tag): (u32, u64, u32)) {
+    fn post(&mut self, endpoint: u32, slot: u32, at: Time, letter: Letter) {
+        let Letter { to, bytes, tag } = letter;
         let Slot { job, number, .. } = self.slots[slot as usize];
+        let ledger = &mut self.ledgers[job as usize];
+        let of = &self.plan.jobs[job as usize];
+        let (dst, seats) = (of.endpoints[to as usize], [number, to].map(|rank| of.seat(rank)));
+        if dst == of.endpoints[number as usize] {
+            ledger.handed(bytes);
+            return self.hand(endpoint, slot, at, letter, seats);
+        }
         if let Some(why) = too_long(bytes, &self.plan.scale) {
             if self.failure.as_ref().is_none_or(|(j, n, _)| (job, number) < (*j, *n)) {
                 self.failure = Some((job, number, format!("sends {why}")));
@@ -276,13 +310,24 @@ impl Hosts {
             return;
         }
         self.slots[slot as usize].traffic[0] |= self.plan.jobs[job as usize].application.carries_data(tag);
-        let flits = self.plan.scale.flits_of(bytes).max(1);
-        let ledger = &mut self.ledgers[job as usize];
-        ledger.posted += 1;
-        ledger.bytes += bytes;
+        let flits = self.plan.scale.flits_of(bytes).max(1) as u32;
+        self.ledgers[job as usize].sent(bytes);
         let class = (self.plan.traffic.len() + job as usize) as u8;
-        let dst = self.plan.jobs[job as usize].endpoints[to as usize];
-        self.out.push(Outgoing { born, dst, flits: flits as u32, class, tag });
+        let (born, tag) = (at.0.div_ceil(self.plan.tick), Tag { word: tag, seats });
+        self.out.push(Outgoing { born, dst, flits, class, tag });
+    }
+
+    /// Copies a message to a rank of the same endpoint, or to the one that sends it, when its sender's copies before are made.
+    fn hand(&mut self, endpoint: u32, slot: u32, at: Time, letter: Letter, [from, to]: [u16; 2]) {
+        let Letter { to: other, bytes, tag } = letter;
+        let record = &mut self.slots[slot as usize];
+        let local = &self.plan.jobs[record.job as usize].local;
+        record.copied = at.max(record.copied).after(local.bandwidth.transmit_time(bytes * 8).0);
+        let (copied, number) = (record.copied, record.number);
+        let agenda = &mut self.agendas[endpoint as usize];
+        agenda.add(copied, slot, What::Injected { to: other, tag });
+        let there = copied.after(local.latency.0);
+        agenda.add(there, slot + u32::from(to) - u32::from(from), What::Handed { from: number, tag });
     }
 
     /// The barrier of a job is over at a time; the endpoints here with a rank of it are to be woken then.

@@ -5,7 +5,7 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[[job]]`: an application that runs on some endpoints, one rank an endpoint. The workload's own keys stand in the same
+/// `[[job]]`: an application that runs on some endpoints. The workload's own keys stand in the same
 /// table.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
@@ -22,6 +22,11 @@ pub struct Job {
     /// Which endpoints the ranks run on.
     #[serde(default)]
     pub placement: Placement,
+    /// Ranks that share an endpoint, such as the cores of a node behind one adapter: of 4, ranks 0 to 3 run on the first endpoint, 4 to 7 on the
+    /// second, and so on. Messages between them do not enter the network (`mpi.local_latency`, `mpi.local_bandwidth`).
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub ranks_per_endpoint: u32,
     /// When the job starts.
     #[serde(default = "at_once")]
     pub start: Duration,
@@ -36,6 +41,10 @@ pub struct Job {
     /// How its ranks pass messages; flows of phases are sent as they are.
     #[serde(default)]
     pub mpi: Mpi,
+}
+
+fn one() -> u32 {
+    1
 }
 
 fn at_once() -> Duration {

@@ -82,11 +82,13 @@ pub struct Ledger {
     pub operations: [Count; KINDS.len()],
     /// Time the rank now told something spent communicating, in ps.
     pub communicating: u64,
-    /// Messages handed to the endpoints' send queues.
+    /// Messages sent.
     pub posted: u64,
+    /// Those of them that went to a rank of the same endpoint, and not into the network.
+    pub local: u64,
     /// Messages delivered.
     pub delivered: u64,
-    /// Bytes posted.
+    /// Bytes of the messages sent.
     pub bytes: u64,
     /// By iteration, of the first [`ITERATIONS_MAX`]: ranks that have done it, and when the last of them had, in ps.
     pub iterations: Vec<(u32, u64)>,
@@ -111,6 +113,18 @@ impl Ledger {
         count.count += 1;
         count.total += u128::from(time.0);
         count.longest = count.longest.max(time.0);
+    }
+
+    /// A message is sent.
+    pub fn sent(&mut self, bytes: u64) {
+        self.posted += 1;
+        self.bytes += bytes;
+    }
+
+    /// A message is handed to a rank of the same endpoint.
+    pub fn handed(&mut self, bytes: u64) {
+        self.sent(bytes);
+        self.local += 1;
     }
 
     /// A rank has done an iteration, the one after its last, at a time.
@@ -139,6 +153,7 @@ impl Ledger {
             (*ranks, *last) = (*ranks + more, *at.max(last));
         }
         self.posted += other.posted;
+        self.local += other.local;
         self.delivered += other.delivered;
         self.bytes += other.bytes;
     }

@@ -20,7 +20,7 @@ pub enum Placement {
     RandomSwitches,
     /// Blocks of the network (dragonfly groups, pods of a tree) in random order; the free endpoints of each, rank by rank.
     RandomGroups,
-    /// A list: the endpoint of each rank, no more and no fewer; "0-63" stands for the endpoints from 0 to 63.
+    /// A list: the endpoint of each rank, or of each `ranks_per_endpoint`, no more and no fewer; "0-63" stands for the endpoints from 0 to 63.
     #[serde(untagged)]
     #[schemars(extend("ranges" = true))]
     List(Vec<u32>),
@@ -80,11 +80,11 @@ impl Placement {
         matches!(self, Placement::List(_) | Placement::File(_))
     }
 
-    /// The endpoint of each of `ranks` ranks, or what is wrong. `free` tells which endpoints may be used; `random` is the
-    /// stream of the job.
+    /// The endpoints of so many ranks, so many of them on each, in the order of the ranks, or what is wrong. `free` tells which endpoints
+    /// may be used; `random` is the stream of the job.
     pub fn place(
         &self,
-        ranks: u32,
+        ranks: (u32, u32),
         graph: &Graph,
         free: &[bool],
         random: Stream,
@@ -97,16 +97,17 @@ impl Placement {
         }
         let mut order: Vec<u32> =
             (0..free.len() as u32).filter(|&endpoint| free[endpoint as usize]).collect();
-        if order.len() < ranks as usize {
-            let (free, missing) = (order.len(), ranks as usize - order.len());
+        let needed = needed(ranks);
+        if order.len() < needed {
+            let (free, missing) = (order.len(), needed - order.len());
             return Err(Problem::new(
                 "ranks",
-                format!("the job needs {ranks} endpoints and {free} are free: {missing} too few"),
+                format!("the job needs {needed} endpoints and {free} are free: {missing} too few"),
                 "fewer ranks, a larger network, or `share = true` here and in what else uses the endpoints",
             ));
         }
         self.arrange(&mut order, graph, random);
-        order.truncate(ranks as usize);
+        order.truncate(needed);
         Ok(order)
     }
 
@@ -135,13 +136,25 @@ fn turns(count: usize, mut random: Stream) -> Vec<u32> {
     turn
 }
 
-fn listed(list: &[u32], ranks: u32, endpoints: u32) -> Result<Vec<u32>, Problem> {
+/// Endpoints that so many ranks need, so many of them on each.
+fn needed((ranks, each): (u32, u32)) -> usize {
+    ranks.div_ceil(each) as usize
+}
+
+fn listed(list: &[u32], ranks: (u32, u32), endpoints: u32) -> Result<Vec<u32>, Problem> {
     let refuse = |message: String, help: String| Err(Problem::new("placement", message, help));
-    if list.len() != ranks as usize {
-        let (wrong, how) = (list.len().abs_diff(ranks as usize), list.len() < ranks as usize);
-        let how = if how { "few" } else { "many" };
-        let message = format!("the list has {} endpoints for {ranks} ranks: {wrong} too {how}", list.len());
-        return refuse(message, "one endpoint for each rank, of which a trace has its own number".into());
+    let needed = needed(ranks);
+    if list.len() != needed {
+        let how = if list.len() < needed { "few" } else { "many" };
+        let (wrong, (ranks, each)) = (list.len().abs_diff(needed), ranks);
+        let (on_each, of) = if each > 1 {
+            (format!(", {each} on each"), format!("{each} ranks"))
+        } else {
+            (String::new(), "rank".into())
+        };
+        let message =
+            format!("the list has {} endpoints for {ranks} ranks{on_each}: {wrong} too {how}", list.len());
+        return refuse(message, format!("one endpoint for each {of}, of which a trace has its own number"));
     }
     if let Some(number) = list.iter().find(|&&number| number >= endpoints) {
         let message = format!("there is no endpoint {number}, the network has {endpoints}");
@@ -166,7 +179,7 @@ mod tests {
     }
 
     fn place(placement: &Placement, ranks: u32, free: &[bool]) -> Result<Vec<u32>, Problem> {
-        placement.place(ranks, &graph(), free, Stream::new(1, "placement", "job", 0))
+        placement.place((ranks, 1), &graph(), free, Stream::new(1, "placement", "job", 0))
     }
 
     #[test]
@@ -200,6 +213,8 @@ mod tests {
         assert_eq!(problem.message, "the job needs 30 endpoints and 24 are free: 6 too few");
         let problem = place(&Placement::List(vec![1, 2]), 3, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "the list has 2 endpoints for 3 ranks: 1 too few");
+        let shared = listed(&[1, 2], (9, 4), 24).unwrap_err();
+        assert_eq!(shared.message, "the list has 2 endpoints for 9 ranks, 4 on each: 1 too few");
         let problem = place(&Placement::List(vec![1, 2, 3, 4, 5]), 3, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "the list has 5 endpoints for 3 ranks: 2 too many");
         let file = |line| {

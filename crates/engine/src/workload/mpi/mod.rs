@@ -43,6 +43,11 @@ pub struct Mpi {
     /// Rate at which an eager message is copied before it is sent; copies occupy nothing, so that those of several messages overlap. Source: CODES, 0.55 ns for a byte, rounded to 14.5 Gb/s. In a
     /// VEF trace: in no time.
     pub copy: Option<Rate>,
+    /// From the end of a message's copy to its being there, between ranks of one endpoint (`ranks_per_endpoint`), or of a rank to itself. Such messages
+    /// do not enter the network; `overhead`, `delay` and `copy` are as for others. Source: ours, about what MPI libraries reach through shared memory.
+    pub local_latency: Duration,
+    /// Rate at which a rank copies messages for others of its endpoint, one after the other. Source: ours, 10 GB/s, about what a core reaches.
+    pub local_bandwidth: Rate,
     /// Time of a barrier that goes by a network of its own, from the last rank's coming, after its `overhead`, to all ranks' leaving; without it, a
     /// barrier is made of messages, by dissemination.
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -79,6 +84,8 @@ impl Default for Mpi {
             overhead: None,
             delay: None,
             copy: None,
+            local_latency: Duration::Ps(200_000),
+            local_bandwidth: Rate(80_000_000_000),
             barrier: None,
             broadcast: Broadcast::Binomial,
             reduce: Reduce::Binomial,
@@ -107,7 +114,21 @@ impl Mpi {
     }
 }
 
+/// How messages go that do not leave their endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct Local {
+    /// From the end of the copy to the receiver.
+    pub latency: Time,
+    /// Of a sender's copies.
+    pub bandwidth: Rate,
+}
+
 impl Mpi {
+    /// How messages go that do not leave their endpoint.
+    pub fn local(&self, scale: &Scale) -> Local {
+        Local { latency: self.local_latency.time(scale), bandwidth: self.local_bandwidth }
+    }
+
     /// The keys given that speak of collective operations.
     pub fn of_collectives(&self) -> Vec<&'static str> {
         let default = Self::default();
