@@ -26,11 +26,14 @@ _WORDS = ("class", "job", "result", "workload", "latency")
 def shown(summaries: Mapping[str, Summary]) -> Iterator[Table | str]:
     """The tables and then the remarks of runs by their names, which are told where there are several."""
     yield from results_tables(summaries)
-    alone = len(summaries) == 1
+    yield from map(printable, results_remarks(summaries))
+
+
+def results_remarks(summaries: Mapping[str, Summary]) -> Iterator[str]:
+    """What must be said beside the tables of runs by their names, which are told where there are several."""
     for label, summary in summaries.items():
         of_run, *others = run_remarks(summary)
-        remarks = [of_run, *others] if alone else [f"{label}: {told}" for told in others]
-        yield from map(printable, remarks)
+        yield from [of_run, *others] if len(summaries) == 1 else (f"{label}: {told}" for told in others)
 
 
 def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:

@@ -1,17 +1,16 @@
-"""The HTML around the figure of `tailback view`: the table of numbers, the controls, the legend."""
+"""The HTML around the figure of `tailback view`: the tables of numbers, the controls, the legend."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import plotly.graph_objects as go
+from rich.table import Table
 
-from tailback import console, result_tables
-from tailback.result import Result
-from tailback.words import withheld
+from tailback import result_tables
 
 BEGINNING = "<!doctype html>"
 """How every page begins."""
@@ -23,21 +22,14 @@ _THUMB = 16
 """Pixels that the knob of the slider is wide; its middle shows the time."""
 
 
-def page(
-    title: str, numbers: Mapping[str, str], remarks: str, controls: str, figure: str, legend: str
-) -> str:
-    """The whole page; only the title is not HTML yet. `numbers` are tables, by what they are of."""
+def page(title: str, numbers: str, remarks: str, controls: str, figure: str, legend: str) -> str:
+    """The whole page; only the title is not HTML yet."""
     parts = (
         BEGINNING,
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
-        *(
-            f'<div class="wide" role="region" tabindex="0" aria-label="numbers of the {of}">'
-            f"<table>{table}</table></div>"
-            for of, table in numbers.items()
-            if table
-        ),
+        numbers,
         f"<p>{remarks}</p>",
         controls,
         figure,
@@ -48,38 +40,29 @@ def page(
     return "\n".join(part for part in parts if part)
 
 
-def table(results: Mapping[str, Result]) -> str:
-    """A table of the numbers of every class of every result."""
-    return "\n".join(_lines(results))
+def numbers(summaries: Mapping[str, result_tables.Summary]) -> str:
+    """The tables of `tailback show`, and what it says beside them."""
+    parts = [
+        '<div class="wide" role="region" tabindex="0" aria-label="numbers of the '
+        f'{" and ".join(str(column.header) for column in table.columns[:2])}">{_table(table)}</div>'
+        for table in result_tables.results_tables(summaries)
+    ]
+    told = "".join(f"<li>{escape(remark)}</li>" for remark in result_tables.results_remarks(summaries))
+    return "\n".join([*parts, f"<ul>{told}</ul>" if told else ""])
 
 
-def jobs(results: Mapping[str, Result]) -> str:
-    """The table of the jobs of every result, as `tailback show` has it; empty if there are none."""
-    made = result_tables.job_table({label: result.summary for label, result in results.items()})
-    if made is None:
-        return ""
-    heads = _line("th", (str(column.header) for column in made.columns))
-    rows = zip(*(map(str, column.cells) for column in made.columns), strict=True)
-    return "\n".join([heads, *(_line("td", row) for row in rows)])
+def _table(table: Table) -> str:
+    """A table of the terminal as one of HTML: numbers to the right."""
+    style = ["" if column.justify == "left" else ' class="number"' for column in table.columns]
+    heads = (str(column.header) for column in table.columns)
+    rows = zip(*(map(str, column.cells) for column in table.columns), strict=True)
+    lines = [_line("th", heads, style), *(_line("td", row, style) for row in rows)]
+    return "<table>" + "\n".join(lines) + "</table>"
 
 
-def _lines(results: Mapping[str, Result]) -> Iterator[str]:
-    yield _line("th", ("run" if len(results) > 1 else "", *_HEADINGS))
-    for label, result in results.items():
-        for name, facts in result.summary.get("classes", {}).items():
-            latency = facts.get("message_latency_ns") or {}
-            parts = (console.share(facts.get(key)) for key in _SHARES)
-            times = (withheld(facts, "message") or _time(latency, key) for key in ("mean", "p99"))
-            yield _line("td", (label, name, *parts, *times))
-
-
-def _line(tag: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _time(latency: Mapping[str, Any], key: str) -> str:
-    mean = latency.get(key)
-    return f"{mean:,.0f} ns" if isinstance(mean, int | float) else ""
+def _line(tag: str, cells: Iterable[str], style: Iterable[str]) -> str:
+    told = (f"<{tag}{how}>{escape(cell)}</{tag}>" for cell, how in zip(cells, style, strict=True))
+    return "<tr>" + "".join(told) + "</tr>"
 
 
 def controls(frames: Sequence[str], end_us: float) -> str:
@@ -135,8 +118,6 @@ def _button(trace: Any, traces: Sequence[int]) -> str:
     )
 
 
-_SHARES = ("offered", "accepted", "accepted_per_destination")
-_HEADINGS = ("class", "offered", "accepted", "… by destination", "message latency: mean", "p99")
 _SHAPES = {
     "circle": "M-4 0A4 4 0 1 1 4 0A4 4 0 1 1 -4 0Z",
     "square": "M-4 -4H4V4H-4Z",
@@ -153,8 +134,7 @@ h1 {{ overflow-wrap: anywhere; }}
 .wide {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 0.9rem; }}
 th, td {{ text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; border-bottom: 1px solid #ddd; }}
-th:nth-child(n+3), td:nth-child(n+3) {{ text-align: right; white-space: nowrap; }}
-td:nth-child(-n+2):not(:empty) {{ min-width: 5rem; }}
+.number {{ text-align: right; white-space: nowrap; }}
 .controls {{ position: sticky; top: 0; z-index: 1; background: #fff; padding: 0.4rem 0; }}
 .controls {{ padding-left: {LEFT}px; padding-right: {RIGHT}px; }}
 button {{ font: inherit; font-size: 0.9rem; }}

@@ -56,7 +56,7 @@ def page(results: Results) -> str:
     drawn.update_layout(showlegend=False)  # HTML's takes no room from the figure
     return html.page(
         title=" and ".join(dict.fromkeys(result.name or "a run" for result in labelled.values())),
-        numbers={"jobs": html.jobs(labelled), "classes": html.table(labelled)},
+        numbers=html.numbers({label: result.summary for label, result in labelled.items()}),
         remarks=" ".join(_remarks(labelled)),
         controls=html.controls([frame.name for frame in drawn.frames], end_us(labelled)),
         figure=drawn.to_html(
@@ -80,10 +80,6 @@ def unmapped(results: dict[str, Result]) -> str:
 
 
 def _remarks(results: dict[str, Result]) -> Iterator[str]:
-    cut_off = [escape(label) for label, result in results.items() if result.interrupted]
-    if cut_off:
-        of_which = f" ({', '.join(cut_off)})" if len(results) > 1 else ""
-        yield f"Interrupted{of_which}: the numbers are those of the part that was simulated."
     mapped = _with(results, "occupancy")
     if mapped:
         yield _MAP_REMARK
