@@ -153,7 +153,7 @@ class Scenario:
         return described
 
     def remarks(self) -> list[str]:
-        """What a user has to know of its parameters on its network, such as a threshold out of reach."""
+        """What a user has to know of it, such as a threshold out of reach, or a start after the end."""
         with self._errors():
             told: list[str] = json.loads(_engine.remarks(*self._input()))
         return told

@@ -2,11 +2,13 @@
 //! memory, and all of it of a scenario.
 mod channels;
 mod cost;
+mod forewarned;
 mod latency;
 pub mod load;
 mod memory;
 mod whole;
 pub use channels::channels;
+pub use forewarned::forewarned;
 pub use whole::whole;
 
 use crate::graph::{Graph, Peer};

@@ -71,10 +71,12 @@ pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
     Ok(crate::describe::whole(scenario, &plan))
 }
 
-/// What a user has to know of a scenario's parameters on its network, before it runs.
+/// What a user has to know of a scenario's parameters on its network, and of its times, before it runs.
 pub fn remarks(scenario: &Scenario) -> Result<Vec<String>, RunError> {
     let plan = build::plan(scenario).map_err(RunError::Problems)?;
-    Ok(scenario.congestion_control.scheme().remarks(&plan))
+    let mut told = scenario.congestion_control.scheme().remarks(&plan);
+    told.extend(crate::describe::forewarned(&plan));
+    Ok(told)
 }
 
 /// The channels of the network with their capacities, and the flows of phases, for a drawing or a solver.

@@ -576,3 +576,30 @@ fn endpoints_are_shared_only_by_those_who_all_say_so() {
     let Column::Int(places) = common::column(&plan, "ranks", "endpoint") else { panic!("they are whole") };
     assert_eq!(places, &[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 8, 9]);
 }
+
+/// What is told before a run of classes and jobs that will do nothing in its times.
+#[test]
+fn starts_and_stops_outside_the_run_are_told_before_it() {
+    let traffic = |name: &str, when: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"uniform\"\nendpoints = \"rest\"\nshare = true\nload = 0.1\n{when}\n"
+        )
+    };
+    let text = network(
+        &(job("late", 2, "message = \"1 kB\"\niterations = 1\nstart = \"1 s\"")
+            + &job("now", 2, "message = \"1 kB\"\niterations = 1")
+            + &traffic("later", "start = \"7 us\"")
+            + &traffic("before", "stop = \"1 us\"")
+            + &traffic("within", "start = \"2 us\"\nstop = \"3 us\"")
+            + "[run]\nwarmup = \"2 us\"\nduration = \"5 us\"\ndrain = \"1 us\"\n"),
+    );
+    let told = tailback_engine::run::remarks(&read(&text)).unwrap();
+    assert_eq!(
+        told,
+        [
+            "class \"later\" would start at 7 us, after the measured window, which ends at 7 us",
+            "class \"before\" stops at 1 us, before the measured window, which begins at 2 us",
+            "job \"late\" would start at 1000000 us, after the end of the run, at 8 us",
+        ]
+    );
+}

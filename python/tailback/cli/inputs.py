@@ -54,7 +54,8 @@ def results(directories: Sequence[str], tables: Collection[str] | None = None) -
     for label, result in loaded.items():
         theirs = result.summary.get("version")
         if theirs != ours:
-            told = f"{label} is of Tailback {theirs}, this is {ours}: its numbers may mean other things"
+            made_by = f"Tailback {theirs}" if theirs else "an unknown version"
+            told = f"{label} is of {made_by}, this is {ours}: its numbers may mean other things"
             console.errors().print(console.printable(told), soft_wrap=True)
         if result.interrupted:
             told = f"{label} was interrupted: its numbers are those of the part that was simulated"

@@ -92,6 +92,11 @@ impl Plan {
         &self.class
     }
 
+    /// When it makes messages.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
     /// The generators of all sources of the class, in ascending order of the endpoints.
     pub fn generators(&self) -> impl Iterator<Item = Generator> {
         self.class.destinations.sources().iter().map(|&endpoint| Generator::new(self, endpoint))
