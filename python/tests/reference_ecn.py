@@ -31,6 +31,7 @@ class Ecn(Marking):
     table: tuple[int, ...] = ()
     index_increase: int = 1
     marking_rate: int = 0
+    counts: str = "all"
 
     @classmethod
     def random(cls, draw: random.Random, most: int) -> Ecn:
@@ -49,6 +50,7 @@ class Ecn(Marking):
             increase_period=draw.choice([0, 0, some_time(), 10 * some_time()]),
             table=table,
             index_increase=draw.choice([1, 1, 2, 3]),
+            counts=draw.choice(["all", "inputs"]),
         )
 
     @property
@@ -58,7 +60,8 @@ class Ecn(Marking):
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {
             "kind": "ecn", "threshold": f"{self.threshold} flits", "notify": self.notify,
-            "marking_rate": self.marking_rate, "increase_period": f"{self.increase_period} ps",
+            "counts": self.counts, "marking_rate": self.marking_rate,
+            "increase_period": f"{self.increase_period} ps",
         }  # fmt: skip
         for name in ("increment", "decrement", "timer"):
             if getattr(self, name) is not None:
@@ -70,6 +73,10 @@ class Ecn(Marking):
     def marks(self, waiting: int, packet: Packet, tick: int) -> bool:
         drawn = below(mixed(SEED, who(packet.source, packet.label)), self.marking_rate + 1)
         return waiting > self.threshold and drawn == 0
+
+    @property
+    def sees(self) -> str:
+        return self.counts
 
     def source(self) -> type[Endpoint]:
         return EcnSource

@@ -23,6 +23,11 @@ class Marking(Protocol):
     classes = ("control", "data")
     is_red = False  # marks by what a packet leaves behind, whether there is credit for more or not
 
+    @property
+    def sees(self) -> str:
+        """What waits for an output, or of that what is behind the packet that leaves, or at the inputs."""
+        return "behind" if self.is_red else "all"
+
     def marks(self, waiting: int, packet: Packet, tick: int) -> bool:
         """Whether a packet is marked that leaves when so many flits wait for its output, or behind it."""
         raise NotImplementedError
@@ -106,9 +111,12 @@ class MarkingSwitch(Switch):
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         protocol, waiting = self.case.protocol, sum(self.bound[packet.out])
         assert isinstance(protocol, Marking)
-        behind = waiting - packet.flits if protocol.is_red else waiting
+        if protocol.sees != "all":
+            waiting -= packet.flits
+        if protocol.sees == "inputs" and self.has_queues:
+            waiting -= sum(other.flits for queue in self.queues[packet.out] for other in queue)
         super().send(channel, packet, vc, now)
-        if packet.what == "data" and protocol.marks(behind, packet, now // self.case.tick):
+        if packet.what == "data" and protocol.marks(waiting, packet, now // self.case.tick):
             packet.is_marked |= protocol.is_red or channel.memory.room(vc) >= self.case.packet_max
 
 

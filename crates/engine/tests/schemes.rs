@@ -45,6 +45,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("kind = \"none\"", "window", "1"),
     (ECN, "notify", "\"notification\""),
     (ECN, "threshold", "\"96 flits\""),
+    (ECN, "counts", "\"inputs\""),
     (ECN, "increase_period", "\"2 us\""),
     (ECN, "marking_rate", "20"),
     (ECN, "timer", "\"5 ns\""),

@@ -2,7 +2,7 @@
 //! channel, credits that virtual channels share, and what is carried by whom.
 use super::channel::Far;
 use super::fabric::Fabric;
-use super::packet::Kind;
+use super::packet::{Hot, Kind};
 use super::{NEVER, Tick};
 use crate::protocol::{Agent, Departure};
 use std::ops::RangeInclusive;
@@ -197,6 +197,7 @@ impl Fabric {
             flits: hot.flits(),
             time: self.timing[self.channels[port].row as u32].time(hot.flits()),
             waiting,
+            at_inputs: if self.tells_inputs { self.at_inputs(port, hot, waiting) } else { 0 },
             has_credit: spare >= self.plan.packet_flits as u32,
             kind: hot.kind(),
             dst: hot.dst,
@@ -204,6 +205,18 @@ impl Fabric {
         let mut none = [0; 2];
         let words = if self.pool.noting { &mut self.pool.notes[id].words } else { &mut none };
         agent.on_dequeue(&departure, &mut self.pool.cold[id], words);
+    }
+
+    /// Of the flits that wait for a channel, one of whose packets leaves, those that are still at the inputs: without output queues, all but
+    /// the packet's.
+    #[inline(never)]
+    fn at_inputs(&self, port: u32, packet: &Hot, waiting: u32) -> u32 {
+        let behind = waiting - packet.flits();
+        if self.plan.output_buffer.is_none() {
+            return behind;
+        }
+        let queues = self.plan.vcs.as_urgent(packet.next_vc);
+        behind - queues.map(|vc| self.queued(port, vc as u8)).sum::<u32>()
     }
 
     /// Notes when a packet holds a port.

@@ -45,6 +45,8 @@ pub struct Fabric {
     unusual: bool,
     /// Whether there are accounts to keep: of room, of ports, or a trace.
     pub(super) accounted: bool,
+    /// Whether the agent is told what waits at inputs ([`crate::protocol::Interest::at_inputs`]).
+    pub(super) tells_inputs: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
     /// Buffer space of a large partition released in this tick: inputs, and credits as of the time of their release.
@@ -98,6 +100,7 @@ impl Fabric {
             tracking: false,
             unusual: false,
             accounted: false,
+            tells_inputs: false,
             tracked: vec![false; plan.vcs.classes.len()],
             released: Vec::new(),
             signals: Vec::new(),

@@ -60,6 +60,7 @@ impl<A: Architecture> Partition<A> {
     ) -> Self {
         let interest = agent.interest();
         switches.prepare(&interest);
+        fabric.tells_inputs = interest.at_inputs;
         let mut agent = agent;
         let speaks = agent.outbox().is_some();
         assert!(

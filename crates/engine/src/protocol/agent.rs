@@ -9,6 +9,8 @@ use crate::core::packet::{Cold, Kind, Packet};
 pub struct Interest {
     /// Packets that leave on a channel.
     pub departures: bool,
+    /// Of what waits for that channel, what does at the inputs.
+    pub at_inputs: bool,
     /// Packets that arrive at the switch of their destination, except acknowledgements.
     pub last_hop: bool,
     /// Time in input buffers after which a packet of a class that times out is dropped at the head of its queue.
@@ -43,6 +45,8 @@ pub struct Departure {
     pub time: Tick,
     /// Flits in the switch that wait for the channel, the packet included; of several priorities only those as urgent as the packet.
     pub waiting: u32,
+    /// Those of them that are neither the packet's nor in an output queue, if the agent is interested.
+    pub at_inputs: u32,
     /// Whether the channel has credit for another packet of the largest size.
     pub has_credit: bool,
     /// The packet's kind.

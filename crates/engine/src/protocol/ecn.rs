@@ -1,5 +1,5 @@
 //! Explicit congestion notification after InfiniBand.
-use super::marker::Marker;
+use super::marker::{Counts, Marker};
 use super::reach::Reach;
 use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths};
 use crate::core::Tick;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A switch marks packets that leave through a port with a long queue. The mark is returned to the source, which adds a delay
 /// between the packets of that send queue, and reduces the delay step by step while no marks come.
 ///
-/// Only data are marked, and what waits includes the packet that leaves, and control packets. A packet that starts sets the time of the
+/// Only data are marked, and what waits includes control packets and, but with `counts = "inputs"`, the packet that leaves. A packet that starts sets the time of the
 /// next of its send queue: its end and the delay at that end, by the notifications that have come when it starts; what changes later does
 /// not move it. A destination sends the acknowledgement of a packet before its notification.
 ///
@@ -34,7 +34,7 @@ use std::sync::Arc;
 ///
 /// The defaults are those of SC '15, Table 1, by the length of its packets, which have 24 flits at most: a threshold of 192 flits
 /// (half an output queue), increments of 24 cycles; a cycle is the time of a flit. The decrement is ours. HPCA 2012 has
-/// `notify = "notification"`, `threshold = "461 flits"`, `increment = "800 ns"`, `decrement = "50 ns"` and
+/// `notify = "notification"`, `threshold = "461 flits"`, `counts = "inputs"`, `increment = "800 ns"`, `decrement = "50 ns"` and
 /// `timer = "2 us"`.
 ///
 /// # Paper
@@ -59,9 +59,10 @@ use std::sync::Arc;
 pub struct Ecn {
     /// How a mark returns to the source.
     pub notify: Notify,
-    /// Flits waiting for an output (all inputs and its output queue) above which packets are marked, if the channel has
-    /// credits.
+    /// Flits waiting for an output above which packets are marked, if the channel has credits.
     pub threshold: Size,
+    /// Which of them.
+    pub counts: Counts,
     /// Added to the inter-packet delay by each notification. By default the time of a packet of the largest size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub increment: Option<Duration>,
@@ -92,6 +93,7 @@ impl Default for Ecn {
         Self {
             notify: Notify::Acknowledgement,
             threshold: Size::Packets(8),
+            counts: Counts::All,
             increment: None,
             decrement: None,
             timer: None,
@@ -317,8 +319,8 @@ impl Scheme for Ecn {
     }
 
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
-        let (threshold, marking_rate) = (plan.flits(self.threshold), self.marking_rate);
-        Box::new(Marker { threshold, marking_rate, seed: plan.seed })
+        let (threshold, counts, marking_rate) = (plan.flits(self.threshold), self.counts, self.marking_rate);
+        Box::new(Marker { threshold, counts, marking_rate, seed: plan.seed })
     }
 }
 

@@ -2,11 +2,25 @@
 use super::{Agent, Departure, Interest};
 use crate::core::packet::{Cold, Kind};
 use crate::rng::{mix, scale};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is compared with the threshold of a root of congestion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// Flits that wait for the output at all inputs and in its output queue, with the packet that leaves.
+    All,
+    /// Flits that wait for it at the inputs.
+    Inputs,
+}
 
 /// Marks packets at the root of congestion.
 pub struct Marker {
     /// Flits that wait for an output above which its packets are marked.
     pub threshold: u32,
+    /// Which flits.
+    pub counts: Counts,
     /// Mean number of packets that are not marked between two that are.
     pub marking_rate: u32,
     /// The seed of the run.
@@ -23,11 +37,16 @@ impl Marker {
 
 impl Agent for Marker {
     fn interest(&self) -> Interest {
-        Interest { departures: true, ..Interest::default() }
+        let at_inputs = self.counts == Counts::Inputs;
+        Interest { departures: true, at_inputs, ..Interest::default() }
     }
 
     fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, _: &mut [u64; 2]) {
-        let is_root = departure.waiting > self.threshold && departure.has_credit;
+        let waiting = match self.counts {
+            Counts::All => departure.waiting,
+            Counts::Inputs => departure.at_inputs,
+        };
+        let is_root = waiting > self.threshold && departure.has_credit;
         if departure.kind == Kind::Data && is_root && self.picks(packet) {
             packet.mark(true);
         }
@@ -41,7 +60,7 @@ mod tests {
     #[test]
     fn a_marking_rate_of_n_marks_one_packet_in_n_plus_one() {
         let marked = |rate, seed| {
-            let mut marker = Marker { threshold: 10, marking_rate: rate, seed };
+            let mut marker = Marker { threshold: 10, counts: Counts::All, marking_rate: rate, seed };
             let departure = Departure {
                 now: 0,
                 port: 0,
@@ -49,6 +68,7 @@ mod tests {
                 time: 1,
                 flits: 1,
                 waiting: 11,
+                at_inputs: 0,
                 has_credit: true,
                 kind: Kind::Data,
                 dst: 0,

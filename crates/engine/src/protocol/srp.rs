@@ -1,6 +1,6 @@
 //! Speculative reservation protocol.
 use super::duplicates::Seen;
-use super::marker::Marker;
+use super::marker::{Counts, Marker};
 use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Variant};
 use super::scheduler::{Pace, Scheduler};
 use super::time_out::TimeOut;
@@ -90,7 +90,7 @@ pub struct Srp {
     pub grants: Grants,
     /// What becomes of messages smaller than `n_min`.
     pub small: Small,
-    /// With `small = "ecn"`: flits waiting for an output above which packets are marked, if the channel has credits.
+    /// With `small = "ecn"`: flits waiting at the inputs for an output above which packets are marked, if the channel has credits.
     pub small_threshold: Size,
     /// With `small = "ecn"`: how long small messages of a send queue reserve after a marked packet, or after a granted time
     /// that lay ahead.
@@ -324,8 +324,12 @@ impl Scheme for Srp {
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
         let (_, control) = self.control_classes();
         let threshold = plan.flits(self.small_threshold);
-        let marker =
-            (self.small == Small::Ecn).then_some(Marker { threshold, marking_rate: 0, seed: plan.seed });
+        let marker = (self.small == Small::Ecn).then_some(Marker {
+            threshold,
+            counts: Counts::Inputs,
+            marking_rate: 0,
+            seed: plan.seed,
+        });
         Box::new(TimeOut { time_to_wait: plan.ticks(self.time_to_wait), control, marker })
     }
 }

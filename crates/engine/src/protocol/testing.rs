@@ -18,5 +18,16 @@ pub fn plan() -> Plan {
 /// A packet of so many flits, two ticks each, begins to leave port 0, to an endpoint, with `waiting` flits there, itself included.
 pub fn departure(now: Tick, waiting: u32, flits: u32, kind: Kind) -> Departure {
     let time = 2 * u64::from(flits);
-    Departure { now, port: 0, endpoint: Some(0), flits, time, waiting, has_credit: true, kind, dst: 0 }
+    Departure {
+        now,
+        port: 0,
+        endpoint: Some(0),
+        flits,
+        time,
+        waiting,
+        at_inputs: 0,
+        has_credit: true,
+        kind,
+        dst: 0,
+    }
 }

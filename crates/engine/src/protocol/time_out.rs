@@ -16,7 +16,8 @@ pub struct TimeOut {
 
 impl Agent for TimeOut {
     fn interest(&self) -> Interest {
-        Interest { departures: self.marker.is_some(), last_hop: false, time_to_wait: Some(self.time_to_wait) }
+        let marker = self.marker.as_ref().map(Marker::interest).unwrap_or_default();
+        Interest { time_to_wait: Some(self.time_to_wait), ..marker }
     }
 
     fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, words: &mut [u64; 2]) {

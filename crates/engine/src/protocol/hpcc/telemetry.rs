@@ -173,6 +173,7 @@ mod tests {
                     flits,
                     time,
                     waiting: waiting + flits,
+                    at_inputs: 0,
                     has_credit: true,
                     kind: Kind::Data,
                     dst: 0,
