@@ -37,6 +37,7 @@ class Packet:
     granted: int = -1  # the time that it carries, for protocols with one
     asked: int = 0  # flits that a reservation is for
     waited: int = 0  # in input buffers
+    injected: int = 0  # when its source began to send it
     label: tuple[int, int] | None = None  # by which chance knows it: a message's number, and a place in that
     is_marked: bool = False  # met congestion, or answers one that did
     carries: dict[str, float] = field(default_factory=dict)  # what others tell its destination

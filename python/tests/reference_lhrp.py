@@ -31,6 +31,7 @@ class Lhrp(Protocol):
             "kind": "lhrp",
             "threshold": f"{self.threshold} flits",
             "stops": self.stops,
+            "lead": self.lead,
         }
         if self.time_to_wait is not None:
             keys |= {"fabric_drop": f"{self.time_to_wait} ps", "coalesce_after": self.coalesce_after}
@@ -120,7 +121,7 @@ class LhrpSwitch(LastHop):
         out = packet.out
         is_last = packet.port >= 0 and isinstance(self.out[out].to, Endpoint)
         if is_last and packet.what == "reservation":
-            self.remove(packet, "consumed", "grant", self.grant(out, packet.asked))
+            self.remove(packet, "consumed", "grant", self.grant(out, packet, packet.asked))
         elif is_last and self.counts(packet) and self.ahead(out, packet) > self.protocol.threshold:
             self.remove(packet, "dropped", "nack", self.refuse(out, packet))
         else:
@@ -132,11 +133,11 @@ class LhrpSwitch(LastHop):
 
     def refuse(self, out: int, packet: Packet) -> int:
         """The time for a packet that is dropped."""
-        return self.grant(out, packet.flits)
+        return self.grant(out, packet, packet.flits)
 
-    def grant(self, out: int, flits: int) -> int:
+    def grant(self, out: int, packet: Packet, flits: int) -> int:
         """The beginning of the next interval of an endpoint's channel that is free."""
-        start = max(self.sim.now, self.granted_until[out])
+        start = max(self.protocol.earliest(packet, self.sim.now), self.granted_until[out])
         self.granted_until[out] = start + self.case.span(flits, self.out[out].pace)
         return start
 

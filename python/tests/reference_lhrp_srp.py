@@ -50,7 +50,7 @@ class LhrpSrp(Protocol):
             "kind": "lhrp+srp", "threshold_message": f"{self.n_min} flits", "stops": self.stops,
             "threshold": f"{self.threshold} flits", "time_to_wait": f"{self.time_to_wait} ps",
             "drop_small": self.drop_small, "drop_large": self.drop_large,
-            "coalesce_after": self.coalesce_after,
+            "coalesce_after": self.coalesce_after, "lead": self.lead,
         }  # fmt: skip
 
     def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:

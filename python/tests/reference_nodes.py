@@ -93,6 +93,10 @@ class Endpoint(Node):
         self.ready = [deque[Key]() for _ in self.case.priorities]  # the queues in turn, the most urgent first
         self.lines: dict[int, deque[Key]] = {}  # those that lack credit, by virtual channel
 
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        packet.injected = now
+        super().send(channel, packet, vc, now)
+
     def create(self, message: Message) -> None:
         """Cuts a message into packets."""
         grade, most = self.case.priorities.index(message.priority), self.case.packet_max

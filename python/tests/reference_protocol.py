@@ -19,6 +19,7 @@ class Protocol:
 
     stops: str = "growth"
     time_to_wait: int | None = None
+    lead: str = field(default="none", kw_only=True)
     timed: ClassVar = ("speculative",)  # classes whose packets are dropped after the time to wait
     counted: ClassVar = ("speculative",)  # and at the last hop, over a threshold, if there is one
     answers_all = False  # whether all data are acknowledged, whatever the scenario says
@@ -33,6 +34,10 @@ class Protocol:
     def classes(self) -> tuple[str, ...]:
         """The traffic classes, the best first."""
         raise NotImplementedError
+
+    def earliest(self, packet: Packet, now: int) -> int:
+        """The earliest time to grant to a packet that asks, or is refused."""
+        return now + (now - packet.injected if self.lead == "way" else 0)
 
     def keys(self) -> dict[str, object]:
         """Its table in the scenario."""

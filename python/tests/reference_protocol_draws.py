@@ -84,6 +84,9 @@ def protocol_case(name: str, seed: int) -> Case:
 def _controlled(case: Case, name: str, draw: random.Random) -> Case:
     """The case under a protocol."""
     protocol = random_protocol(name, draw, case.packet_max)
+    keys = protocol.keys()
+    if "lead" in keys:
+        protocol = replace(protocol, lead=draw.choice(["none", "way"]))
     acknowledge = case.acknowledge or protocol.needs_acknowledgements
     return replace(case, fifo=case.fifo and name in THROTTLING, acknowledge=acknowledge, protocol=protocol)
 

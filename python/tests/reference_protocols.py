@@ -107,7 +107,7 @@ class Source(Endpoint):
             if self.protocol.answers_all or self.case.acknowledge or self.is_first_try(packet):
                 self.answer(packet, "ack")
         elif packet.what == "reservation":
-            self.answer(packet, "grant", self.grant(packet.asked))
+            self.answer(packet, "grant", self.grant(packet))
         else:
             queue = self.queue(packet.source, self.grades[packet.message])
             self.hear(queue, packet)
@@ -126,10 +126,10 @@ class Source(Endpoint):
             self.control[reply.kind].append(reply)
         return reply
 
-    def grant(self, flits: int) -> int:
+    def grant(self, reservation: Packet) -> int:
         """The beginning of the next interval of the channel to this endpoint that is free."""
-        whole = (flits + self.protocol.overhead) * (1 + self.protocol.epsilon)
-        start = max(self.sim.now, self.granted_until)
+        whole = (reservation.asked + self.protocol.overhead) * (1 + self.protocol.epsilon)
+        start = max(self.protocol.earliest(reservation, self.sim.now), self.granted_until)
         self.granted_until = start + self.case.span(whole, self.into[0].pace)
         return start
 

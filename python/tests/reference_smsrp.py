@@ -25,7 +25,7 @@ class Smsrp(Protocol):
     def keys(self) -> dict[str, object]:
         return {
             "kind": "smsrp", "time_to_wait": f"{self.time_to_wait} ps", "epsilon": float(self.epsilon),
-            "overhead": f"{self.overhead} flits", "stops": self.stops,
+            "overhead": f"{self.overhead} flits", "stops": self.stops, "lead": self.lead,
         }  # fmt: skip
 
     def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:

@@ -49,7 +49,7 @@ class Srp(Protocol):
             "kind": "srp", "n_min": f"{self.n_min} flits", "time_to_wait": f"{self.time_to_wait} ps",
             "n_max": f"{self.n_max} packets" if self.n_max else "whole message",
             "epsilon": float(self.epsilon), "max_outstanding": self.max_outstanding,
-            "reserves": self.reserves, "variant": self.variant,
+            "reserves": self.reserves, "variant": self.variant, "lead": self.lead,
             "grants": "own class" if self.own_class else "control class",
         }  # fmt: skip
 

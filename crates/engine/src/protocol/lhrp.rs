@@ -1,6 +1,6 @@
 //! Last-hop reservation protocol.
 use super::reach::Reach;
-use super::scheduler::{Pace, Scheduler};
+use super::scheduler::{Lead, Pace, Scheduler};
 use super::stops::{FirstTries, Stops};
 use super::{
     Agent, Arrival, CONTROL, DATA, Defaults, Interest, Pull, Received, Reply, SPECULATIVE, Scheme, Sent,
@@ -71,13 +71,15 @@ pub struct Lhrp {
     /// which messages that have not been sent wait (only with `fabric_drop`).
     #[schemars(range(min = 1))]
     pub coalesce_after: u32,
+    /// How soon a granted time may be.
+    pub lead: Lead,
     /// What a refusal keeps from being sent speculatively.
     pub stops: Stops,
 }
 
 impl Default for Lhrp {
     fn default() -> Self {
-        Self { threshold: None, fabric_drop: None, coalesce_after: 3, stops: Stops::Growth }
+        Self { threshold: None, fabric_drop: None, coalesce_after: 3, lead: Lead::None, stops: Stops::Growth }
     }
 }
 
@@ -291,7 +293,7 @@ struct LastHop {
 
 impl Agent for LastHop {
     fn interest(&self) -> Interest {
-        Interest { departures: false, last_hop: true, time_to_wait: self.time_to_wait }
+        Interest { last_hop: true, time_to_wait: self.time_to_wait, ..Interest::default() }
     }
 
     fn on_arrive(&mut self, arrival: &Arrival, packet: &Packet) -> Verdict {
@@ -302,7 +304,8 @@ impl Agent for LastHop {
         if !arrival.droppable || arrival.level <= self.threshold {
             return Verdict::Keep;
         }
-        let time = scheduler.grant(arrival.now, self.pace.span(packet.hot.flits() as u64));
+        let earliest = self.pace.earliest(packet, arrival.now);
+        let time = scheduler.grant(earliest, self.pace.span(packet.hot.flits() as u64));
         Verdict::Drop(Reply::refusal(CLASSES.control, packet, Some(time)))
     }
 
@@ -362,7 +365,7 @@ impl Scheme for Lhrp {
         Box::new(LastHop {
             threshold: threshold_flits(plan, self.threshold),
             time_to_wait: self.fabric_drop.map(|limit| plan.ticks(limit)),
-            pace: Pace::new(plan, 0.0),
+            pace: Pace::new(plan, 0.0).leading(self.lead),
             schedulers: vec![Scheduler::default(); share.endpoints.len()],
         })
     }

@@ -1,7 +1,7 @@
 //! Last-hop reservation protocol for small messages, speculative reservation protocol for large ones.
 use super::lhrp::{Classes, Refused, Speculate};
 use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Variant};
-use super::scheduler::{Pace, Scheduler};
+use super::scheduler::{Lead, Pace, Scheduler};
 use super::stops::Stops;
 use super::{
     Agent, Arrival, CONTROL, DATA, Defaults, Interest, Pull, RESERVATION, Received, Reply, SPECULATIVE,
@@ -70,6 +70,8 @@ pub struct LhrpSrp {
     /// reservation (only with `drop_small = "timeout"`).
     #[schemars(range(min = 1))]
     pub coalesce_after: u32,
+    /// How soon a granted time may be.
+    pub lead: Lead,
     /// What a refusal stops from being sent speculatively, of small messages.
     pub stops: Stops,
 }
@@ -93,6 +95,7 @@ impl Default for LhrpSrp {
             drop_small: Drop::Threshold,
             drop_large: Drop::Timeout,
             coalesce_after: 3,
+            lead: Lead::None,
             stops: Stops::Growth,
         }
     }
@@ -203,7 +206,7 @@ struct Switches {
 
 impl Agent for Switches {
     fn interest(&self) -> Interest {
-        Interest { departures: false, last_hop: true, time_to_wait: self.time_to_wait }
+        Interest { last_hop: true, time_to_wait: self.time_to_wait, ..Interest::default() }
     }
 
     fn on_arrive(&mut self, arrival: &Arrival, packet: &Packet) -> Verdict {
@@ -217,7 +220,7 @@ impl Agent for Switches {
             return Verdict::Keep;
         }
         let span = self.pace.span(packet.hot.flits() as u64);
-        let time = small.then(|| scheduler.grant(arrival.now, span));
+        let time = small.then(|| scheduler.grant(self.pace.earliest(packet, arrival.now), span));
         Verdict::Drop(Reply::refusal(CONTROL_CLASS, packet, time))
     }
 
@@ -304,7 +307,7 @@ impl Scheme for LhrpSrp {
             drop_large: self.drop_large,
             threshold: super::lhrp::threshold_flits(plan, self.threshold),
             time_to_wait: timed.then(|| plan.ticks(self.time_to_wait)),
-            pace: Pace::new(plan, 0.0),
+            pace: Pace::new(plan, 0.0).leading(self.lead),
             schedulers: vec![Scheduler::default(); share.endpoints.len()],
         })
     }

@@ -3,8 +3,22 @@ use super::Reply;
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::Plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// What a granted flit costs: its share of a largest packet's time on the ejection channel, and a share more for control packets.
+/// How soon a granted time may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lead {
+    /// At once. The answer is still under way then, and what it is for comes so much later than granted: where more is asked for than the
+    /// channel carries, what waits for the channel by then stays as long as that.
+    None,
+    /// No sooner than after as long as what asked, or was refused, has been under way: about when the answer is at its source.
+    Way,
+}
+
+/// How soon a destination grants, and what a granted flit costs: its share of a largest packet's time on the ejection channel, and a share
+/// more for control packets.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// A largest packet: its time and its flits.
@@ -14,6 +28,8 @@ pub struct Pace {
     millionths: u64,
     /// Flits of an interval beside those that were asked for.
     overhead: u64,
+    /// How soon.
+    lead: Lead,
 }
 
 impl Pace {
@@ -24,12 +40,31 @@ impl Pace {
     }
 
     fn of((time, flits): (Tick, u64), epsilon: f64) -> Self {
-        Self { time, flits, millionths: 1_000_000 + libm::round(epsilon * 1e6) as u64, overhead: 0 }
+        Self {
+            time,
+            flits,
+            millionths: 1_000_000 + libm::round(epsilon * 1e6) as u64,
+            overhead: 0,
+            lead: Lead::None,
+        }
     }
 
     /// As it is, with so many flits more in every interval.
     pub fn beside(self, overhead: u32) -> Self {
         Self { overhead: overhead.into(), ..self }
+    }
+
+    /// As it is, but so soon.
+    pub fn leading(self, lead: Lead) -> Self {
+        Self { lead, ..self }
+    }
+
+    /// The earliest time to grant to a packet that has come now, or is refused now.
+    pub fn earliest(&self, packet: &Packet, now: Tick) -> Tick {
+        match self.lead {
+            Lead::None => now,
+            Lead::Way => now + (now - packet.cold.injected),
+        }
     }
 
     /// The interval for a number of flits, rounded up to a tick once.
@@ -46,9 +81,9 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Grants `span` ticks: the interval starts now, or when the last one ends.
-    pub fn grant(&mut self, now: Tick, span: Tick) -> Tick {
-        let start = now.max(self.free_at);
+    /// Grants `span` ticks: the interval starts at the earliest time asked for, or when the last one ends.
+    pub fn grant(&mut self, earliest: Tick, span: Tick) -> Tick {
+        let start = earliest.max(self.free_at);
         self.free_at = start + span;
         start
     }
@@ -56,7 +91,7 @@ impl Scheduler {
     /// The grant for a reservation: its first word is the number of flits, its second comes back.
     pub fn answer(&mut self, reservation: &Packet, pace: Pace, now: Tick, class: u8) -> Reply {
         let [flits, which] = reservation.notes.words;
-        let start = self.grant(now, pace.span(flits));
+        let start = self.grant(pace.earliest(reservation, now), pace.span(flits));
         Reply { kind: Kind::Grant, class, words: [start + 1, which] }
     }
 }
@@ -72,6 +107,15 @@ mod tests {
         assert_eq!(scheduler.grant(10, 4), 10);
         assert_eq!(scheduler.grant(11, 4), 14);
         assert_eq!(scheduler.grant(100, 4), 100);
+    }
+
+    #[test]
+    fn an_answer_leads_by_the_way_of_what_asked() {
+        let mut packet = Packet::default();
+        packet.cold.injected = 70;
+        let pace = Pace::of((24, 24), 0.0);
+        assert_eq!(pace.earliest(&packet, 100), 100);
+        assert_eq!(pace.leading(Lead::Way).earliest(&packet, 100), 130);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Speculative reservation protocol for small messages.
-use super::scheduler::{Pace, Scheduler};
+use super::scheduler::{Lead, Pace, Scheduler};
 use super::stops::{FirstTries, Stops};
 use super::time_out::TimeOut;
 use super::{
@@ -65,6 +65,8 @@ pub struct Smsrp {
     /// Flits by which a granted interval is longer, whatever it is for: the ejection channel's time for the reservation
     /// itself.
     pub overhead: Size,
+    /// How soon a granted time may be.
+    pub lead: Lead,
     /// What a refusal keeps from being sent speculatively.
     pub stops: Stops,
 }
@@ -75,6 +77,7 @@ impl Default for Smsrp {
             time_to_wait: Duration::Ps(1_000_000),
             epsilon: 0.0,
             overhead: Size::Flits(1),
+            lead: Lead::None,
             stops: Stops::Growth,
         }
     }
@@ -189,7 +192,7 @@ impl Scheme for Smsrp {
             Endpoint {
                 stops: self.stops,
                 acknowledge,
-                pace: Pace::new(plan, self.epsilon).beside(plan.flits(self.overhead)),
+                pace: Pace::new(plan, self.epsilon).beside(plan.flits(self.overhead)).leading(self.lead),
             },
             plan,
             share,

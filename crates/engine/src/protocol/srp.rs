@@ -2,7 +2,7 @@
 use super::duplicates::Seen;
 use super::marker::{Counts, Marker};
 use super::reservation::{BLOCK_MAX, Reservations, Reserves, Rules, Small, Variant};
-use super::scheduler::{Pace, Scheduler};
+use super::scheduler::{Lead, Pace, Scheduler};
 use super::time_out::TimeOut;
 use super::{
     Agent, CONTROL, DATA, GRANT, Pull, RESERVATION, Received, Reply, SPECULATIVE, Scheme, Sent, Source,
@@ -82,6 +82,8 @@ pub struct Srp {
     pub time_to_wait: Duration,
     /// Reservations that a send queue has under way, from the request until all is sent; 0 for no limit.
     pub max_outstanding: u32,
+    /// How soon a granted time may be.
+    pub lead: Lead,
     /// When a reservation goes.
     pub reserves: Reserves,
     /// What becomes of speculative packets that are not answered when the granted time comes.
@@ -128,6 +130,7 @@ impl Default for Srp {
             epsilon: 0.05,
             time_to_wait: Duration::Ps(1_300_000),
             max_outstanding: 1,
+            lead: Lead::None,
             reserves: Reserves::AtOnce,
             variant: Variant::Default,
             grants: Grants::Control,
@@ -316,7 +319,7 @@ impl Scheme for Srp {
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
         let (grant, control) = self.control_classes();
-        let pace = Pace::new(plan, self.epsilon);
+        let pace = Pace::new(plan, self.epsilon).leading(self.lead);
         let endpoint = Endpoint { rules: self.rules(plan), pace, acknowledge, grant, control };
         Box::new(NicSet::new(endpoint, plan, share))
     }
