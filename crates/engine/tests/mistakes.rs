@@ -60,7 +60,7 @@ series = true
 16:10 endpoint.queues | unknown value "lifo" | did you mean fifo? one of: per destination, fifo
 17:2 routing.kind | this key is missing | one of: …
 20:13 congestion_control.threshold | "-1 flits" is negative | a size such as "4 flits"; units: b, B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, flits, packets
-21:1 congestion_control.treshold | unknown key | did you mean threshold? one of: kind, threshold, fabric_drop, coalesce_after, stops
+21:1 congestion_control.treshold | unknown key | did you mean threshold? one of: kind, threshold, fabric_drop, coalesce_after, lead, stops
 25:8 traffic.hot.load | expected a number from 0 to 1 or a text such as "40 %", found the number 1.5
 26:1 traffic.hot.message.shares | this key is missing | expected a list (each a number from 0 to 1 or a text such as "40 %")
 26:34 traffic.hot.message.share | unknown key | did you mean shares? one of: sizes, shares, by

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 from matplotlib.figure import Figure
 
 from tailback.experiments import lhrp_hotspot as hot
 from tailback.experiments.draw import LABELS, curve, finish, look, mark, plain_ticks
-from tailback.experiments.lhrp_paper import PAPER, hotspot, hotspot_cost, scenario, times
+from tailback.experiments.lhrp_paper import ENDPOINTS, PAPER, hotspot, hotspot_cost, scenario, times
 from tailback.experiments.measure import (
     accepted_per_destination,
     delivered_latency,
@@ -20,11 +22,21 @@ from tailback.figures import style
 from tailback.stats import Interval
 
 _LATENCY = delivered_latency("hot")
-
+_NEW = ("smsrp", "lhrp")
+"""The protocols that are the paper's own."""
 
 _GLOBAL = ("250 ns", "500 ns", "2 us")
 """Latencies of the global links, other than the paper's 1 us, that tell where LHRP's queue comes from."""
 
+_LEADING = (("lhrp", 0.9), ("lhrp", 2), ("lhrp", 15), ("smsrp", 2), ("smsrp", 15))
+"""Protocols and loads with grants that can be met."""
+_EPSILON, _WARMUPS = 0.05, (30, 100, 300)
+"""HPCA 2012's, and how long SMSRP is warmed up with it."""
+_ONSETS = {
+    "at once": ((15.0, 0),),
+    "in steps": ((1.05, 0), *((1.0, 20 * step) for step in range(1, 8)), (6.95, 170)),
+}
+"""How SMSRP comes to 15x: what is added to the load, and when, in us."""
 _RULES: dict[str, dict[str, str]] = {
     "granted intervals without room for reservations": {"overhead": "0 flits"},
     "a refusal that stops its own message only": {"stops": "message"},
@@ -35,7 +47,72 @@ _RULES: dict[str, dict[str, str]] = {
 def cases(full: bool) -> list[Case]:
     """The runs of the figure, LHRP over other links, and SMSRP at 2x under other rules."""
     span = times(False)
-    return [*hot.cases(full), *_other_links(span), *_other_rules(span)]
+    return [*hot.cases(full), *_other_links(span), *_other_rules(span), *_leading(span), *_settling()]
+
+
+def _leading(span: Times) -> list[Case]:
+    return [
+        Case(
+            {"leading": protocol, "at": load, "seed": 1},
+            scenario(
+                f"60:4 hot spot, {protocol}, {load:g}x, grants that can be met",
+                protocol,
+                hotspot(4, load),
+                span,
+                1,
+                changes={"lead": "way"},
+            ),
+            5 * hotspot_cost(4, load, span),
+        )
+        for protocol, load in _LEADING
+    ]
+
+
+def _settling() -> list[Case]:
+    """SMSRP with intervals longer by a part, and with another onset."""
+    made = [
+        Case(
+            {"gaps": warmup, "at": load, "seed": 1},
+            scenario(
+                f"60:4 hot spot, smsrp, {load:g}x, epsilon {_EPSILON:g}, after {warmup} us",
+                "smsrp",
+                hotspot(4, load),
+                Times(warmup, 50, 20),
+                1,
+                changes={"epsilon": _EPSILON},
+            ),
+            5 * hotspot_cost(4, load, Times(warmup, 50, 20)),
+        )
+        for load, warmup in ((2, _WARMUPS[0]), *((15, warmup) for warmup in _WARMUPS))
+    ]
+    drawn = random.Random(1).sample(range(ENDPOINTS), 64)
+    for name, steps in _ONSETS.items():
+        traffic = "".join(_step(number, drawn, *step) for number, step in enumerate(steps))
+        span = Times(200, 50, 20)
+        title = f"60:4 hot spot, smsrp, 15x, {name}"
+        made.append(
+            Case(
+                {"onset": name, "seed": 1},
+                scenario(title, "smsrp", traffic, span, 1),
+                5 * hotspot_cost(4, 2, span),
+            )
+        )
+    return made
+
+
+def _step(number: int, drawn: list[int], load: float, start_us: int) -> str:
+    """A part of the load of a 60:4 hot spot from a time on."""
+    return f"""
+[[traffic]]
+name = "hot{number}"
+pattern = "hotspot"
+sources = {drawn[4:]}
+destinations = {drawn[:4]}
+load_per_destination = {load:g}
+message = "4 flits"
+start = "{start_us} us"
+share = true
+"""
 
 
 def _other_rules(span: Times) -> list[Case]:
@@ -98,6 +175,7 @@ def claims(data: Data) -> list[Claim]:
             note="The baseline's latencies past 1x are of what arrived: lower bounds.",
         ),
         _ecn(data),
+        _ecn_above(data),
         _lhrp_flat(data),
         value("LHRP at 15x over 2x", "about 1", _at(data, "lhrp", 15).scaled(1 / at2.mean), (0.75, 1.25)),
         value(
@@ -138,6 +216,21 @@ def _ecn(data: Data) -> Claim:
     )
 
 
+def _ecn_above(data: Data) -> Claim:
+    """The paper's remark beside its figure."""
+    past = [load for load in hot.JUDGED if load > 1]
+    above = all(_at(data, "ecn", at).mean > _at(data, other, at).mean for at in past for other in _NEW)
+    told = "; ".join(f"{LABELS[name]} {_told(data, name, *past)}" for name in ("ecn", *_NEW))
+    return hard(
+        "past 100 % ECN's latency is above that of SMSRP and LHRP",
+        told,
+        above,
+        note="A remark of section 6.1.",
+        cause="ECN's sources are slowed by more than they have to (lhrp-fig5b): its channels are not full, "
+        "and nothing waits for them.",
+    )
+
+
 def _lhrp_flat(data: Data) -> Claim:
     past = _past(data, "lhrp")
     held = largest(past) <= 1.25 * least(past)
@@ -153,10 +246,23 @@ def _standing_queue(data: Data) -> str:
         f"delivered are granted packets. Their {high - low:.2f} us over the {low:.2f} us at 0.75x are a "
         "standing queue of data: the first grants name the present time but reach their sources one "
         "network latency later, and what was granted meanwhile arrives squeezed together; the schedule "
-        "leaves no gaps in which that backlog could drain (what gaps would do was not measured). It is as "
+        "leaves no gaps in which that backlog could drain. It is as "
         "long as the network latency: with global links of other latencies than 1 us (at 2x less at 0.75x, "
-        f"at 0.75x), {others}."
+        f"at 0.75x), {others}. Where no time is granted before the refusal can be at its source (lead = "
+        f'"way", not judged; the paper\'s scheduler is one register, and it says no more), it is gone: '
+        f"{_led(data, 'lhrp')}."
     )
+
+
+def _led(data: Data, protocol: str) -> str:
+    """Latency and accepted throughput with grants that can be met."""
+
+    def told(load: float) -> str:
+        of = {"leading": protocol, "at": load}
+        accepted = data.mean(accepted_per_destination("hot"), **of).scaled(100)
+        return f"{load:g}x {data.mean(_LATENCY, **of).scaled(1e-3)} us, {accepted} % accepted"
+
+    return "; ".join(told(load) for name, load in _LEADING if name == protocol)
 
 
 def _smsrp_rules(data: Data) -> str:
@@ -178,8 +284,28 @@ def _share(data: Data) -> str:
     share = _at(data, "smsrp", 15).mean / _at(data, "none", 15).mean
     return (
         f"Low is half of the baseline's latency; at 15x SMSRP's is {share:.2f} of that. The baseline's grows "
-        "for as long as a run lasts, SMSRP's does not (longer runs: docs/reports/2026-11-27-lhrp)."
+        "for as long as a run lasts; SMSRP's remembers how it began. Data and reservations fill what is "
+        "granted exactly, so that what the first burst leaves in the network stays. Other 64 endpoints, from "
+        f"200 us on, latency and accepted: {_by_onset(data)}. With intervals longer by {_EPSILON:g}, as in "
+        f"HPCA 2012, where SC 2015 gives nothing (not judged), {_with_gaps(data)}: it settles, and does not "
+        f'rise from 2x on. With lead = "way": {_led(data, "smsrp")}.'
     )
+
+
+def _by_onset(data: Data) -> str:
+    def told(name: str) -> str:
+        accepted = data.mean(accepted_per_destination("all"), onset=name).scaled(100)
+        return f"15x {name} {data.mean(delivered_latency('all'), onset=name).scaled(1e-3)} us, {accepted} %"
+
+    return "; ".join(map(told, _ONSETS))
+
+
+def _with_gaps(data: Data) -> str:
+    def told(load: float, warmup: int) -> str:
+        return f"{data.mean(_LATENCY, gaps=warmup, at=load).scaled(1e-3)} us after {warmup} us"
+
+    later = ", ".join(told(15, warmup) for warmup in _WARMUPS)
+    return f"{told(2, _WARMUPS[0])} at 2x, {later} at 15x"
 
 
 def _over(data: Data, latency: str) -> str:

@@ -26,13 +26,31 @@ _SHORT = Times(20, 20, 0)
 _LONG, _OVER = lhrp_uniform.LONG, 0.9
 _LONGER = (("smsrp", 0.8, _SHORT), ("smsrp", 0.8, _LONG), ("smsrp", _OVER, _LONG), ("lhrp", 0.8, _LONG))
 """Protocol, load and times of runs on 72 endpoints that tell what is refused."""
+_WIDE = "150 Gb/s"
+"""Injection channels in runs that tell what keeps refusals down; destinations drain as fast as before."""
+_WIDE_SPANS = (Times(100, 100, 0), Times(350, 150, 0))
 
 
 def cases(full: bool) -> list[Case]:
     """Every protocol at 80 %."""
     span = None if full else _SHORT
     made = [lhrp_uniform.case(protocol, lhrp_uniform.SHARES_LOAD, full, span=span) for protocol in PROTOCOLS]
-    return made + [lhrp_uniform.small(*one) for one in _LONGER]
+    return (
+        made
+        + [lhrp_uniform.small(*one) for one in _LONGER]
+        + [_wide(name, span) for name in ("smsrp", "lhrp") for span in _WIDE_SPANS]
+    )
+
+
+def _wide(protocol: str, span: Times) -> Case:
+    """The same offered data on 72 endpoints that inject faster than they drain."""
+    made = lhrp_uniform.small(protocol, 0.8, span)
+    changes = {
+        "link.bandwidth": {"host": _WIDE, "local": "100 Gb/s", "global": "100 Gb/s"},
+        "endpoint.drain_rate": "100 Gb/s",
+        "traffic.uniform.load": 80 / 150,
+    }
+    return Case({"wide": protocol, "until": span.total, "seed": 1}, made.scenario.replace(changes), made.cost)
 
 
 def _share(data: Data, protocol: str, kind: str) -> Interval:
@@ -124,8 +142,21 @@ def _refused(data: Data) -> str:
         "a destination grows slowly; nothing is refused before it is longer than time-out or threshold "
         "allow. On 72 endpoints (p = 2, a = 4, h = 2, 9 groups): "
         + "; ".join(told(*one) for one in _LONGER)
-        + "."
+        + f". Where endpoints inject at {_WIDE} and drain at 100 Gb/s, offered as much data (not judged), "
+        f"refusals take of the ejection channels, {' and '.join(map(_wide_time, _WIDE_SPANS))} after the "
+        f"start, {_wide_share(data, 'smsrp')} under SMSRP and {_wide_share(data, 'lhrp')} under LHRP: "
+        "equally fast injection is what keeps SMSRP's down."
     )
+
+
+def _wide_share(data: Data, protocol: str) -> str:
+    """Refusals with wide injection channels, by window."""
+    of = ({"wide": protocol, "until": span.total} for span in _WIDE_SPANS)
+    return " and ".join(f"{100 * data.mean(ejection_share('nack'), **one).mean:.2f} %" for one in of)
+
+
+def _wide_time(span: Times) -> str:
+    return f"{span.warmup:g} to {span.total:g} us"
 
 
 EXPERIMENT = Experiment(

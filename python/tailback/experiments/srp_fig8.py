@@ -99,10 +99,13 @@ def why_later(data: Data) -> str:
         for kind in ("message", "network")
     )
     told = ", ".join(f"{load:.0%}: {more:+.1f} %" for load, more in whole.items())
+    top = max(whole, key=lambda load: whole[load])
     times = [more for load, more in network.items() if load in whole]
     return (
         "Whole messages come less late than their packets. Mean message latency over the baseline's: "
-        f"{told}. So mostly the packets before the last come later: those that speculation has not carried "
+        f"{told}. (Section 5.4 and its figure say latency and no more, section 5.3 packet latency, which is "
+        f"judged; by that of messages the largest extra would be {whole[top]:+.1f} % at {top:.0%}.) So "
+        "mostly the packets before the last come later: those that speculation has not carried "
         "wait at the source for the granted time, while the baseline sends them and queues in the network "
         "spread them. The time that packets spend in the network differs from the baseline's by "
         f"{min(times):+.1f} to {max(times):+.1f} %. {uniform.why_dropped(data)}"

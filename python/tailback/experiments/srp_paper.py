@@ -76,6 +76,7 @@ _PARAMETERS: dict[str, dict[str, Any]] = {
     "ecn": {
         "notify": "notification",
         "threshold": "461 flits",
+        "counts": "inputs",
         "increment": "800 ns",
         "decrement": "50 ns",
         "timer": "2 us",
