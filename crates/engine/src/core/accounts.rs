@@ -148,7 +148,7 @@ impl Fabric {
             && hot.kind() == Kind::Data
         {
             let ticks = self.timing[self.channels[channel].row as u32].time(hot.flits());
-            loads.carried(channel, self.pool.cold[id].class(), self.pool.notes[id].tag.word, ticks);
+            loads.carried(channel, self.pool.cold[id].class(), self.pool.tags[id].word, ticks);
         }
     }
 

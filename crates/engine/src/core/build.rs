@@ -79,7 +79,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         interleave: scenario.packet.interleave,
         drain_time: ground.drained(wires[0].rate),
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
-        noting: scenario.congestion_control.scheme().words() || !jobs.is_empty() || circuits,
+        noting: scenario.congestion_control.scheme().words() || circuits,
         circuits,
         told,
         record: ground.record(window.1 + drain),

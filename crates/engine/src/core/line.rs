@@ -1,7 +1,7 @@
 //! Links to other partitions: packets and credits travel by value, and change hands between two windows.
 use super::Tick;
 use super::credits::Credit;
-use super::packet::{Cold, Hot, Notes, Pool};
+use super::packet::{Cold, Hot, Notes, Pool, Tag};
 
 /// A link to a port of another partition: both directions, and the credits of both.
 pub struct Line {
@@ -67,6 +67,8 @@ pub struct Convoy {
     packets: Vec<(Hot, Cold)>,
     /// Their notes; empty if the run keeps none.
     notes: Vec<Notes>,
+    /// Their tags; empty if the run has no jobs.
+    tags: Vec<Tag>,
     taken: usize,
 }
 
@@ -79,6 +81,9 @@ impl Convoy {
         self.packets.push((hot, pool.cold[id]));
         if pool.noting {
             self.notes.push(pool.notes[id]);
+        }
+        if pool.tagging {
+            self.tags.push(pool.tags[id]);
         }
         pool.remove(id);
     }
@@ -97,10 +102,14 @@ impl Convoy {
         if pool.noting {
             pool.note(id, self.notes[self.taken]);
         }
+        if pool.tagging {
+            pool.tag(id, self.tags[self.taken]);
+        }
         self.taken += 1;
         if self.taken == self.packets.len() {
             self.packets.clear();
             self.notes.clear();
+            self.tags.clear();
             self.taken = 0;
         }
         id
@@ -120,12 +129,16 @@ impl Convoy {
         }
         to.packets.drain(..to.taken);
         to.notes.drain(..to.taken.min(to.notes.len()));
+        to.tags.drain(..to.taken.min(to.tags.len()));
         to.taken = 0;
         to.packets.append(&mut self.packets);
         to.notes.append(&mut self.notes);
+        to.tags.append(&mut self.tags);
     }
 
     fn memory(&self) -> usize {
-        self.packets.capacity() * size_of::<(Hot, Cold)>() + self.notes.capacity() * size_of::<Notes>()
+        self.packets.capacity() * size_of::<(Hot, Cold)>()
+            + self.notes.capacity() * size_of::<Notes>()
+            + self.tags.capacity() * size_of::<Tag>()
     }
 }

@@ -190,7 +190,7 @@ pub struct Tag {
     pub seats: [u16; 2],
 }
 
-/// What only some protocols, arbiters and workloads note on a packet. Runs that have none of them keep no notes.
+/// What only some protocols and arbiters note on a packet. Runs that have none of them keep no notes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Notes {
     /// The protocol's own words.
@@ -199,8 +199,6 @@ pub struct Notes {
     pub arrived: Tick,
     /// Time in the input buffers of the switches passed so far, for a time-to-wait.
     pub waited: u32,
-    /// The workload's tag.
-    pub tag: Tag,
 }
 
 /// A packet by value.
@@ -212,6 +210,8 @@ pub struct Packet {
     pub cold: Cold,
     /// Read in some runs.
     pub notes: Notes,
+    /// The workload's, in runs with jobs.
+    pub tag: Tag,
 }
 
 /// The packets of a partition, by number.
@@ -225,6 +225,10 @@ pub struct Pool {
     pub notes: Table<Notes>,
     /// Whether the run keeps notes.
     pub noting: bool,
+    /// Tags; empty if the run has no jobs.
+    pub tags: Table<Tag>,
+    /// Whether it has.
+    pub tagging: bool,
     free: Vec<u32>,
 }
 
@@ -235,10 +239,13 @@ impl Pool {
         if self.noting {
             self.note(id, packet.notes);
         }
+        if self.tagging {
+            self.tag(id, packet.tag);
+        }
         id
     }
 
-    /// Takes a packet in but for its notes.
+    /// Takes a packet in but for its notes and its tag.
     #[inline]
     pub fn admit(&mut self, hot: Hot, cold: Cold) -> u32 {
         if let Some(id) = self.free.pop() {
@@ -259,6 +266,14 @@ impl Pool {
         }
     }
 
+    /// Keeps the tag of a packet.
+    pub fn tag(&mut self, id: u32, tag: Tag) {
+        match self.tags.get_mut(id as usize) {
+            Some(place) => *place = tag,
+            None => self.tags.push(tag),
+        }
+    }
+
     /// Gives a packet's number back.
     pub fn remove(&mut self, id: u32) {
         self.free.push(id);
@@ -267,7 +282,8 @@ impl Pool {
     /// The packet by value.
     pub fn get(&self, id: u32) -> Packet {
         let notes = if self.noting { self.notes[id] } else { Notes::default() };
-        Packet { hot: self.hot[id], cold: self.cold[id], notes }
+        let tag = if self.tagging { self.tags[id] } else { Tag::default() };
+        Packet { hot: self.hot[id], cold: self.cold[id], notes, tag }
     }
 
     /// Packets held now.
@@ -278,7 +294,8 @@ impl Pool {
     /// Bytes held.
     pub fn memory(&self) -> usize {
         let [hot, cold, notes] = [size_of::<Hot>(), size_of::<Cold>(), size_of::<Notes>()];
-        self.hot.capacity() * hot + self.cold.capacity() * cold + self.notes.capacity() * notes
+        let tags = self.tags.capacity() * size_of::<Tag>();
+        self.hot.capacity() * hot + self.cold.capacity() * cold + self.notes.capacity() * notes + tags
     }
 }
 

@@ -72,6 +72,7 @@ impl<A: Architecture> Partition<A> {
         }
         fabric.tracking = fabric.tracked.contains(&true);
         fabric.pool.noting = fabric.tracking || fabric.plan.noting;
+        fabric.pool.tagging = !fabric.plan.jobs.is_empty();
         let vcs = Vc::all(&fabric);
         let mut endpoints = Table::default();
         for &switch in &fabric.share.switches {

@@ -251,7 +251,7 @@ pub struct Plan {
     pub drain_time: Vec<u32>,
     /// Endpoints have one first-in first-out queue for all destinations.
     pub fifo: bool,
-    /// Packets carry words of the protocol or tags of jobs.
+    /// Packets carry words of the protocol.
     pub noting: bool,
     /// Flows are announced to the switches on their way, before their data and behind them.
     pub circuits: bool,

@@ -25,7 +25,7 @@ impl<S: Source> NicSet<S> {
                 packet.cold.born = message.born();
                 packet.cold.length = message.flits();
                 packet.cold.part = Part::new(record.sequence, message.class());
-                packet.notes.tag = record.tag();
+                packet.tag = record.tag();
                 packet.cold.message = record.number().unwrap_or(self.nodes[endpoint].next_message);
             }
             Pull::Again(class) => {
@@ -36,7 +36,7 @@ impl<S: Source> NicSet<S> {
                 packet.cold.length = again.length;
                 packet.cold.part = Part::new(again.sequence, again.group);
                 packet.cold.message = again.message;
-                packet.notes.tag = again.tag;
+                packet.tag = again.tag;
             }
             Pull::Control(_, kind, words) => {
                 packet.hot.set_size(kind, self.plan.control_flits);

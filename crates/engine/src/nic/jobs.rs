@@ -31,7 +31,7 @@ impl<S: Source> NicSet<S> {
         if self.queues[queue].has_sent(cold.message)
             && let Some(hosts) = &mut self.hosts
         {
-            hosts.injected(endpoint, cold.class(), hot.dst, packet.notes.tag, end);
+            hosts.injected(endpoint, cold.class(), hot.dst, packet.tag, end);
             let node = &mut self.nodes[endpoint];
             node.next_born = node.next_born.min(end);
         }
@@ -46,7 +46,7 @@ impl<S: Source> NicSet<S> {
         }
         if let Some(hosts) = &mut self.hosts {
             hosts.note(packet, fabric.now);
-            hosts.delivered(endpoint, packet.cold.class(), packet.cold.src, packet.notes.tag, fabric.now);
+            hosts.delivered(endpoint, packet.cold.class(), packet.cold.src, packet.tag, fabric.now);
         }
         let next = self.run_jobs(fabric, endpoint, fabric.now);
         let node = &mut self.nodes[endpoint];

@@ -149,7 +149,7 @@ impl Again {
             class: 0,
             length: cold.length,
             born: cold.born,
-            tag: packet.notes.tag,
+            tag: packet.tag,
             group: cold.class(),
         }
     }

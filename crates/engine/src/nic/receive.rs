@@ -17,7 +17,7 @@ impl<S: Source> NicSet<S> {
             if *missing == 0 {
                 *missing = cold.length;
                 if let Some(hosts) = self.hosts.as_mut().filter(|_| cold.class() as usize >= self.first_job) {
-                    hosts.begun(endpoint, cold.class(), packet.notes.tag);
+                    hosts.begun(endpoint, cold.class(), packet.tag);
                 }
             }
             assert!(*missing >= packet.hot.flits(), "law broken: a packet was delivered twice: {packet:?}");
@@ -176,7 +176,7 @@ pub fn respond(packet: &Packet, reply: &Reply, flits: u16, now: Tick) -> Packet 
     answer.cold.src = packet.hot.dst;
     answer.notes.words = reply.words;
     // What is sent again for it has the tag of its message.
-    answer.notes.tag = packet.notes.tag;
+    answer.tag = packet.tag;
     answer.cold.mark(false);
     answer.cold.injected = now;
     answer

@@ -41,7 +41,7 @@ impl Whole {
             class: cold.class(),
             flits: cold.length,
             arrived,
-            tag: packet.notes.tag,
+            tag: packet.tag,
         }
     }
 }

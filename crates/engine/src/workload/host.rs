@@ -249,13 +249,7 @@ impl Hosts {
         let job = cold.class() as usize - self.plan.traffic.len();
         if self.plan.jobs[job].application.flows().is_some() {
             let (ends, words) = ((cold.src, packet.hot.dst), packet.notes.words);
-            self.arrived.push(Arrived {
-                job: job as u32,
-                phase: packet.notes.tag.word,
-                ends,
-                at: now,
-                words,
-            });
+            self.arrived.push(Arrived { job: job as u32, phase: packet.tag.word, ends, at: now, words });
         }
     }
 
