@@ -55,6 +55,11 @@ use std::sync::Arc;
 /// thousand). By default, first attempts continue only as packets of the queue arrive, so that the amount in flight never
 /// exceeds what it was at the first refusal (`stops = "growth"`: 14 thousand in the first 12 us, at most 9 thousand later); the
 /// endpoint is as busy. The price is that its sources may share it less evenly than under "queue".
+///
+/// The paper's scheduler may grant the present time, which no source can meet. What is late by the way of the refusal stays in front of
+/// a hot endpoint, as a queue of about a network latency: in the paper's figure 5a a packet takes 2.13 us at twice the endpoint's rate, and
+/// 1.15 us with `lead = "way"` (one seed), which the paper does not have. The first author's public simulator (BookSim2, branch SRP_IAR)
+/// has such a setting, `reservation_dest_lat_accounting`, off by default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lhrp {
