@@ -148,8 +148,10 @@ def _held_back(data: Data) -> str:
         f"It rises up to n = 4. At 2x WC-Hot-8 fills the global channels ({busy[8]:.0f} %; WC-Hot-4 "
         f"{busy[4]:.0f} %), so that sources inject {sent[8]:.0f} % of their channel, second tries included, "
         f"where they offer 50 (WC-Hot-4: {sent[4]:.0f} and 25), and the rest waits where network latency "
-        f"does not count it. Which four n the paper has is not said but for 1 and 2; with 3 it would rise: "
-        f"{data.mean(_LATENCY, between=_BETWEEN).scaled(1e-3)} us at 2x (not judged). "
+        f"does not count it. Which four n the paper has is not said but for 1 and 2; with 3 for 8 it would "
+        "rise: "
+        f"{data.mean(_LATENCY, between=_BETWEEN).scaled(1e-3)} us at 2x (not judged). So it does with grants "
+        f"that can be met (below): {_led(data)}. "
         f"Less waits in front of the hot endpoints: {hot[8]:.0f} flits for each, "
         f"{hot[4]:.0f} with WC-Hot-4, while {beyond[8]:.0f} and {beyond[4]:.0f} wait for a global channel."
     )
