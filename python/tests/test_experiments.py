@@ -169,6 +169,27 @@ def test_a_report_shows_verdicts_causes_and_figures_and_needs_nothing_else(tmp_p
     assert (tmp_path / "figures" / "x-fig1.png").exists()
 
 
+def test_a_report_counts_the_judged_runs_whose_window_is_not_steady(tmp_path, inline, monkeypatch):
+    one = experiment("x-fig1", held=True)
+    too_early = 'class "hot": the halves of the window accepted 1 and 9 flits: the warm-up is too short'
+    told = {0.1: [too_early], 0.2: ['class "hot" created no message in the window']}
+
+    def load(directory):
+        found = loaded(directory)
+        found.summary["warnings"] = told[found.summary["classes"]["hot"]["offered"]]
+        return found
+
+    def cases(full):
+        # What is beside judges nothing, however early.
+        return [replace(case, beside=case.labels["seed"] == 1) for case in one.cases(full)]
+
+    loaded = reproduce.points.load
+    monkeypatch.setattr(reproduce.points, "load", load)
+    reproduce.reproduce([replace(one, cases=cases)], tmp_path)
+    for name in ("report.md", "report.html"):
+        assert "1 of 2 judged runs warned that their window is not steady." in (tmp_path / name).read_text()
+
+
 def test_a_report_tells_which_folder_holds_which_run(tmp_path, inline):
     reproduce.reproduce([searching()], tmp_path)
     with (tmp_path / "runs.csv").open() as file:

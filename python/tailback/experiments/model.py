@@ -41,6 +41,8 @@ class Case:
     labels: Mapping[str, Any]
     scenario: Scenario
     cost: float = 1.0
+    beside: bool = False
+    """Whether no claim is judged by it."""
 
 
 @dataclass(frozen=True)

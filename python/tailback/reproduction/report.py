@@ -86,9 +86,18 @@ def _what_ran(one: Reproduced) -> str:
     part = f"In part: only {one.experiment.part}. " if one.experiment.part else ""
     return (
         f"{part}{counted(one.runs, 'run')}, {seeds}, {minutes(one.cpu_seconds)} CPU minutes, engine "
-        f"{', '.join(one.engines)}. ± is a 95 % confidence interval over the seeds, or what the text says; "
-        "of a saturation it is half of the bracket that was searched."
+        f"{', '.join(one.engines)}. {_unsteady(one)}± is a 95 % confidence interval over the seeds, "
+        "or what the text says; of a saturation it is half of the bracket that was searched."
     )
+
+
+def _unsteady(one: Reproduced) -> str:
+    """How many runs warned that their window is not steady: what they measured depends on its time."""
+    some, judged = one.unsteady
+    if not some:
+        return ""
+    what = "judged runs, searches apart," if one.experiment.searches(False) else "judged runs"
+    return f"{some} of {judged} {what} warned that their window is not steady. "
 
 
 def _cells(claim: Claim) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ class Reproduced:
     files: list[Path]
     cpu_seconds: float
     runs: int
+    unsteady: tuple[int, int]
+    """How many runs that are not beside warned that their window is not steady, and how many those are."""
     seeds: list[int]
     engines: list[str]
     example: str
@@ -251,6 +253,7 @@ def _finished(
     claims = _judged(experiment, data, present, errors)
     figure, undrawn = _drawn(experiment, present, errors)
     summaries = [result.summary for _, result in results]
+    judged = [result.summary for case, result in results if not case.beside]
     return Reproduced(
         experiment,
         claims,
@@ -258,6 +261,7 @@ def _finished(
         sum(float(summary.get("cpu_seconds", 0.0)) for summary in summaries)
         + sum(one.cpu_seconds for _, one in found),
         len(results) + sum(one.runs for _, one in found),
+        (sum(_is_unsteady(summary) for summary in judged), len(judged)),
         sorted({int(summary["seed"]) for summary in summaries}),
         sorted({str(summary.get("engine", summary.get("version"))) for summary in summaries}),
         results[0][1].scenario,
@@ -265,6 +269,11 @@ def _finished(
         draw.described(figure) if figure else "",
         errors,
     )
+
+
+def _is_unsteady(summary: Mapping[str, Any]) -> bool:
+    """Whether a run warned that its halves, or its first and last packets, differ by more than chance."""
+    return any("the warm-up is too short" in warning for warning in summary.get("warnings", []))
 
 
 def _failed(experiment: Experiment, full: bool, failures: Sequence[RunFailed]) -> Reproduced:
@@ -277,6 +286,7 @@ def _failed(experiment: Experiment, full: bool, failures: Sequence[RunFailed]) -
         [],
         0.0,
         0,
+        (0, 0),
         [],
         [points.engine()],
         first.scenario.complete(),
