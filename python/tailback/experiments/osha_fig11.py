@@ -130,6 +130,9 @@ def claims(data: Data) -> list[Claim]:
         )
         for setting in SETTINGS
     }
+    leads = {
+        setting: least(_lead_percent(found) for found in _found(data, 3, setting)) for setting in SETTINGS
+    }
     return [
         hard(
             "KNS: alike for all (within 10 %)",
@@ -143,10 +146,13 @@ def claims(data: Data) -> list[Claim]:
         ),
         hard(
             "torus: SASHA clearly the shortest",
-            _told(data, 3),
-            all(_sasha_leads(found) for found in _found(data, 3)),
-            note="at a third of a channel it is "
-            + ("so" if all(_sasha_leads(found) for found in _found(data, 3, LIGHT)) else "not so"),
+            f"the fastest other scheme takes {leads[LINEAR]:.1f} % longer than the slower SASHA at least; "
+            + _told(data, 3),
+            leads[LINEAR] > 0,
+            note=(
+                f"The paper tells no margin. With tasks at random it is {leads[RANDOM]:.1f} % at least, at a "
+                f"third of a channel {leads[LIGHT]:.1f} %."
+            ),
         ),
         *(_ratio(voq, data) for voq in (False, True)),
     ]
@@ -157,12 +163,11 @@ def _spread_percent(found: dict[str, float]) -> float:
     return 100 * (largest(found.values()) / least(found.values()) - 1)
 
 
-def _sasha_leads(found: dict[str, float]) -> bool:
-    """Whether both kinds of SASHA are faster than all others."""
+def _lead_percent(found: dict[str, float]) -> float:
+    """By how much the fastest other scheme takes longer than the slower of both kinds of SASHA."""
     sasha = ("SASHA-2VC", "SASHA-4VC")
-    return largest(found[scheme] for scheme in sasha) < least(
-        found[scheme] for scheme in osha.SCHEMES if scheme not in sasha
-    )
+    others = least(found[scheme] for scheme in osha.SCHEMES if scheme not in sasha)
+    return 100 * (others / largest(found[scheme] for scheme in sasha) - 1)
 
 
 def _ratio(voq: bool, data: Data) -> Claim:

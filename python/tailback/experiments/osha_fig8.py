@@ -17,13 +17,23 @@ def _rings(data: Data) -> str:
     )
 
 
-def _why_two_networks(weak: list[tuple[bool, dict[str, float]]]) -> str:
-    firsts = ((voq, found, max(found, key=found.__getitem__)) for voq, found in weak)
+def _first(found: dict[str, float]) -> str:
+    return max(found, key=found.__getitem__)
+
+
+def _open(data: Data, voq: bool, found: dict[str, float]) -> str:
+    """The points by seed, if these leave it open whether BBQ-4VC is behind by over a point."""
+    return zipf.undecided(data, TORUS, 1.0, voq, (_first(found), "BBQ-4VC"), 1)
+
+
+def _why_two_networks(data: Data, weak: list[tuple[bool, dict[str, float]]]) -> str:
     ahead = " and ".join(
-        f"{first} {osha.switches(voq)} ({found[first] - found['BBQ-4VC']:.1f} points)"
-        for voq, found, first in firsts
-        if first != "BBQ-4VC"
+        f"{_first(found)} {osha.switches(voq)} ({found[_first(found)] - found['BBQ-4VC']:.1f} points)"
+        for voq, found in weak
+        if not highest(found, ["BBQ-4VC"]) and not _open(data, voq, found)
     )
+    if not ahead:
+        return "The seeds do not decide it."
     return (
         f"At full load BBQ-4VC is behind {ahead}; before saturation and with uniform traffic it is level. "
         "Beyond saturation sources send to their destinations in turn, and what is accepted is no longer "
@@ -44,7 +54,12 @@ def claims(data: Data) -> list[Claim]:
             "s = 1: BBQ-4VC is the best (within a point)",
             told,
             all(highest(f, ["BBQ-4VC"]) for _, f in weak),
-            cause=lambda: _why_two_networks(weak),
+            note=" ".join(
+                f"Undecided by three seeds {osha.switches(voq)}: {_first(found)} minus BBQ-4VC is {points}."
+                for voq, found in weak
+                if (points := _open(data, voq, found))
+            ),
+            cause=lambda: _why_two_networks(data, weak),
         ),
         zipf.little(data, TORUS),
     ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tailback.experiments import osha_hot as hot
+from tailback.experiments import osha_paper as osha
 from tailback.experiments.measure import accepted
-from tailback.experiments.model import Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Claim, Data, Experiment, value
 from tailback.experiments.osha_paper import PAPER, REPORT
 
 NUMBERS = (1, 2)
@@ -12,37 +13,71 @@ _HOLD = ("BBQ-4VC", "SASHA-4VC")
 _COLLAPSE = ("1VC", "OSHA-2VC", "OSHA-4VC")
 
 
-def _between(every: list[dict[str, float]]) -> str:
-    parts = [f"{found['OSHA-4VC'] / found['BBQ-4VC']:.2f}" for found in every]
+SETTINGS = (osha.PAPER_TIMES,)
+_Found = list[dict[str, float]]
+
+
+def _every(data: Data, setting: str) -> _Found:
+    return [found for number in NUMBERS for found in hot.both(data, number, setting)]
+
+
+def _between(data: Data) -> str:
+    def parts(setting: str) -> str:
+        found = [f"{each['OSHA-4VC'] / each['BBQ-4VC']:.2f}" for each in _every(data, setting)]
+        return f"{min(found)} to {max(found)}"
+
+    later = "".join(
+        f", and {parts(setting)} {osha.BESIDE[setting]}: the window comes before the network is steady"
+        for setting in osha.settings(data)
+    )
     return (
-        f"OSHA-4VC alone, which accepts {min(parts)} to {max(parts)} of what BBQ-4VC does, and of 2-D "
-        "networks the less the larger they are. One queue of each network leads to the hot endpoint, XY to "
-        "its half of the rows and YX to its half of the columns. Destinations in neither half get nearly all "
-        "of the uniform traffic that is asked, those in one half far less, since a packet keeps the network "
-        "of its turn and waits for the jammed one, those in both the least. With a hot tree that stops "
-        "everything a quarter would be left, 19 % in all. SASHA-4VC goes round it: only destinations in both "
-        f"halves lose (figures: {REPORT})."
+        f"OSHA-4VC alone, which accepts {parts(osha.JUDGED)} of what BBQ-4VC does{later}. One queue of each "
+        "network leads to the hot endpoint, XY to its half of the rows and YX to its half of the columns. "
+        "Destinations in neither half get nearly all of the uniform traffic that is asked, those in one half "
+        "less, since a packet keeps the network of its turn and waits for the jammed one, those in both the "
+        "least. SASHA-4VC goes round it: with VOQs only destinations in both halves lose (figures: "
+        f"{REPORT})."
     )
 
 
 def claims(data: Data) -> list[Claim]:
     """The paper's claims; what collapses accepts less than half of what holds."""
-    told = hot.told(data, *NUMBERS)
-    every = [found for number in NUMBERS for found in hot.both(data, number)]
-    apart = all(found[bad] < 0.5 * found[good] for found in every for bad in _COLLAPSE for good in _HOLD)
-    bare = hot.found(data, 1, voq=False)
-    escape = {scheme for scheme, percent in bare.items() if percent >= 0.5 * max(bare.values())}
+
+    def apart(setting: str) -> bool:
+        return all(
+            found[bad] < 0.5 * found[good]
+            for found in _every(data, setting)
+            for bad in _COLLAPSE
+            for good in _HOLD
+        )
+
+    def escape(setting: str) -> set[str]:
+        bare = hot.both(data, 1, setting)[0]
+        return {scheme for scheme, percent in bare.items() if percent >= 0.5 * max(bare.values())}
+
+    def only_these(setting: str) -> bool:
+        return escape(setting) == set(_HOLD)
+
     closed = "ceiling 75 %; closed form 56 % for four bands, one of them hot, and a part of that band"
-    full = data.mean(hot.total, network=1, voq=True, scheme="BBQ-4VC", load=1.0).scaled(100)
-    adaptive = data.mean(hot.total, network=1, voq=True, scheme="SASHA-4VC", load=1.0).scaled(100)
-    victim = 100 * data.mean(accepted("uniform"), network=1, voq=True, scheme="BBQ-4VC", load=1.0).mean
+    labels = {"network": 1, "setting": osha.JUDGED, "voq": True, "load": osha.TOP}
+    full = data.mean(hot.total, **labels, scheme="BBQ-4VC").scaled(100)
+    adaptive = data.mean(hot.total, **labels, scheme="SASHA-4VC").scaled(100)
+    victim = 100 * data.mean(accepted("uniform"), **labels, scheme="BBQ-4VC").mean
     return [
-        hard("1VC and OSHA collapse, BBQ-4VC and SASHA-4VC hold", told, apart, cause=lambda: _between(every)),
-        hard(
+        osha.judged(
+            data,
+            "1VC and OSHA collapse, BBQ-4VC and SASHA-4VC hold",
+            hot.told(data, *NUMBERS),
+            apart,
+            note=hot.besides(data, *NUMBERS),
+            cause=lambda: _between(data),
+        ),
+        osha.judged(
+            data,
             "network 1 without VOQs: only BBQ-4VC and SASHA-4VC escape",
-            ", ".join(sorted(escape)),
-            escape == set(_HOLD),
-            cause=lambda: _between(every),
+            ", ".join(sorted(escape(osha.JUDGED))),
+            only_these,
+            cause=lambda: _between(data),
         ),
         value(
             "network 1 with VOQs: BBQ-4VC accepts",
@@ -60,8 +95,8 @@ EXPERIMENT = Experiment(
     id="osha-fig9",
     paper=PAPER,
     title="A hot spot on KNS networks",
-    setup=hot.SETUP,
-    cases=hot.cases(NUMBERS),
+    setup=hot.setup(SETTINGS),
+    cases=hot.cases(NUMBERS, SETTINGS),
     draw=hot.draw(NUMBERS),
     claims=claims,
 )

@@ -44,12 +44,21 @@ def total(result: Result) -> float:
     return 0.25 * accepted("hot")(result) + 0.75 * accepted("uniform")(result)
 
 
-def cases(numbers: Sequence[int]) -> Callable[[bool], list[Case]]:
-    """All loads and schemes on these networks."""
+def setup(settings: Sequence[str]) -> str:
+    """The set-up, with the settings beside."""
+    others = " and ".join(osha.BESIDE[setting] for setting in settings)
+    return f"{SETUP} Beside it in reduced size, not judged: full load {others} (one seed)."
+
+
+def cases(numbers: Sequence[int], settings: Sequence[str]) -> Callable[[bool], list[Case]]:
+    """All loads and schemes on these networks, and full load in the settings beside."""
 
     def on(of: osha.Network, full: bool) -> list[Case]:
         traffic = TRAFFIC.replace("{quarter}", str(of.endpoints // 4))
-        return osha.sweep(of, "hot spot", traffic, full=full)
+        made = osha.sweep(of, "hot spot", traffic, full=full)
+        for setting in () if full else settings:
+            made += osha.beside(of, "hot spot", traffic, setting)
+        return made
 
     return lambda full: [case for number in numbers for case in on(osha.network(number, full=full), full)]
 
@@ -61,24 +70,24 @@ def draw(numbers: Sequence[int]) -> Callable[[Data], Figure]:
     return osha.panels(rows, total, late, "mean latency of uniform packets [us]")
 
 
-def found(data: Data, number: int, *, voq: bool) -> dict[str, float]:
-    """What each scheme accepts in all at full load, in percent, mean over the seeds."""
-    return osha.means(_peaks(data, number, voq=voq))
+def _peaks(data: Data, number: int, setting: str, *, voq: bool) -> dict[str, Interval]:
+    return osha.peaks(data, total, setting, network=number, voq=voq)
 
 
-def _peaks(data: Data, number: int, *, voq: bool) -> dict[str, Interval]:
-    return osha.peaks(data, total, network=number, voq=voq)
+def both(data: Data, number: int, setting: str = osha.JUDGED) -> list[dict[str, float]]:
+    """What each scheme accepts in all at full load, in percent, mean over seeds: without and with VOQs."""
+    return [osha.means(_peaks(data, number, setting, voq=voq)) for voq in (False, True)]
 
 
-def both(data: Data, number: int) -> list[dict[str, float]]:
-    """The same without and with VOQs."""
-    return [found(data, number, voq=voq) for voq in (False, True)]
+def besides(data: Data, *numbers: int) -> str:
+    """The same in the settings beside, in words."""
+    return osha.besides(data, lambda setting: told(data, *numbers, setting=setting))
 
 
-def told(data: Data, *numbers: int) -> str:
+def told(data: Data, *numbers: int, setting: str = osha.JUDGED) -> str:
     """The same in words."""
     return "; ".join(
-        f"network {number} {osha.switches(voq)}: {osha.told(_peaks(data, number, voq=voq))}"
+        f"network {number} {osha.switches(voq)}: {osha.told(_peaks(data, number, setting, voq=voq))}"
         for number in numbers
         for voq in (False, True)
     )

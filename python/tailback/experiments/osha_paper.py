@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from tailback.experiments.draw import Line, curve
-from tailback.experiments.model import Case, Data, Measure, Times
+from tailback.experiments.model import Case, Cause, Claim, Data, LeftOutError, Measure, Times, hard
 from tailback.figures import style
 from tailback.scenario import Scenario
 from tailback.stats import Interval
@@ -21,7 +22,7 @@ PAPER = (
     "Gómez, J. Duato, “Combining Source-adaptive and Oblivious Routing with Congestion Control in "
     "High-performance Interconnects using Hybrid and Direct Topologies”, ACM TACO 16(2), 2019"
 )
-REPORT = "docs/reports/2026-11-27-osha"
+REPORT = "docs/reports/2026-11-28-osha"
 """Holds the figures of what was measured beside the experiments."""
 PACKET_NS = 327.68
 """Time of a packet on a channel."""
@@ -114,6 +115,12 @@ TOP = 1.0
 """The load that claims look at."""
 _SEEDS = {2: 5, 3: 3}
 """Seeds of the reduced size at the highest load, by dimensions."""
+JUDGED, PAPER_TIMES, DATE_LINES = "judged", "paper-times", "date-lines"
+BESIDE = {
+    PAPER_TIMES: "with the paper's 1 + 2 ms",
+    DATE_LINES: "with date lines in place of bubbles",
+}
+"""Settings of the reduced networks at full load that stand beside the one by which claims are judged."""
 
 
 def span(of: Network, full: bool) -> Times:
@@ -166,11 +173,32 @@ def sweep(
         for scheme in SCHEMES:
             for load in at_loads or loads(full):
                 own = labels | {"network": of.number, "k": of.k, "scheme": scheme, "voq": voq, "load": load}
+                own["setting"] = JUDGED
                 title = f"{of.name}, {what}, {scheme}, load {load:g}, {switches(voq)}"
                 asked = traffic.format(load=load)
                 for seed in range(1, 1 + (_SEEDS[of.dims] if load == TOP and not full else 1)):
                     run = scenario(title, of, scheme, voq=voq, traffic=asked, times=times, seed=seed)
                     made.append(Case(own | {"seed": seed}, run, cost(of, load, times)))
+    return made
+
+
+def beside(
+    of: Network, what: str, traffic: str, setting: str, *, seeds: int = 1, **labels: Any
+) -> list[Case]:
+    """All schemes at full load in another setting, in the reduced size."""
+    times = Times(1000, 2000, 0) if setting == PAPER_TIMES else span(of, full=False)
+    deadlock = "date-line" if setting == DATE_LINES else "bubble"
+    asked, made = traffic.format(load=TOP), []
+    for voq in (False, True):
+        for scheme in SCHEMES:
+            own = {"network": of.number, "k": of.k, "scheme": scheme, "voq": voq, "load": TOP}
+            title = f"{of.name}, {what}, {scheme}, {switches(voq)}, {BESIDE[setting]}"
+            for seed in range(1, 1 + seeds):
+                run = scenario(
+                    title, of, scheme, voq=voq, traffic=asked, times=times, seed=seed, deadlock=deadlock
+                )
+                own_labels = labels | own | {"setting": setting, "seed": seed}
+                made.append(Case(own_labels, run, cost(of, TOP, times), beside=True))
     return made
 
 
@@ -206,7 +234,7 @@ def panels(
             grid = figure.subplots(len(rows), 2, sharey=True)
             for places, (name, labels) in zip(grid, rows, strict=True):
                 for panel, voq in zip(places, (False, True), strict=True):
-                    for line in lines(data, **labels, voq=voq):
+                    for line in lines(data, **labels, voq=voq, setting=JUDGED):
                         _, carried = data.curve(took, "load", **line.where)
                         _, waited = data.curve(late, "load", **line.where)
                         percent = [100 * point.mean for point in carried]
@@ -231,12 +259,49 @@ def at(data: Data, measure: Measure, **labels: Any) -> float:
     return data.mean(measure, **labels).mean
 
 
-def peaks(data: Data, measure: Measure, **labels: Any) -> dict[str, Interval]:
+def peaks(data: Data, measure: Measure, setting: str = JUDGED, **labels: Any) -> dict[str, Interval]:
     """What each scheme accepts, in percent, at full load."""
+    labels |= {"setting": setting, "load": TOP}
     return {
-        scheme: data.mean(measure, **labels, load=TOP, scheme=scheme).scaled(100)
+        scheme: data.mean(measure, **labels, scheme=scheme).scaled(100)
         for scheme in data.values("scheme", **labels)
     }
+
+
+def settings(data: Data, **labels: Any) -> list[str]:
+    """The settings beside the judged one of which there are runs: none in full size, or if left out."""
+    with suppress(LeftOutError):
+        return [setting for setting in BESIDE if setting in data.values("setting", **labels)]
+    return []
+
+
+def otherwise(data: Data, holds: Callable[[str], bool], **labels: Any) -> str:
+    """What would become of a claim in the settings beside, in words."""
+    found = [
+        f"{'held' if holds(setting) else 'missed'} {BESIDE[setting]}" for setting in settings(data, **labels)
+    ]
+    return f"It would be {', '.join(found)}." if found else ""
+
+
+def judged(
+    data: Data,
+    text: str,
+    told: str,
+    holds: Callable[[str], bool],
+    *,
+    note: str = "",
+    cause: Cause = "",
+    **labels: Any,
+) -> Claim:
+    """A hard claim, which holds or not in each setting; beside its note what the others would say."""
+    notes = (note, otherwise(data, holds, **labels))
+    return hard(text, told, holds(JUDGED), note=" ".join(filter(None, notes)), cause=cause)
+
+
+def besides(data: Data, told: Callable[[str], str], **labels: Any) -> str:
+    """What was measured in the settings beside, in words."""
+    found = [f"{BESIDE[setting]}: {told(setting)}" for setting in settings(data, **labels)]
+    return f"Not judged: {'. '.join(found)}." if found else ""
 
 
 def means(found: dict[str, Interval]) -> dict[str, float]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from tailback.experiments import osha_paper as osha
 from tailback.experiments.measure import accepted, delivered_latency
-from tailback.experiments.model import Case, Cause, Claim, Data, Experiment, hard
-from tailback.stats import Interval
+from tailback.experiments.model import Case, Cause, Claim, Data, Experiment, at_most, hard
+from tailback.stats import Interval, mean_interval
+from tailback.words import counted
 
 ORDERS = (1.0, 3.0)
 TRAFFIC = '[[traffic]]\nname = "zipf"\npattern = "zipf"\ns = {s}\nload = {load}\nmessage = "4 KiB"\n'
@@ -22,13 +24,24 @@ TORUS = " The torus has bubble flow control in every ring and virtual network."
 
 
 def experiment(
-    name: str, title: str, number: int, claims: Callable[[Data], list[Claim]], *, beside: int | None = None
+    name: str,
+    title: str,
+    number: int,
+    claims: Callable[[Data], list[Claim]],
+    *,
+    beside: int | None = None,
+    settings: Mapping[tuple[float, str], int] = MappingProxyType({}),
 ) -> Experiment:
-    """All loads and schemes on a network, and, for a torus, full load on the KNS network to compare with."""
+    """All loads and schemes on a network, and, for a torus, full load on the KNS network to compare with.
+
+    `settings` tells how many seeds each setting beside has, and under which Zipf's law.
+    """
 
     def cases(full: bool) -> list[Case]:
         of = osha.network(number, full=full)
         made = [case for s in ORDERS for case in osha.sweep(of, told(s), traffic(s), full=full, s=s)]
+        for (s, setting), seeds in ({} if full else settings).items():
+            made += osha.beside(of, told(s), traffic(s), setting, seeds=seeds, s=s)
         if beside is None:
             return made
         other = osha.network(beside, full=full)
@@ -39,6 +52,11 @@ def experiment(
     rows = [(told(s), {"network": number, "s": s}) for s in ORDERS]
     draw = osha.panels(rows, accepted("zipf"), delivered_latency("zipf"), "mean network latency [us]")
     setup = SETUP + (TORUS if beside is not None else "")
+    setup += "".join(
+        f" Beside it in reduced size, not judged: s = {s:g} {osha.BESIDE[setting]} (full load, "
+        f"{counted(seeds, 'seed')})."
+        for (s, setting), seeds in settings.items()
+    )
     return Experiment(name, osha.PAPER, title, setup, cases, draw, claims)
 
 
@@ -89,20 +107,40 @@ def spread(found: dict[str, float]) -> float:
     return max(found.values()) - min(found.values())
 
 
-def both(data: Data, number: int, s: float) -> list[tuple[bool, dict[str, float]]]:
+def both(
+    data: Data, number: int, s: float, setting: str = osha.JUDGED
+) -> list[tuple[bool, dict[str, float]]]:
     """What each scheme accepts at full load, without and with VOQs, mean over the seeds."""
-    return [(voq, osha.means(_peaks(data, number, s, voq=voq))) for voq in (False, True)]
+    return [(voq, osha.means(_peaks(data, number, s, setting, voq=voq))) for voq in (False, True)]
 
 
-def _peaks(data: Data, number: int, s: float, *, voq: bool) -> dict[str, Interval]:
-    return osha.peaks(data, accepted("zipf"), network=number, s=s, voq=voq)
+def _peaks(data: Data, number: int, s: float, setting: str, *, voq: bool) -> dict[str, Interval]:
+    return osha.peaks(data, accepted("zipf"), setting, network=number, s=s, voq=voq)
 
 
-def in_words(data: Data, number: int, s: float) -> str:
+def in_words(data: Data, number: int, s: float, setting: str = osha.JUDGED) -> str:
     """The same, in words."""
     return "; ".join(
-        f"{osha.switches(voq)}: {osha.told(_peaks(data, number, s, voq=voq))}" for voq in (False, True)
+        f"{osha.switches(voq)}: {osha.told(_peaks(data, number, s, setting, voq=voq))}"
+        for voq in (False, True)
     )
+
+
+def besides(data: Data, number: int, s: float) -> str:
+    """What was measured in the settings beside, in words."""
+    return osha.besides(data, lambda setting: in_words(data, number, s, setting), network=number, s=s)
+
+
+def undecided(data: Data, number: int, s: float, voq: bool, schemes: tuple[str, str], margin: float) -> str:
+    """By how many points a scheme is ahead of another, if the seeds do not tell whether by over a margin."""
+    labels = {"network": number, "s": s, "voq": voq, "load": osha.TOP, "setting": osha.JUDGED}
+    first, second = (data.results(**labels, scheme=scheme) for scheme in schemes)
+    share = accepted("zipf")
+    points = [100 * (share(a) - share(b)) for a, b in zip(first, second, strict=True)]
+    ahead = mean_interval(points)
+    if len(points) < 2 or at_most(ahead, margin) is not None:
+        return ""
+    return f"{', '.join(f'{each:+.1f}' for each in points)} points by seed (mean {ahead})"
 
 
 def bound(endpoints: int, s: float) -> float:
