@@ -74,7 +74,7 @@ def test_runs_beside_judge_nothing_and_are_told(figure, scheme, beginning):
 
     found = claim(figure, measured(figure, accepted), beginning)
     assert found.verdict == "held"
-    assert "missed with the paper's 1 + 2 ms" in found.note
+    assert "The claim would be missed with the paper's 1 + 2 ms" in found.note
 
 
 def test_there_are_runs_beside_only_in_the_reduced_size():

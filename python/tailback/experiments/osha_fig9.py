@@ -23,20 +23,26 @@ def _every(data: Data, setting: str) -> _Found:
 
 def _between(data: Data) -> str:
     def parts(setting: str) -> str:
-        found = [f"{each['OSHA-4VC'] / each['BBQ-4VC']:.2f}" for each in _every(data, setting)]
-        return f"{min(found)} to {max(found)}"
+        return "; ".join(
+            f"network {number} "
+            + " and ".join(
+                f"{each['OSHA-4VC'] / each['BBQ-4VC']:.2f}" for each in hot.both(data, number, setting)
+            )
+            for number in NUMBERS
+        )
 
     later = "".join(
-        f", and {parts(setting)} {osha.BESIDE[setting]}: the window comes before the network is steady"
+        f" The same {osha.BESIDE[setting]}: {parts(setting)}. Where these differ, the window comes before "
+        "the network is steady."
         for setting in osha.settings(data)
     )
     return (
-        f"OSHA-4VC alone, which accepts {parts(osha.JUDGED)} of what BBQ-4VC does{later}. One queue of each "
-        "network leads to the hot endpoint, XY to its half of the rows and YX to its half of the columns. "
-        "Destinations in neither half get nearly all of the uniform traffic that is asked, those in one half "
-        "less, since a packet keeps the network of its turn and waits for the jammed one, those in both the "
-        "least. SASHA-4VC goes round it: with VOQs only destinations in both halves lose (figures: "
-        f"{REPORT})."
+        "OSHA-4VC alone. Of what BBQ-4VC accepts it does, without and with VOQs: "
+        f"{parts(osha.JUDGED)}.{later} One queue of each network leads to the hot endpoint, XY to its half "
+        "of the rows and YX to its half of the columns. Destinations in neither half get nearly all of the "
+        "uniform traffic that is asked, those in one half less, since a packet keeps the network of its turn "
+        "and waits for the jammed one, those in both the least. SASHA-4VC goes round it: with VOQs only "
+        f"destinations in both halves lose (figures: {REPORT})."
     )
 
 

@@ -280,7 +280,7 @@ def otherwise(data: Data, holds: Callable[[str], bool], **labels: Any) -> str:
     found = [
         f"{'held' if holds(setting) else 'missed'} {BESIDE[setting]}" for setting in settings(data, **labels)
     ]
-    return f"It would be {', '.join(found)}." if found else ""
+    return f"The claim would be {', '.join(found)}." if found else ""
 
 
 def judged(
@@ -301,7 +301,7 @@ def judged(
 def besides(data: Data, told: Callable[[str], str], **labels: Any) -> str:
     """What was measured in the settings beside, in words."""
     found = [f"{BESIDE[setting]}: {told(setting)}" for setting in settings(data, **labels)]
-    return f"Not judged: {'. '.join(found)}." if found else ""
+    return f"Not judged, {'. Not judged, '.join(found)}." if found else ""
 
 
 def means(found: dict[str, Interval]) -> dict[str, float]:
