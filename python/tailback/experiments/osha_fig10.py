@@ -60,8 +60,8 @@ def _holding(small: _Found, large: _Found) -> str:
     more = sum(after > before for _, before, after in pairs)
     told = ", ".join(f"{name} {before:.1f} and {after:.1f} %" for name, before, after in pairs)
     return (
-        "The paper's words are that the network absorbs more. Of the schemes that hold (at least half of the "
-        f"best, on both) {more} of {len(pairs)} accept more on network 4: {told}."
+        'The paper says that "the traffic load the network can absorb increases". Of the schemes that hold '
+        f"(at least half of the best, on both) {more} of {len(pairs)} accept more on network 4: {told}."
     )
 
 
