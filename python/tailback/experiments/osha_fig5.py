@@ -44,6 +44,8 @@ def _why_too_early(data: Data) -> str:
             f"instead of {now['1VC']:.1f} %, and {worst} {later[worst]:.1f} instead of {now[worst]:.1f} %. "
             f"What 1VC accepts goes on falling after the window (figures: {REPORT})."
         )
+        if points := zipf.undecided(data, NUMBER, 1.0, True, ("1VC", worst), 1, setting):
+            told.append(f"It is a near thing, which three seeds leave open: 1VC minus {worst} is {points}.")
     return " ".join(told)
 
 

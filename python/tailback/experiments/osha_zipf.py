@@ -131,9 +131,17 @@ def besides(data: Data, number: int, s: float) -> str:
     return osha.besides(data, lambda setting: in_words(data, number, s, setting), network=number, s=s)
 
 
-def undecided(data: Data, number: int, s: float, voq: bool, schemes: tuple[str, str], margin: float) -> str:
+def undecided(
+    data: Data,
+    number: int,
+    s: float,
+    voq: bool,
+    schemes: tuple[str, str],
+    margin: float,
+    setting: str = osha.JUDGED,
+) -> str:
     """By how many points a scheme is ahead of another, if the seeds do not tell whether by over a margin."""
-    labels = {"network": number, "s": s, "voq": voq, "load": osha.TOP, "setting": osha.JUDGED}
+    labels = {"network": number, "s": s, "voq": voq, "load": osha.TOP, "setting": setting}
     first, second = (data.results(**labels, scheme=scheme) for scheme in schemes)
     share = accepted("zipf")
     points = [100 * (share(a) - share(b)) for a, b in zip(first, second, strict=True)]
