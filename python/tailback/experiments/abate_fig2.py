@@ -62,9 +62,9 @@ EXPERIMENT = Experiment(
     id="abate-fig2",
     paper=paper.PAPER,
     title="Ports with and without an incast",
-    setup="8192 endpoints, UGAL. A halo exchange of 8000 ranks (reduced: one iteration), with and "
-    "without 63 ranks that send 1 MiB each to one (ours). Share of the time that each local and global "
-    "port is idle, active, stalled.",
+    setup="8192 endpoints, UGAL. A halo exchange of 8000 ranks (reduced: one iteration), placed at random, "
+    "with and without 63 ranks that send 1 MiB each to one (ours). Share of the time that each local and "
+    "global port is idle, active, stalled.",
     cases=cases,
     draw=draw,
     claims=claims,

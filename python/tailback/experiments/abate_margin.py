@@ -11,7 +11,8 @@ from tailback.experiments.model import Case, Claim, Data, Experiment, hard, ours
 from tailback.figures import style
 from tailback.scenario import Scenario
 
-_NETWORK = {"p": 4, "a": 8, "h": 4, "groups": 9}
+NETWORK = {"p": 4, "a": 8, "h": 4, "groups": 9}
+"""288 endpoints."""
 _RESCUED = 1.2
 _CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "CODES_CC as published": ("codes-cc", "as published", {}),
@@ -35,7 +36,7 @@ def _scenario(title: str, full: bool, **keys: Any) -> Scenario:
         paper.job("lammps", "lammps", 128, steps=3 if full else 1, replicas=[2, 1, 1]),
         paper.job("incast", "incast", 64, message="640 KiB", iterations=3 if full else 1),
     ]
-    return paper.scenario(title, _NETWORK, load, **keys)
+    return paper.scenario(title, NETWORK, load, **keys)
 
 
 def cases(full: bool) -> list[Case]:

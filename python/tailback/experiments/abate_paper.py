@@ -189,9 +189,23 @@ def why_allowed(runs: Mapping[str, Result], name: str) -> str:
     """What stands between runs under control: what each allowed the senders of an incast."""
     told = "; ".join(f"{run} {told_allowed(result, name)}" for run, result in runs.items())
     return (
-        "What waits in a tree drains only if less is let in than its target takes, and a tree that orders "
-        f"precede does not stand at once. What the senders of {name} were allowed in all, in the mean from a "
-        f"tenth to half of its time, whether or not they had anything to send: {told}."
+        "What waits in a tree drains while less comes in than its target takes. What the senders of "
+        f"{name} were allowed in all, in the mean from a tenth to half of its time (those with nothing left "
+        f"to send count too, so that a tree may drain at a little over 1): {told}."
+    )
+
+
+MONITORED = (
+    "The paper says that a switch looks at every packet in all of its buffers; its code, and CODES_CC here, "
+    "as published too, looks only at what waits for ports to endpoints."
+)
+
+
+def floor_told(senders: int) -> str:
+    """Why the floor of CODES_CC is too high for an incast to drain."""
+    return (
+        f"The floor of the code, 1/100, is our default: {senders} senders at it are allowed "
+        f"{senders / 100:.2f} of their target's channel, so that next to nothing of a tree drains."
     )
 
 
