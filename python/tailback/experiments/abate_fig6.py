@@ -173,7 +173,8 @@ def _short(data: Data) -> str:
 
 
 def _fell(dips: list[tuple[float, float]]) -> str:
-    return ", ".join(f"to {least:.2f} at {at:.0f} us" for at, least in dips) or "none"
+    told = ", ".join(f"to {least:.2f} at {at:.0f} us" for at, least in dips[:2])
+    return f"{told} and {len(dips) - 2} later" if len(dips) > 2 else told or "none"
 
 
 def _why(runs: dict[str, Result]) -> str:
@@ -306,9 +307,9 @@ def _waits(data: Data) -> Claim:
         f"{_span(off, 2)}, 3 at {_span(off, 3)}; {len(_SEEDS)} seeds",
         held,
         note=(
-            f"The incast begins in the middle of iteration 2, which alone lasts from {_span(alone, 1)} to "
-            f"{_span(alone, 2)}. When it ends halos have the data of {_received(off, _START_US)} iterations. "
-            f"If it begins {'; '.join(others)}."
+            f"The incast begins in the middle of iteration 2, which alone begins at {_span(alone, 1)} and "
+            f"ends at {_span(alone, 2)}. When it ends halos have the data of {_received(off, _START_US)} "
+            f"iterations. If it begins {'; '.join(others)}."
         ),
         cause=(
             "When the incast begins iteration 2 has computed for 20 us and sent for about a third of the "
