@@ -12,12 +12,13 @@ from tailback.experiments import abate_fig8 as fig8
 from tailback.experiments import abate_mix as mix
 from tailback.experiments import abate_paper as paper
 from tailback.experiments.measure import largest
-from tailback.experiments.model import Case, Claim, Data, Experiment, hard, value
+from tailback.experiments.model import Case, Claim, Data, Experiment, at_most, hard, value
 from tailback.stats import mean_interval
 
 _CLEARLY = 0.03
 """As in abate-fig10."""
-_SEEDS = (1, 2, 3)
+_SEEDS = tuple(range(1, 7))
+"""Three did not settle it: 0.84 ± 0.21 of the slowdown in abate-fig8."""
 _MIXES = {"abate-fig9": mix.FIG9, "abate-fig8": mix.FIG8}
 _NEAR = 1.5
 
@@ -56,11 +57,12 @@ def _less_hurt(data: Data) -> Claim:
     slow = {name: _weak_slowdowns(data, name) for name in _MIXES}
     ratio = mean_interval([here / there for here, there in zip(*slow.values(), strict=True)])
     told = "; ".join(f"{name} {', '.join(f'{one:.2f}x' for one in own)}" for name, own in slow.items())
+    settled = at_most(ratio, 1.0)
     return hard(
         "off: weak incasts less hurt than in abate-fig8 (slowdown in the mean over the jobs, less by over "
         f"{100 * _CLEARLY:g} % and by more than the interval over the seeds)",
         f"{told}, by seed; {ratio} of that in abate-fig8",
-        ratio.mean < 1 - _CLEARLY and ratio.high < 1,
+        settled and ratio.mean < 1 - _CLEARLY,
         cause=lambda: _as_hurt(data),
     )
 
@@ -151,7 +153,7 @@ EXPERIMENT = Experiment(
     "CODES_CC, signals at once; as published also with a floor of 0.001. A sender of a 99:1 incast has 1.31 "
     "MB (full: five times). Sizes of other messages and numbers of iterations are ours; full: five times "
     "as many. The baseline of a job is the run of all jobs of its kind together, without the others. Weak "
-    "incasts, without control, with three seeds, and with the jobs of abate-fig8 beside.",
+    "incasts, without control, with six seeds, and with the jobs of abate-fig8 beside.",
     cases=cases,
     draw=draw,
     claims=claims,
