@@ -205,7 +205,8 @@ def floor_told(senders: int) -> str:
     """Why the floor of CODES_CC is too high for an incast to drain."""
     return (
         f"The floor of the code, 1/100, is our default: {senders} senders at it are allowed "
-        f"{senders / 100:.2f} of their target's channel, so that next to nothing of a tree drains."
+        f"{senders / 100:.2f} of their target's channel, so that a tree drains at {1 - senders / 100:.2f} of "
+        "it at most."
     )
 
 
