@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reference_case import Message
-from reference_channel import Packet
+from reference_channel import Channel, Packet
 from reference_crossbar import Crossbar
 from reference_hash import of_flow
 from reference_nodes import Endpoint
@@ -149,7 +149,7 @@ class FlowSource(Source):
 
 
 class FlowSwitch(Switch):
-    """Keeps routes by input, and for each output its flows and their flits.
+    """Keeps routes by input, and for each output its flows and their flits, until their tear-downs leave by it.
 
     In a tick it takes in what comes in the order of its ports.
     """
@@ -203,10 +203,20 @@ class FlowSwitch(Switch):
         return choice
 
     def account(self, packet: Packet) -> None:
-        """Counts a flow in, or out."""
-        sign = {"set-up": 1, "tear-down": -1}.get(packet.what, 0)
-        self.flows[packet.out] += sign
-        self.flits[packet.out] += sign * packet.asked
+        """Counts a flow in."""
+        if packet.what == "set-up":
+            self.flows[packet.out] += 1
+            self.flits[packet.out] += packet.asked
+
+    def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
+        super().send(channel, packet, vc, now)
+        if packet.what == "tear-down":
+            self.end(packet)
+
+    def end(self, packet: Packet) -> None:
+        """Counts a flow out."""
+        self.flows[packet.out] -= 1
+        self.flits[packet.out] -= packet.asked
 
 
 class FlowCrossbar(FlowSwitch, Crossbar):

@@ -70,9 +70,6 @@ class Link:
         pair = packet.source, packet.destination
         if packet.what == "set-up":
             self.flows[pair] = packet.asked, 0.0
-        elif packet.what == "tear-down":
-            del self.flows[pair]
-            return
         if pair not in self.flows:
             return
         time = packet.told.time if packet.told else 0.0
@@ -83,6 +80,10 @@ class Link:
             packet.told = Told(fair, held=True)
         elif fair >= time * (1 - NEAR):
             packet.told = Told(time, held=True)
+
+    def end(self, packet: Any) -> None:
+        """A flow leaves the link."""
+        del self.flows[packet.source, packet.destination]
 
     def advertised(self) -> float:
         """The rate up to which every flow may have what it asked for."""
@@ -113,10 +114,18 @@ class MaxMinSwitch(FlowSwitch):
 
     def account(self, packet: Any) -> None:
         super().account(packet)
-        if packet.what != "data" or getattr(packet, "asks", False):
-            if isinstance(self.into[packet.port].origin, Endpoint):
+        is_first = isinstance(self.into[packet.port].origin, Endpoint)
+        if packet.what == "tear-down":
+            if is_first:
+                self.from_endpoints[packet.port].end(packet)
+        elif packet.what != "data" or getattr(packet, "asks", False):
+            if is_first:
                 self.from_endpoints[packet.port].account(packet)
             self.links[packet.out].account(packet)
+
+    def end(self, packet: Any) -> None:
+        super().end(packet)
+        self.links[packet.out].end(packet)
 
 
 class MaxMinCrossbar(MaxMinSwitch, FlowCrossbar):

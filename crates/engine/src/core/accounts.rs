@@ -1,6 +1,7 @@
 //! Accounts that only some routings, buffers and records need: room that is promised, flits that are bound for a virtual
 //! channel, credits that virtual channels share, and what is carried by whom.
 use super::channel::Far;
+use super::circuits::{Ended, connection};
 use super::fabric::Fabric;
 use super::packet::{Hot, Kind};
 use super::{NEVER, Tick};
@@ -149,6 +150,10 @@ impl Fabric {
         {
             let ticks = self.timing[self.channels[channel].row as u32].time(hot.flits());
             loads.carried(channel, self.pool.cold[id].class(), self.pool.tags[id].word, ticks);
+        }
+        if hot.kind() == Kind::TearDown && channel < self.ports {
+            let connection = connection(self.pool.cold[id].src, hot.dst);
+            self.ended.push(Ended { port: channel, connection, weight: self.pool.notes[id].words[0] });
         }
     }
 

@@ -2,8 +2,11 @@
 //! that have one of their own (Y. Birk, V. Zdornov, SYSTOR 2009, sections 4.1 and 5.2).
 //!
 //! Where flows are kept account of, all packets of a source for a destination go one way: routers draw by source and destination, and
-//! sense nothing; only set-up packets sense, and what they sense is the number of flows on a port. The state of a switch
-//! changes with the arrival of control packets, in the order of their input ports.
+//! sense nothing; only set-up packets sense, and what they sense is the number of flows on a port.
+//!
+//! A flow weighs on a link from when its set-up packet has arrived for it, for its data will follow, until its tear-down packet leaves
+//! on it: that waits behind the flow's last data, which probes, being more urgent, overtake. Arrivals count in the order of their input
+//! ports, departures from the next tick on.
 use super::packet::{Hot, Kind};
 use super::plan::{FlitTime, Plan, Share};
 use super::shares::SharedLink;
@@ -13,7 +16,7 @@ use crate::protocol::Told;
 use crate::rng::{mix, scale};
 use crate::routing::{Hop, Route, Senses};
 
-/// An output port and the flows whose set-up packets have left by it.
+/// An output port and the flows that weigh on it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Link {
     flows: u32,
@@ -105,6 +108,17 @@ pub struct Place {
     pub base: u32,
 }
 
+/// A flow whose tear-down packet leaves on a channel.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    /// Local output port.
+    pub port: u32,
+    /// Its source and its destination.
+    pub connection: u64,
+    /// Its flits.
+    pub weight: u64,
+}
+
 /// A source and a destination in one word.
 pub(crate) fn connection(src: u32, dst: u32) -> u64 {
     (src as u64) << 32 | dst as u64
@@ -156,8 +170,8 @@ impl Circuits {
         }
     }
 
-    /// The next hop of a packet that arrived. Set-up and tear-down packets change what the switch knows;
-    /// set-up packets and probes take the weight of their link with them.
+    /// The next hop of a packet that arrived. Set-up packets change what the switch knows, and tear-down packets free the entry that
+    /// they take, since behind them no data come by this input; set-up packets and probes take the weight of their link with them.
     pub fn route(
         &mut self,
         plan: &Plan,
@@ -236,35 +250,43 @@ impl Circuits {
         }
         let port = &plan.graph.switches[at.switch as usize][(at.input - at.base) as usize];
         if matches!(port.peer, Peer::Endpoint(_)) {
-            self.shares[self.links.len() as u32 + at.input].account(key, kind, words);
+            let shared = &mut self.shares[self.links.len() as u32 + at.input];
+            if kind == Kind::TearDown {
+                shared.end(key);
+            } else {
+                shared.account(key, kind, words);
+            }
         }
     }
 
-    /// What a packet that leaves by a port changes, and what it learns.
+    /// What a packet that is to leave by a port changes, and what it learns.
     fn account(&mut self, port: u32, (key, kind): (u64, Kind), words: &mut [u64; 2]) {
-        if !self.concerns(kind, words) {
+        if kind == Kind::TearDown || !self.concerns(kind, words) {
             return;
         }
         let link = &mut self.links[port];
-        match kind {
-            Kind::SetUp => {
-                self.count.routed += 1;
-                link.flows += 1;
-                link.weight += words[0];
-            }
-            Kind::TearDown => {
-                assert!(
-                    link.flows > 0 && link.weight >= words[0],
-                    "law broken: a flow ends that the switch does not know"
-                );
-                link.flows -= 1;
-                link.weight -= words[0];
-            }
-            _ => {}
+        if kind == Kind::SetUp {
+            self.count.routed += 1;
+            link.flows += 1;
+            link.weight += words[0];
         }
         match self.shares.get_mut(port as usize) {
             Some(shared) => shared.account(key, kind, words),
             None => words[1] = words[1].max(FlitTime::new(link.time, self.packet_flits).span(link.weight)),
+        }
+    }
+
+    /// A flow weighs no longer on a link: its tear-down packet leaves.
+    pub fn end(&mut self, &Ended { port, connection, weight }: &Ended) {
+        let link = &mut self.links[port];
+        assert!(
+            link.flows > 0 && link.weight >= weight,
+            "law broken: a flow ends that the switch does not know"
+        );
+        link.flows -= 1;
+        link.weight -= weight;
+        if let Some(shared) = self.shares.get_mut(port as usize) {
+            shared.end(connection);
         }
     }
 

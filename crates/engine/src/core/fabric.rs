@@ -1,6 +1,7 @@
 //! What all switch architectures share: packets, channels, credits, and the lines to other partitions.
 use super::Tick;
 use super::channel::{Channel, Far, Inlet, Lane, Timing, timings};
+use super::circuits::Ended;
 use super::credits::Credit;
 use super::interleave::Afoot;
 use super::line::Line;
@@ -41,7 +42,7 @@ pub struct Fabric {
     pub probe: Probe,
     /// Whether any class is tracked.
     pub tracking: bool,
-    /// Whether a packet that is sent concerns more than its channel: accounts, or what phases put on ports.
+    /// Whether a packet that is sent concerns more than its channel: accounts, flows, or what phases put on ports.
     unusual: bool,
     /// Whether there are accounts to keep: of room, of ports, or a trace.
     pub(super) accounted: bool,
@@ -60,6 +61,8 @@ pub struct Fabric {
     pub(super) number: u32,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
     pub dropped: Vec<(u32, u32)>,
+    /// Flows whose tear-down packets have left switches in this tick.
+    pub(super) ended: Vec<Ended>,
     /// Flits promised to packets that wait for a channel, by virtual channel; empty if the routing has no reserved level.
     pub(super) promised: Table<u32>,
     /// Flits in switches that are bound for each virtual channel; empty if no source weighs them.
@@ -108,6 +111,7 @@ impl Fabric {
             out_signals: Vec::new(),
             number,
             dropped: Vec::new(),
+            ended: Vec::new(),
             promised: Table::default(),
             bound: Table::default(),
             timing: timings(&plan).into(),
@@ -140,7 +144,10 @@ impl Fabric {
         fabric.accounted = accounts.iter().any(|account| !account.is_empty())
             || fabric.probe.ports_recorded()
             || fabric.probe.traces();
-        fabric.unusual = fabric.accounted || fabric.probe.loads.is_some() || fabric.plan.interleave;
+        fabric.unusual = fabric.accounted
+            || fabric.probe.loads.is_some()
+            || fabric.plan.interleave
+            || fabric.plan.circuits;
         fabric
     }
 

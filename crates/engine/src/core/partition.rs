@@ -164,6 +164,9 @@ impl<A: Architecture> Partition<A> {
                 break;
             }
         }
+        if let Some(circuits) = &mut self.circuits {
+            self.fabric.ended.drain(..).for_each(|ended| circuits.end(&ended));
+        }
         if self.fabric.is_large() {
             self.fabric.return_credits();
         }

@@ -73,7 +73,7 @@ impl SharedLink {
     ///
     /// # Panics
     ///
-    /// If a flow is set up twice, or ends that was not set up: broken laws.
+    /// If a flow is set up twice: a broken law.
     pub fn account(&mut self, connection: u64, kind: Kind, words: &mut [u64; 2]) {
         let place = self.demands.binary_search_by_key(&connection, |demand| demand.connection);
         let at = match kind {
@@ -81,10 +81,6 @@ impl SharedLink {
                 let at = place.expect_err("law broken: a flow was set up twice");
                 self.demands.insert(at, Demand { connection, flits: words[0] as f64, time: 0.0 });
                 at
-            }
-            Kind::TearDown => {
-                self.demands.remove(place.expect("law broken: a flow ends that its link does not know"));
-                return;
             }
             _ => {
                 let Ok(at) = place else { return };
@@ -99,6 +95,16 @@ impl SharedLink {
         } else if fair >= asked * (1.0 - NEAR) {
             words[1] |= HELD;
         }
+    }
+
+    /// A flow leaves the link.
+    ///
+    /// # Panics
+    ///
+    /// If it was not set up: a broken law.
+    pub fn end(&mut self, connection: u64) {
+        let place = self.demands.binary_search_by_key(&connection, |demand| demand.connection);
+        self.demands.remove(place.expect("law broken: a flow ends that its link does not know"));
     }
 
     /// The rate up to which every flow may have what it asked for. Where all do, this is the largest of theirs and all that they leave.
@@ -191,7 +197,10 @@ mod tests {
             };
             let (at, kind, mut words) = self.under_way[flow].unwrap_or(fresh);
             let link = self.flows[flow].links[at] as usize;
-            self.links[link].account(flow as u64, kind, &mut words);
+            match kind {
+                Kind::TearDown => self.links[link].end(flow as u64),
+                _ => self.links[link].account(flow as u64, kind, &mut words),
+            }
             if at + 1 < self.flows[flow].links.len() {
                 self.under_way[flow] = Some((at + 1, kind, words));
                 return false;
