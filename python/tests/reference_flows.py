@@ -149,7 +149,7 @@ class FlowSource(Source):
 
 
 class FlowSwitch(Switch):
-    """Keeps routes by input, and for each output its flows and their flits, until their tear-downs leave by it.
+    """Keeps routes by input, and for each output its flows and their flits till their tear-downs leave by it.
 
     In a tick it takes in what comes in the order of its ports.
     """

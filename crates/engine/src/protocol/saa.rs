@@ -38,7 +38,9 @@ use std::sync::Arc;
 ///
 /// The announcement travels in the packet that sets up a route (`flow-adaptive`) and the leave in the one that removes it. With
 /// `piggyback` data ask in place of probes, as the paper allows; before its first data a flow sends probes all the same, and its
-/// last packet does not ask. The endpoint's own channel counts as a link of the way without being asked. `hold` is ours.
+/// last packet does not ask. The endpoint's own channel counts as a link of the way without being asked. `hold` is ours. In
+/// the paper a link takes a flow's weight off when it receives the leave; here when that has waited there behind the flow's last data
+/// and goes on, since probes overtake data and would find the link lighter than it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Saa {
