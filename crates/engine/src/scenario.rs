@@ -274,6 +274,9 @@ pub struct Record {
     pub ports: bool,
     /// Throughput of every source in the window (table `sources`), and how evenly they share: Jain's index, the least and the most.
     pub sources: bool,
+    /// Bin of what every source got through to every destination (table `pairs`): the throughput of single flows over time.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub pairs: Option<Duration>,
     /// Every packet on every channel, and its end in a switch, from start to end: for runs of a few messages.
     pub packets: bool,
     /// Every message that arrived (table `messages`), with its ends, its length, its creation and its latency: completion times of

@@ -261,6 +261,41 @@ fn fairness_is_that_of_what_each_source_gets() {
 }
 
 #[test]
+fn pairs_tell_what_each_source_got_through_to_each_destination_over_time() {
+    let class = |name: &str, pairs: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = {pairs}\nshare = true\nload = 0.4\nmessage = \"2 flits\"\n"
+        )
+    };
+    let text = format!("{NO_ACKS}{}{}", class("a", "[[0, 5]]"), class("b", "[[1, 5], [2, 4]]"));
+    let rest =
+        "[run]\nwarmup = \"1 us\"\nduration = \"9 us\"\ndrain = \"0 us\"\n[record]\nseries = \"2 us\"\n";
+    let with = one("kind = \"none\"", &format!("{text}{rest}pairs = \"2 us\"\n"));
+    let without = one("kind = \"none\"", &format!("{text}{rest}"));
+    assert_eq!(with.summary["checksum"], without.summary["checksum"], "what is recorded changes the run");
+    assert!(without.tables.iter().all(|table| table.name != "pairs"), "told without having been recorded");
+    let Column::Text(classes) = column(&with, "pairs", "class") else { panic!("words") };
+    let times = reals(&with, "pairs", "time_ns");
+    let [sources, destinations, flits] =
+        ["source", "destination", "flits"].map(|name| ints(&with, "pairs", name));
+    // Five bins, in each all three pairs, in order.
+    assert_eq!(times.len(), 15);
+    for at in 0..times.len() {
+        let expected = [("a", 0, 5), ("b", 1, 5), ("b", 2, 4)][at % 3];
+        assert_eq!((classes[at].as_str(), sources[at], destinations[at]), expected);
+        assert_eq!(times[at], 2000.0 * (at / 3) as f64);
+    }
+    // Together they are what the series of their class says: a flit takes a nanosecond.
+    let series = reals(&with, "series", "accepted");
+    for bin in 0..5 {
+        let [a, b, c] = [0, 1, 2].map(|pair| flits[3 * bin + pair] as f64);
+        for (told, all) in [(a, 2000.0 * series[bin]), (b + c, 4000.0 * series[5 + bin])] {
+            assert!(told > 400.0 && (told - all).abs() < 1e-6, "{told} flits, {all} in the series");
+        }
+    }
+}
+
+#[test]
 fn slowdown_is_over_the_empty_network() {
     let text = |window: &str| {
         format!(

@@ -161,6 +161,7 @@ impl Ground<'_> {
             series: record.series.map(|bin| self.ticks(bin).max(1)),
             ports: record.ports,
             sources: record.sources,
+            pairs: record.pairs.map(|bin| self.ticks(bin).max(1)),
             packets: record.packets,
             messages: record.messages,
             control: record.control,

@@ -213,6 +213,8 @@ pub struct RecordPlan {
     pub ports: bool,
     /// Throughput of every source.
     pub sources: bool,
+    /// Bin of what every source got through to every destination.
+    pub pairs: Option<Tick>,
     /// Every packet on every channel.
     pub packets: bool,
     /// Every message that arrived.

@@ -6,6 +6,7 @@ pub mod control;
 mod jobs;
 pub mod loads;
 mod messages;
+mod pairs;
 pub mod phases;
 mod sources;
 pub mod summary;
@@ -22,6 +23,7 @@ use batches::Cut;
 pub use class::{Bin, ClassProbe, LATENCIES, Latency};
 use loads::Loads;
 use messages::Whole;
+use pairs::Pairs;
 
 /// Time a port was busy sending, and time it had packets but no credit, in the window.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,6 +92,8 @@ pub struct Probe {
     pub steps: Option<Vec<Step>>,
     /// Every message that arrived, if recorded.
     pub whole: Option<Vec<Whole>>,
+    /// What every source got through to every destination, if recorded.
+    pub pairs: Option<Pairs>,
     /// What the congestion control ordered, if recorded.
     pub control: Option<control::Control>,
     /// What the flows of phases put on every channel, if there are any.
@@ -122,6 +126,7 @@ impl Probe {
             ports: vec![PortTime::default(); ports],
             steps: record.packets.then(Vec::new),
             whole: record.messages.then(Vec::new),
+            pairs: record.pairs.map(Pairs::new),
             control: record.control.then(Default::default),
             loads: Loads::new(plan, share.ports[share.ports.len() - 1]),
         }
@@ -238,6 +243,9 @@ impl Probe {
         let flits = packet.hot.flits() as u64;
         if let Some(messages) = self.whole.as_mut().filter(|_| whole) {
             messages.push(Whole::of(packet, now));
+        }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.delivered(packet, now);
         }
         let times = [now - cold.born, now - cold.injected, now - cold.born];
         let counted = [true, true, whole];
@@ -357,8 +365,14 @@ impl Probe {
         let steps = self.steps.as_ref().map_or(0, |steps| steps.capacity() * size_of::<Step>());
         let messages = self.whole.as_ref().map_or(0, |whole| whole.capacity() * size_of::<Whole>());
         let control = self.control.as_ref().map_or(0, control::Control::memory);
-        (self.classes.iter().map(class).sum::<usize>() + snapshots + ports + steps + messages + control)
-            as u64
+        let pairs = self.pairs.as_ref().map_or(0, Pairs::memory);
+        (self.classes.iter().map(class).sum::<usize>()
+            + snapshots
+            + ports
+            + steps
+            + messages
+            + pairs
+            + control) as u64
     }
 
     /// Latencies that are still due: packets and messages created, and packets injected, in the window.

@@ -1,7 +1,7 @@
 //! From the counters of a run to its summary and tables.
 use super::batches::Growth;
 use super::messages::{Messages, SLOWDOWNS};
-use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs};
+use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs, pairs};
 use crate::core::Tick;
 use crate::core::circuits::Count;
 use crate::core::packet::KINDS;
@@ -107,8 +107,11 @@ impl Measured<'_> {
             let steps = self.probes.iter_mut().flat_map(|probe| probe.steps.take().unwrap_or_default());
             tables.push(trace::table(self.plan, steps.collect()));
         }
+        let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
+        if self.plan.record.pairs.is_some() {
+            tables.push(pairs::table(&self, &names));
+        }
         if let Some(messages) = messages {
-            let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
             tables.push(messages.table(&self, &names));
         }
         Output { summary: self.summary(&classes), tables, interrupted: self.interrupted }

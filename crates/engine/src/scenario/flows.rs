@@ -72,6 +72,7 @@ fn fluid(scenario: &Scenario, tell: Tell) {
     let unknown = [
         ("series", record.series.is_some()),
         ("sources", record.sources),
+        ("pairs", record.pairs.is_some()),
         ("packets", record.packets),
         ("messages", record.messages),
         ("control", record.control),
