@@ -12,7 +12,6 @@ from tailback.experiments.saa_paper import (
     ADAPTIVE,
     FLOW_NS,
     HOLD,
-    HOLD_NS,
     PAPER,
     STATIC,
     arity,
@@ -121,6 +120,8 @@ def _unchanged(name: str, result: Result) -> Claim:
         f"{name} routes: rates known after the first probe stay till the flow ends",
         f"{len(changed)} of {len(settled(result))} flows learned another",
         not len(changed),
+        note="Probes overtake data: so a flow weighs on a link until its tear-down packet, which follows its "
+        "last data, has left on it.",
         cause=lambda: _why_changed(result, changed),
     )
 
@@ -128,21 +129,10 @@ def _unchanged(name: str, result: Result) -> Claim:
 def _why_changed(result: Result, changed: np.ndarray[Any, Any]) -> str:
     ends, loads = column(result, "flows", "time_ns") / 1e3, column(result, "flows", "link_load_ns") / 1e3
     at = settled(result)[changed]
-    left = ends[changed] - at
-    # What a flow knew before is not recorded: it ended about as late as flows of the next larger load.
-    next_due = HOLD_NS / 1e3 + np.array([loads[loads > load].min(initial=np.inf) for load in loads[changed]])
-    due = " and ".join(f"{time:.1f} us" if np.isfinite(time) else "there are none" for time in next_due)
-    gone = [
-        int(((ends < time) & (loads > load)).sum()) for time, load in zip(at, loads[changed], strict=True)
-    ]
     return (
-        f"They learned it at {_told(at)} us, {_told(left)} us before their last packet arrived: a lighter "
-        f"load, {_told(loads[changed])} us, though they end at {_told(ends[changed])} us, when those of the "
-        f"next heavier load are due ({due}). By then {' and '.join(map(str, gone))} flows of "
-        "heavier load had ended, and a flow that ends takes its weight from its links. Flows with the same "
-        "busiest link end packets' times apart; a probe between the first of these ends and the own finds "
-        "less. "
-        "Which flow it was that ended the results do not tell, having no routes."
+        f"Learned at {_told(at)} us, {_told(ends[changed] - at)} us before their last packet arrived: a "
+        f"load of {_told(loads[changed])} us. A flow weighs on a link until its tear-down packet leaves "
+        "there, behind its last data; which ones had left, the results do not tell, having no routes."
     )
 
 
