@@ -5,7 +5,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tailback.experiments import abate_mix, abate_paper, lhrp_fig6, lhrp_fig12, saa_converge, saa_svc
+from tailback.experiments import (
+    abate_mix,
+    abate_paper,
+    lhrp_fig6,
+    lhrp_fig12,
+    saa_converge,
+    saa_steady,
+    saa_svc,
+    saa_table1,
+)
 from tailback.experiments.measure import largest, least
 from tailback.experiments.model import Data, at_most, hard, value
 from tailback.stats import Interval
@@ -117,6 +126,43 @@ def test_a_ratio_that_phases_do_not_tell_from_a_larger_one_is_not_judged(monkeyp
     assert svc(monkeypatch, [0.012, 0.011, 0.013, 0.012]) == "held"
     assert svc(monkeypatch, [0.05, 0.04, 0.05, 0.06]) == "missed"
     assert svc(monkeypatch, [0.0, 0.1, 0.0, 0.1]) == "not judged"
+
+
+def growth(monkeypatch, **by_buffer):
+    """The verdict where phases have so much with each buffer, with any number of flows a source."""
+    ratios = {int(name[1:]): values for name, values in by_buffer.items()}
+    monkeypatch.setattr(saa_table1.injection, "ratios", lambda data, kind, count, packets: ratios[packets])
+    return saa_table1._growth(Data([])).verdict
+
+
+def test_the_ratio_grows_by_what_phases_tell_of_the_same_permutations(monkeypatch):
+    full = [0.99, 0.99, 0.99]
+    assert growth(monkeypatch, b2=[0.5, 0.7, 0.6], b4=full, b8=full, b16=full) == "held"
+    # Wide apart, and each phase gains as much.
+    below = [0.2, 0.5, 0.8]
+    more = [0.3, 0.6, 0.9]
+    assert growth(monkeypatch, b2=below, b4=more, b8=more, b16=more) == "held"
+    assert growth(monkeypatch, b2=[0.97, 0.98, 0.9], b4=full, b8=full, b16=full) == "not judged"
+    assert growth(monkeypatch, b2=more, b4=full, b8=full, b16=[0.8, 0.81, 0.8]) == "missed"
+    assert growth(monkeypatch, b2=more, b4=more, b8=more, b16=more) == "missed"
+    assert growth(monkeypatch, b2=full, b4=full, b8=full, b16=full) == "missed"
+
+
+def lasting(flits):
+    """Two flows, and what arrived of each in windows: (window, flits)."""
+    pairs = {"time_ns": [at * saa_steady._WINDOW_NS for at, _ in flits], "flits": [few for _, few in flits]}
+    return SimpleNamespace(tables={"flows": pa.table({"source": [0, 1]}), "pairs": pa.table(pairs)})
+
+
+def test_the_least_rate_that_lasts_is_that_of_the_slowest_flow_even_of_one_that_stands_still():
+    whole = saa_steady.WINDOW * saa_steady._PACKET_FLITS
+    bound = SimpleNamespace(tables={"phases": pa.table({"bound_ns": [2 * saa_steady.FLOW_NS]})})
+    labels = {"rates": "r", "flows": 1, "draw": 1}
+    result = lasting([(0, 5), (0, 5), (2, whole // 2), (2, whole // 4), (3, whole // 2)])
+    data = Data(
+        [({**labels, "length": "short"}, bound), ({**labels, "length": "lasting", "buffer": 2}, result)]
+    )
+    assert saa_steady._of_draw(data, "r", 1, 2, 1) == [0.5, 0.0]
 
 
 def victims(protocol, seed, rise_ns):
