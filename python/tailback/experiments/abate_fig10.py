@@ -180,7 +180,7 @@ def _late(data: Data) -> str:
             )
             for under in _UNDER
         )
-        return f"beside {_SENDERS[senders]} {'; '.join(each)} us"
+        return f"beside {_SENDERS[senders]} ({'; '.join(each)} us)"
 
     iterations = paper.one(data, control="off", latency=0.0).tables["iterations"].to_pylist()
     count = sum(row["job"] == _STRONG for row in iterations)
@@ -188,8 +188,9 @@ def _late(data: Data) -> str:
         "Signals that late come when the trees stand. They let go late too: senders begin their next "
         "iteration throttled, so that its tree does not form as it did. On 288 endpoints (ours) LAMMPS "
         "takes, under seeds 1 to 3, as published by the latency of signals, "
-        f"{'; '.join(told(senders) for senders in _SENDERS)}. So the benefit depends on how many iterations "
-        f"an incast has and how long they are, which the paper does not give; here a strong one has {count}."
+        f"{' and '.join(told(senders) for senders in _SENDERS)}. So the benefit depends on how many "
+        "iterations an incast has and how long they are, which the paper does not give; here a strong one "
+        f"has {count}."
     )
 
 
