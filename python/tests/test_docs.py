@@ -40,6 +40,7 @@ def recorded():
             "congestion_control": {"kind": "codes-cc"},
             "record": {
                 "series": "1 us",
+                "pairs": "1 us",
                 "ports": True,
                 "sources": True,
                 "packets": True,

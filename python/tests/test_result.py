@@ -181,6 +181,7 @@ def test_tables_of_a_result_are_known():
     scenarios = Path(__file__).parents[2] / "scenarios"
     record = {
         "series": "1 us",
+        "pairs": "1 us",
         "occupancy": ["1 us"],
         **dict.fromkeys(("sources", "ports", "packets", "messages"), True),
     }
