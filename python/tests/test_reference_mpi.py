@@ -201,8 +201,11 @@ PROGRAMS: list[tuple[str, str, Program]] = [
 
 def runs_as_told(
     workload: str, way: str, program: Program, count: int, mpi: Mpi, size: int, each: int
-) -> bool:
-    """Whether a program of so many ranks, so many on each endpoint, run twice, goes as the reference says."""
+) -> bool | None:
+    """Whether a program of so many ranks, so many on each endpoint, run twice, goes as the reference says.
+
+    `None` if it depends on the order of what happens at one time, as it may where ranks share an endpoint.
+    """
     case = Case((0,) * 9, (), (), flit_bits=8, packet_max=1024, output_buffer=1024, acknowledge=False)
     ranks = programs.operations(program, count, size, compute=1234, times=2)
     job = Job(tuple(tuple(ops) for ops in ranks), tuple(at // each for at in range(count)), mpi, each=each)
@@ -210,6 +213,8 @@ def runs_as_told(
     keys += f'\nmessage = "{size} B"' if workload != "barrier" else ""
     key = f', {workload.replace("-", "_")} = "{way}"' if way else ""
     times, sent = reference(case, [job])
+    if each > 1 and any(reference(case, [job], seed) != (times, sent) for seed in range(3)):
+        return None
     ours, came = engine(scenario(case, [(job, keys)], key))
     return ours == times and sent <= came
 
@@ -218,9 +223,17 @@ def runs_as_told(
 @pytest.mark.parametrize(("workload", "way", "program"), PROGRAMS)
 def test_collective_operations_take_the_time_of_their_steps(workload, way, program):
     for count in range(1, 10):
-        for mpi, each in ((Mpi(), 1), (Mpi(eager=100, overhead=7), 1), (Mpi(), 3)):
-            told = runs_as_told(workload, way, program, count, mpi, 1001, each)
-            assert told, f"{count} ranks, {mpi}, {each} on each endpoint"
+        for mpi in (Mpi(), Mpi(eager=100, overhead=7)):
+            told = runs_as_told(workload, way, program, count, mpi, 1001, 1)
+            assert told, f"{count} ranks, {mpi}"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(("workload", "way", "program"), PROGRAMS)
+def test_so_they_do_where_three_ranks_share_an_endpoint(workload, way, program):
+    found = {count: runs_as_told(workload, way, program, count, Mpi(), 1001, 3) for count in range(1, 10)}
+    assert [count for count, same in found.items() if same is False] == []
+    assert sum(same is True for same in found.values()) >= 3
 
 
 def main(count: str, first: str = "0") -> None:
