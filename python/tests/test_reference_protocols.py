@@ -82,7 +82,7 @@ def test_queues_lattices_and_interleaved_flits_change_nothing_else(name):
 
 @pytest.mark.engine
 @pytest.mark.xfail(
-    strict=True, reason="not explained: what the engine begins at 68.96 ns the pages begin at 64.48"
+    strict=True, reason="a reservation that waits at its source is under way from then on in the engine"
 )
 def test_a_case_with_grants_that_lead_is_open():
     assert difference(network_case("lhrp+srp", OPEN_WITH_LEAD)) == ([], [])
