@@ -173,14 +173,15 @@ impl<S: Source> NicSet<S> {
 
     #[inline]
     pub(super) fn inject(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &mut Packet) {
-        packet.cold.injected = fabric.now;
+        let channel = fabric.ports + endpoint;
+        let cuts_in = fabric.interleaves(packet.hot.next_vc);
+        packet.cold.injected = if cuts_in { fabric.next_cut(channel) } else { fabric.now };
         packet.hot.tail = fabric.now;
         if packet.hot.kind() == Kind::Data {
             fabric.probe.injected(packet.cold.class(), fabric.now);
         }
         let id = fabric.pool.insert(packet);
-        let channel = fabric.ports + endpoint;
-        if fabric.interleaves(packet.hot.next_vc) {
+        if cuts_in {
             fabric.cut_in(channel, id);
         } else {
             fabric.transmit(channel, id);
