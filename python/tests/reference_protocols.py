@@ -168,7 +168,8 @@ class Source(Endpoint):
         self.created = []
         for queue in sorted(self.sends.values(), key=lambda queue: queue.destination):
             if queue.wakes == self.sim.now:
-                self.join(queue)
+                queue.wakes = -1
+                (self.line_up if queue.is_empty else self.join)(queue)
         if self.is_free:
             self.send_one()
         if self.case.interleave and not self.is_free:

@@ -93,10 +93,13 @@ class SrpSource(Source):
         self.hurry(queue)
 
     def hurry(self, queue: Queue) -> None:
-        """Puts a queue that can reserve ahead of all data, if it may go there."""
+        """Puts a queue that can reserve ahead of all data, now or at a time, if it may go there."""
+        if self.protocol.reserves != "at-once":
+            return
         pull = self.pull(queue)
-        can_reserve = isinstance(pull, Packet) and pull.what == "reservation"
-        if can_reserve and self.protocol.reserves == "at-once" and queue not in self.hurried:
+        if isinstance(pull, int):
+            self.sim.at(pull, self)
+        elif pull is not None and pull.what == "reservation" and queue not in self.hurried:
             self.hurried.append(queue)
 
     def pull(self, queue: Any) -> Packet | int | None:
@@ -155,15 +158,19 @@ class SrpSource(Source):
         return self.protocol.reserves == "with-first-packet" and self.is_for_block(packet)
 
     def send_ahead(self, lacking: set[int]) -> bool:
-        self.hurried.sort(key=lambda queue: queue.grade)
-        while self.hurried:
-            pull = self.pull(self.hurried[0])
-            if isinstance(pull, Packet) and pull.what == "reservation":
-                if self.lacks(self.hurried[0], pull, lacking):
-                    return False
-                self.go(self.hurried.pop(0), pull)
+        lacks = set[int]()  # of these grades, the first
+        for queue in sorted(self.hurried, key=lambda queue: queue.grade):
+            if queue.grade in lacks:
+                continue
+            pull = self.pull(queue)
+            is_reservation = isinstance(pull, Packet) and pull.what == "reservation"
+            if is_reservation and self.lacks(queue, pull, lacking):
+                lacks.add(queue.grade)
+                continue
+            self.hurried.remove(queue)
+            if is_reservation:
+                self.go(queue, pull)
                 return True
-            self.hurried.pop(0)
         return False
 
     def label(self, packet: Packet) -> Label:
@@ -209,7 +216,6 @@ class SrpSource(Source):
             return
         if packet.what == "grant":
             time = block.granted = packet.granted
-            self.sim.at(max(time, self.sim.now), self)
         else:
             time = max(block.granted, self.sim.now)
             block.lost.append(self.lost(packet))

@@ -337,7 +337,12 @@ impl<S: Source> Nics for NicSet<S> {
         }
         // What it sent may have taken the place of a packet that waits for credit: the channel no longer knows that one does.
         if told || heard || self.nodes[endpoint].is_waiting(fabric.now) {
-            self.serve(fabric, endpoint);
+            if self.plan.interleave {
+                // Another packet's tail may come in this tick, and be a word about what to send.
+                fabric.wake(fabric.ports + endpoint, fabric.now);
+            } else {
+                self.serve(fabric, endpoint);
+            }
         }
     }
 
