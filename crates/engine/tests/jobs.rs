@@ -239,6 +239,28 @@ fn wrong_numbers_of_ranks_on_an_endpoint_are_told() {
     assert!(flows.len() == 1 && flows[0].contains("from endpoint to endpoint"), "{flows:?}");
 }
 
+/// Sources and destinations of a class are endpoints, whatever the ranks there.
+#[test]
+fn what_ranks_of_one_endpoint_send_is_a_part_of_its_channel() {
+    let text = format!(
+        "[record]\nsources = true\n[[job]]\nname = \"it\"\nworkload = \"alltoall\"\nmessage = \"100 kB\"\nranks = 16\n\
+         ranks_per_endpoint = 4\nmpi = {{ alltoall = \"at-once\", delay = \"0 ns\" }}\n{RUN}"
+    );
+    let output = run(&network(&text));
+    is_matched(&output);
+    let share = |key: &str| common::number(&output, "it", key);
+    assert!(share("accepted") > 0.5 && share("fairness") > 0.99, "{}", share("accepted"));
+    assert!(
+        share("source_accepted_min") <= share("accepted")
+            && share("accepted") <= share("source_accepted_max")
+    );
+    assert_eq!(share("accepted"), share("accepted_per_destination"));
+    let Column::Int(endpoints) = column(&output, "sources", "endpoint") else {
+        panic!("endpoints are numbers")
+    };
+    assert_eq!(endpoints, &[0, 1, 2, 3]);
+}
+
 /// Nobody leaves an out-of-band barrier before its latency has passed, and the last one to come leaves just then.
 #[test]
 fn a_barrier_out_of_band_takes_its_latency_from_the_last_rank_on() {

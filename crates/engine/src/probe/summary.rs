@@ -8,6 +8,7 @@ use crate::core::packet::KINDS;
 use crate::core::plan::Plan;
 use crate::core::trace;
 use crate::graph::Peer;
+use crate::protocol;
 use crate::report::{Column, Output};
 use crate::scenario::Scenario;
 use crate::workload::outcome::Outcome;
@@ -137,7 +138,10 @@ impl Measured<'_> {
             // Those that send data, and those that data reach: the target of an incast is one channel.
             let with = |way: usize| {
                 let ranks = outcome.ranks.iter().filter(move |rank| rank.traffic[way]);
-                ranks.map(|rank| job.endpoints[rank.number as usize]).collect::<Vec<u32>>()
+                let mut endpoints = Vec::from_iter(ranks.map(|rank| job.endpoints[rank.number as usize]));
+                // Ranks of one endpoint are neighbours, and share its channel.
+                endpoints.dedup();
+                endpoints
             };
             let [senders, receivers] = [0, 1].map(with);
             sources.extend(&senders);
@@ -304,7 +308,7 @@ impl Measured<'_> {
         if self.plan.record.control && !scheme.scheme().tells_rates() {
             warnings.push(format!("record.control: \"{}\" gives no orders to record", scheme.kind()));
         }
-        warnings.extend(scheme.scheme().remarks(self.plan));
+        warnings.extend(protocol::remarks(self.scenario, self.plan));
         if self.interrupted {
             return warnings;
         }
