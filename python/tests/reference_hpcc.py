@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil
 from struct import pack, unpack
 
@@ -131,10 +132,16 @@ class Busy(Switch):
             if before is None:
                 return None
             over = sample[0] - before[0]
-            if not 0 < over <= self.case.rounded(its.restart) // tick:  # type: ignore[union-attr]
+            if not 0 < over <= self.keep() // tick:
                 return None
             busy = min(sample[2], before[2]) / whole + (sample[1] - before[1]) / over
         return unpack("f", pack("f", busy))[0], over
+
+    def keep(self) -> int:
+        """How long it knows what a flow's packet found."""
+        its: Hpcc = self.case.protocol  # type: ignore[assignment]
+        packets = 10 * self.case.packet_max * self.case.flit_bits * 10**12
+        return max(self.case.rounded(its.restart), self.case.rounded(ceil(Fraction(packets, its.rate_min))))
 
 
 class HpccCrossbar(Busy, Crossbar):

@@ -74,7 +74,7 @@ pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
 /// What a user has to know of a scenario's parameters on its network, and of its times, before it runs.
 pub fn remarks(scenario: &Scenario) -> Result<Vec<String>, RunError> {
     let plan = build::plan(scenario).map_err(RunError::Problems)?;
-    let mut told = scenario.congestion_control.scheme().remarks(&plan);
+    let mut told = crate::protocol::remarks(scenario, &plan);
     told.extend(crate::describe::forewarned(&plan));
     Ok(told)
 }

@@ -29,6 +29,20 @@ fn network_latency(output: &tailback_engine::report::Output) -> f64 {
     output.summary["classes"]["t"]["network_latency_ns"]["mean"].as_f64().unwrap()
 }
 
+/// Flows that were throttled to the smallest window, whose packets are much longer apart than `restart`, learn that others have ended: messages
+/// of one size to one endpoint all arrive soon after their flits can.
+#[test]
+fn hpcc_gives_the_channel_to_flows_that_were_throttled() {
+    let text = "routing = \"shortest\"\ncongestion_control = \"hpcc\"\n[topology]\nkind = \"single-switch\"\nendpoints = 33\n\
+                [link]\nbandwidth = \"100 Gb/s\"\nlatency = \"600 ns\"\n[packet]\nflit = \"64 B\"\nmax = \"4 KiB\"\n\
+                [[traffic]]\nname = \"incast\"\npattern = \"hotspot\"\nsources = 32\ndestinations = 1\nprocess = \"one-shot\"\n\
+                message = \"256 KiB\"\n[run]\nwarmup = \"0 us\"\nduration = \"1 us\"\ndrain = \"5 ms\"\n";
+    let output = run(text);
+    let last = number(&output, "incast", "message_latency_ns.max");
+    let least = 32.0 * 256.0 * 1024.0 * 8.0 / 100.0;
+    assert!(least < last && last < 1.4 * least, "{last} ns, {least} ns at least");
+}
+
 #[test]
 fn hpcc_fills_the_channel_to_its_aim_and_keeps_it_free_of_queues() {
     for (eta, senders, telemetry) in

@@ -4,6 +4,7 @@ use super::{Description, cost, memory};
 use crate::core::NEVER;
 use crate::core::plan::{LinkPlan, Plan};
 use crate::graph::{Peer, Port};
+use crate::protocol;
 use crate::queueing::Assignment;
 use crate::routing::Minimality;
 use crate::scenario::Scenario;
@@ -55,7 +56,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "ranks": ranks(plan),
         "jobs": jobs(plan),
         "cost": cost::cost(scenario, plan),
-        "warnings": scheme.remarks(plan),
+        "warnings": protocol::remarks(scenario, plan),
     });
     if let Some(added) = added_ports(scenario, plan) {
         facts["horizontal_ports_percent_of_others"] = json!(added);

@@ -1,6 +1,6 @@
 //! DCQCN: rates at the source that notifications cut and time and data raise again.
 use super::red::Marks;
-use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths};
+use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, least_rate, millionths};
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
@@ -315,7 +315,8 @@ impl Scheme for Dcqcn {
     }
 
     fn problems(&self, scale: &Scale) -> Vec<Problem> {
-        Vec::from_iter(Marks::problem(self.mark_from, self.mark_all, scale))
+        let marks = Marks::problem(self.mark_from, self.mark_all, scale);
+        marks.into_iter().chain(least_rate("rate_min", self.rate_min, scale)).collect()
     }
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {

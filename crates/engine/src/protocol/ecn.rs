@@ -33,7 +33,8 @@ use std::sync::Arc;
 /// # Parameters
 ///
 /// The defaults are those of SC '15, Table 1, by the length of its packets, which have 24 flits at most: a threshold of 192 flits
-/// (half an output queue), increments of 24 cycles; a cycle is the time of a flit. The decrement is ours. HPCA 2012 has
+/// (half an output queue), increments of 24 cycles; a cycle is the time of a flit. The decrement is ours: a packet's time in 96 of
+/// them, so that more than 96 sources of one endpoint, of which each gets a packet through in no less, are not held back; for more, make `timer` longer. HPCA 2012 has
 /// `notify = "notification"`, `threshold = "461 flits"`, `counts = "inputs"`, `increment = "800 ns"`, `decrement = "50 ns"` and
 /// `timer = "2 us"`.
 ///

@@ -2,13 +2,17 @@
 mod telemetry;
 
 use super::flight::{Flight, number_and_flits, with_flits};
-use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given};
+use super::round_trip::RoundTrip;
+use super::{
+    Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, least_rate, millionths, unless_given,
+};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
-use crate::units::{Duration, Rate, Size};
+use crate::problem::Problem;
+use crate::units::{Duration, Rate, Scale, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -30,8 +34,9 @@ use telemetry::{Measure, Meters};
 ///
 /// When a packet leaves τ after its flow's packet before it, which left w behind that waited, and itself leaves v, the measure is
 /// u' = min(w, v)/T + s/τ, where T is `base_rtt`, s the time that the channel sent in between (the packet before included, this one not), and
-/// w and v are times on the channel. The mean, at first 1, becomes u + min(τ/T, 1) (u' - u). A flow's first packet on a channel, or first after
-/// `restart`, measures nothing there; an acknowledgement without a measure changes nothing, but the first of a queue begins the first round trip.
+/// w and v are times on the channel. The mean, at first 1, becomes u + min(τ/T, 1) (u' - u). A flow's first packet on a channel measures nothing
+/// there, nor does one behind a silence of more than ten times what a largest packet takes at `rate_min`, or than `restart` if that is longer. An
+/// acknowledgement without a measure changes nothing, but the first of a queue begins the first round trip.
 /// What the window is changed from is renewed by the first
 /// acknowledgement of a packet that was sent after it was renewed last. A packet may go while what is under way is less than the window,
 /// so that one may exceed it; one may always go. A window is no less than that of `rate_min` and no more than the full one.
@@ -101,6 +106,9 @@ impl Default for Hpcc {
         }
     }
 }
+
+/// Packets at the smallest rate after whose time a switch forgets a flow: they may come late, where their channel is asked for more than it carries.
+const PACKETS_KEPT: u64 = 10;
 
 /// The flows that the default of `window_ai` is for.
 const FLOWS: f64 = 100.0;
@@ -231,6 +239,14 @@ impl Hpcc {
         [base, self.restart.map_or(10 * base, |time| plan.ticks(time))]
     }
 
+    /// How long switches know what a flow's packet found: longer than a flow is silent that has something to send, so that one that was
+    /// throttled to the smallest window learns when it may send more.
+    fn keep(&self, plan: &Plan) -> Tick {
+        let packet = u64::from(plan.packet_flits) * plan.scale.flit_bits;
+        let apart = self.rate_min.transmit_time(PACKETS_KEPT * packet);
+        self.times(plan)[1].max(plan.ticks(Duration::Ps(apart.0)))
+    }
+
     /// The full window and what is added, in flits.
     fn windows(&self, plan: &Plan) -> [f64; 2] {
         let full = plan.carried(self.times(plan)[0]);
@@ -240,6 +256,14 @@ impl Hpcc {
 }
 
 impl Scheme for Hpcc {
+    fn problems(&self, scale: &Scale) -> Vec<Problem> {
+        Vec::from_iter(least_rate("rate_min", self.rate_min, scale))
+    }
+
+    fn round_trip(&self, plan: &Plan) -> Option<RoundTrip> {
+        Some(RoundTrip { key: "base_rtt", given: self.base_rtt.is_some(), ticks: self.times(plan)[0] })
+    }
+
     fn tells_rates(&self) -> bool {
         true
     }
@@ -269,7 +293,7 @@ impl Scheme for Hpcc {
 
     fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
         let ports = share.ports.last().map_or(0, |&ports| ports as usize);
-        Box::new(Meters::new(self.telemetry, self.times(plan), ports))
+        Box::new(Meters::new(self.telemetry, [self.times(plan)[0], self.keep(plan)], ports))
     }
 }
 

@@ -23,6 +23,7 @@ pub mod rccc;
 pub mod reach;
 mod red;
 pub mod reservation;
+mod round_trip;
 pub mod saa;
 pub mod scheduler;
 pub mod signal;
@@ -38,8 +39,10 @@ pub mod time_out;
 
 use crate::core::plan::{Plan, Share, TrafficClass};
 use crate::problem::Problem;
-use crate::units::Scale;
+use crate::scenario::Scenario;
+use crate::units::{Rate, Scale};
 pub use agent::{Agent, Arrival, Departure, Idle, Interest, Verdict};
+use round_trip::RoundTrip;
 use signal::Passage;
 pub use source::{
     Concern, MILLION, OUT_OF_BAND, Prompt, Pull, Received, Reply, Reserve, Sent, Source, granted, millionths,
@@ -125,6 +128,20 @@ pub fn all_shorter(plan: &Plan, key: &str, limit: u32, what: &str) -> Option<Str
     })
 }
 
+/// The mistake of a smallest rate that is over that of an endpoint's channel.
+pub fn least_rate(key: &str, rate: Rate, scale: &Scale) -> Option<Problem> {
+    let told =
+        || Problem::new(key, format!("{rate}, but an endpoint's channel has {}", scale.host), "at most that");
+    (rate.0 > scale.host.0).then(told)
+}
+
+/// What a user has to know of a scheme's parameters in this scenario, as warnings of the results.
+pub fn remarks(scenario: &Scenario, plan: &Plan) -> Vec<String> {
+    let mut told = scenario.congestion_control.scheme().remarks(plan);
+    told.extend(round_trip::remark(scenario, plan));
+    told
+}
+
 /// What every scheme provides: what the engine needs to build its endpoints and agents.
 pub trait Scheme {
     /// Mistakes across its parameters; paths are relative to its table.
@@ -167,7 +184,11 @@ pub trait Scheme {
     fn is_fluid(&self) -> bool {
         self.told().is_some()
     }
-    /// What a user has to know of its parameters on this network, as warnings of the results.
+    /// The round trip that it reckons with, if it does with one.
+    fn round_trip(&self, _plan: &Plan) -> Option<RoundTrip> {
+        None
+    }
+    /// What a user has to know of its parameters on this network, but for that round trip.
     fn remarks(&self, _plan: &Plan) -> Vec<String> {
         Vec::new()
     }

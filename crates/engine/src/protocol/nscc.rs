@@ -2,6 +2,7 @@
 mod window;
 
 use super::red::Marks;
+use super::round_trip::RoundTrip;
 use super::{Agent, Defaults, Scheme, unless_given};
 use crate::core::Tick;
 use crate::core::plan::{Plan, Share};
@@ -226,6 +227,10 @@ impl Scheme for Nscc {
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         self.marks(plan).remarks(plan)
+    }
+
+    fn round_trip(&self, plan: &Plan) -> Option<RoundTrip> {
+        Some(RoundTrip { key: "base_rtt", given: self.base_rtt.is_some(), ticks: self.times(plan)[0] })
     }
 
     fn defaults(&self, plan: &Plan) -> Defaults {

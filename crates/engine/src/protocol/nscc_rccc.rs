@@ -1,6 +1,7 @@
 //! NSCC and RCCC together: what a window lets through, as far as there is credit for it.
 use super::nscc::{Nscc, Signals, Window};
 use super::rccc::{Account, Credits, Purse, Rccc};
+use super::round_trip::RoundTrip;
 use super::{Agent, Defaults, Prompt, Pull, Received, Reply, Scheme, Sent, Source};
 use crate::core::packet::{Kind, Packet};
 use crate::core::plan::{Plan, Share};
@@ -166,6 +167,10 @@ impl Scheme for NsccRccc {
 
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         within("nscc", self.nscc.remarks(plan)).chain(within("rccc", self.rccc.remarks(plan))).collect()
+    }
+
+    fn round_trip(&self, plan: &Plan) -> Option<RoundTrip> {
+        self.nscc.round_trip(plan).map(|of| RoundTrip { key: "nscc.base_rtt", ..of })
     }
 
     fn defaults(&self, plan: &Plan) -> Defaults {

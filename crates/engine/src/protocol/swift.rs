@@ -1,5 +1,6 @@
 //! Swift: windows that keep the round trip near a target.
 use super::flight::{Flight, number_and_flits, with_flits};
+use super::round_trip::RoundTrip;
 use super::{Defaults, Pull, Received, Reply, Scheme, Sent, Source, millionths, unless_given};
 use crate::core::Tick;
 use crate::core::packet::{Kind, Packet};
@@ -254,21 +255,15 @@ impl Scheme for Swift {
                 "a window over fs_min_cwnd, such as 100",
             )
         };
-        Vec::from_iter((self.fs_max_cwnd <= self.fs_min_cwnd).then(told))
+        let small = self.max_cwnd.filter(|&most| most < self.min_cwnd).map(|most| {
+            Problem::new("max_cwnd", format!("{most}, but min_cwnd is {}", self.min_cwnd), "at least that")
+        });
+        (self.fs_max_cwnd <= self.fs_min_cwnd).then(told).into_iter().chain(small).collect()
     }
 
-    fn remarks(&self, plan: &Plan) -> Vec<String> {
-        let ns = |ticks: Tick| (ticks * plan.tick) as f64 / 1000.0;
-        let (target, least) = (self.times(plan)[0] + plan.ticks(self.hop_target), plan.round_trip());
-        let short = (target < least).then(|| {
-            format!(
-                "congestion_control.base_target: {} ns, but the longest round trip in the empty network takes {} ns: windows shrink where \
-                 nothing waits",
-                ns(target),
-                ns(least)
-            )
-        });
-        Vec::from_iter(short)
+    fn round_trip(&self, plan: &Plan) -> Option<RoundTrip> {
+        let ticks = self.times(plan)[0] + plan.ticks(self.hop_target);
+        Some(RoundTrip { key: "base_target", given: self.base_target.is_some(), ticks })
     }
 
     fn defaults(&self, plan: &Plan) -> Defaults {

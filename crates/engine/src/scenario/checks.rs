@@ -355,9 +355,11 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
         }
     }
     let late = |time: &&Duration| u128::from(time.time(scale).0) > total;
-    if let Snapshots::At(times) = &scenario.record.occupancy
-        && let Some(time) = times.iter().find(late)
-    {
+    let times = match &scenario.record.occupancy {
+        Snapshots::Every(span) => std::slice::from_ref(span),
+        Snapshots::At(times) => times,
+    };
+    if let Some(time) = times.iter().find(late) {
         let message = format!("{time} is after the end of the run");
         let help = "times up to the end of warmup, duration and drain";
         tell(Problem::new("record.occupancy", message, help));

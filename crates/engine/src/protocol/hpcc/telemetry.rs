@@ -80,17 +80,17 @@ impl Meter {
     }
 
     /// A flow's packet leaves: what it measures.
-    fn int(&mut self, base_rtt: f64, restart: Tick, flow: u64, sample: Sample) -> Option<Measure> {
+    fn int(&mut self, base_rtt: f64, keep: Tick, flow: u64, sample: Sample) -> Option<Measure> {
         if self.flows.len() >= self.many.max(FEW) {
             let all = std::mem::take(&mut self.flows);
-            for (flow, &known) in all.iter().filter(|(_, known)| sample.at - known.at <= restart) {
+            for (flow, &known) in all.iter().filter(|(_, known)| sample.at - known.at <= keep) {
                 self.flows.insert(flow, known);
             }
             self.many = 2 * self.flows.len();
         }
         let before = self.flows.insert(flow, sample)?;
         let over = sample.at - before.at;
-        (over <= restart && over > 0).then(|| {
+        (over <= keep && over > 0).then(|| {
             let sent = (sample.sent - before.sent) as f64 / over as f64;
             Measure::of(sample.behind.min(before.behind) / base_rtt + sent, over)
         })
@@ -103,15 +103,16 @@ const FEW: usize = 64;
 /// The measurements of the switches of a partition.
 pub struct Meters {
     base_rtt: Tick,
-    restart: Tick,
+    /// How long a sample is known.
+    keep: Tick,
     telemetry: Telemetry,
     ports: Table<Meter>,
 }
 
 impl Meters {
     /// Of so many ports, with times in ticks.
-    pub fn new(telemetry: Telemetry, [base_rtt, restart]: [Tick; 2], ports: usize) -> Self {
-        Self { base_rtt, restart, telemetry, ports: vec![Meter::default(); ports].into() }
+    pub fn new(telemetry: Telemetry, [base_rtt, keep]: [Tick; 2], ports: usize) -> Self {
+        Self { base_rtt, keep, telemetry, ports: vec![Meter::default(); ports].into() }
     }
 }
 
@@ -133,7 +134,7 @@ impl Agent for Meters {
             Telemetry::Int if is_data => {
                 let flow = u64::from(packet.src) << 32 | u64::from(departure.dst);
                 let sample = Sample { at: now, sent: meter.sent, behind };
-                meter.int(base_rtt, self.restart, flow, sample)
+                meter.int(base_rtt, self.keep, flow, sample)
             }
             Telemetry::Int => None,
         };
@@ -215,7 +216,7 @@ mod tests {
         );
         let half = leave(1000, 1, 250, Kind::Data).unwrap();
         assert_eq!(half, Measure { busy: 0.25 + 0.5, over: 80 }, "its own packet, and 250 flits");
-        assert_eq!(leave(11_001, 1, 0, Kind::Data), None, "after a silence of more than `restart`");
+        assert_eq!(leave(11_001, 1, 0, Kind::Data), None, "after a silence longer than samples are kept");
         assert_eq!(leave(21_001, 1, 0, Kind::Data), Some(Measure { busy: 0.002, over: 10_000 }));
     }
 
