@@ -14,7 +14,7 @@ from typing import Any
 
 from tailback import _engine
 from tailback.errors import engine_errors
-from tailback.scenario import Scenario
+from tailback.scenario import Scenario, inline
 
 HEADINGS = ("What it does", "Where it acts", "Parameters", "Paper", "Differences from the paper")
 """What a protocol's documentation has to say."""
@@ -91,9 +91,12 @@ def file_name(kind: str) -> str:
 
 def scenario(kind: str, source: Path) -> Scenario:
     """The run that is drawn for a kind."""
+    return Scenario.load(source).replace(_changes(kind))
+
+
+def _changes(kind: str) -> Mapping[str, Any]:
     _, settings = _DIAGRAMS.get(kind, ("", {}))
-    changes = {"congestion_control": {"kind": kind, **settings}, **_CHANGES.get(kind, {})}
-    return Scenario.load(source).replace(changes)
+    return {"congestion_control": {"kind": kind, **settings}, **_CHANGES.get(kind, {})}
 
 
 def pages() -> dict[str, str]:
@@ -122,16 +125,17 @@ def sections(doc: str) -> tuple[str, dict[str, str]]:
 
 def _page(kind: Kind) -> Iterator[str]:
     lead, texts = sections(kind["doc"])
-    remark, settings = _DIAGRAMS.get(kind["name"], ("", {}))
-    settings = {**settings, **_CHANGES.get(kind["name"], {})}
-    changes = ", ".join(f"`{key} = {json.dumps(value)}`" for key, value in settings.items())
+    remark, _ = _DIAGRAMS.get(kind["name"], ("", {}))
+    changes = " ".join(f"--set '{key}={inline(value)}'" for key, value in _changes(kind["name"]).items())
     yield from (_MADE, "", f"# `{kind['name']}`", "", lead, "")
     yield f"![Time diagram of a run under {kind['name']}]({file_name(kind['name'])}.svg)"
-    yield from ("", f"*A run of [{_SCENARIO}](../../{_SCENARIO}){' with ' + changes if changes else ''}.")
     yield from (
-        f"{remark} Every packet is an arrow for its head and a band as long as it takes.*".lstrip(),
         "",
+        f"*{remark} Every packet is an arrow for its head and a band as long as it takes.*".replace(
+            "* ", "*"
+        ),
     )
+    yield from ("", "```sh", f".venv/bin/tailback trace {_SCENARIO} {changes}", "```", "")
     for heading in HEADINGS:
         yield from (f"## {heading}", "", texts[heading], "")
         if heading == "Parameters" and kind["parameters"]:
