@@ -167,10 +167,20 @@ def _traffic_cells(facts: Mapping[str, Any], fairness: Sequence[str]) -> list[st
 def _latency_cells(facts: Summary, kind: str) -> list[str]:
     values = facts.get(f"{kind}_latency_ns")
     if isinstance(values, Mapping) and not (why := withheld(facts, kind)):
-        halves = {"mean": values.get("mean_ci95")}
-        return [duration(values.get(key), "#.4g", halves.get(key)) for key in _QUANTITIES]
+        mean, *others = (values.get(key) for key in _QUANTITIES)
+        told = duration(mean, "#.4g", values.get("mean_ci95"))
+        return [
+            f"≥ {told}" if _is_bound(facts, kind) else told,
+            *(duration(value, "#.4g") for value in others),
+        ]
     told = why if isinstance(values, Mapping) else "-" if values is None else str(values)
     return [told] + ["-"] * (len(_QUANTITIES) - 1)
+
+
+def _is_bound(facts: Summary, kind: str) -> bool:
+    """Whether a mean counts what had not arrived, with the age that it had then."""
+    mean = _within(facts, f"{kind}_latency_ns").get("mean")
+    return bool(facts.get("unfinished")) and isinstance(mean, _Number) and not withheld(facts, kind)
 
 
 def run_remarks(summary: Mapping[str, Any]) -> list[str]:
@@ -187,10 +197,14 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
         )
     if "stable" in summary and summary["stable"] is None and not interrupted:
         remarks.append("stable or not: not to be told of so few messages, or after so short a warm-up")
-    classes = summary.get("classes", {}).values()
+    classes = list(summary.get("classes", {}).values())
     told = {withheld(facts, kind) for facts in classes for kind in _LATENCIES}
     if any(facts.get("accepted_ci95") for facts in classes):
         remarks.append("±: 95 % confidence of a mean, by the means of forty parts of the window")
+    if any(_is_bound(facts, kind) for facts in classes for kind in _LATENCIES):
+        remarks.append(
+            "≥: what had not arrived at the end counts with its age then (run.drain lets it arrive)"
+        )
     remarks += [why for word, why in _WITHHELD.items() if word in told]
     if interrupted:
         remarks.append("interrupted: the numbers are those of the part that was simulated")
