@@ -30,18 +30,18 @@ pub use wire::{TAG_MAX, carries_data};
 #[serde(default, deny_unknown_fields)]
 pub struct Mpi {
     /// Messages of fewer bytes are sent at once, when they have been copied (eager, `copy`); those of as many or more ask first: a request, an answer when the
-    /// receive is posted, then the data (rendezvous). Source: CODES, 8192 B. In a VEF trace: all are.
+    /// receive is posted, then the data (rendezvous). Source: CODES, 8192 B. In a VEF or Chakra trace: all are.
     pub eager: Option<Size>,
     /// Size of the request and of the answer of a rendezvous. They wait behind what was sent to the same rank before, as on one
     /// queue pair. Source: CODES, 64 B.
     pub control: Size,
-    /// Time of the processor for each send and each receive. Source: CODES, 10 ns. In a VEF trace: none.
+    /// Time of the processor for each send and each receive. Source: CODES, 10 ns. In a VEF or Chakra trace: none.
     pub overhead: Option<Duration>,
     /// Latency of software and adapter before a message enters the network; it does not occupy the processor. Source:
-    /// CODES, 2500 ns of software and 1000 ns of the adapter. In a VEF trace: none.
+    /// CODES, 2500 ns of software and 1000 ns of the adapter. In a VEF or Chakra trace: none.
     pub delay: Option<Duration>,
     /// Rate at which an eager message is copied before it is sent; copies occupy nothing, so that those of several messages overlap. Source: CODES, 0.55 ns for a byte, rounded to 14.5 Gb/s. In a
-    /// VEF trace: in no time.
+    /// VEF or Chakra trace: in no time.
     pub copy: Option<Rate>,
     /// From the end of a message's copy to its being there, between ranks of one endpoint (`ranks_per_endpoint`), or of a rank to itself. Such messages
     /// do not enter the network; `overhead`, `delay` and `copy` are as for others. Source: ours, about what MPI libraries reach through shared memory.
