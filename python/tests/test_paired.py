@@ -45,3 +45,52 @@ def test_a_number_is_compared_as_it_is_told():
 def test_what_is_not_in_the_sweep_is_told(key, value, told):
     with pytest.raises(InputError, match=told):
         differences(swept(), key, value)
+
+
+def of_schemes(*schemes):
+    """A latency for each scheme, which is ten times its number, under two loads."""
+    rows = [
+        {"control": scheme, "load": load, "class": "all", "latency_ns": 10 * number + load}
+        for load in (1, 2)
+        for number, scheme in enumerate(schemes)
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+HPCC = '{"kind": "hpcc", "eta": 0.9}'
+SLOWER = '{"kind": "hpcc", "eta": 0.5}'
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "others", "more"),
+    [
+        ("control.kind", "none", ["swift", HPCC], [10, 20]),
+        ("control.kind", "hpcc", ["none", "swift"], [-20, -10]),
+        ("control.eta", "0.9", ["none", "swift"], [-20, -10]),
+    ],
+)
+def test_a_key_inside_of_tables_names_points_as_well(key, value, others, more):
+    told = differences(of_schemes("none", "swift", HPCC), key, value)
+    assert told["control"].to_pylist() == others * 2
+    assert told["latency_ns"].to_pylist() == more * 2
+
+
+def test_a_value_inside_of_several_tables_is_refused_with_their_names():
+    schemes = of_schemes("none", HPCC, SLOWER)
+    with pytest.raises(InputError, match="several points have hpcc at control") as told:
+        differences(schemes, "control.kind", "hpcc")
+    assert '"control=hpcc eta 0.9", "control=hpcc eta 0.5"' in str(told.value)
+    assert differences(schemes, "control", "hpcc eta 0.5").num_rows == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("control.eta", "1", "one of 0.9"),
+        ("control.kind", "srp", "one of none, hpcc"),
+        ("control.size", "1", "one of control, load, control.kind, control.eta"),
+    ],
+)
+def test_what_is_not_inside_of_the_tables_is_told(key, value, told):
+    with pytest.raises(InputError, match=told):
+        differences(of_schemes("none", HPCC), key, value)

@@ -208,7 +208,8 @@ def test_what_is_inside_of_swept_tables_has_columns_too(tmp_path):
     assert written.column_names[-4:] == ["c.kind", "c.deep.a", "c.threshold", "n.k"]
     assert [json.loads(row["c"]) if "}" in row["c"] else row["c"] for row in rows] == values
     inside = [(row["c.kind"], row["c.deep.a"], row["c.threshold"]) for row in rows]
-    assert inside == [("x", 1, None), ("y", None, "4 flits"), (None, None, None), (None, None, None)]
+    texts = [("z", None, None), ('{"no json', None, None)]
+    assert inside == [("x", 1, None), ("y", None, "4 flits"), *texts], "a text is a kind"
     assert written["n.k"].to_pylist()[1::2][:2] == [1.0, 0.2]
 
 

@@ -31,7 +31,8 @@ def show(
         str | None,
         typer.Option(
             metavar="KEY=VALUE",
-            help="Of a sweep: what its points have more than those with this value, seed by seed.",
+            help="Of a sweep: what its points have more than those with this value, seed by seed; "
+            "the key is one of the sweep, or inside of its tables.",
             show_default=False,
         ),
     ] = None,

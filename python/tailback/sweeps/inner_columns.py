@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -17,10 +17,24 @@ def with_inner(table: pa.Table) -> pa.Table:
     It is null where a point has no such key.
     """
     for key in swept(table):
-        inside = [_settings(value, key) for value in table[key].to_pylist()]
-        for name in dict.fromkeys(name for settings in inside for name in settings):
-            table = table.append_column(name, column([settings.get(name) for settings in inside]))
+        found = inside(table[key].to_pylist(), key)
+        for name in dict.fromkeys(name for settings in found for name in settings):
+            table = table.append_column(name, column([settings.get(name) for settings in found]))
     return table
+
+
+def inside(values: Sequence[Any], key: str) -> list[dict[str, Any]]:
+    """What each value of a key says, by dotted key: nothing if it is no table.
+
+    Beside tables of kinds a text is one too, which says no more than its kind.
+    """
+    found, kind = [_settings(value, key) for value in values], f"{key}.kind"
+    if not any(kind in settings for settings in found):
+        return found
+    return [
+        {kind: value} if isinstance(value, str) and not settings else settings
+        for value, settings in zip(values, found, strict=True)
+    ]
 
 
 def _settings(value: Any, key: str) -> dict[str, Any]:

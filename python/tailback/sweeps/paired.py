@@ -7,12 +7,13 @@ modeling and analysis”, section 11.2).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from tailback.errors import mistake
+from tailback.sweeps.inner_columns import inside
 from tailback.sweeps.merged import CLASS, FAILED, WARNINGS, column, swept
 from tailback.sweeps.space import told
 
@@ -23,29 +24,48 @@ def differences(table: pa.Table, key: str, value: str) -> pa.Table:
     """The table of a sweep with differences in place of what was measured.
 
     Of each point that has another value at `key` than `value`, as the sweep tells it, what it has more than
-    the one that has that value and the same class, seed and other keys; null where either is not known.
-    Raises `InputError` if the sweep does not change the key or has no such value.
+    the one that has that value and the same class, seed and other keys; null where either is not known. The
+    key is one of the sweep, or is inside of its tables. Raises `InputError` if the sweep does not change the
+    key or has no such value, or if several points have it that differ in nothing but their table.
     """
     keys = swept(table)
-    if key not in keys:
-        raise mistake(f"the sweep does not change {key!r}", f"one of {', '.join(keys) or 'no keys'}")
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
-    values = list(dict.fromkeys(told(row[key]) for row in rows))
-    if value not in values:
-        raise mistake(f"no point has {value} at {key}", f"one of {', '.join(values)}")
-    names = [name for name in (*keys, CLASS) if name != key]
-    base = {tuple(row[name] for name in names): row for row in rows if told(row[key]) == value}
+    axis, at_key = _axis(rows, keys, key)
+    if value not in at_key:
+        known = dict.fromkeys(one for one in at_key if one is not None)
+        raise mistake(f"no point has {value} at {key}", f"one of {', '.join(known)}")
+    names = [name for name in (*keys, CLASS) if name != axis]
+    based = [row for row, one in zip(rows, at_key, strict=True) if one == value]
+    base = {tuple(row[name] for name in names): row for row in based}
+    if len(base) < len(based):
+        several = dict.fromkeys(f'"{axis}={told(row[axis])}"' for row in based)
+        raise mistake(f"several points have {value} at {key}", f"one of {', '.join(several)}")
     kept = [name for name in table.column_names if name in keys or name in (CLASS, "directory")]
     measured = [name for name in table.column_names if name not in (*kept, WARNINGS, FAILED)]
     numbers = [name for name in measured if _is_number(table.schema.field(name).type)]
     others = [
-        (row, base.get(tuple(row[name] for name in names), {})) for row in rows if told(row[key]) != value
+        (row, base.get(tuple(row[name] for name in names), {}))
+        for row, one in zip(rows, at_key, strict=True)
+        if one != value
     ]
     columns = {name: column([row[name] for row, _ in others]) for name in kept}
     columns |= {
         name: pa.array([_less(row, of, name) for row, of in others], pa.float64()) for name in numbers
     }
     return pa.table(columns)
+
+
+def _axis(rows: Sequence[_Row], keys: Sequence[str], key: str) -> tuple[str, list[str | None]]:
+    """The key of the sweep that changes a key, and what each row has there, None for nothing."""
+    if key in keys:
+        return key, [told(row[key]) for row in rows]
+    found = {axis: inside([row[axis] for row in rows], axis) for axis in keys}
+    for axis, settings in found.items():
+        if any(key in one for one in settings):
+            return axis, [told(one[key]) if key in one else None for one in settings]
+    inner = dict.fromkeys(name for settings in found.values() for one in settings for name in one)
+    known = ", ".join((*keys, *inner)) or "no keys"
+    raise mistake(f"the sweep does not change {key!r}", f"one of {known}")
 
 
 def _is_number(kind: pa.DataType) -> bool:
