@@ -40,7 +40,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "occupancy": ("time_ns", "switch", "flits"),
     "operations": (),
     "packets": (),
-    "pairs": (),
+    "pairs": ("class", "source", "destination", "time_ns", "flits"),
     "phases": (),
     "ports": ("link_class", "active_ns", "stalled_ns", "idle_ns"),
     "queues": ("time_ns", "switch", "port", "flits"),

@@ -84,6 +84,7 @@ OF_JOBS = {
     "rates": {"endpoint": [1, 1], "destination": [-1, -1], "time_ns": [0.0, 500.0], "rate": [1.0, 0.1]},
     "ranks": {"job": ["a"], "rank": [0], "endpoint": [1], "time_ns": [9.0], "communication_ns": [5.0]},
     "phases": {"job": ["a"], "phase": [0], "start_ns": [0.0], "time_ns": [9.0], "bound_ns": [5.0]},
+    "pairs": {"class": ["hot"], "source": [0], "destination": [1], "time_ns": [0.0], "flits": [5]},
     "messages": {
         "class": ["hot"],
         "kind": ["data"],
@@ -99,9 +100,10 @@ OF_JOBS = {
 @pytest.mark.parametrize("name", gallery.FIGURES)
 def test_names_are_drawn_as_they_are(result, name, tmp_path):
     facts = {"time_ns": 9e3, "communication_ns": {"min": 1e3, "mean": 2e3, "max": 3e3}, "start_ns": 0.0}
+    network = "topology = { kind = 'dragonfly', p = 1, a = 1, h = 1, groups = 2 }"
     whole = replace(
         result,
-        scenario="topology = { kind = 'dragonfly', p = 1, a = 1, h = 1, groups = 2 }\npacket.flit = '64 B'",
+        scenario=f"{network}\npacket.flit = '64 B'\nrecord.pairs = '1 us'",
         summary=result.summary | {"jobs": {"a": facts}},
         tables=result.tables | {table: pa.table(rows) for table, rows in OF_JOBS.items()},
     )

@@ -27,6 +27,7 @@ FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "channel_shares": ("shares", plot.channel_shares),
     "port_activity": ("ports", plot.port_activity),
     "source_throughput": ("sources", plot.source_throughput),
+    "pair_throughput": ("pairs", plot.pair_throughput),
     "slowdown_by_size": ("messages", plot.slowdown_by_size),
     "switch_occupancy": ("occupancy", plot.switch_occupancy),
     "port_ternary": ("ports", pictures.port_ternary),
@@ -50,6 +51,7 @@ OF_CLASSES = {
     "throughput_per_destination",
     "latency_histogram",
     "source_throughput",
+    "pair_throughput",
     "slowdown_by_size",
     "latency_distribution",
 }

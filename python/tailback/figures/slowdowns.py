@@ -101,7 +101,7 @@ def _classes(results: Results) -> list[str]:
 
 def _measured(line: Line, run: Result) -> _Measured:
     part = line.table.filter(pa.array(_known(line.table, run)))
-    sizes = numbers(part, "flits") * _flit_bytes(run)
+    sizes = numbers(part, "flits") * flit_bytes(run)
     slowdowns = numbers(part, "latency_ns") / numbers(part, "zero_load_ns") if len(sizes) else np.zeros(0)
     return _Measured(line, sizes, slowdowns)
 
@@ -118,7 +118,7 @@ def _known(table: pa.Table, run: Result) -> NDArray[np.bool_]:
     return kept
 
 
-def _flit_bytes(run: Result) -> float:
+def flit_bytes(run: Result) -> float:
     """How many bytes a flit has."""
     try:
         size, unit = quantity(tomllib.loads(run.scenario)["packet"]["flit"])
