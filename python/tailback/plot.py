@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tailback.figures import arrivals, style
 from tailback.figures.latencies import check_latency, latency_histogram, latency_over_load
-from tailback.figures.occupancy import switch_occupancy
+from tailback.figures.occupancy import occupancy_over_time, switch_occupancy
 from tailback.figures.pairs import pair_throughput
 from tailback.figures.slowdowns import slowdown_by_size
 from tailback.figures.spans import window as measured_window
@@ -43,6 +43,7 @@ __all__ = [
     "latency_histogram",
     "latency_over_load",
     "latency_over_time",
+    "occupancy_over_time",
     "pair_throughput",
     "port_activity",
     "slowdown_by_size",

@@ -12,7 +12,7 @@ def test_plot_draws_into_the_result(command, scenario_file, tmp_path):
     status, out, err = command("plot", "here")
     assert (status, "interrupted" in err) == (0, True)
     assert (tmp_path / "here" / "plots" / "latency_over_time.svg").stat().st_size > 0
-    assert len(out.splitlines()) == 30
+    assert len(out.splitlines()) == 33
     assert command("run", scenario_file(GOOD), "-o", "here")[0] == 0
 
 

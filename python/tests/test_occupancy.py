@@ -34,3 +34,20 @@ def test_each_of_several_runs_has_a_panel_of_its_queues_and_each_time_one_look(r
     (_, of_a), (_, of_b) = (axes.get_lines() for axes in figure.axes)
     assert of_a.get_color() == of_b.get_color()
     assert {axes.get_ylim() for axes in figure.axes} == {(0, 21)}
+
+
+def test_what_waits_over_time_is_zero_where_a_sample_has_no_row(result):
+    held = {"time_ns": [1000, 1000, 2000, 2000, 3000], "switch": [0, 1, 0, 1, 0], "flits": [5, 1, 0, 0, 4]}
+    waiting = {"time_ns": [1000, 1000, 3000], "switch": [0, 0, 0], "port": [0, 1, 0], "flits": [2, 3, 4]}
+    run = replace(result, tables={"occupancy": pa.table(held), "queues": pa.table(waiting)})
+    lines = [axes.get_lines()[0] for axes in plot.occupancy_over_time(run).axes]
+    assert [line.get_ydata().tolist() for line in lines] == [[5, 0, 4], [3, 0, 2], [3, 0, 4]]
+    assert [line.get_xdata().tolist() for line in lines] == [[1, 2, 3]] * 3
+
+
+def test_what_waits_over_time_has_a_line_per_run_and_no_ports_where_none_were_recorded(result):
+    figure = plot.occupancy_over_time({"a": result, "b": result})
+    names = [axes.get_ylabel().split("\n")[0] for axes in figure.axes]
+    assert names == ["fullest switch", "mean of switches"]
+    assert [[line.get_label() for line in axes.get_lines()] for axes in figure.axes] == [["a", "b"]] * 2
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "b"]

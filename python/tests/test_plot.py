@@ -28,6 +28,7 @@ PLOTS = [
     "port_activity",
     "source_throughput",
     "switch_occupancy",
+    "occupancy_over_time",
 ]
 COUNTS = {"source_throughput": "x", "switch_occupancy": "xy", "latency_distribution": "y"}
 """Axes that count: they have a name but no unit."""
@@ -49,7 +50,7 @@ def test_every_figure_has_labels_and_units(result, name, runs):
     labels = {"x": axes.get_xlabel()} | ({} if name in BARS else {"y": axes.get_ylabel()})
     for axis, label in labels.items():
         assert label
-        assert axis in COUNTS.get(name, "") or re.search(r"\[(ns|us|%|% of \w+ bandwidth)\]", label)
+        assert axis in COUNTS.get(name, "") or re.search(r"\[(ns|us|flits|%|% of \w+ bandwidth)\]", label)
 
 
 def test_lines_differ_without_colour(result):

@@ -30,6 +30,7 @@ FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "pair_throughput": ("pairs", plot.pair_throughput),
     "slowdown_by_size": ("messages", plot.slowdown_by_size),
     "switch_occupancy": ("occupancy", plot.switch_occupancy),
+    "occupancy_over_time": ("occupancy", plot.occupancy_over_time),
     "port_ternary": ("ports", pictures.port_ternary),
     "occupancy_map": ("queues", pictures.occupancy_map),
     "allowed_rate": ("rates", pictures.allowed_rate),

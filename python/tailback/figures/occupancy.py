@@ -22,6 +22,7 @@ from tailback.figures import style
 from tailback.figures.network_map import NetworkMap
 from tailback.figures.tables import (
     TIMES_MAX,
+    Numbers,
     Results,
     distinct,
     having,
@@ -86,6 +87,39 @@ def _shown(runs: Sequence[Result], most: int) -> list[list[float]]:
         nearest = min(shown, key=lambda time: abs(time - fullest))
         shown = sorted({*shown, fullest} - {nearest})
     return [shown] * len(runs)
+
+
+def occupancy_over_time(results: Results) -> Figure:
+    """Flits that wait over simulated time: in the fullest switch, on average, and for the fullest port.
+
+    The fullest are those at each time. A line per run. Tables `occupancy`, and `queues` for the ports.
+    """
+    runs = having(results, "occupancy")
+    wanted = [("occupancy", "max", "fullest switch"), ("occupancy", "sum", "mean of switches")]
+    if any("queues" in result.tables for _, _, result in runs):
+        wanted.append(("queues", "max", "fullest port"))
+    with style.styled():
+        figure, panels = style.figure(len(wanted), height=1.9)
+        for axes, (table, what, name) in zip(panels, wanted, strict=True):
+            for number, label, result in runs:
+                if table in result.tables:
+                    times, flits = _over_time(result, table, what)
+                    flits /= len(distinct(result.tables[table], "switch")) if what == "sum" else 1
+                    axes.plot(times, flits, label=label, **style.marked_line(number, len(times)))
+            style.from_zero(axes)
+            axes.set_ylabel(f"{name}\n[flits]")
+            axes.yaxis.set_major_formatter("{x:,.10g}")
+        panels[-1].set_xlabel("simulated time [us]")
+        style.legend(figure, panels)
+    return figure
+
+
+def _over_time(run: Result, table: str, what: str) -> tuple[Numbers, Numbers]:
+    """The recorded times in us, and the largest or the sum of what a table has then: 0 if it has no row."""
+    grouped = recorded(run, table).group_by("time_ns", use_threads=False).aggregate([("flits", what)])
+    flits = dict(zip(grouped["time_ns"].to_pylist(), numbers(grouped, f"flits_{what}"), strict=True))
+    times = sorted(distinct(recorded(run, "occupancy"), "time_ns"))
+    return np.array(times, dtype=float) / 1e3, np.array([flits.get(time, 0.0) for time in times])
 
 
 def _held(run: Result) -> dict[float, float]:
