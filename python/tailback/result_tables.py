@@ -179,8 +179,12 @@ def _latency_cells(facts: Summary, kind: str) -> list[str]:
 
 def _is_bound(facts: Summary, kind: str) -> bool:
     """Whether a mean counts what had not arrived, with the age that it had then."""
-    mean = _within(facts, f"{kind}_latency_ns").get("mean")
-    return bool(facts.get("unfinished")) and isinstance(mean, _Number) and not withheld(facts, kind)
+    latency = _within(facts, f"{kind}_latency_ns")
+    return (
+        bool(latency.get("missing"))
+        and isinstance(latency.get("mean"), _Number)
+        and not withheld(facts, kind)
+    )
 
 
 def run_remarks(summary: Mapping[str, Any]) -> list[str]:

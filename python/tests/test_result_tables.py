@@ -86,6 +86,16 @@ def test_a_latency_without_numbers_is_of_a_network_that_is_saturated_or_only_not
     assert not [told for told in remarks if word == "not known" and told.startswith("saturated")]
 
 
+@pytest.mark.parametrize(("missing", "shown"), [(0, "1.234 us"), (3, "≥ 1.234 us")])
+def test_a_mean_that_counts_what_had_not_arrived_is_a_lower_bound(missing, shown):
+    facts = {"packet_latency_ns": {"mean": 1234.0, "missing": missing}, "network_latency_ns": {"mean": 9.0}}
+    summary = {"simulated_ns": 1e6, "classes": {"hot": facts}}
+    _, table, *_ = result_tables.results_tables({"run": summary})
+    means = dict(zip(*(map(str, table.columns[at].cells) for at in (1, 2)), strict=True))
+    assert (means["packet"], means["network"]) == (shown, "9.000 ns")
+    assert any("≥" in told for told in result_tables.run_remarks(summary)) == bool(missing)
+
+
 def test_the_tail_of_a_latency_is_shown_as_far_as_it_is_known():
     times = {"mean": 1.0, "p50": 2.0, "p95": 3.0, "p99": 4.0, "p999": 5.0, "max": 6.0}
     _, latencies, *_ = result_tables.shown({"run": {"classes": {"u": {"message_latency_ns": times}}}})

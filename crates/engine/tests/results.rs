@@ -125,6 +125,13 @@ fn all_has_no_latency_where_a_class_has_none() {
     );
     let of = |class: &str| output.summary["classes"][class]["message_latency_ns"].clone();
     assert_eq!([&of("hot")["saturated"], &of("rest")["saturated"]], [true, false]);
+    for class in ["hot", "rest"] {
+        assert_eq!(
+            of(class)["missing"],
+            output.summary["classes"][class]["unfinished"],
+            "messages that had not arrived"
+        );
+    }
     assert!(number(&output, "all", "unfinished") < 0.01 * number(&output, "all", "messages"));
     assert_eq!(of("all")["mean"], serde_json::Value::Null);
 }

@@ -285,6 +285,7 @@ impl Measured<'_> {
             summary.insert((*name).into(), json!(value));
         }
         summary.insert("saturated".into(), json!(class.saturated[at]));
+        summary.insert("missing".into(), json!(class.probe.latency[at].missing()));
         Value::Object(summary)
     }
 
