@@ -162,7 +162,7 @@ def rate_steps(table: Any, endpoint: int, end: float) -> tuple[Numbers, Numbers]
     own = only(table, "endpoint", endpoint).sort_by("time_ns")
     times, rates, current = [0.0], [1.0], {}
     for row in own.to_pylist():
-        current[row["destination"]] = row["rate"]
+        current[row["destination"], row["queue_pair"]] = row["rate"]
         times.append(row["time_ns"] / 1e3)
         rates.append(min(current.values()))
     return np.array([*times, end]), np.array([*rates, rates[-1]])
@@ -179,11 +179,11 @@ def _longest(table: Any, end: float) -> list[int]:
 
 def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
     """How many endpoints are throttled, over time in us."""
-    current: dict[tuple[int, int], float] = {}
+    current: dict[tuple[int, int, int], float] = {}
     held: dict[int, int] = {}
     times, counts = [0.0], [0]
     for row in table.sort_by("time_ns").to_pylist():
-        key = (row["endpoint"], row["destination"])
+        key = (row["endpoint"], row["destination"], row["queue_pair"])
         before, after = current.get(key, 1.0) < 1, row["rate"] < 1
         current[key] = row["rate"]
         held[key[0]] = held.get(key[0], 0) + after - before

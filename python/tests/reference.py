@@ -11,7 +11,9 @@ Times are whole picoseconds.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from math import ceil
@@ -67,9 +69,13 @@ class Simulation:
             if case.dragonfly is not None:
                 one.sort_ports(case.dragonfly.order_of_ports(one.number))
             one.connect()
-        for message in case.messages:
+        turns = Counter[tuple[int, int, int]]()
+        for message in sorted(case.messages, key=lambda message: case.rounded(message.start)):
             source = self.endpoints[message.source]
-            self.at(case.rounded(message.start), source, partial(source.create, message))
+            key = message.source, message.destination, message.priority
+            paired = replace(message, pair=turns[key] % case.queue_pairs)
+            turns[key] += 1
+            self.at(case.rounded(message.start), source, partial(source.create, paired))
 
     def _routing(self) -> Routing:
         case = self.case
@@ -150,6 +156,7 @@ class Simulation:
         kind = classes.index(what if what in classes else "control") if "control" in classes else 0
         ends = packet.destination, packet.source
         reply = Packet(kind, *about, self.case.control, *ends, what=what, granted=granted, asked=packet.asked)
+        reply.pair = packet.pair
         reply.label, reply.made = packet.label, self.now
         return reply
 

@@ -38,6 +38,7 @@ class Message:
     flits: int
     start: int
     priority: int = 0
+    pair: int = 0  # of the queue pairs to its destination
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Case:
     acknowledge: bool = True
     fifo: bool = False
     drain: Fraction | None = None
+    queue_pairs: int = 1
     protocol: Protocol | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring
     dims: tuple[int, int] | None = None  # of a HyperX or torus, whose links are then those of the case
@@ -121,6 +123,11 @@ class Case:
     def networks(self) -> int:
         """Virtual networks."""
         return max(1, len(self.orders))
+
+    def place(self, other: int, pair: int) -> int:
+        """What a send queue is for: another endpoint, and one of the queue pairs where it knows them."""
+        known = self.protocol is None or self.protocol.knows_pairs
+        return other + (pair if known else 0) * len(self.hosts)
 
     @property
     def has_flows(self) -> bool:
@@ -246,6 +253,7 @@ class Job:
     mpi: Mpi = Mpi()
     start: int = 0
     each: int = 1
+    queue_pairs: int = 1  # of two ranks
 
     def turn(self, sender: int, receiver: int, tag: int) -> Turn:
         """What is not overtaken: messages of the same tag, or all, if some rank takes any tag."""

@@ -21,6 +21,7 @@ class Packet:
     flits: int
     source: int
     destination: int
+    pair: int = field(default=0, kw_only=True)  # of the queue pairs between the two
     vc: int = 0  # the virtual channel on which it came
     level: int = 0
     way: Any = None  # what the routing remembers of it

@@ -107,7 +107,7 @@ class DcqcnSource(PacedSource):
         self.alpha_timer, self.timer = case.rounded(self.dcqcn.alpha_timer), case.rounded(self.dcqcn.timer)
         self.cnp_interval = case.rounded(self.dcqcn.cnp_interval)
         self.rates: dict[int, Rate] = {}
-        self.told: dict[int, int] = {}  # when a source was told the last time
+        self.told: dict[tuple[int, int], int] = {}  # when a source was told the last time
 
     def share(self, rate: int) -> float:
         """A rate as a share of the channel."""
@@ -169,9 +169,10 @@ class DcqcnSource(PacedSource):
 
     def receive(self, packet: Packet) -> None:
         super().receive(packet)
-        last, now = self.told.get(packet.source), self.sim.now
+        about = packet.source, packet.pair
+        last, now = self.told.get(about), self.sim.now
         if packet.is_marked and (last is None or now - last >= self.cnp_interval):
-            self.told[packet.source] = now
+            self.told[about] = now
             self.answer(packet, "notification")
 
     def hears(self, packet: Packet) -> bool:

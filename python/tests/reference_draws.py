@@ -196,6 +196,13 @@ def graded_case(kind: str, seed: int) -> Case:
     return replace(case, interleave=case.has_crossbar and draw.random() < 0.2)
 
 
+def paired_case(kind: str, seed: int) -> Case:
+    """A case whose messages take several queue pairs in turn, with priorities or without."""
+    draw = random.Random(f"paired {kind} {seed}")
+    case = draw.choice([random_case, crowded_case, queued_case, lattice_case, graded_case])(kind, seed)
+    return replace(case, queue_pairs=draw.choice([2, 3, 5]))
+
+
 def interleaved_case(kind: str, seed: int) -> Case:
     """A case whose control packets go between the flits of others."""
     make = random.Random(f"interleaved {kind} {seed}").choice([random_case, queued_case, lattice_case])

@@ -108,9 +108,10 @@ def at_source_in_turn(source: int, turn: int) -> Chance:
     return Chance(mixed(SEED, mixed(source << 32, turn)))
 
 
-def of_flow(switch: int, source: int, destination: int) -> Chance:
-    """What is drawn in a switch for all packets from a source to a destination."""
-    return Chance(mixed(mixed(SEED, switch), source << 32 | destination))
+def of_flow(switch: int, source: int, destination: int, pair: int = 0) -> Chance:
+    """What is drawn in a switch for all packets of a queue pair from a source to a destination."""
+    flow = source << 32 | destination
+    return Chance(mixed(mixed(SEED, switch), mixed(flow, pair) if pair else flow))
 
 
 def ahead_of(switch: int, destination: int) -> Chance:

@@ -126,7 +126,7 @@ class Busy(Switch):
         whole = self.case.rounded(its.base_rtt) // tick  # type: ignore[union-attr]
         busy, over = self.busy[out], whole
         if its.telemetry == "int":  # type: ignore[union-attr]
-            flow = packet.source, packet.destination
+            flow = packet.source, packet.destination, packet.pair
             before = self.flows[out].get(flow)
             self.flows[out][flow] = sample
             if before is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import ceil
@@ -42,11 +42,14 @@ class Host(Endpoint):
         super().__init__(sim, name)
         self.sending: dict[int, tuple[int, Action, Action]] = {}
         self.taken = Counter[tuple[int, int]]()
+        self.turns = Counter[tuple[int, int]]()  # by destination and first queue pair
 
-    def transfer(self, message: Message, left: Action, come: Action) -> None:
-        """Hands over a message."""
+    def transfer(self, message: Message, pairs: int, left: Action, come: Action) -> None:
+        """Hands over a message, which takes one of so many queue pairs, from its own on."""
         self.sending[self.messages] = message.flits, left, come
-        self.create(message)
+        key = message.destination, message.pair
+        self.create(replace(message, pair=message.pair + self.turns[key] % pairs))
+        self.turns[key] += 1
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         super().send(channel, packet, vc, now)
@@ -174,7 +177,10 @@ class Rank:
         ends = self.job.endpoints[self.number], self.job.endpoints[peer.number]
         row = Sent(start, *ends, flits)
         came = partial(self.world.came, row, come)
-        self.after(start - now, partial(self.host.transfer, Message(*ends, flits, start), left, came))
+        pairs = self.job.queue_pairs
+        seats = self.number % self.job.each * self.job.each + peer.number % self.job.each
+        message = Message(*ends, flits, start, pair=seats * pairs)
+        self.after(start - now, partial(self.host.transfer, message, pairs, left, came))
 
     def arrive(self, turn: Turn, number: int, letter: Letter) -> None:
         """A message or a request is here, and waits for those of its turn that were sent before it."""

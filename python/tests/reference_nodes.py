@@ -100,14 +100,21 @@ class Endpoint(Node):
     def create(self, message: Message) -> None:
         """Cuts a message into packets."""
         grade, most = self.case.priorities.index(message.priority), self.case.packet_max
-        key = grade, -1 if self.case.fifo else message.destination
+        key = grade, -1 if self.case.fifo else self.case.place(message.destination, message.pair)
         queue = self.queues.setdefault(key, deque())
         if not queue:
             self.ready[grade].append(key)
         for at in range(0, message.flits, most):
             ends = message.source, message.destination
             queue.append(
-                Packet(DATA + grade, self.messages, at // most, min(most, message.flits - at), *ends)
+                Packet(
+                    DATA + grade,
+                    self.messages,
+                    at // most,
+                    min(most, message.flits - at),
+                    *ends,
+                    pair=message.pair,
+                )
             )
         self.messages += 1
 

@@ -19,6 +19,7 @@ class NsccRccc(Windowed):
 
     nscc: Nscc = field(default_factory=Nscc)
     rccc: Rccc = field(default_factory=Rccc)
+    knows_pairs = False
 
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {"kind": "nscc+rccc"}

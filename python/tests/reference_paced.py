@@ -90,7 +90,7 @@ class PacedSource(Source):
         if packet.what == "data":
             self.receive(packet)
         else:
-            queue = self.queue(packet.source)
+            queue = self.queue(self.case.place(packet.source, packet.pair))
             if self.hears(packet):
                 self.hear(queue, packet)
                 self.line_up(queue)

@@ -23,6 +23,7 @@ class Protocol:
     timed: ClassVar = ("speculative",)  # classes whose packets are dropped after the time to wait
     counted: ClassVar = ("speculative",)  # and at the last hop, over a threshold, if there is one
     answers_all = False  # whether all data are acknowledged, whatever the scenario says
+    knows_pairs = True  # whether the queue pairs to a destination have a send queue each
     one_class = False  # whether control packets go with data where there are no acknowledgements
 
     @property

@@ -128,6 +128,14 @@ def _in_network(name: str, seed: int, draw: random.Random, make: Callable[[str, 
     return replace(case, interleave=case.has_crossbar and draw.random() < 0.3)
 
 
+def paired_case(name: str, seed: int) -> Case:
+    """A case whose messages take several queue pairs in turn."""
+    draw = random.Random(f"paired {name} {seed}")
+    makers = [protocol_case, protocol_case, network_case]
+    case = draw.choice([*makers, graded_case] if name in GRADED else makers)(name, seed)
+    return replace(case, queue_pairs=draw.choice([2, 3, 5]))
+
+
 def copying_case(variant: str, seed: int) -> Case:
     """A case of SRP where what is not answered in time is sent again."""
     case = protocol_case("srp", seed)

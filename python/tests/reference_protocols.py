@@ -48,6 +48,11 @@ class Source(Endpoint):
         """The send queue for a destination."""
         return self.sends.setdefault((grade, destination), Queue(destination, grade))
 
+    def key_of(self, message: Message) -> tuple[int, int]:
+        """What the send queue of a message is for, and its grade."""
+        place = self.case.place(message.destination, message.pair)
+        return place, self.case.priorities.index(message.priority)
+
     def packets(self, message: Message, name: str) -> list[Packet]:
         """Cuts a message into packets of a traffic class."""
         most, ends, number = self.case.packet_max, (message.source, message.destination), self.messages
@@ -55,12 +60,13 @@ class Source(Endpoint):
         self.messages += 1
         sizes = [min(most, message.flits - at) for at in range(0, message.flits, most)]
         return [
-            Packet(self.case.class_of(name, grade), number, at, size, *ends) for at, size in enumerate(sizes)
+            Packet(self.case.class_of(name, grade), number, at, size, *ends, pair=message.pair)
+            for at, size in enumerate(sizes)
         ]
 
     def add(self, message: Message) -> None:
         """Takes a message in. One that comes to an empty queue puts it into the round robin."""
-        queue = self.queue(message.destination, self.case.priorities.index(message.priority))
+        queue = self.queue(*self.key_of(message))
         is_first = not queue.fresh
         queue.fresh += self.packets(message, self.first_class)
         if is_first:
@@ -109,7 +115,7 @@ class Source(Endpoint):
         elif packet.what == "reservation":
             self.answer(packet, "grant", self.grant(packet))
         else:
-            queue = self.queue(packet.source, self.grades[packet.message])
+            queue = self.queue(self.case.place(packet.source, packet.pair), self.grades[packet.message])
             self.hear(queue, packet)
             self.line_up(queue)
 

@@ -24,6 +24,7 @@ class Rccc(Windowed):
     quantum: int = 1
     rate: float = 0.99
     outstanding: int = 1
+    knows_pairs = False
 
     def all_keys(self) -> dict[str, object]:
         sizes = {key: f"{getattr(self, key)} flits" for key in ("unsolicited", "quantum", "outstanding")}

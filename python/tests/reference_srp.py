@@ -71,7 +71,7 @@ class SrpSource(Source):
         return self.sends.setdefault((grade, destination), SrpQueue(destination, grade))
 
     def add(self, message: Message) -> None:
-        queue = self.queue(message.destination, self.case.priorities.index(message.priority))
+        queue = self.queue(*self.key_of(message))
         reserves = message.flits >= self.protocol.n_min
         packets = self.packets(message, "speculative" if reserves else self.first_class)
         size = self.protocol.n_max if reserves and self.protocol.n_max else len(packets)

@@ -33,6 +33,7 @@ class SstCm(Signalling):
     mtu: int | None = None
     smallest: int = 1
     margin: Fraction = Fraction(9, 10)
+    knows_pairs = False
 
     def keys(self) -> dict[str, object]:
         keys: dict[str, object] = {

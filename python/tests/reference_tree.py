@@ -157,7 +157,7 @@ class Ancestor(Routing):
         place = tree.place(number)
         chance = senses.chance
         if self.case.upwards == "flow-hash":
-            chance = of_flow(number, packet.source, packet.destination)
+            chance = of_flow(number, packet.source, packet.destination, packet.pair)
         if tree.is_above(place, packet.destination):
             links = tree.links_up(place.level - 1) if place.level else 1
             first = tree.digit(packet.destination, place.level) * links

@@ -205,7 +205,13 @@ def test_without_snapshots_the_map_says_what_to_record(throttled):
     ("to", "told"), [([], "allowed"), ([-1], "allowed"), ([-1, 0], "least rate allowed")]
 )
 def test_a_rate_towards_destinations_is_told_to_be_the_least(throttled, to, told):
-    one = {"endpoint": [0] * len(to), "destination": to, "time_ns": [1.0] * len(to), "rate": [0.5] * len(to)}
+    one = {
+        "endpoint": [0] * len(to),
+        "destination": to,
+        "queue_pair": to,
+        "time_ns": [1.0] * len(to),
+        "rate": [0.5] * len(to),
+    }
     rates = pa.table(one, schema=throttled.tables["rates"].schema)
     above, _ = pictures.allowed_rate(replace(throttled, tables={"rates": rates})).axes
     assert above.get_ylabel().startswith(told)

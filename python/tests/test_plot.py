@@ -82,7 +82,13 @@ def test_the_same_figure_gives_the_same_bytes(result, kind, tmp_path, monkeypatc
 
 OF_JOBS = {
     "queues": {"time_ns": [1000, 1000], "switch": [0, 1], "port": [0, 1], "flits": [5, 3]},
-    "rates": {"endpoint": [1, 1], "destination": [-1, -1], "time_ns": [0.0, 500.0], "rate": [1.0, 0.1]},
+    "rates": {
+        "endpoint": [1, 1],
+        "destination": [-1, -1],
+        "queue_pair": [-1, -1],
+        "time_ns": [0.0, 500.0],
+        "rate": [1.0, 0.1],
+    },
     "ranks": {"job": ["a"], "rank": [0], "endpoint": [1], "time_ns": [9.0], "communication_ns": [5.0]},
     "phases": {"job": ["a"], "phase": [0], "start_ns": [0.0], "time_ns": [9.0], "bound_ns": [5.0]},
     "pairs": {"class": ["hot"], "source": [0], "destination": [1], "time_ns": [0.0], "flits": [5]},

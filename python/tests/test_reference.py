@@ -22,6 +22,7 @@ from reference_draws import (
     interleaved_case,
     kns_case,
     lattice_case,
+    paired_case,
     queued_case,
     random_case,
 )
@@ -31,7 +32,10 @@ import tailback
 CROSSBARS = ("cioq", "input-queued")
 KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
 CONTROLS = ("set-up", "probe", "tear-down", "return")  # of flows
-MAKERS = (random_case, crowded_case, queued_case, lattice_case, kns_case, interleaved_case, graded_case)
+MAKERS = (
+    random_case, crowded_case, queued_case, lattice_case, kns_case, interleaved_case, graded_case,
+    paired_case,
+)  # fmt: skip
 CAUGHT = {(interleaved_case, "input-queued"): (20067,)}
 """Rare cases in which the engine once did something else than the page says."""
 
@@ -74,7 +78,7 @@ def toml(case: Case) -> str:
         tables[f"[traffic]#{number}"] = {
             "name": str(number), "pattern": "list", "pairs": [pair], "endpoints": sorted(pair), "share": True,
             "process": "one-shot", "message": f"{message.flits} flits", "start": f"{message.start} ps",
-            "priority": message.priority,
+            "priority": message.priority, "queue_pairs": case.queue_pairs,
         }  # fmt: skip
     if case.queueing not in ("single", "voqnet"):
         tables["queueing"]["queues"] = case.queues

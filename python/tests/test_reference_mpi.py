@@ -52,6 +52,7 @@ def scenario(case: Case, jobs: list[tuple[Job, str]], mpi: str = "") -> str:
 {workload}
 placement = {list(job.endpoints[:: job.each])}
 ranks_per_endpoint = {job.each}
+queue_pairs = {job.queue_pairs}
 start = "{job.start} ps"
 mpi = {{ eager = "{own.eager} B", control = "{own.control} B", overhead = "{own.overhead} ps", \
 delay = "{own.delay} ps", copy = "{own.copy} Mb/s", local_latency = "{own.local_latency} ps", \
@@ -147,7 +148,10 @@ def random_job(draw: random.Random, endpoints: list[int]) -> Job:
             waits = tuple(sorted(before[:ended])), tuple(sorted(before[ended:]))
             ops[at] = replace(op, cpu=draw.randrange(cpus), requires=waits[0], irequires=waits[1])
     start = draw.choice([0, 0, draw.randint(1, 10_000_000)])
-    return Job(tuple(tuple(ops) for ops in ranks), tuple(places), mpi, start, each)
+    aside = random.Random()  # which changes none of the draws that follow
+    aside.setstate(draw.getstate())
+    pairs = aside.choice([1, 1, 2, 3])
+    return Job(tuple(tuple(ops) for ops in ranks), tuple(places), mpi, start, each, pairs)
 
 
 def random_jobs(seed: int) -> tuple[Case, list[Job]]:

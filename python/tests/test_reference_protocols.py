@@ -20,6 +20,7 @@ from reference_protocol_draws import (
     graded_case,
     lines_case,
     network_case,
+    paired_case,
     protocol_case,
 )  # fmt: skip
 from reference_window_draws import WINDOWED
@@ -62,6 +63,13 @@ def test_every_packet_of_several_priorities_goes_when_the_reference_says(name):
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("name", [*CAUGHT, *WINDOWED])
+def test_every_packet_of_several_queue_pairs_goes_when_the_reference_says(name):
+    for seed in range(3):
+        assert difference(paired_case(name, seed)) == ([], []), f"paired_case({name!r}, {seed})"
+
+
+@pytest.mark.engine
 def test_what_comes_in_the_same_tick_at_a_later_port_does_not_wait():
     messages = Message(1, 0, 1, 0, priority=0), Message(2, 0, 1, 0, priority=1)
     case = Case((0, 0, 0), (), messages, host_latency=0, acknowledge=False, protocol=Lhrp(threshold=0))
@@ -88,9 +96,9 @@ def test_sources_are_ordered_to_throttle(name):
 
 
 def main(name: str, count: str, first: str = "0") -> None:
-    """Compares many (`network NAME`: queues and lattices; `lines NAME`: KNS); tells the least difference."""
+    """Compares many (`network NAME`: queues, lattices; `lines NAME`: KNS; `pairs NAME`), and tells the least difference."""
     where, _, name = name.rpartition(" ")
-    make = {"network": network_case, "lines": lines_case, "": protocol_case}[where]
+    make = {"network": network_case, "lines": lines_case, "pairs": paired_case, "": protocol_case}[where]
     seeds = range(int(first), int(first) + int(count))
     if name in WINDOWED:
         SIMPLER.pop("acknowledge")

@@ -66,6 +66,13 @@ def test_every_packet_goes_when_the_reference_says(routing):
         assert difference(routed_case(routing, seed)) == ([], []), f"routed_case({routing!r}, {seed})"
 
 
+@pytest.mark.engine
+def test_every_packet_of_several_queue_pairs_goes_when_the_reference_says():
+    for seed in range(4):
+        case = replace(routed_case("nca flow-hash", seed), queue_pairs=3)
+        assert difference(case) == ([], []), seed
+
+
 @pytest.mark.parametrize("routing", ["par", "nca least-loaded"])
 def test_queues_decide_either_way(routing):
     taken = Counter[str]()

@@ -162,6 +162,15 @@ pub struct Traffic {
     /// The data of each priority has buffers of its own (virtual channels) and send queues of its own.
     #[serde(default)]
     pub priority: u8,
+    /// Flows from each source to each of its destinations, which its messages take in turn. Each has a send queue and a window or a rate of
+    /// its own, and a way of its own where the routing hashes flows.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub queue_pairs: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 fn at_once() -> Duration {

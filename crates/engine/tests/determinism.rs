@@ -117,6 +117,19 @@ fn threads_and_partitions_do_not_change_what_priorities_do() {
 }
 
 #[test]
+fn threads_and_partitions_do_not_change_what_queue_pairs_do() {
+    let [busy, mingled] = [BUSY, MINGLED].map(|rest| rest.replace("message =", "queue_pairs = 3\nmessage ="));
+    for (turn, (network, routing)) in routed_at_once(FEW_NETWORKS).into_iter().enumerate() {
+        let protocols = PROTOCOLS.iter().filter(|protocol| takes_queue_pairs(protocol));
+        for (at, protocol) in protocols.enumerate().skip(turn % 7).step_by(7) {
+            let switch = KINDS[(turn + at) % KINDS.len()];
+            let rest = if at % 2 == 0 { &mingled } else { &busy };
+            same_however_it_is_cut(network, &routing, protocol, switch, rest, cut(turn + at / 7));
+        }
+    }
+}
+
+#[test]
 #[ignore = "long: the whole product"]
 fn threads_and_partitions_do_not_change_any_result() {
     each(&routed(NETWORKS), |(network, routing)| {

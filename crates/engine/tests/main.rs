@@ -21,6 +21,7 @@ mod mistakes;
 mod networks;
 mod physics;
 mod priorities;
+mod queue_pairs;
 mod queueing;
 mod reservation;
 mod results;

@@ -83,6 +83,7 @@ message = "1 packet"
 start = "0 ps"
 share = false
 priority = 0
+queue_pairs = 1
 
 [traffic.process]
 kind = "bernoulli"

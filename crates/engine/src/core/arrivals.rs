@@ -1,8 +1,9 @@
 //! Packets that reach a switch: they are routed on the state as of the beginning of the tick, then taken in.
 use super::ahead;
 use super::channel::Inlet;
-use super::circuits::{Place, of_flow};
+use super::circuits::Place;
 use super::fabric::Fabric;
+use super::flow::Flow;
 use super::partition::Partition;
 use super::plan::VCS_MAX;
 use super::wheel::Kind;
@@ -60,8 +61,8 @@ pub(super) struct Here<'a, A: Architecture> {
 pub(super) enum Routee {
     /// One in the pool.
     Pooled(u32),
-    /// One that the switch makes, from a source to a destination.
-    Made(u32, u32),
+    /// One that the switch makes, of a flow.
+    Made(Flow),
 }
 
 impl<A: Architecture> Senses for Here<'_, A> {
@@ -74,10 +75,10 @@ impl<A: Architecture> Senses for Here<'_, A> {
     fn of_flow(&mut self, n: u32) -> u32 {
         let pool = &self.fabric.pool;
         let flow = match self.packet {
-            Routee::Pooled(id) => (pool.cold[id].src, pool.hot[id].dst),
-            Routee::Made(src, dst) => (src, dst),
+            Routee::Pooled(id) => Flow::of(&pool.hot[id], &pool.cold[id]),
+            Routee::Made(flow) => flow,
         };
-        of_flow(self.fabric.plan.seed, self.switch, flow, n)
+        flow.below(n, self.fabric.plan.seed, self.switch)
     }
 
     fn occupancy(&mut self, port: u16) -> u32 {
@@ -195,7 +196,7 @@ impl<A: Architecture> Partition<A> {
         hot.next_vc = match channel.spread {
             None => channel.base + hop.level,
             Some(first) => {
-                let flow = (cold[id].src, dst);
+                let flow = Flow::of(hot, &cold[id]);
                 let queue = ahead::queue_beyond(plan, (switch, hop.port), flow, &route);
                 first + queue * plan.vcs.levels as u8 + hop.level
             }

@@ -4,7 +4,9 @@ use super::ground::Ground;
 use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
 };
-use super::plan::{LinkPlan, Plan, TrafficClass, VCS_MAX, VirtualChannels};
+use super::packet::FLOWS_MAX;
+use super::plan::{Flows, LinkPlan, Plan, TrafficClass, VCS_MAX, VirtualChannels};
+use crate::nic::flows_max;
 use crate::problem::Problem;
 use crate::queueing::Assignment;
 use crate::routing::Router;
@@ -86,6 +88,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         traffic: ground.generators(traffic),
         scale,
         grade_of: scenario.given_priorities().map(|own| grade(&priorities, own)).collect(),
+        flows: flows(scenario, circuits),
+        flows_max: flows_max(graph.endpoints.len() as u32).min(FLOWS_MAX),
         jobs,
         seed: scenario.run.seed,
         window,
@@ -98,6 +102,14 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         links,
         graph,
     })
+}
+
+/// The flows of each class. Where switches know of flows these are messages, one after the other, and classes have one each.
+fn flows(scenario: &Scenario, circuits: bool) -> Vec<Flows> {
+    let traffic = scenario.traffic.iter().map(|class| (class.queue_pairs, 1));
+    let jobs = scenario.job.iter().map(|job| (job.queue_pairs, job.ranks_per_endpoint));
+    let of = |(each, ranks): (u32, u32)| Flows { each: each as u16, ranks: ranks as u16 };
+    traffic.chain(jobs).map(|counts| of(if circuits { (1, 1) } else { counts })).collect()
 }
 
 /// What only shows once channels have buffers and times, of what runs on them.

@@ -129,11 +129,6 @@ pub(crate) fn chance(seed: u64, switch: u32, connection: u64) -> u64 {
     mix(mix(seed, switch as u64), connection)
 }
 
-/// A number in `0..n` that is the same for all packets of a flow (source, destination) in a switch, as [`ByConnection`] draws it first.
-pub(crate) fn of_flow(seed: u64, switch: u32, (src, dst): (u32, u32), n: u32) -> u32 {
-    scale(mix(chance(seed, switch, connection(src, dst)), 1), n)
-}
-
 /// The bit of a data packet's first word that says that it asks links as a probe does; the other bits are what it expects to hear.
 pub const ASKS: u64 = 1 << 63;
 

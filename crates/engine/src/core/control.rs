@@ -1,7 +1,8 @@
 //! What a protocol does in switches: it looks at packets on their way, answers those that it takes out, and sends signals.
 use super::arrivals::{Here, Routee};
+use super::flow::Flow;
 use super::packet;
-use super::packet::{NIL, Packet};
+use super::packet::{Birth, NIL, Packet};
 use super::partition::{NO_ENDPOINT, Partition};
 use super::plan::FlitTime;
 use super::post::Post;
@@ -57,7 +58,7 @@ impl<A: Architecture> Partition<A> {
         packet.cold.src = signal.about;
         packet.cold.message = signal.number;
         packet.notes.words = signal.words();
-        packet.cold.born = signal.at;
+        packet.cold.birth = Birth::new(signal.at, 0);
         packet.cold.injected = signal.at;
         self.emit(local, packet, 0);
     }
@@ -168,7 +169,7 @@ impl<A: Architecture> Partition<A> {
         let mut route = crate::routing::Route::default();
         let vc = plan.vcs.index(class, 0, 0, 0);
         let (switches, fabric) = (&self.switches, &self.fabric);
-        let made = Routee::Made(packet.cold.src, packet.hot.dst);
+        let made = Routee::Made(Flow::of(&packet.hot, &packet.cold));
         let mut here = Here { switches, fabric, vc, spread: None, base, chance, switch, packet: made };
         let hop = plan.router.route(switch, None, packet.hot.dst, &mut route, &mut here);
         route.hops = 1;

@@ -14,6 +14,7 @@ mod control;
 pub mod credits;
 pub mod cut;
 pub mod fabric;
+pub mod flow;
 mod ground;
 mod interleave;
 pub mod kernel;

@@ -139,11 +139,30 @@ impl Part {
     }
 }
 
+/// When something was created, and which of the flows between its ends it is of: one word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Birth(u64);
+
+/// Bits of a creation; no run has more than 43.
+const BORN: u32 = 52;
+
+/// Most flows between two ends.
+pub const FLOWS_MAX: u32 = 1 << (64 - BORN);
+
+impl Birth {
+    /// A creation, of the flow `flow`.
+    #[inline]
+    pub fn new(born: Tick, flow: u16) -> Self {
+        debug_assert!(born >> BORN == 0 && u32::from(flow) < FLOWS_MAX);
+        Self(u64::from(flow) << BORN | born)
+    }
+}
+
 /// The part that only endpoints and protocols read: half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cold {
-    /// Creation of its message (data), or of the packet itself.
-    pub born: Tick,
+    /// Creation of its message (data), or of the packet itself, and the flow.
+    pub birth: Birth,
     /// Injection of its head.
     pub injected: Tick,
     /// Source endpoint (for a packet made by a switch: the endpoint it speaks for).
@@ -157,6 +176,18 @@ pub struct Cold {
 }
 
 impl Cold {
+    /// Creation of its message (data), or of the packet itself.
+    #[inline]
+    pub fn born(&self) -> Tick {
+        self.birth.0 & ((1 << BORN) - 1)
+    }
+
+    /// Which of the flows between its ends it is of; what answers a packet has its flow.
+    #[inline]
+    pub fn flow(&self) -> u16 {
+        (self.birth.0 >> BORN) as u16
+    }
+
     /// Number of the packet in its message.
     #[inline]
     pub fn sequence(&self) -> u32 {
@@ -307,6 +338,14 @@ mod tests {
     fn the_two_parts_keep_their_size() {
         assert_eq!(size_of::<Hot>(), 32);
         assert_eq!(size_of::<Cold>(), 32);
+    }
+
+    #[test]
+    fn creation_and_flow_stand_side_by_side() {
+        for (born, flow) in [(0, 0), ((1 << BORN) - 1, 0), (0, FLOWS_MAX as u16 - 1), (7, 3)] {
+            let cold = Cold { birth: Birth::new(born, flow), ..Cold::default() };
+            assert_eq!((cold.born(), cold.flow()), (born, flow));
+        }
     }
 
     #[test]

@@ -269,6 +269,10 @@ pub struct Plan {
     pub jobs: Vec<BoundJob>,
     /// The grade of each class of the scenario: traffic, then jobs ([`VirtualChannels::grades`]).
     pub grade_of: Vec<u8>,
+    /// The flows of each class of the scenario between two endpoints: traffic, then jobs.
+    pub flows: Vec<Flows>,
+    /// Most flows between two endpoints; those beyond share numbers.
+    pub flows_max: u32,
     /// Seed of the random streams.
     pub seed: u64,
     /// Start and end of the measured window.
@@ -289,12 +293,26 @@ pub struct Plan {
     pub lookahead: Tick,
 }
 
+/// The flows of a class between two endpoints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flows {
+    /// Those of each pair of ranks on them, which messages take in turn.
+    pub each: u16,
+    /// Ranks on an endpoint; traffic has one.
+    pub ranks: u16,
+}
+
 /// A time in ticks of so many ps, rounded; one that is not 0 has at least one.
 pub fn rounded(time: u64, tick: u64) -> Tick {
     (time / tick + Tick::from(time % tick * 2 >= tick)).max(Tick::from(time > 0))
 }
 
 impl Plan {
+    /// Number of endpoints.
+    pub fn endpoints(&self) -> u32 {
+        self.graph.endpoints.len() as u32
+    }
+
     /// Number of classes of the scenario: traffic, then jobs.
     pub fn groups(&self) -> usize {
         self.traffic.len() + self.jobs.len()

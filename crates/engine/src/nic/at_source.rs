@@ -1,6 +1,7 @@
 //! What is decided of a packet at its source: its virtual network and its queue, and what it waits for if neither has credit.
 use crate::core::ahead;
 use crate::core::fabric::Fabric;
+use crate::core::flow::Flow;
 use crate::core::packet::Packet;
 use crate::core::plan::Plan;
 use crate::queueing::Assignment;
@@ -34,14 +35,14 @@ impl Senses for AtSource<'_> {
         self.turn.map_or_else(|| self.below(n), |turn| turn % n)
     }
     fn committed(&mut self, port: u16, network: u8, level: u8) -> u32 {
-        let (plan, hot, src) = (&self.fabric.plan, &self.packet.hot, self.packet.cold.src);
-        let switch = plan.graph.endpoints[src as usize].0;
+        let (plan, flow) = (&self.fabric.plan, Flow::of(&self.packet.hot, &self.packet.cold));
+        let switch = plan.graph.endpoints[flow.src as usize].0;
         let queue = match &plan.queues {
             Assignment::Port(_) if !plan.vcs.classes[self.class as usize].control => {
                 let route = Route { network, ..Route::default() };
-                ahead::queue_beyond(plan, (switch, port), (src, hot.dst), &route)
+                ahead::queue_beyond(plan, (switch, port), flow, &route)
             }
-            _ => kept_queue(plan, self.class, (src, hot.dst), network),
+            _ => kept_queue(plan, self.class, (flow.src, flow.dst), network),
         };
         let (_, channel) = plan.local_port(switch, port);
         self.fabric.committed(channel, plan.vcs.index(self.class, network, queue, level))
@@ -56,14 +57,14 @@ fn kept_queue(plan: &Plan, class: u8, (src, dst): (u32, u32), network: u8) -> u8
     }
 }
 
-/// The queue in the first switch of a packet from a source to a destination.
+/// The queue in the first switch of a packet of a flow.
 #[inline]
-pub(super) fn first_queue(plan: &Plan, class: u8, flow: (u32, u32), route: &Route) -> u8 {
+pub(super) fn first_queue(plan: &Plan, class: u8, flow: Flow, route: &Route) -> u8 {
     match plan.queues {
         Assignment::Single => 0,
-        Assignment::Kept(_) => kept_queue(plan, class, flow, route.network),
+        Assignment::Kept(_) => kept_queue(plan, class, (flow.src, flow.dst), route.network),
         Assignment::Port(_) if plan.vcs.classes[class as usize].control => 0,
-        Assignment::Port(_) => ahead::queue_in(plan, plan.graph.endpoints[flow.0 as usize], flow, route),
+        Assignment::Port(_) => ahead::queue_in(plan, plan.graph.endpoints[flow.src as usize], flow, route),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Flows at their source: a message of a send queue, announced before its first packet and ended behind its last.
 use super::queue::SendQueue;
+use super::towards::Towards;
 use super::{NicSet, respond};
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
@@ -123,7 +124,7 @@ impl<S: Source> NicSet<S> {
 
     /// A set-up, probe or tear-down packet is back.
     pub(super) fn returned(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
-        let Some(queue) = self.find(endpoint, packet.cold.src, packet.cold.class()) else {
+        let Some(queue) = self.find(endpoint, Towards::answered(packet)) else {
             // Only a probe may be overtaken by the end of its flow.
             assert_eq!(packet.notes.words[0], Kind::Probe as u64, "law broken: a flow without a queue");
             return;

@@ -4,7 +4,8 @@ use super::at_source::{AtSource, first_queue};
 use super::queue::key;
 use crate::core::circuits::{ByConnection, connection};
 use crate::core::fabric::Fabric;
-use crate::core::packet::{Kind, Packet, Part};
+use crate::core::flow::Flow;
+use crate::core::packet::{Birth, Kind, Packet, Part};
 use crate::protocol::{Pull, Source};
 use crate::rng::mix;
 use crate::routing::Route;
@@ -22,7 +23,7 @@ impl<S: Source> NicSet<S> {
                 let flits = record.left().min(self.plan.packet_flits as u32);
                 packet.hot.set_size(Kind::Data, flits as u16);
                 packet.hot.dst = message.dst;
-                packet.cold.born = message.born();
+                packet.cold.birth = Birth::new(message.born(), message.flow());
                 packet.cold.length = message.flits();
                 packet.cold.part = Part::new(record.sequence, message.class());
                 packet.tag = record.tag();
@@ -32,7 +33,7 @@ impl<S: Source> NicSet<S> {
                 let again = record.to_repeat(class).expect("a packet was due");
                 let flits = again.flits.min(self.plan.packet_flits as u32);
                 packet.hot.set_size(Kind::Data, flits as u16);
-                packet.cold.born = again.born;
+                packet.cold.birth = Birth::new(again.born, again.flow);
                 packet.cold.length = again.length;
                 packet.cold.part = Part::new(again.sequence, again.group);
                 packet.cold.message = again.message;
@@ -47,14 +48,14 @@ impl<S: Source> NicSet<S> {
                     _ => record.circuit.number(),
                 };
                 packet.notes.words = words;
-                packet.cold.born = fabric.now;
+                packet.cold.birth = Birth::new(fabric.now, self.flow_of(queue));
             }
             Pull::Reserve(reserve) => {
                 packet.hot.set_size(Kind::Reservation, self.plan.control_flits);
                 packet.cold.message = record.number().unwrap_or(self.nodes[endpoint].next_message);
                 packet.cold.part = Part::new(record.sequence, record.group);
                 packet.notes.words = [reserve.flits as u64, key(packet.cold.message, record.sequence)];
-                packet.cold.born = fabric.now;
+                packet.cold.birth = Birth::new(fabric.now, self.flow_of(queue));
             }
             Pull::At(_) | Pull::Wait => unreachable!("a pull that sends nothing"),
         }
@@ -166,7 +167,7 @@ impl<S: Source> NicSet<S> {
             let mut senses = AtSource { fabric, packet, class, turn, key, drawn: 0 };
             plan.router.inject(cold.src, packet.hot.dst, &mut route, &mut senses);
         }
-        let queue = first_queue(plan, class, (cold.src, packet.hot.dst), &route);
+        let queue = first_queue(plan, class, Flow::of(&packet.hot, cold), &route);
         packet.hot.set_route(route);
         packet.hot.next_vc = plan.vcs.index(class, route.network, queue, 0);
     }

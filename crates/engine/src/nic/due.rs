@@ -1,6 +1,5 @@
 //! Data whose granted time comes: sent in the order of those times, ahead of all that has to ask or to speculate.
 use super::directory::Directory;
-use super::node::address;
 use super::queue::SendQueue;
 use crate::core::Tick;
 use crate::core::table::Table;
@@ -8,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::num::NonZero;
 
-/// The send queues of an endpoint with a packet to send again, by the time of the first; ties go by destination.
+/// The send queues of an endpoint with a packet to send again, by the time of the first; ties go by [`Towards`](super::towards::Towards).
 #[derive(Default)]
 pub struct Due {
     times: BinaryHeap<Reverse<(Tick, u32, u32)>>,
@@ -25,11 +24,11 @@ impl Due {
         }
         // One that was sent in turn, while an earlier one of another queue lacked credit, is found later.
         if let Some(at) = before
-            && self.times.peek() == Some(&Reverse((at.get(), queue.dst, number)))
+            && self.times.peek() == Some(&Reverse((at.get(), queue.address, number)))
         {
             self.times.pop();
         }
-        self.times.extend(first.map(|at| Reverse((at.get(), queue.dst, number))));
+        self.times.extend(first.map(|at| Reverse((at.get(), queue.address, number))));
     }
 
     /// The queue whose time came first, if one has come.
@@ -39,12 +38,11 @@ impl Due {
         directory: &Directory,
         now: Tick,
     ) -> Option<u32> {
-        while let Some(&Reverse((at, dst, number))) = self.times.peek() {
+        while let Some(&Reverse((at, address, number))) = self.times.peek() {
             if at > now {
                 return None;
             }
-            let queue = &queues[number];
-            if queue.noted == NonZero::new(at) && directory.find(address(dst, queue.grade)) == Some(number) {
+            if queues[number].noted == NonZero::new(at) && directory.find(address) == Some(number) {
                 return Some(number);
             }
             // What came first in its queue changed; that may be forgotten, and another's by now.
@@ -83,15 +81,15 @@ mod tests {
     #[test]
     fn a_queue_that_sent_in_turn_has_the_place_of_what_comes_next() {
         let (mut directory, mut due) = (Directory::default(), Due::default());
-        let queue = |dst, times: &[Tick]| {
+        let queue = |address, times: &[Tick]| {
             let mut queue = SendQueue::<()>::default();
-            queue.dst = dst;
+            queue.address = address;
             times.iter().for_each(|&at| queue.again(Again { at, ..Again::sent(&Packet::default()) }));
             queue
         };
         let mut queues = Table::from(vec![queue(0, &[3, 9]), queue(1, &[5])]);
         for number in 0..2 {
-            directory.add(address(number, 0), number);
+            directory.add(number, number);
             due.note(number, &mut queues[number]);
         }
         assert_eq!([2, 9].map(|now| due.first(&queues, &directory, now)), [None, Some(0)]);

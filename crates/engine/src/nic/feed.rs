@@ -9,8 +9,6 @@ pub(super) struct Feed {
     /// Creation of its next message.
     pub(super) born: Tick,
     pub(super) class: u8,
-    /// That of the class.
-    pub(super) grade: u8,
     /// The only destination, if there is one: then messages stay in the generator until their turn comes.
     pub(super) only: Option<u32>,
     /// Messages up to here have been counted as offered.

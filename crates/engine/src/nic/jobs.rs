@@ -1,6 +1,7 @@
 //! What jobs do at endpoints: [`Hosts`](crate::workload::host::Hosts) knows of ranks, this of queues and packets.
 use super::NicSet;
 use super::queue::Message;
+use super::towards::Towards;
 use crate::core::fabric::Fabric;
 use crate::core::packet::Packet;
 use crate::core::{NEVER, Tick};
@@ -13,8 +14,9 @@ impl<S: Source> NicSet<S> {
         let next = hosts.advance(endpoint, until);
         for out in hosts.take() {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
+            let message = self.of_a_flow(endpoint, message, out.tag.seats);
             fabric.probe.offered(&message);
-            let queue = self.queue(endpoint, out.dst, out.class);
+            let queue = self.queue(endpoint, Towards::of(&message));
             let record = &mut self.queues[queue];
             let waits = record.has_message();
             record.push_tagged(message, out.tag);

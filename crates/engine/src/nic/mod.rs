@@ -14,6 +14,7 @@ mod prompt;
 pub mod queue;
 mod receive;
 mod send;
+mod towards;
 mod turns;
 mod unqueued;
 
@@ -30,10 +31,12 @@ use crate::workload::host::Hosts;
 use at_source::waits_for_the_same;
 use feed::{Feed, born};
 use injection::Candidate;
-use node::{Node, address};
+use node::Node;
 use queue::{Message, SendQueue};
 pub use receive::respond;
 use std::sync::Arc;
+pub use towards::flows_max;
+use towards::{Towards, Turns};
 
 /// The endpoints of a partition, whatever their protocol.
 pub trait Nics: Send {
@@ -89,8 +92,11 @@ pub struct NicSet<S: Source> {
     hosts: Option<Box<Hosts>>,
     /// First class that is a job.
     first_job: usize,
-    /// Queues forgotten since the last rate was recorded, if sources set and tell theirs: endpoint (local number), destination and time.
-    forgotten: Option<Vec<(u32, u32, Tick)>>,
+    /// Queues forgotten since the last rate was recorded, if sources set and tell theirs: endpoint (local number), destination and flow, and time.
+    forgotten: Option<Vec<(u32, (u32, u16), Tick)>>,
+    /// What a flow adds to the place of its send queue: nothing where those for a destination share one.
+    flow_step: u32,
+    turns: Turns,
 }
 
 impl<S: Source> NicSet<S> {
@@ -108,19 +114,23 @@ impl<S: Source> NicSet<S> {
                 let generator = Generator::new(traffic, endpoint);
                 let born = born(&generator, traffic);
                 let only = destinations.only(endpoint);
-                let grade = plan.grade_of[class];
-                feeds.push(Feed { generator, born, class: class as u8, grade, only, counted: 0 });
+                feeds.push(Feed { generator, born, class: class as u8, only, counted: 0 });
             }
             // In a queue that others fill too, a message takes its place when it is created.
             let own = &mut feeds[first as usize..];
+            let of_many = own.iter().any(|feed| plan.flows[usize::from(feed.class)].each > 1);
             let runs_job = hosts.as_ref().is_some_and(|hosts| hosts.has_ranks(nodes.len() as u32));
-            if source.looks_ahead() || runs_job || own.iter().any(|feed| feed.only.is_none()) {
+            if source.looks_ahead() || runs_job || of_many || own.iter().any(|feed| feed.only.is_none()) {
                 own.iter_mut().for_each(|feed| feed.only = None);
             }
             nodes.push(Node::new(first..feeds.len() as u32, &feeds, plan.vcs.grades));
         }
         let signals = source.signals();
+        // What speaks to a source of a destination alone knows of no flows.
+        let knows_flows = signals != Concern::Queue && !source.prompts();
         Self {
+            flow_step: if knows_flows { plan.endpoints() } else { 0 },
+            turns: Turns::default(),
             at_once: source.reserves_at_once(),
             unqueued: source.unqueued().filter(|_| !plan.circuits && !plan.fifo),
             // Where a queue may pull other classes meanwhile, it must be asked again.
@@ -145,17 +155,10 @@ impl<S: Source> NicSet<S> {
         }
     }
 
-    /// Under what the send queue for a destination and a grade stands in its endpoint's directory: one of all destinations, where
-    /// there is one for all.
+    /// Such a send queue.
     #[inline]
-    fn address(&self, dst: u32, grade: u8) -> u32 {
-        address(if self.fifo { 0 } else { dst }, grade)
-    }
-
-    /// The send queue for a destination, of messages of a class of the scenario.
-    #[inline]
-    fn find(&self, endpoint: u32, dst: u32, group: u8) -> Option<u32> {
-        self.nodes[endpoint].queues.find(self.address(dst, self.grade(group)))
+    fn find(&self, endpoint: u32, to: Towards) -> Option<u32> {
+        self.nodes[endpoint].queues.find(self.address(to))
     }
 
     /// The grade of a class of the scenario.
@@ -171,9 +174,8 @@ impl<S: Source> NicSet<S> {
     }
 
     /// Such a queue, made if there is none.
-    fn queue(&mut self, endpoint: u32, dst: u32, group: u8) -> u32 {
-        let grade = self.grade(group);
-        let address = self.address(dst, grade);
+    fn queue(&mut self, endpoint: u32, to: Towards) -> u32 {
+        let (grade, address) = (self.grade(to.group), self.address(to));
         if let Some(found) = self.nodes[endpoint].queues.find(address) {
             return found;
         }
@@ -185,7 +187,7 @@ impl<S: Source> NicSet<S> {
             }
         };
         let record = &mut self.queues[queue];
-        (record.dst, record.group, record.grade) = (dst, group, grade);
+        (record.dst, record.group, record.grade, record.address) = (to.dst, to.group, grade, address);
         self.nodes[endpoint].queues.add(address, queue);
         queue
     }
@@ -211,13 +213,16 @@ impl<S: Source> NicSet<S> {
             return;
         }
         debug_assert!(record.noted.is_none(), "law broken: its endpoint expects a packet of an empty queue");
-        if let Some(forgotten) = &mut self.forgotten {
-            forgotten.push((endpoint, record.dst, now));
+        if self.forgotten.is_some() {
+            let towards = (self.queues[queue].dst, self.flow_of(queue));
+            self.forgotten.get_or_insert_default().push((endpoint, towards, now));
         }
+        let record = &mut self.queues[queue];
         record.state = S::Queue::default();
-        (record.wake_at, record.turn) = (None, None);
+        record.wake_at = None;
+        record.set_turn(None);
         record.ask_by(None);
-        self.nodes[endpoint].queues.remove(address(record.dst, record.grade));
+        self.nodes[endpoint].queues.remove(record.address);
         self.free.push(queue);
     }
 
@@ -242,7 +247,7 @@ impl<S: Source> NicSet<S> {
         }
         let waits = |&at: &u32| {
             let feed = &self.feeds[at];
-            let is_of_it = |dst| self.address(dst, feed.grade) == self.address(record.dst, record.grade);
+            let is_of_it = |dst| self.address(Towards { dst, group: feed.class, flow: 0 }) == record.address;
             feed.born <= by && feed.only.is_some_and(is_of_it)
         };
         let Some(first) = node.generators.clone().filter(waits).min_by_key(|&at| self.feeds[at].born) else {

@@ -41,16 +41,6 @@ impl Lane {
     }
 }
 
-/// Under what a send queue stands in the directory: its destination and its grade.
-#[inline]
-pub(super) fn address(dst: u32, grade: u8) -> u32 {
-    debug_assert!(dst >> GRADE == 0, "so many endpoints fit into no memory");
-    u32::from(grade) << GRADE | dst
-}
-
-/// First bit of a grade in an address.
-const GRADE: u32 = 29;
-
 /// One endpoint.
 pub(super) struct Node {
     /// Control packets to send, in order.
@@ -59,9 +49,9 @@ pub(super) struct Node {
     pub urgent: Lane,
     /// Those of the other grades.
     pub others: Box<[Lane]>,
-    /// Queues that wait for a time; ties go by destination, since numbers depend on the partitioning.
+    /// Queues that wait for a time; ties go by [`Towards`](super::towards::Towards), since numbers depend on the partitioning.
     pub asleep: BinaryHeap<Reverse<(Tick, u32, u32)>>,
-    /// Destinations with a queue, and their queues ([`address`]).
+    /// Its send queues, by what they are for ([`Towards`](super::towards::Towards)).
     pub queues: Directory,
     /// Its generators: a range of `NicSet::feeds`.
     pub generators: Range<u32>,

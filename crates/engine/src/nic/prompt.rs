@@ -2,7 +2,7 @@
 use super::NicSet;
 use crate::core::NEVER;
 use crate::core::fabric::Fabric;
-use crate::core::packet::Packet;
+use crate::core::packet::{Birth, Packet};
 use crate::protocol::{Prompt, Source};
 
 impl<S: Source> NicSet<S> {
@@ -19,7 +19,7 @@ impl<S: Source> NicSet<S> {
                     packet.hot.dst = to;
                     packet.hot.set_size(reply.kind, self.plan.control_flits);
                     packet.cold.src = fabric.share.endpoints[endpoint as usize];
-                    packet.cold.born = fabric.now;
+                    packet.cold.birth = Birth::new(fabric.now, 0);
                     packet.notes.words = reply.words;
                     self.route_at_source(fabric, None, &mut packet, reply.class);
                     self.send_control(fabric, endpoint, packet);

@@ -1,6 +1,6 @@
-//! Send queues: the messages of one endpoint for one destination.
+//! Send queues: the messages of one flow, from one endpoint for one destination.
 use crate::core::Tick;
-use crate::core::packet::{PACKETS_MAX, Packet, Tag};
+use crate::core::packet::{FLOWS_MAX, PACKETS_MAX, Packet, Tag};
 use crate::protocol::Pull;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,7 +9,7 @@ use std::num::NonZero;
 /// A message that waits to be sent: 16 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Message {
-    /// Creation in the low 56 bits, traffic class of the scenario above.
+    /// Creation in the low 44 bits, flow above, traffic class of the scenario at the top.
     born: u64,
     /// Destination endpoint.
     pub dst: u32,
@@ -18,7 +18,12 @@ pub struct Message {
 }
 
 /// Bits of a creation; no run has more than 43.
-const BORN: u32 = 56;
+const BORN: u32 = 44;
+
+/// First bit of a traffic class of the scenario; those of the flow stand between.
+const CLASS: u32 = 56;
+
+const _: () = assert!(FLOWS_MAX == 1 << (CLASS - BORN));
 
 /// Largest message in flits.
 const MESSAGE_FLITS_MAX: u32 = 1 << 30;
@@ -33,7 +38,13 @@ impl Message {
     pub fn new(born: Tick, dst: u32, flits: u32, class: u8) -> Self {
         assert!(flits > 0, "law broken: a message without a flit");
         debug_assert!(flits <= MESSAGE_FLITS_MAX && born >> BORN == 0);
-        Self { born: u64::from(class) << BORN | born, dst, flits }
+        Self { born: u64::from(class) << CLASS | born, dst, flits }
+    }
+
+    /// The same as a message of a flow between its ends; it was of flow 0.
+    pub fn of_flow(self, flow: u16) -> Self {
+        debug_assert!(u32::from(flow) < FLOWS_MAX && self.flow() == 0);
+        Self { born: self.born | u64::from(flow) << BORN, ..self }
     }
 
     /// Creation.
@@ -48,7 +59,12 @@ impl Message {
 
     /// Traffic class of the scenario.
     pub fn class(&self) -> u8 {
-        (self.born >> BORN) as u8
+        (self.born >> CLASS) as u8
+    }
+
+    /// Which of the flows between its ends it is of.
+    pub fn flow(&self) -> u16 {
+        (self.born >> BORN & u64::from(FLOWS_MAX - 1)) as u16
     }
 }
 
@@ -125,6 +141,8 @@ pub struct Again {
     pub tag: Tag,
     /// Traffic class of the scenario.
     pub group: u8,
+    /// Which of the flows between its ends it is of.
+    pub flow: u16,
 }
 
 impl Again {
@@ -148,9 +166,10 @@ impl Again {
             flits,
             class: 0,
             length: cold.length,
-            born: cold.born,
+            born: cold.born(),
             tag: packet.tag,
             group: cold.class(),
+            flow: cold.flow(),
         }
     }
 
@@ -171,6 +190,8 @@ pub struct SendQueue<Q> {
     pub(super) group: u8,
     /// That grade.
     pub(super) grade: u8,
+    /// Under what it stands in its endpoint's directory.
+    pub(super) address: u32,
     /// Messages not yet sent whole.
     pub(super) messages: Messages,
     /// Flits of the first message already sent.
@@ -185,8 +206,8 @@ pub struct SendQueue<Q> {
     pub(super) ready: bool,
     /// Whether it stands among those that reserve at once.
     pub(super) hurried: bool,
-    /// The turn that its next packet has among those of its endpoint: taken when it is first looked at, and kept until it is sent.
-    pub(super) turn: Option<u32>,
+    /// The turn that its next packet has, counted from 1 ([`Self::turn`]).
+    turn: Option<NonZero<u32>>,
     /// When it wants to be looked at again.
     pub(super) wake_at: Option<NonZero<Tick>>,
     /// The time by which its endpoint knows of what is due.
@@ -261,6 +282,18 @@ impl<Q> SendQueue<Q> {
         }
     }
 
+    /// The turn that its next packet has among those of its endpoint: taken when it is first looked at, and kept until it is sent.
+    #[inline]
+    pub(super) fn turn(&self) -> Option<u32> {
+        self.turn.map(|turn| turn.get() - 1)
+    }
+
+    /// Its next packet has a turn now, or none.
+    #[inline]
+    pub(super) fn set_turn(&mut self, turn: Option<u32>) {
+        self.turn = turn.and_then(|turn| NonZero::new(turn.wrapping_add(1)));
+    }
+
     /// Number of the first message, if it has one.
     pub(super) fn number(&self) -> Option<u32> {
         self.numbers.clone().next()
@@ -317,6 +350,7 @@ impl<Q> SendQueue<Q> {
                 born: message.born(),
                 tag: self.tag(),
                 group: message.class(),
+                flow: message.flow(),
             });
             self.advance(part, part.div_ceil(packet_flits));
             flits -= part;
@@ -414,9 +448,10 @@ mod tests {
     #[test]
     fn a_queued_message_costs_16_bytes() {
         assert_eq!(size_of::<Message>(), 16);
-        for (born, class) in [(0, 0), (0, 255), ((1 << BORN) - 1, 0), ((1 << BORN) - 1, 255), (7, 3)] {
-            let message = Message::new(born, 3, MESSAGE_FLITS_MAX, class);
-            assert_eq!((message.born(), message.class()), (born, class));
+        let (late, last) = ((1 << BORN) - 1, FLOWS_MAX as u16 - 1);
+        for (born, flow, class) in [(0, 0, 0), (0, last, 255), (late, 0, 255), (late, last, 0), (7, 5, 3)] {
+            let message = Message::new(born, 3, MESSAGE_FLITS_MAX, class).of_flow(flow);
+            assert_eq!((message.born(), message.flow(), message.class()), (born, flow, class));
             assert_eq!((message.dst, message.flits()), (3, MESSAGE_FLITS_MAX));
         }
     }

@@ -1,5 +1,6 @@
 //! Packets and signals that come in: data is put together to messages and answered, answers are told to their send queues.
 use super::NicSet;
+use super::towards::Towards;
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
 use crate::core::packet::{Kind, Packet};
@@ -40,7 +41,8 @@ impl<S: Source> NicSet<S> {
     pub(super) fn received<'a>(&self, packet: &'a Packet, now: Tick) -> Received<'a> {
         let class = self.plan.vcs.class_of[packet.hot.vc as usize];
         let droppable = self.plan.vcs.classes[class as usize].droppable;
-        Received { packet, droppable, grade: self.grade(packet.cold.class()), now }
+        let flow = if self.flow_step == 0 { 0 } else { packet.cold.flow() };
+        Received { packet, droppable, grade: self.grade(packet.cold.class()), flow, now }
     }
 
     pub(super) fn answer(&mut self, fabric: &mut Fabric, endpoint: u32, received: &Received) {
@@ -112,13 +114,13 @@ impl<S: Source> NicSet<S> {
             return;
         }
         self.catch_up(fabric, endpoint, now.saturating_sub(1));
-        let queue = self.queue(endpoint, signal.about, 0);
+        let queue = self.queue(endpoint, Towards { dst: signal.about, group: 0, flow: 0 });
         let record = &mut self.queues[queue];
         self.source.on_queue_signal(record, signal, now);
         if fabric.probe.control_recorded() {
             let allowed = self.source.allowed_towards(record, signal.about, now);
             let (rate, from) = allowed.expect("law broken: a queue that hears signals has no rate");
-            fabric.probe.allowed((signal.to, Some(signal.about)), rate, from.max(now), now);
+            fabric.probe.allowed((signal.to, Some((signal.about, 0))), rate, from.max(now), now);
         }
         self.line_up(endpoint, queue, now);
         let channel = fabric.ports + endpoint;
@@ -127,12 +129,9 @@ impl<S: Source> NicSet<S> {
 
     /// Tells a send queue what a control packet says; returns whether the endpoint is to be looked at.
     pub(super) fn hear(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) -> bool {
-        let kind = packet.hot.kind();
+        let (kind, to) = (packet.hot.kind(), Towards::answered(packet));
         let was_sent_again = |queue| self.source.was_sent_again(&self.queues[queue], packet);
-        if kind == Kind::Ack
-            && packet.cold.marked()
-            && !self.find(endpoint, packet.cold.src, packet.cold.class()).is_some_and(was_sent_again)
-        {
+        if kind == Kind::Ack && packet.cold.marked() && !self.find(endpoint, to).is_some_and(was_sent_again) {
             let before = packet.cold.sequence() * self.plan.packet_flits as u32;
             let flits = (packet.cold.length - before).min(self.plan.packet_flits as u32);
             self.nodes[endpoint].retained -= flits;
@@ -146,12 +145,12 @@ impl<S: Source> NicSet<S> {
         }
         // An acknowledgement for a queue that was forgotten changes nothing unless it carries news.
         let plain = kind == Kind::Ack && packet.notes.words == [0; 2];
-        if plain && self.find(endpoint, packet.cold.src, packet.cold.class()).is_none() {
+        if plain && self.find(endpoint, to).is_none() {
             return false;
         }
         let before = fabric.now.saturating_sub(1);
         self.catch_up(fabric, endpoint, before);
-        let queue = self.queue(endpoint, packet.cold.src, packet.cold.class());
+        let queue = self.queue(endpoint, to);
         let record = &mut self.queues[queue];
         self.source.on_control(record, packet, fabric.now);
         let grade = record.grade;

@@ -2,6 +2,7 @@
 use super::NicSet;
 use super::at_source::{Lacking, awaited, first_queue};
 use crate::core::fabric::Fabric;
+use crate::core::flow::Flow;
 use crate::core::packet::{Kind, Packet};
 use crate::protocol::{Concern, MILLION, Pull, Reserve, Sent, Source};
 use crate::routing::Route;
@@ -30,7 +31,7 @@ impl<S: Source> NicSet<S> {
             return false;
         }
         let mut packet = self.draft(fabric, endpoint, queue, pull);
-        let turn = self.queues[queue].turn.unwrap_or(self.nodes[endpoint].turn);
+        let turn = self.queues[queue].turn().unwrap_or(self.nodes[endpoint].turn);
         let turn = (packet.hot.kind() == Kind::Data).then_some(turn);
         // What is not data keeps its key while it waits, as data their turn.
         let asked = self.queues[queue].asked().filter(|_| turn.is_none());
@@ -58,7 +59,7 @@ impl<S: Source> NicSet<S> {
         self.take_turn(endpoint, queue, &packet);
         // A reservation takes no turn, and leaves that for which data wait.
         match turn {
-            Some(_) => self.queues[queue].turn = None,
+            Some(_) => self.queues[queue].set_turn(None),
             None => self.queues[queue].ask_by(None),
         }
         self.inject(fabric, endpoint, &mut packet);
@@ -112,15 +113,16 @@ impl<S: Source> NicSet<S> {
         }
         self.note_forgotten(fabric);
         let now = fabric.now;
-        if let Some((rate, until)) = self.source.allowed_towards(&self.queues[queue], to, now) {
-            fabric.probe.allowed((from, Some(to)), rate, until.max(now), now);
+        let record = &self.queues[queue];
+        if let Some((rate, until)) = self.source.allowed_towards(record, to, now) {
+            fabric.probe.allowed((from, Some((to, self.flow_of(queue)))), rate, until.max(now), now);
         }
     }
 
     /// Records that queues which were forgotten are as new: their sources may send at the full rate again.
     pub(super) fn note_forgotten(&mut self, fabric: &mut Fabric) {
-        for (endpoint, dst, at) in self.forgotten.iter_mut().flat_map(|forgotten| forgotten.drain(..)) {
-            let ends = (fabric.share.endpoints[endpoint as usize], Some(dst));
+        for (endpoint, towards, at) in self.forgotten.iter_mut().flat_map(|forgotten| forgotten.drain(..)) {
+            let ends = (fabric.share.endpoints[endpoint as usize], Some(towards));
             fabric.probe.allowed(ends, MILLION, at, at);
         }
     }
@@ -128,8 +130,8 @@ impl<S: Source> NicSet<S> {
     /// A data packet takes the next turn, unless it has one: what it waits for does not change while others are sent.
     fn take_turn(&mut self, endpoint: u32, queue: u32, packet: &Packet) {
         let (record, node) = (&mut self.queues[queue], &mut self.nodes[endpoint]);
-        if packet.hot.kind() == Kind::Data && record.turn.is_none() {
-            record.turn = Some(node.turn);
+        if packet.hot.kind() == Kind::Data && record.turn().is_none() {
+            record.set_turn(Some(node.turn));
             node.turn = node.turn.wrapping_add(1);
         }
     }
@@ -154,7 +156,7 @@ impl<S: Source> NicSet<S> {
         let network = channels.network_of[reservation.hot.next_vc as usize];
         let flits = reserve.flits.min(self.plan.packet_flits as u32);
         let route = Route { network, ..Route::default() };
-        let queue = first_queue(&self.plan, then, (reservation.cold.src, reservation.hot.dst), &route);
+        let queue = first_queue(&self.plan, then, Flow::of(&reservation.hot, &reservation.cold), &route);
         fabric.credit(channel, channels.index(then, network, queue, 0)) >= flits
     }
 }

@@ -3,6 +3,7 @@ use super::NicSet;
 use super::at_source::{Lacking, awaited};
 use super::feed::Feed;
 use super::node::Node;
+use super::towards::Towards;
 use crate::core::NEVER;
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
@@ -57,12 +58,14 @@ impl<S: Source> NicSet<S> {
                 }
                 // A class with one destination waits in its generator: its queue holds one message at a time.
                 if let Some(dst) = only
-                    && let Some(queue) = self.find(endpoint, dst, self.feeds[feed].class)
+                    && let Some(queue) =
+                        self.find(endpoint, Towards { dst, group: self.feeds[feed].class, flow: 0 })
                     && self.queues[queue].has_message()
                 {
                     break;
                 }
                 let message = self.take(fabric, feed);
+                let message = self.of_a_flow(endpoint, message, [0; 2]);
                 // Several of one time take turns by their queues.
                 let last = || generators.clone().all(|other| self.feeds[other].born > until);
                 if let Some(class) = self.unqueued
@@ -72,7 +75,7 @@ impl<S: Source> NicSet<S> {
                 {
                     continue;
                 }
-                let queue = self.queue(endpoint, message.dst, message.class());
+                let queue = self.queue(endpoint, Towards::of(&message));
                 let waits = self.queues[queue].has_message();
                 self.add(queue, message);
                 self.note_message(endpoint, queue, waits, at);
@@ -88,7 +91,7 @@ impl<S: Source> NicSet<S> {
     pub(super) fn catch_up(&mut self, fabric: &mut Fabric, endpoint: u32, until: Tick) {
         loop {
             let node = &mut self.nodes[endpoint];
-            let (wakes, dst, queue) = node.asleep.peek().map_or((NEVER, 0, 0), |&Reverse(first)| first);
+            let (wakes, address, queue) = node.asleep.peek().map_or((NEVER, 0, 0), |&Reverse(first)| first);
             let at = node.next_born.min(wakes);
             if at > until {
                 return;
@@ -99,10 +102,8 @@ impl<S: Source> NicSet<S> {
             }
             node.asleep.pop();
             // It may have been looked at before, or be forgotten, and another's queue by now.
-            let record = &self.queues[queue];
-            let address = self.address(dst, record.grade);
-            if record.wake_at == NonZero::new(at) && self.nodes[endpoint].queues.find(address) == Some(queue)
-            {
+            let is_the_same = self.nodes[endpoint].queues.find(address) == Some(queue);
+            if is_the_same && self.queues[queue].wake_at == NonZero::new(at) {
                 self.queues[queue].wake_at = None;
                 if self.queues[queue].is_empty() {
                     self.line_up(endpoint, queue, at);
@@ -383,7 +384,7 @@ impl<S: Source> NicSet<S> {
         let record = &mut self.queues[queue];
         let wakes = Some(NonZero::new(at).expect("law broken: a queue waits for the beginning"));
         if std::mem::replace(&mut record.wake_at, wakes) != wakes {
-            self.nodes[endpoint].asleep.push(Reverse((at, record.dst, queue)));
+            self.nodes[endpoint].asleep.push(Reverse((at, record.address, queue)));
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Messages that see no send queue: an endpoint with nothing else to send sends them as they are created.
 use super::queue::{Message, SendQueue};
+use super::towards::Towards;
 use super::{NicSet, Node};
 use crate::core::Tick;
 use crate::core::fabric::Fabric;
-use crate::core::packet::{Cold, Kind, Packet, Part};
+use crate::core::packet::{Birth, Cold, Kind, Packet, Part};
 use crate::protocol::{Pull, Sent, Source};
 use std::cmp::Reverse;
 
@@ -32,7 +33,7 @@ impl<S: Source> NicSet<S> {
         if fabric.channels[channel].free_at > now
             || flits > self.plan.packet_flits as u32
             || !node.is_at_rest(now)
-            || self.find(endpoint, message.dst, message.class()).is_some()
+            || self.find(endpoint, Towards::of(message)).is_some()
         {
             return false;
         }
@@ -41,7 +42,7 @@ impl<S: Source> NicSet<S> {
         packet.hot.dst = message.dst;
         packet.hot.set_size(Kind::Data, flits as u16);
         packet.cold = Cold {
-            born: message.born(),
+            birth: Birth::new(message.born(), message.flow()),
             src,
             message: number,
             length: flits,

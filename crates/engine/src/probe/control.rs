@@ -13,9 +13,9 @@ pub struct Control {
     pub signals: Vec<Signal>,
     /// Changes of rates, in parts of a million.
     pub rates: Vec<Change>,
-    last: HashMap<(u32, Option<u32>), u32>,
+    last: HashMap<(u32, Target), u32>,
     /// Rates that hold when a pause is over.
-    to_come: HashMap<(u32, Option<u32>), (Tick, u32)>,
+    to_come: HashMap<(u32, Target), (Tick, u32)>,
 }
 
 impl Control {
@@ -59,8 +59,11 @@ pub fn tables(measured: &Measured) -> [Table; 2] {
     [signal_table(measured, &signals), rate_table(measured, &last_changes(rates))]
 }
 
-/// A change of a rate: endpoint, destination (none: all), time, rate from then on.
-type Change = (u32, Option<u32>, Tick, u32);
+/// What a rate is towards: a destination and a flow for it; none: all.
+pub type Target = Option<(u32, u16)>;
+
+/// A change of a rate: endpoint, towards what, time, rate from then on.
+type Change = (u32, Target, Tick, u32);
 
 /// The rates that differ from those before them.
 fn last_changes(rates: Vec<Change>) -> Vec<Change> {
@@ -106,7 +109,14 @@ fn signal_table(measured: &Measured, signals: &[Signal]) -> Table {
 fn rate_table(measured: &Measured, rates: &[Change]) -> Table {
     let columns = vec![
         ("endpoint".into(), Column::Int(rates.iter().map(|rate| rate.0.into()).collect())),
-        ("destination".into(), Column::Int(rates.iter().map(|rate| rate.1.map_or(-1, i64::from)).collect())),
+        (
+            "destination".into(),
+            Column::Int(rates.iter().map(|rate| rate.1.map_or(-1, |(dst, _)| dst.into())).collect()),
+        ),
+        (
+            "queue_pair".into(),
+            Column::Int(rates.iter().map(|rate| rate.1.map_or(-1, |(_, flow)| flow.into())).collect()),
+        ),
         ("time_ns".into(), Column::Real(rates.iter().map(|rate| measured.ns(rate.2 as f64)).collect())),
         (
             "rate".into(),

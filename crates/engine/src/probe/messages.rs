@@ -23,6 +23,8 @@ pub struct Whole {
     arrived: Tick,
     /// The workload's tag, if it is of a job.
     tag: Tag,
+    /// Which of the flows between the two endpoints.
+    flow: u16,
 }
 
 impl Whole {
@@ -34,7 +36,7 @@ impl Whole {
     pub fn of(packet: &Packet, arrived: Tick) -> Self {
         let cold = &packet.cold;
         Self {
-            born: cold.born,
+            born: cold.born(),
             source: cold.src,
             number: cold.message,
             destination: packet.hot.dst,
@@ -42,6 +44,7 @@ impl Whole {
             flits: cold.length,
             arrived,
             tag: packet.tag,
+            flow: cold.flow(),
         }
     }
 }
@@ -88,6 +91,7 @@ impl Messages {
             ("class".into(), Column::Text(self.all.iter().map(class).collect())),
             ("source".into(), int(|one| one.source)),
             ("destination".into(), int(|one| one.destination)),
+            ("queue_pair".into(), int(|one| one.flow.into())),
             ("message".into(), int(|one| one.number)),
             ("kind".into(), Column::Text(self.all.iter().map(kind).collect())),
             ("flits".into(), int(|one| one.flits)),

@@ -233,7 +233,7 @@ impl Probe {
         self.ended += 1;
         let who = (cold.src as u64) << 32 | hot.dst as u64;
         let what = (cold.message as u64) << 32 ^ u64::from(cold.sequence()) << 16 ^ (hot.kind() as u64) << 12;
-        let when = mix(cold.born, cold.injected) ^ mix(now, hot.hops as u64);
+        let when = mix(cold.born(), cold.injected) ^ mix(now, hot.hops as u64);
         self.checksum = self.checksum.wrapping_add(mix(mix(who, what | hot.flits() as u64), when));
     }
 
@@ -247,9 +247,9 @@ impl Probe {
         if let Some(pairs) = &mut self.pairs {
             pairs.delivered(packet, now);
         }
-        let times = [now - cold.born, now - cold.injected, now - cold.born];
+        let times = [now - cold.born(), now - cold.injected, now - cold.born()];
         let counted = [true, true, whole];
-        let starts = [cold.born, cold.injected, cold.born];
+        let starts = [cold.born(), cold.injected, cold.born()];
         if self.bin > 0 {
             if let Some(bin) = self.bin_of(cold.class(), now) {
                 bin.accepted += flits;
@@ -295,10 +295,10 @@ impl Probe {
         }
     }
 
-    /// An endpoint is allowed a rate, in parts of a million, towards a destination or all, and nothing before `from`.
-    pub fn allowed(&mut self, (endpoint, dst): (u32, Option<u32>), rate: u32, from: Tick, now: Tick) {
+    /// An endpoint is allowed a rate, in parts of a million, towards a flow's destination or all, and nothing before `from`.
+    pub fn allowed(&mut self, (endpoint, towards): (u32, control::Target), rate: u32, from: Tick, now: Tick) {
         if let Some(control) = &mut self.control {
-            control.allowed((endpoint, dst, now, rate), from);
+            control.allowed((endpoint, towards, now, rate), from);
         }
     }
 

@@ -434,7 +434,7 @@ mod tests {
             replies.clear();
             source.reply(
                 &mut told,
-                &Received { packet: &packet, droppable: false, grade: 0, now },
+                &Received { packet: &packet, droppable: false, grade: 0, flow: 0, now },
                 &mut replies,
             );
             replies.len()

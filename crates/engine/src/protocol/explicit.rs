@@ -269,7 +269,7 @@ mod tests {
             source.stamp(&queue, Pull::Next(1), &mut packet);
             for (met, answers) in [(same, 0), (other, 1)] {
                 packet.notes.words[1] = met;
-                let received = Received { packet: &packet, droppable: false, grade: 0, now: 50 };
+                let received = Received { packet: &packet, droppable: false, grade: 0, flow: 0, now: 50 };
                 source.reply(&mut (), &received, &mut replies);
                 assert_eq!(replies.len(), answers, "{told:?}");
             }

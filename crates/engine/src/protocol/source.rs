@@ -58,14 +58,16 @@ pub struct Received<'a> {
     pub droppable: bool,
     /// The grade of its message ([`crate::core::plan::VirtualChannels::grades`]).
     pub grade: u8,
+    /// The flow whose send queue it came from.
+    pub flow: u16,
     /// The present tick.
     pub now: Tick,
 }
 
 impl Received<'_> {
-    /// The send queue that it came from: one for each source and grade.
+    /// The send queue that it came from: one for each source, flow and grade.
     pub fn sender(&self) -> u64 {
-        u64::from(self.grade) << 32 | u64::from(self.packet.cold.src)
+        u64::from(self.flow) << 40 | u64::from(self.grade) << 32 | u64::from(self.packet.cold.src)
     }
 
     /// The acknowledgement of data that might have been dropped, or of all data if `always`.

@@ -391,7 +391,7 @@ mod tests {
         let mut replies = Vec::new();
         delays().reply(
             &mut (),
-            &Received { packet: &packet, droppable: false, grade: 0, now: 500 },
+            &Received { packet: &packet, droppable: false, grade: 0, flow: 0, now: 500 },
             &mut replies,
         );
         assert_eq!((replies[0].words[0], number_and_flits(replies[0].words[1])), (77, (3, 24)));

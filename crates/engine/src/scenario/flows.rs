@@ -1,14 +1,40 @@
 //! Mistakes across keys where flows have routes or rates of their own, or no packets at all.
 use super::checks::Tell;
 use super::{Model, Scenario, SendQueues, Snapshots};
+use crate::core::packet::FLOWS_MAX;
 use crate::problem::Problem;
 
 /// Tells all of them.
 pub(super) fn across(scenario: &Scenario, tell: Tell) {
+    several(scenario, tell);
     routes(scenario, tell);
     rates(scenario, tell);
     if scenario.run.model == Model::Fluid {
         fluid(scenario, tell);
+    }
+}
+
+/// Several flows between two ends, where nothing could tell them from each other.
+fn several(scenario: &Scenario, tell: Tell) {
+    let traffic = scenario.traffic.iter().map(|traffic| ("traffic", traffic.queue_pairs)).enumerate();
+    let jobs = scenario.job.iter().map(|job| ("job", job.queue_pairs)).enumerate();
+    let by_messages = if scenario.run.model == Model::Fluid {
+        Some("in the fluid model")
+    } else if scenario.routing.binding().by_flows() {
+        Some("for this routing")
+    } else {
+        scenario.congestion_control.scheme().told().map(|_| "for this congestion control")
+    };
+    for (index, (table, flows)) in traffic.chain(jobs) {
+        let path = format!("{table}.{index}.queue_pairs");
+        if !(1..=FLOWS_MAX).contains(&flows) {
+            tell(Problem::new(path, format!("{flows} queue pairs"), format!("from 1 to {FLOWS_MAX}")));
+        } else if let Some(where_) = by_messages.filter(|_| flows > 1) {
+            let message = format!(
+                "each message is a flow {where_}, and those between two endpoints follow one another"
+            );
+            tell(Problem::new(path, message, "1, or leave it out"));
+        }
     }
 }
 

@@ -277,6 +277,7 @@ mod tests {
             stop: None,
             share: false,
             priority: 0,
+            queue_pairs: 1,
         }
     }
 

@@ -38,6 +38,11 @@ pub struct Job {
     /// strictly. The data of each priority has buffers of its own (virtual channels) and send queues of its own.
     #[serde(default)]
     pub priority: u8,
+    /// Flows from each rank to each other one, which its messages take in turn. Each has a send queue and a window or a rate of its own, and a
+    /// way of its own where the routing hashes flows.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 4096))]
+    pub queue_pairs: u32,
     /// How its ranks pass messages; flows of phases are sent as they are.
     #[serde(default)]
     pub mpi: Mpi,

@@ -116,6 +116,12 @@ pub fn knows_priorities(protocol: &str) -> bool {
     bound.scheme().knows_priorities()
 }
 
+/// Whether messages of a protocol can go by several flows between two endpoints.
+pub fn takes_queue_pairs(protocol: &str) -> bool {
+    let bound: CongestionControl = toml::from_str(protocol).unwrap();
+    bound.scheme().told().is_none()
+}
+
 /// Whether a protocol needs a send queue per destination.
 pub fn per_destination(protocol: &str) -> bool {
     let bound: CongestionControl = toml::from_str(protocol).unwrap();

@@ -1,5 +1,6 @@
 //! How switches measure how busy their channels are, and how packets carry it.
 use crate::core::Tick;
+use crate::core::flow::Flow;
 use crate::core::packet::{Cold, Kind};
 use crate::core::table::Table;
 use crate::keyed::Keyed;
@@ -132,7 +133,7 @@ impl Agent for Meters {
                 Some(Measure::of(meter.busy, self.base_rtt))
             }
             Telemetry::Int if is_data => {
-                let flow = u64::from(packet.src) << 32 | u64::from(departure.dst);
+                let flow = Flow { src: packet.src, dst: departure.dst, number: packet.flow() }.word();
                 let sample = Sample { at: now, sent: meter.sent, behind };
                 meter.int(base_rtt, self.keep, flow, sample)
             }

@@ -368,7 +368,7 @@ mod tests {
             (packet.cold.src, packet.notes.words) = (src, words);
             source.reply(
                 purse,
-                &Received { packet: &packet, droppable: false, grade: 0, now: 0 },
+                &Received { packet: &packet, droppable: false, grade: 0, flow: 0, now: 0 },
                 &mut Vec::new(),
             );
         };
@@ -408,7 +408,7 @@ mod tests {
                         packet.notes.words = send(&source, &mut queue, flits, now);
                         let is_data = matches!(pull, Pull::Next(_));
                         packet.hot.set_size(if is_data { Kind::Data } else { Kind::Reservation }, flits.max(1));
-                        let received = Received { packet: &packet, droppable: false, grade: 0, now };
+                        let received = Received { packet: &packet, droppable: false, grade: 0, flow: 0, now };
                         source.reply(&mut purse, &received, &mut Vec::new());
                     }
                     _ => match source.prompt(&mut purse, now) {

@@ -1,0 +1,171 @@
+//! Several flows between two endpoints: each has a send queue, a window and a hash of its own.
+use crate::common::*;
+use std::collections::{BTreeMap, BTreeSet};
+use tailback_engine::report::{Column, Output};
+
+fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
+    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
+    values
+}
+
+fn words<'a>(output: &'a Output, table: &str, name: &str) -> &'a [String] {
+    let Column::Text(values) = column(output, table, name) else { panic!("{name} holds no words") };
+    values
+}
+
+/// By queue pair, the switches that the messages from one endpoint to another come to from their first.
+fn seconds(queue_pairs: u32) -> BTreeMap<i64, BTreeSet<String>> {
+    let rest = format!(
+        "[[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 20]]\nload = 0.5\nmessage = \"3 packets\"\nqueue_pairs = {queue_pairs}\n\
+         [run]\nwarmup = \"0 us\"\nduration = \"50 us\"\ndrain = \"1 ms\"\n[endpoint]\nacknowledge = false\n\
+         [record]\npackets = true\nmessages = true\n"
+    );
+    let network = "kind = \"fat-tree\"\nlevels = 2\narity = 8";
+    let output = run(&file(network, "kind = \"nca\"\nup = \"flow-hash\"", "kind = \"none\"", &rest));
+    let numbers = ints(&output, "messages", "message").iter();
+    let pair_of: BTreeMap<i64, i64> =
+        numbers.copied().zip(ints(&output, "messages", "queue_pair").iter().copied()).collect();
+    let (from, to) = (words(&output, "packets", "from"), words(&output, "packets", "to"));
+    let first = to[from.iter().position(|name| name.starts_with("endpoint")).unwrap()].clone();
+    let mut crossed = BTreeMap::<i64, BTreeSet<String>>::new();
+    for (row, message) in ints(&output, "packets", "message").iter().enumerate() {
+        if from[row] == first {
+            crossed.entry(pair_of[message]).or_default().insert(to[row].clone());
+        }
+    }
+    crossed
+}
+
+#[test]
+fn where_flows_are_hashed_each_queue_pair_has_its_way() {
+    let one = seconds(1);
+    assert_eq!(one.keys().collect::<Vec<_>>(), [&0]);
+    let many = seconds(24);
+    assert!(many.keys().copied().eq(0..24), "{many:?}");
+    assert!(one.values().chain(many.values()).all(|switches| switches.len() == 1), "{many:?}");
+    // The first is the flow of those that have one.
+    assert_eq!(one[&0], many[&0]);
+    assert!(many.values().flatten().collect::<BTreeSet<_>>().len() > 5, "{many:?}");
+}
+
+/// What two classes get through from one endpoint, the first of which has three queue pairs, each to a destination of its own.
+fn shares(protocol: &str, queues: &str) -> [f64; 2] {
+    let class = |name: &str, to: u32, pairs: u32| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [[0, {to}]]\nload = 0.9\nmessage = \"1 packet\"\nshare = true\n\
+             queue_pairs = {pairs}\n"
+        )
+    };
+    let rest = format!(
+        "[endpoint]\nqueues = \"{queues}\"\n{}{}[run]\nwarmup = \"20 us\"\nduration = \"50 us\"\n",
+        class("three", 1, 3),
+        class("one", 2, 1)
+    );
+    let output = run(&file("kind = \"single-switch\"\nendpoints = 4", "kind = \"minimal\"", protocol, &rest));
+    ["three", "one"].map(|name| number(&output, name, "accepted_per_destination"))
+}
+
+#[test]
+fn queue_pairs_of_an_endpoint_send_in_turn() {
+    for protocol in ["kind = \"none\"", "kind = \"lhrp\"", "kind = \"dcqcn\""] {
+        let [three, one] = shares(protocol, "per destination");
+        assert!((three / one - 3.0).abs() < 0.02, "{protocol}: {three} and {one}");
+    }
+    // What speaks to sources of destinations has one send queue for each, and where there is one for all messages are as they come.
+    for (protocol, queues) in [
+        ("kind = \"sst-cm\"", "per destination"),
+        ("kind = \"rccc\"", "per destination"),
+        ("kind = \"none\"", "fifo"),
+    ] {
+        let [three, one] = shares(protocol, queues);
+        assert!((three / one - 1.0).abs() < 0.02, "{protocol}: {three} and {one}");
+    }
+}
+
+/// On long links a window of two packets each is what bounds a flow.
+#[test]
+fn each_queue_pair_has_a_window() {
+    let accepted = |pairs: u32| {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 2\n[link]\nlatency = \"1 us\"\n[routing]\nkind = \"minimal\"\n\
+             [congestion_control]\nkind = \"swift\"\nmax_cwnd = 2.0\n\
+             [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 1]]\nload = 1.0\nmessage = \"2 packets\"\nqueue_pairs = {pairs}\n\
+             [run]\nwarmup = \"50 us\"\nduration = \"200 us\"\n"
+        );
+        number(&run(&text), "t", "accepted_per_destination")
+    };
+    let [one, five] = [1, 5].map(accepted);
+    assert!(one < 0.1 && (five / one - 5.0).abs() < 0.05, "{one} and {five}");
+}
+
+#[test]
+fn the_rates_of_queue_pairs_are_recorded_each() {
+    let rest = "[[traffic]]\nname = \"t\"\npattern = \"hotspot\"\nsources = 4\ndestinations = 1\nload = 0.9\nmessage = \"4 packets\"\nqueue_pairs = 2\n\
+                [run]\nwarmup = \"0 us\"\nduration = \"200 us\"\n[record]\ncontrol = true\n";
+    let output = run(&file(
+        "kind = \"single-switch\"\nendpoints = 6",
+        "kind = \"minimal\"",
+        "kind = \"ecn\"\nthreshold = \"24 flits\"",
+        rest,
+    ));
+    let towards = ints(&output, "rates", "endpoint").iter().zip(ints(&output, "rates", "queue_pair"));
+    let told: BTreeSet<_> = towards.collect();
+    assert_eq!(told.len(), 8, "{told:?}");
+}
+
+/// Each pair of ranks has flows of its own, as many as can be told from each other.
+#[test]
+fn ranks_of_one_endpoint_have_queue_pairs_of_their_own() {
+    let used = |ranks: u32, each: u32, pairs: u32, iterations: u32| {
+        let rest = format!(
+            "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nmessage = \"100 B\"\niterations = {iterations}\nranks = {ranks}\n\
+             ranks_per_endpoint = {each}\nqueue_pairs = {pairs}\n[run]\nwarmup = \"0 us\"\nduration = \"1 ms\"\n[record]\nmessages = true\n"
+        );
+        let output = run(&file(
+            "kind = \"single-switch\"\nendpoints = 4",
+            "kind = \"minimal\"",
+            "kind = \"none\"",
+            &rest,
+        ));
+        assert_eq!(output.summary["jobs"]["it"]["unfinished_ranks"], 0);
+        ints(&output, "messages", "queue_pair").iter().copied().collect::<BTreeSet<_>>()
+    };
+    // Rank n of one endpoint talks to rank n of the other.
+    assert_eq!(used(4, 1, 1, 3), [0].into());
+    assert_eq!(used(4, 2, 1, 3), [0, 3].into());
+    assert_eq!(used(4, 2, 2, 1), [0, 6].into());
+    assert_eq!(used(4, 2, 2, 3), [0, 1, 6, 7].into());
+    assert_eq!(used(1024, 512, 1, 1).into_iter().max(), Some(4095));
+}
+
+#[test]
+fn queue_pairs_that_nothing_tells_from_each_other_are_refused() {
+    let rest = |pairs: &str, more: &str| {
+        format!(
+            "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.1\nqueue_pairs = {pairs}\n\
+             [run]\nwarmup = \"1 us\"\nduration = \"1 us\"\n{more}"
+        )
+    };
+    let tree = "kind = \"fat-tree\"\nlevels = 2\narity = 4";
+    let none = "kind = \"none\"";
+    let told = |routing: &str, protocol: &str, rest: &str| {
+        let text = file(tree, routing, protocol, rest);
+        match tailback_engine::scenario::Scenario::parse(&text, &[]) {
+            Ok(scenario) => told(&scenario.problems()),
+            Err(problems) => told(&problems),
+        }
+    };
+    let nca = "kind = \"nca\"\nup = \"deterministic\"";
+    assert_eq!(told(nca, none, &rest("4096", "")), "");
+    for pairs in ["0", "4097"] {
+        let refused = told(nca, none, &rest(pairs, ""));
+        assert!(refused.contains("queue_pairs") && refused.contains("4096"), "{refused}");
+    }
+    for (routing, protocol) in
+        [("kind = \"flow-adaptive\"", none), (nca, "kind = \"saa\""), (nca, "kind = \"max-min\"")]
+    {
+        let refused = told(routing, protocol, &rest("2", ""));
+        assert!(refused.contains("queue_pairs") && refused.contains("each message is a flow"), "{refused}");
+        assert_eq!(told(routing, protocol, &rest("1", "")), "");
+    }
+}
