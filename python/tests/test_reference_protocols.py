@@ -96,7 +96,10 @@ def test_sources_are_ordered_to_throttle(name):
 
 
 def main(name: str, count: str, first: str = "0") -> None:
-    """Compares many (`network NAME`: queues, lattices; `lines NAME`: KNS; `pairs NAME`), and tells the least difference."""
+    """Compares many, and tells the least difference.
+
+    `network NAME` has queues and lattices, `lines NAME` KNS networks, `pairs NAME` several queue pairs.
+    """
     where, _, name = name.rpartition(" ")
     make = {"network": network_case, "lines": lines_case, "pairs": paired_case, "": protocol_case}[where]
     seeds = range(int(first), int(first) + int(count))
