@@ -56,6 +56,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "shares": ("link_class", "kind", "share"),
     "signals": (),
+    "slowdowns": ("class", "flits_from", "flits_to", "messages", "mean", "p50", "p99", "p999", "max"),
     "sources": ("class", "accepted"),
 }
 """Every table that a result can have, with the columns that `tailback plot` reads."""

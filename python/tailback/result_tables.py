@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import isnan
 from typing import Any
 
 from rich.table import Table
 
 from tailback.console import duration, number, printable, share
+from tailback.result import Result
 from tailback.words import NOT_KNOWN, SATURATED, withheld
 
 Summary = Mapping[str, Any]
@@ -23,21 +26,22 @@ _WORDS = ("class", "job", "result", "workload", "latency")
 """Columns that hold words; the others hold numbers."""
 
 
-def shown(summaries: Mapping[str, Summary]) -> Iterator[Table | str]:
+def shown(results: Mapping[str, Result]) -> Iterator[Table | str]:
     """The tables and then the remarks of runs by their names, which are told where there are several."""
-    yield from results_tables(summaries)
-    yield from map(printable, results_remarks(summaries))
+    yield from results_tables(results)
+    yield from map(printable, results_remarks(results))
 
 
-def results_remarks(summaries: Mapping[str, Summary]) -> Iterator[str]:
+def results_remarks(results: Mapping[str, Result]) -> Iterator[str]:
     """What must be said beside the tables of runs by their names, which are told where there are several."""
-    for label, summary in summaries.items():
-        of_run, *others = run_remarks(summary)
-        yield from [of_run, *others] if len(summaries) == 1 else (f"{label}: {told}" for told in others)
+    for label, result in results.items():
+        of_run, *others = run_remarks(result.summary)
+        yield from [of_run, *others] if len(results) == 1 else (f"{label}: {told}" for told in others)
 
 
-def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
+def results_tables(results: Mapping[str, Result]) -> list[Table]:
     """Jobs, traffic and latencies of runs by name: a row per class or job, and per run if there are more."""
+    summaries = {label: result.summary for label, result in results.items()}
     several = _several(summaries)
     jobs, classes = job_table(summaries), list(_rows(summaries, "classes"))
     tables = [jobs] if jobs else []
@@ -52,10 +56,11 @@ def results_tables(summaries: Mapping[str, Summary]) -> list[Table]:
         for row in classes:
             traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts, fairness))
         tables += [traffic, _latency_table(classes, several)]
-    return tables
+    by_size = slowdown_table(results)
+    return [*tables, by_size] if by_size else tables
 
 
-def _several(summaries: Mapping[str, Summary]) -> tuple[str, ...]:
+def _several(summaries: Mapping[str, object]) -> tuple[str, ...]:
     """The column that tells runs apart, if there is one."""
     return ("result",) if len(summaries) > 1 else ()
 
@@ -100,6 +105,34 @@ def _latency_table(classes: Sequence[_Row], several: tuple[str, ...]) -> Table:
                 cells = [number(slowdowns.get(key), ".2f") for key in _QUANTITIES]
                 why = withheld(row.facts, "message")
                 table.add_row(name, "slowdown", *row.label, why or cells[0], *cells[1:])
+        table.add_section()
+    return table
+
+
+def slowdown_table(results: Mapping[str, Result]) -> Table | None:
+    """Slowdowns by the length of messages; none if no class of any result has messages of several lengths.
+
+    Of results whose table `slowdowns` is loaded.
+    """
+    rows = [
+        (row["class"], label, row)
+        for label, result in results.items()
+        if "slowdowns" in result.tables
+        for row in result.tables["slowdowns"].to_pylist()
+        if row["class"] != _TOTAL
+    ]
+    if max(Counter((name, label) for name, label, _ in rows).values(), default=0) < 2:
+        return None
+    rows.sort(key=lambda row: (row[0], row[2]["flits_from"]))
+    table = _table("class", "flits", *_several(results), "messages", *_QUANTITIES.values())
+    table.title, table.title_justify = "slowdown by the length of messages", "left"
+    for name, group in groupby(rows, lambda row: row[0]):
+        for _, label, row in group:
+            first, last = row["flits_from"], row["flits_to"]
+            length = f"{first}" if first == last else f"{first} to {last}"
+            labels = (printable(label),) if len(results) > 1 else ()
+            cells = [number(None if isnan(row[key]) else row[key], ".2f") for key in _QUANTITIES]
+            table.add_row(printable(name), length, *labels, f"{row['messages']:,}", *cells)
         table.add_section()
     return table
 

@@ -5,9 +5,36 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from tailback import console, result_tables
+from tailback.result import Result
+
+
+def results(summaries):
+    """Results without tables, by their names."""
+    return {label: Result("", summary, {}) for label, summary in summaries.items()}
+
+
+def test_slowdowns_are_told_by_length_where_a_class_has_several():
+    def run(rows):
+        keys = ("class", "flits_from", "flits_to", "messages", "mean", "p50", "p99", "p999", "max")
+        table = pa.Table.from_pylist([dict(zip(keys, row, strict=True)) for row in rows])
+        return Result("", {"classes": {"u": {}}}, {"slowdowns": table})
+
+    short, long = ("u", 4, 4, 1234, 1.5, 1.25, 3.0, float("nan"), 9.0), ("u", 16, 31, 7, 2.0, 2.0, *[4.0] * 3)
+    one, two = run([short, ("all", *short[1:])]), run([short, long, ("all", *short[1:])])
+    assert result_tables.slowdown_table({"one": one}) is None
+    table = result_tables.slowdown_table({"one": one, "two": two})
+    assert [list(column.cells) for column in table.columns[:5]] == [
+        ["u", "u", "u"],
+        ["4", "4", "16 to 31"],
+        ["one", "two", "two"],
+        ["1,234", "1,234", "7"],
+        ["1.50", "1.50", "2.00"],
+    ]
+    assert list(table.columns[8].cells)[:2] == ["-", "-"]
 
 
 def _cells(facts: dict[str, Any]) -> dict[str, str]:
@@ -21,7 +48,7 @@ def _cells(facts: dict[str, Any]) -> dict[str, str]:
         **facts,
     }
     summary = {"simulated_ns": 20e6, "jobs": {"train": job}, "classes": {}}
-    (table,) = result_tables.results_tables({"run": summary})
+    (table,) = result_tables.results_tables(results({"run": summary}))
     return {str(column.header): str(next(iter(column.cells))) for column in table.columns}
 
 
@@ -58,7 +85,7 @@ def test_numbers_are_whole_however_narrow_the_terminal_is(command, scenario_file
 def test_side_by_side_every_class_has_a_row_for_each_run_that_has_it():
     of_two = {"hot": {"offered": 0.5}, "victim": {"offered": 0.4, "message_latency_ns": {"mean": 1234.0}}}
     runs = {"none": {"classes": of_two, "stable": False}, "[LHRP]": {"classes": {"victim": {"offered": 0.3}}}}
-    traffic, latencies, *remarks = result_tables.shown(runs)
+    traffic, latencies, *remarks = result_tables.shown(results(runs))
     assert [list(column.cells) for column in traffic.columns[:3]] == [
         ["hot", "victim", "victim"],
         ["none", "none", "[LHRP]"],
@@ -80,7 +107,7 @@ def test_a_latency_without_numbers_is_of_a_network_that_is_saturated_or_only_not
     lacking = {"mean": None, "saturated": True}
     facts = {"offered": 0.5, "accepted": accepted, "packet_latency_ns": lacking}
     summary = {"classes": {"u": facts}, "interrupted": interrupted}
-    _, latencies, *remarks = result_tables.shown({"run": summary})
+    _, latencies, *remarks = result_tables.shown(results({"run": summary}))
     assert list(latencies.columns[2].cells) == ["-", word, "-"]
     assert [told for told in remarks if told.startswith(f"{word}: ")]
     assert not [told for told in remarks if word == "not known" and told.startswith("saturated")]
@@ -90,7 +117,7 @@ def test_a_latency_without_numbers_is_of_a_network_that_is_saturated_or_only_not
 def test_a_mean_that_counts_what_had_not_arrived_is_a_lower_bound(missing, shown):
     facts = {"packet_latency_ns": {"mean": 1234.0, "missing": missing}, "network_latency_ns": {"mean": 9.0}}
     summary = {"simulated_ns": 1e6, "classes": {"hot": facts}}
-    _, table, *_ = result_tables.results_tables({"run": summary})
+    _, table, *_ = result_tables.results_tables(results({"run": summary}))
     means = dict(zip(*(map(str, table.columns[at].cells) for at in (1, 2)), strict=True))
     assert (means["packet"], means["network"]) == (shown, "9.000 ns")
     assert any("≥" in told for told in result_tables.run_remarks(summary)) == bool(missing)
@@ -98,7 +125,9 @@ def test_a_mean_that_counts_what_had_not_arrived_is_a_lower_bound(missing, shown
 
 def test_the_tail_of_a_latency_is_shown_as_far_as_it_is_known():
     times = {"mean": 1.0, "p50": 2.0, "p95": 3.0, "p99": 4.0, "p999": 5.0, "max": 6.0}
-    _, latencies, *_ = result_tables.shown({"run": {"classes": {"u": {"message_latency_ns": times}}}})
+    _, latencies, *_ = result_tables.shown(
+        results({"run": {"classes": {"u": {"message_latency_ns": times}}}})
+    )
     assert [str(column.header) for column in latencies.columns[2:]] == ["mean", "p50", "p99", "p99.9", "max"]
     cells = [list(column.cells)[2] for column in latencies.columns[2:]]
     assert cells == ["1.000 ns", "2.000 ns", "4.000 ns", "5.000 ns", "6.000 ns"]

@@ -1,5 +1,5 @@
 //! CODES_CC and SST_CM in whole runs: who is ordered to throttle, by how much, and for how long.
-use crate::common::{self, column, number, reals, run, run_with};
+use crate::common::{self, column, ints, number, reals, run, run_with};
 use std::collections::BTreeMap;
 use tailback_engine::report::{Column, Output};
 
@@ -14,11 +14,6 @@ fn incast(protocol: &str, rest: &str) -> String {
          destinations = [3]\nload = 1.0\nmessage = \"64 flits\"\nstart = \"5 us\"\nstop = \"105 us\"\nshare = true\n{rest}\n\
          [run]\nwarmup = \"30 us\"\nduration = \"75 us\"\ndrain = \"3 ms\"\n[record]\ncontrol = true\nseries = \"5 us\"\n"
     )
-}
-
-fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
-    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
-    values
 }
 
 /// The rates of an endpoint that were in force in a span of time, with when they began.

@@ -1,17 +1,7 @@
 //! What a result tells of ports, channels, endpoints and ranks, against what the packets of the same run show.
-use crate::common::{self, column, number, reals, run, run_with};
-use tailback_engine::report::{Column, Output};
+use crate::common::{self, ints, number, reals, run, run_with, words};
+use tailback_engine::report::Output;
 use tailback_engine::run;
-
-fn texts<'a>(output: &'a Output, table: &str, name: &str) -> &'a [String] {
-    let Column::Text(values) = column(output, table, name) else { panic!("{name} holds no words") };
-    values
-}
-
-fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
-    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
-    values
-}
 
 /// A network of channels of 5 ns and packets of four flits of 1 ns.
 fn small(network: &str, protocol: &str, rest: &str) -> String {
@@ -113,7 +103,7 @@ fn a_source_holds_what_was_refused_until_it_is_sent_again() {
 fn held_at_most(output: &Output, source: u32) -> u32 {
     let table = "packets";
     let [kinds, classes, from, to] =
-        ["kind", "traffic_class", "from", "to"].map(|name| texts(output, table, name));
+        ["kind", "traffic_class", "from", "to"].map(|name| words(output, table, name));
     let [messages, sequences] = ["message", "sequence"].map(|name| ints(output, table, name));
     let [starts, tails] = ["start_ns", "tail_ns"].map(|name| reals(output, table, name));
     let own = format!("endpoint {source}");
@@ -153,7 +143,7 @@ fn a_send_is_complete_when_its_last_flit_has_left_in_whatever_order_they_went() 
          [run]\nwarmup = \"0 us\"\nduration = \"100 us\"\n[record]\npackets = true\n",
     );
     let output = run_with(&text, &[]);
-    let [from, kinds] = ["from", "kind"].map(|name| texts(&output, "packets", name));
+    let [from, kinds] = ["from", "kind"].map(|name| words(&output, "packets", name));
     let [starts, sequences] = [
         reals(&output, "packets", "start_ns").to_vec(),
         ints(&output, "packets", "sequence").iter().map(|&n| n as f64).collect(),
@@ -180,7 +170,7 @@ fn packets_that_switches_make_go_minimally() {
                 message = \"40 flits\"\n[run]\nwarmup = \"0 us\"\nduration = \"20 us\"\n[record]\npackets = true\n";
     let output = run(text);
     let mut channels = std::collections::BTreeMap::<_, u32>::new();
-    for (row, kind) in texts(&output, "packets", "kind").iter().enumerate() {
+    for (row, kind) in words(&output, "packets", "kind").iter().enumerate() {
         if kind == "nack" {
             let of = |name| ints(&output, "packets", name)[row];
             *channels.entry((of("destination"), of("message"), of("sequence"))).or_default() += 1;

@@ -28,11 +28,6 @@ fn phased(routing: &str, protocol: &str, job: &str, overrides: &[(&str, &str)]) 
     run_with(&text(routing, protocol, job), overrides)
 }
 
-fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
-    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
-    values
-}
-
 /// The switches know of no flow any more.
 fn nothing_is_left(output: &Output) {
     let left = &output.summary["flow_routes"]["left_at_the_end"];

@@ -97,6 +97,27 @@ fn close(one: f64, other: f64) {
     assert!((one - other).abs() < 1e-9, "{one} is not {other}");
 }
 
+/// Of classes together, the loads that they offer add up; one that is sent once offers none.
+#[test]
+fn channel_loads_of_all_classes_add_up() {
+    let traffic = "[[traffic]]\nname = \"a\"\npattern = \"list\"\npairs = [[0, 1], [2, 3]]\nload = 0.6\nshare = true\n\
+        [[traffic]]\nname = \"b\"\npattern = \"list\"\npairs = [[2, 1]]\nload = 0.3\nshare = true\n\
+        [[traffic]]\nname = \"c\"\npattern = \"list\"\npairs = [[3, 1]]\nprocess = \"one-shot\"\nshare = true\n";
+    let text = |traffic: &str| {
+        file("kind = \"single-switch\"\nendpoints = 4", "kind = \"minimal\"", "kind = \"none\"", traffic)
+    };
+    let facts = load(&read(&text(traffic))).unwrap();
+    let offered = &facts["offered"][0];
+    assert!(offered["bottleneck"].as_str().unwrap().ends_with("to endpoint 1"), "{facts}");
+    close(offered["load_of_bottleneck"].as_f64().unwrap(), 0.9);
+    close(offered["all_loads_times_at_most"].as_f64().unwrap(), 1.0 / 0.9);
+    let rows = facts["channel_loads"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["traffic"] == "all, as offered").unwrap();
+    close(row["load_mean"].as_f64().unwrap(), (0.9 + 0.6) / 4.0);
+    let once = load(&read(&text(&traffic[traffic.find("[[traffic]]\nname = \"c\"").unwrap()..]))).unwrap();
+    assert_eq!(once["offered"].as_array().unwrap().len(), 0);
+}
+
 #[test]
 fn channel_loads_are_those_of_the_closed_forms() {
     // A ring of k: k/8 of uniform traffic on every channel (a tie at k/2 goes either way); tornado, k/2 − 1 hops one way.

@@ -1,17 +1,6 @@
 //! Several flows between two endpoints: each has a send queue, a window and a hash of its own.
 use crate::common::*;
 use std::collections::{BTreeMap, BTreeSet};
-use tailback_engine::report::{Column, Output};
-
-fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
-    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
-    values
-}
-
-fn words<'a>(output: &'a Output, table: &str, name: &str) -> &'a [String] {
-    let Column::Text(values) = column(output, table, name) else { panic!("{name} holds no words") };
-    values
-}
 
 /// By queue pair, the switches that the messages from one endpoint to another come to from their first.
 fn seconds(queue_pairs: u32) -> BTreeMap<i64, BTreeSet<String>> {

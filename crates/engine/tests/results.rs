@@ -9,11 +9,6 @@ fn one(protocol: &str, rest: &str) -> Output {
     run(&file(SIX, "kind = \"minimal\"", protocol, rest))
 }
 
-fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
-    let Column::Int(values) = column(output, table, name) else { panic!("{name}") };
-    values
-}
-
 #[test]
 fn stable_is_told_by_what_is_accepted() {
     for (load, stable) in [(0.3, true), (0.8, false)] {
@@ -325,6 +320,40 @@ fn slowdown_is_over_the_empty_network() {
     // What was created before the window does not count.
     let later = one("kind = \"none\"", &text("1 us"));
     assert!(later.summary["classes"]["t"]["message_slowdown"]["mean"].is_null());
+}
+
+/// Of two lengths each has its slowdowns; of many, those from a power of two to the next are together.
+#[test]
+fn slowdowns_are_told_by_length() {
+    let text = |message: &str| {
+        format!(
+            "{NO_ACKS}[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.3\nmessage = {message}\n\
+             [run]\nwarmup = \"5 us\"\nduration = \"40 us\"\n[record]\nmessages = true\n"
+        )
+    };
+    let output = one(
+        "kind = \"none\"",
+        &text("{ sizes = [\"4 flits\", \"50 flits\"], shares = [0.5, 0.5], by = \"messages\" }"),
+    );
+    assert_eq!(ints(&output, "slowdowns", "flits_from"), [4, 50, 4, 50]);
+    assert_eq!(ints(&output, "slowdowns", "flits_to"), [4, 50, 4, 50]);
+    let created = reals(&output, "messages", "created_ns").iter();
+    let took =
+        reals(&output, "messages", "latency_ns").iter().zip(reals(&output, "messages", "zero_load_ns"));
+    let all = created.zip(ints(&output, "messages", "flits")).zip(took);
+    let mut short: Vec<f64> = all
+        .filter(|((created, flits), _)| **flits == 4 && (5_000.0..45_000.0).contains(*created))
+        .map(|(_, (took, empty))| took / empty)
+        .collect();
+    short.sort_by(f64::total_cmp);
+    let first = |name: &str| reals(&output, "slowdowns", name)[0];
+    assert_eq!(ints(&output, "slowdowns", "messages")[0], short.len() as i64);
+    assert!((first("mean") - short.iter().sum::<f64>() / short.len() as f64).abs() < 1e-9);
+    let rank = |share: f64| short[(share * short.len() as f64).ceil() as usize - 1];
+    assert_eq!([first("p50"), first("p99"), first("max")], [rank(0.5), rank(0.99), short[short.len() - 1]]);
+    let output = one("kind = \"none\"", &text("{ from = \"1 flit\", to = \"40 flits\", step = \"1 flit\" }"));
+    assert_eq!(ints(&output, "slowdowns", "flits_from")[..6], [1, 2, 4, 8, 16, 32]);
+    assert_eq!(ints(&output, "slowdowns", "flits_to")[..6], [1, 3, 7, 15, 31, 63]);
 }
 
 /// Links of half the host's rate, over four of which packets spread, or all go over one: the least that the channels allow is the time

@@ -1,12 +1,7 @@
 //! The parameters of congestion controls, and who acts on what.
 use crate::common::*;
 use std::collections::BTreeSet;
-use tailback_engine::report::{Column, Output};
-
-fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
-    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
-    values
-}
+use tailback_engine::report::Column;
 
 /// Seven of nine endpoints send to the other two, until 3 us.
 const HOT: &str = "[switch]\nkind = \"cioq\"\ninput_buffer = \"20 packets\"\n[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 7\n\

@@ -104,7 +104,7 @@ def _kept(done: Done, place: Place | None) -> Done:
 
 def show(done: Done) -> None:
     """Prints the tables of a result, and where it is kept."""
-    console.print_whole(result_tables.shown({str(done.folder): done.result.summary}))
+    console.print_whole(result_tables.shown({str(done.folder): done.result}))
     if done.folder is not None:
         console.print_lines([f"result in {done.folder}"])
 

@@ -49,13 +49,12 @@ def show(
             return
         if against is not None:
             raise mistake("--against is for sweeps", "several results are shown side by side without it")
-        results = inputs.results(list(dict.fromkeys(directories)), tables=())
+        results = inputs.results(list(dict.fromkeys(directories)), tables=("slowdowns",))
         differ = compared.differences({label: result.scenario for label, result in results.items()})
-    summaries = {label: result.summary for label, result in results.items()}
     if as_json:
-        console.print_json(summaries)
+        console.print_json({label: result.summary for label, result in results.items()})
     else:
-        console.print_whole(result_tables.shown(summaries))
+        console.print_whole(result_tables.shown(results))
         console.print_lines(map(console.printable, differ))
 
 

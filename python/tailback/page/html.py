@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from rich.table import Table
 
 from tailback import result_tables
+from tailback.result import Result
 
 BEGINNING = "<!doctype html>"
 """How every page begins."""
@@ -40,14 +41,14 @@ def page(title: str, numbers: str, remarks: str, controls: str, figure: str, leg
     return "\n".join(part for part in parts if part)
 
 
-def numbers(summaries: Mapping[str, result_tables.Summary]) -> str:
+def numbers(results: Mapping[str, Result]) -> str:
     """The tables of `tailback show`, and what it says beside them."""
     parts = [
         '<div class="wide" role="region" tabindex="0" aria-label="numbers of the '
         f'{" and ".join(str(column.header) for column in table.columns[:2])}">{_table(table)}</div>'
-        for table in result_tables.results_tables(summaries)
+        for table in result_tables.results_tables(results)
     ]
-    told = "".join(f"<li>{escape(remark)}</li>" for remark in result_tables.results_remarks(summaries))
+    told = "".join(f"<li>{escape(remark)}</li>" for remark in result_tables.results_remarks(results))
     return "\n".join([*parts, f"<ul>{told}</ul>" if told else ""])
 
 

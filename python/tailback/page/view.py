@@ -56,7 +56,7 @@ def page(results: Results) -> str:
     drawn.update_layout(showlegend=False)  # HTML's takes no room from the figure
     return html.page(
         title=" and ".join(dict.fromkeys(result.name or "a run" for result in labelled.values())),
-        numbers=html.numbers({label: result.summary for label, result in labelled.items()}),
+        numbers=html.numbers(labelled),
         remarks=" ".join(_remarks(labelled)),
         controls=html.controls([frame.name for frame in drawn.frames], end_us(labelled)),
         figure=drawn.to_html(

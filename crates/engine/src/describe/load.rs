@@ -22,8 +22,8 @@ struct Loads {
 /// Packets for one destination in a switch: where they are, and their part of the traffic.
 type Packets = ((u32, Option<u16>, Route), f64);
 
-/// For each class of traffic: the throughput bound, the bottleneck, and the loads by link class. Data packets alone count,
-/// and each class alone.
+/// For each class of traffic alone, at full load: the throughput bound, the bottleneck, and the loads by link class; and what all of
+/// them together load channels with that offer a load. Data packets alone count.
 ///
 /// # Errors
 ///
@@ -31,24 +31,59 @@ type Packets = ((u32, Option<u16>, Route), f64);
 pub fn linear(plan: &Plan) -> Result<Value, String> {
     let mut bounds = Vec::new();
     let mut rows = Vec::new();
+    let mut tell = |name: &str, loads: &Loads| {
+        rows.extend(loads.by_class(plan).into_iter().map(|(link, channels, mean, max)| {
+            json!({ "traffic": name, "link_class": link, "channels": channels, "load_mean": mean, "load_max": max })
+        }));
+    };
+    let mut together: Option<Loads> = None;
     for traffic in &plan.traffic {
         let class = traffic.class();
         let loads = Loads::new(plan, &*class.destinations)?;
-        let (bound, bottleneck, most) = loads.bottleneck(plan);
+        let (most, bottleneck) = loads.bottleneck(plan);
         bounds.push(json!({
             "traffic": class.name,
-            "throughput_bound": bound,
+            "throughput_bound": rounded((1.0 / most).min(1.0)),
             "bottleneck": bottleneck,
-            "load_of_bottleneck": most,
+            "load_of_bottleneck": rounded(most),
         }));
-        rows.extend(loads.by_class(plan).into_iter().map(|(link, channels, mean, max)| {
-            json!({ "traffic": class.name, "link_class": link, "channels": channels, "load_mean": mean, "load_max": max })
+        tell(&class.name, &loads);
+        if class.load_per_source > 0.0 {
+            together.get_or_insert_with(|| loads.none()).add(&loads, class.load_per_source);
+        }
+    }
+    let mut offered = Vec::new();
+    if let Some(together) = together {
+        tell(OFFERED, &together);
+        let (most, bottleneck) = together.bottleneck(plan);
+        offered.push(json!({
+            "bottleneck": bottleneck,
+            "load_of_bottleneck": rounded(most),
+            "all_loads_times_at_most": rounded(1.0 / most),
         }));
     }
-    Ok(json!({ "bounds": bounds, "channel_loads": rows }))
+    Ok(json!({ "bounds": bounds, "offered": offered, "channel_loads": rows }))
+}
+
+/// What the loads of all classes together are called.
+const OFFERED: &str = "all, as offered";
+
+/// A sum of many fractions without what their rounding left.
+fn rounded(value: f64) -> f64 {
+    (value * 1e12).round() / 1e12
 }
 
 impl Loads {
+    /// The channels of the same network without loads.
+    fn none(&self) -> Self {
+        Self { channels: vec![0.0; self.channels.len()], first: self.first.clone() }
+    }
+
+    /// Adds so many times other loads.
+    fn add(&mut self, other: &Self, times: f64) {
+        self.channels.iter_mut().zip(&other.channels).for_each(|(mine, theirs)| *mine += times * theirs);
+    }
+
     fn new(plan: &Plan, destinations: &dyn Destinations) -> Result<Self, String> {
         if plan.router.hashes() {
             return Err(HASHES.to_string());
@@ -112,8 +147,8 @@ impl Loads {
         }
     }
 
-    /// The greatest load of a source that no channel is overloaded by, the channel that bounds it, and its load.
-    fn bottleneck(&self, plan: &Plan) -> (f64, String, f64) {
+    /// The load of the most loaded channel, and its name.
+    fn bottleneck(&self, plan: &Plan) -> (f64, String) {
         let mut most = (0.0, 0);
         for (at, &load) in self.channels.iter().enumerate() {
             // Equal but for rounding: the first.
@@ -123,10 +158,7 @@ impl Loads {
         }
         let switch = self.first.partition_point(|&first| first <= most.1) - 1;
         let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
-        let name = plan.graph.channel(switch as u32, (most.1 - self.first[switch]) as u16, &names);
-        // Sums of many fractions are off by their rounding.
-        let rounded = |value: f64| (value * 1e12).round() / 1e12;
-        (rounded((1.0 / most.0).min(1.0)), name, rounded(most.0))
+        (most.0, plan.graph.channel(switch as u32, (most.1 - self.first[switch]) as u16, &names))
     }
 
     /// Link class ("ejection" for the channels to endpoints), its channels, and their mean and greatest load.

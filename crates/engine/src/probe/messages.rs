@@ -1,14 +1,10 @@
 //! Every message that arrived: where from, where to, how long, when, and how much later than in the empty network.
-use super::class::rank;
-use super::summary::{Class, Measured};
+use super::summary::Measured;
 use crate::core::Tick;
 use crate::core::packet::{Packet, Tag};
 use crate::report::{Column, Table};
 use crate::scenario::Scenario;
 use crate::zero_load::{Guides, ZeroLoad};
-
-/// What is told of slowdowns.
-pub(super) const SLOWDOWNS: [&str; 6] = ["mean", "p50", "p95", "p99", "p999", "max"];
 
 /// A message of which the last packet has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,35 +98,17 @@ impl Messages {
         Table { name: "messages", columns }
     }
 
-    /// The slowdowns of the data messages created in a window, in ascending order, by class; the last of the classes is that of all.
-    pub(super) fn slowdowns(&self, classes: usize, window: (Tick, Tick)) -> Vec<Vec<f64>> {
+    /// Length in flits and slowdown of the data messages created in a window, by class; the last of the classes is that of all.
+    pub(super) fn slowdowns(&self, classes: usize, window: (Tick, Tick)) -> Vec<Vec<(u32, f64)>> {
         let mut lists = vec![Vec::new(); classes];
         let inside = |told: &&Row| told.is_data && window.0 <= told.of.born && told.of.born < window.1;
         for told in self.all.iter().filter(inside) {
             if let Some(empty) = told.empty {
-                let slowdown = told.of.latency() as f64 / empty as f64;
-                lists[usize::from(told.of.class)].push(slowdown);
-                lists[classes - 1].push(slowdown);
+                let one = (told.of.flits, told.of.latency() as f64 / empty as f64);
+                lists[usize::from(told.of.class)].push(one);
+                lists[classes - 1].push(one);
             }
         }
-        lists.iter_mut().for_each(|list| list.sort_unstable_by(f64::total_cmp));
         lists
-    }
-}
-
-impl Class {
-    /// Mean, quantiles and largest of the slowdowns: no mean if a message never arrived, no quantile that is one of these or the largest;
-    /// none at all if over 1 % never arrived.
-    pub(super) fn slowdown_values(&self) -> [Option<f64>; 6] {
-        let (all, missing) = (&self.slowdowns, self.probe.latency[2].missing());
-        if all.is_empty() || self.saturated[2] {
-            return [None; 6];
-        }
-        // The least that this share of all does not exceed.
-        let at =
-            |share| all.get((rank(share, all.len() as u64 + missing)?.ceil() as usize).max(1) - 1).copied();
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        let mean = (missing == 0).then_some(mean);
-        [mean, at(0.5), at(0.95), at(0.99), at(0.999), all.last().copied()]
     }
 }

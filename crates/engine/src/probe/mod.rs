@@ -8,6 +8,7 @@ pub mod loads;
 mod messages;
 mod pairs;
 pub mod phases;
+mod slowdowns;
 mod sources;
 pub mod summary;
 mod tables;

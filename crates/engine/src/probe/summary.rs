@@ -1,6 +1,7 @@
 //! From the counters of a run to its summary and tables.
 use super::batches::Growth;
-use super::messages::{Messages, SLOWDOWNS};
+use super::messages::Messages;
+use super::slowdowns::{self, SLOWDOWNS};
 use super::{ClassProbe, LATENCIES, Latency, Probe, control, jobs, pairs};
 use crate::core::Tick;
 use crate::core::circuits::Count;
@@ -51,8 +52,8 @@ pub(super) struct Class {
     /// The part of the window that they refer to: its start and its length.
     pub from: Tick,
     pub time: Tick,
-    /// How many times as long as in the empty network the messages of the window took, in ascending order, if recorded.
-    pub slowdowns: Vec<f64>,
+    /// Of the messages of the window, the flits and how many times as long as in the empty network each took, if recorded.
+    pub slowdowns: Vec<(u32, f64)>,
     /// Of each kind of latency, whether it has no numbers, since too much of what was due never arrived.
     pub saturated: [bool; LATENCIES.len()],
 }
@@ -114,6 +115,7 @@ impl Measured<'_> {
         }
         if let Some(messages) = messages {
             tables.push(messages.table(&self, &names));
+            tables.push(slowdowns::table(&classes));
         }
         Output { summary: self.summary(&classes), tables, interrupted: self.interrupted }
     }

@@ -1,5 +1,5 @@
 //! The tables of a run, but for those of jobs and congestion control.
-use super::messages::SLOWDOWNS;
+use super::slowdowns::SLOWDOWNS;
 use super::sources::SHARES;
 use super::summary::{Class, Measured, QUANTITIES};
 use super::{Bin, ClassProbe, LATENCIES};

@@ -255,6 +255,18 @@ pub fn column<'a>(output: &'a Output, table: &str, name: &str) -> &'a Column {
     &table.columns.iter().find(|(other, _)| other == name).unwrap_or_else(|| panic!("no column {name}")).1
 }
 
+/// A column of whole numbers.
+pub fn ints<'a>(output: &'a Output, table: &str, name: &str) -> &'a [i64] {
+    let Column::Int(values) = column(output, table, name) else { panic!("{name} holds no whole numbers") };
+    values
+}
+
+/// A column of words.
+pub fn words<'a>(output: &'a Output, table: &str, name: &str) -> &'a [String] {
+    let Column::Text(values) = column(output, table, name) else { panic!("{name} holds no words") };
+    values
+}
+
 /// A column of real numbers.
 pub fn reals<'a>(output: &'a Output, table: &str, name: &str) -> &'a [f64] {
     let Column::Real(values) = column(output, table, name) else { panic!("{name} holds no real numbers") };
