@@ -142,11 +142,9 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
             colour = style.line(number)["color"] if len(runs) > 1 else "black"
             below.plot(times, counts, drawstyle="steps-post", color=colour)
         style.logarithmic(above, "y")
-        towards = [to for _, _, result in runs for to in distinct(recorded(result, "rates"), "destination")]
-        what = (
-            "least rate allowed\ntowards a destination" if any(to >= 0 for to in towards) else "allowed rate"
+        above.set_ylabel(
+            f"{_whose([recorded(result, 'rates') for _, _, result in runs])}\n[part of the channel]"
         )
-        above.set_ylabel(f"{what}\n[part of the channel]")
         below.set_ylabel("throttled endpoints")
         below.yaxis.set_major_locator(MaxNLocator(integer=True))
         below.set_ylim(bottom=0)
@@ -157,12 +155,21 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
     return figure
 
 
+def _whose(tables: list[Any]) -> str:
+    """What has the rates that are drawn."""
+    if not any(to >= 0 for table in tables for to in distinct(table, "destination")):
+        return "allowed rate"
+    named = [table for table in tables if "queue_pair" in table.column_names]
+    several = any(pair > 0 for table in named for pair in distinct(table, "queue_pair"))
+    return f"least rate allowed\n{'of a queue pair' if several else 'towards a destination'}"
+
+
 def rate_steps(table: Any, endpoint: int, end: float) -> tuple[Numbers, Numbers]:
-    """Times in us and the rate from each on: of the endpoint, or the least towards any destination."""
+    """Times in us and the rate from each on: of the endpoint, or the least of any queue pair."""
     own = only(table, "endpoint", endpoint).sort_by("time_ns")
     times, rates, current = [0.0], [1.0], {}
     for row in own.to_pylist():
-        current[row["destination"], row["queue_pair"]] = row["rate"]
+        current[row["destination"], row.get("queue_pair")] = row["rate"]
         times.append(row["time_ns"] / 1e3)
         rates.append(min(current.values()))
     return np.array([*times, end]), np.array([*rates, rates[-1]])
@@ -179,11 +186,11 @@ def _longest(table: Any, end: float) -> list[int]:
 
 def _throttled(table: Any, end: float) -> tuple[Numbers, Numbers]:
     """How many endpoints are throttled, over time in us."""
-    current: dict[tuple[int, int, int], float] = {}
+    current: dict[tuple[int, int, int | None], float] = {}
     held: dict[int, int] = {}
     times, counts = [0.0], [0]
     for row in table.sort_by("time_ns").to_pylist():
-        key = (row["endpoint"], row["destination"], row["queue_pair"])
+        key = (row["endpoint"], row["destination"], row.get("queue_pair"))
         before, after = current.get(key, 1.0) < 1, row["rate"] < 1
         current[key] = row["rate"]
         held[key[0]] = held.get(key[0], 0) + after - before

@@ -45,7 +45,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "ports": ("link_class", "active_ns", "stalled_ns", "idle_ns"),
     "queues": ("time_ns", "switch", "port", "flits"),
     "ranks": (),
-    "rates": ("time_ns", "endpoint", "destination", "queue_pair", "rate"),
+    "rates": ("time_ns", "endpoint", "destination", "rate"),
     "series": (
         "class",
         "time_ns",

@@ -11,7 +11,6 @@ Times are whole picoseconds.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -23,7 +22,7 @@ from reference_channel import Channel, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_dragonfly_others import OTHERS
 from reference_dragonfly_ways import KINDS
-from reference_hash import Chance, Label, at_source, at_source_in_turn, of_made, on_arrival
+from reference_hash import Chance, Label, at_source, at_source_in_turn, first_pair, of_made, on_arrival
 from reference_kns import ByLines
 from reference_nodes import Endpoint, Node
 from reference_queueing import lanes, queue_count, queue_of
@@ -69,12 +68,9 @@ class Simulation:
             if case.dragonfly is not None:
                 one.sort_ports(case.dragonfly.order_of_ports(one.number))
             one.connect()
-        turns = Counter[tuple[int, int, int]]()
-        for message in sorted(case.messages, key=lambda message: case.rounded(message.start)):
-            source = self.endpoints[message.source]
-            key = message.source, message.destination, message.priority
-            paired = replace(message, pair=turns[key] % case.queue_pairs)
-            turns[key] += 1
+        for number, message in enumerate(case.messages):  # each is a class of its own
+            source, ends = self.endpoints[message.source], (message.source, message.destination)
+            paired = replace(message, pair=first_pair(number, 0, *ends, case.queue_pairs))
             self.at(case.rounded(message.start), source, partial(source.create, paired))
 
     def _routing(self) -> Routing:

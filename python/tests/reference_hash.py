@@ -114,6 +114,11 @@ def of_flow(switch: int, source: int, destination: int, pair: int = 0) -> Chance
     return Chance(mixed(mixed(SEED, switch), mixed(flow, pair) if pair else flow))
 
 
+def first_pair(kind: int, first: int, source: int, destination: int, count: int) -> int:
+    """The queue pair, of so many from the first on, that the first message of a class takes."""
+    return first + below(mixed(SEED, mixed(kind << 32 | first, source << 32 | destination)), count)
+
+
 def ahead_of(switch: int, destination: int) -> Chance:
     """What is taken for granted of a packet before it comes to a switch."""
     return Chance(mixed(switch << 32 | destination, SEED))

@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import ceil
+from typing import NamedTuple
 
 from reference import Simulation
 from reference_case import ANY, DATA, Case, Job, Message, Op, Turn
+from reference_hash import first_pair
 from reference_nodes import Channel, Endpoint, Node, Packet
 
 Action = Callable[[], object]
@@ -35,6 +37,14 @@ class Sent:
     flits: int
 
 
+class Pairs(NamedTuple):
+    """The queue pairs between two ranks of a job by its number, and whether a message takes its turn."""
+
+    job: int
+    count: int
+    takes_turn: bool
+
+
 class Host(Endpoint):
     """An endpoint that tells when a message has left, and when it has come."""
 
@@ -42,14 +52,15 @@ class Host(Endpoint):
         super().__init__(sim, name)
         self.sending: dict[int, tuple[int, Action, Action]] = {}
         self.taken = Counter[tuple[int, int]]()
-        self.turns = Counter[tuple[int, int]]()  # by destination and first queue pair
+        self.turns = Counter[tuple[int, int, int]]()  # of messages: job, destination and first queue pair
 
-    def transfer(self, message: Message, pairs: int, left: Action, come: Action) -> None:
-        """Hands over a message, which takes one of so many queue pairs, from its own on."""
+    def transfer(self, message: Message, pairs: Pairs, left: Action, come: Action) -> None:
+        """Hands over a message, which goes in one of some queue pairs from its own on."""
         self.sending[self.messages] = message.flits, left, come
-        key = message.destination, message.pair
-        self.create(replace(message, pair=message.pair + self.turns[key] % pairs))
-        self.turns[key] += 1
+        first, key = message.pair, (pairs.job, message.destination, message.pair)
+        begin = first_pair(pairs.job, first, message.source, message.destination, pairs.count) - first
+        self.create(replace(message, pair=first + (begin + self.turns[key]) % pairs.count))
+        self.turns[key] += pairs.takes_turn
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         super().send(channel, packet, vc, now)
@@ -150,7 +161,7 @@ class Rank:
         self.sent[turn] += 1
 
         def data(come: Action) -> None:
-            self.transfer(peer, op.amount, come, partial(self.finish, at))
+            self.transfer(peer, op.amount, come, partial(self.finish, at), takes_turn=True)
 
         def answer(receive: int) -> None:
             clear = partial(self.after, mpi.delay, partial(data, partial(peer.finish, receive)))
@@ -164,7 +175,9 @@ class Rank:
             asked = partial(arrive, (self.number, op.tag, answer))
             self.after(mpi.delay, partial(self.transfer, peer, mpi.control, asked))
 
-    def transfer(self, peer: Rank, size: int, come: Action, left: Action = int) -> None:
+    def transfer(
+        self, peer: Rank, size: int, come: Action, left: Action = int, *, takes_turn: bool = False
+    ) -> None:
         """Hands a message to the network, or to a rank of the same endpoint."""
         if peer.host is self.host:
             mpi, begin = self.job.mpi, max(self.copied, self.world.now)
@@ -177,9 +190,9 @@ class Rank:
         ends = self.job.endpoints[self.number], self.job.endpoints[peer.number]
         row = Sent(start, *ends, flits)
         came = partial(self.world.came, row, come)
-        pairs = self.job.queue_pairs
+        pairs = Pairs(list(self.world.ranks).index(self.job), self.job.queue_pairs, takes_turn)
         seats = self.number % self.job.each * self.job.each + peer.number % self.job.each
-        message = Message(*ends, flits, start, pair=seats * pairs)
+        message = Message(*ends, flits, start, pair=seats * pairs.count)
         self.after(start - now, partial(self.host.transfer, message, pairs, left, came))
 
     def arrive(self, turn: Turn, number: int, letter: Letter) -> None:

@@ -133,6 +133,8 @@ def paired_case(name: str, seed: int) -> Case:
     draw = random.Random(f"paired {name} {seed}")
     makers = [protocol_case, protocol_case, network_case]
     case = draw.choice([*makers, graded_case] if name in GRADED else makers)(name, seed)
+    if isinstance(case.protocol, Srp):
+        case = replace(case, protocol=replace(case.protocol, variant=draw.choice(["default", *COPYING])))
     return replace(case, queue_pairs=draw.choice([2, 3, 5]))
 
 

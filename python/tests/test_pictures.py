@@ -202,13 +202,19 @@ def test_without_snapshots_the_map_says_what_to_record(throttled):
 
 
 @pytest.mark.parametrize(
-    ("to", "told"), [([], "allowed"), ([-1], "allowed"), ([-1, 0], "least rate allowed")]
+    ("to", "pairs", "told"),
+    [
+        ([], [], "allowed"),
+        ([-1], [-1], "allowed"),
+        ([-1, 0], [-1, 0], "least rate allowed\ntowards a destination"),
+        ([0, 0], [0, 1], "least rate allowed\nof a queue pair"),
+    ],
 )
-def test_a_rate_towards_destinations_is_told_to_be_the_least(throttled, to, told):
+def test_of_several_rates_the_least_is_drawn_and_said_to_be(throttled, to, pairs, told):
     one = {
         "endpoint": [0] * len(to),
         "destination": to,
-        "queue_pair": to,
+        "queue_pair": pairs,
         "time_ns": [1.0] * len(to),
         "rate": [0.5] * len(to),
     }

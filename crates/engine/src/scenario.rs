@@ -109,7 +109,7 @@ impl Default for Endpoint {
 /// How an endpoint queues its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SendQueues {
-    /// One queue per destination, served round robin.
+    /// One queue per destination and queue pair, served round robin.
     #[serde(rename = "per destination")]
     PerDestination,
     /// One first-in first-out queue.
@@ -162,8 +162,8 @@ pub struct Traffic {
     /// The data of each priority has buffers of its own (virtual channels) and send queues of its own.
     #[serde(default)]
     pub priority: u8,
-    /// Flows from each source to each of its destinations, which its messages take in turn. Each has a send queue and a window or a rate of
-    /// its own, and a way of its own where the routing hashes flows.
+    /// Flows from each source to each of its destinations, which its messages take in turn, from a random one on. Each has a send queue and a
+    /// window or a rate of its own, under most congestion controls, and a way of its own where the routing hashes flows.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub queue_pairs: u32,

@@ -118,13 +118,20 @@ fn threads_and_partitions_do_not_change_what_priorities_do() {
 
 #[test]
 fn threads_and_partitions_do_not_change_what_queue_pairs_do() {
-    let [busy, mingled] = [BUSY, MINGLED].map(|rest| rest.replace("message =", "queue_pairs = 3\nmessage ="));
+    let [busy, mingled] = [BUSY, MINGLED].map(|rest| {
+        let several = rest.replace("message =", "queue_pairs = 3\nmessage =");
+        assert!(several.matches("queue_pairs").count() > 1);
+        several.replacen("queue_pairs = 3", "queue_pairs = 5", 1)
+    });
+    let job = "[[job]]\nname = \"job\"\nworkload = \"alltoall\"\nmessage = \"20 kB\"\nranks = 4\nranks_per_endpoint = 2\n\
+               queue_pairs = 2\nshare = true\n";
+    let mingled = format!("{job}{mingled}");
     for (turn, (network, routing)) in routed_at_once(FEW_NETWORKS).into_iter().enumerate() {
         let protocols = PROTOCOLS.iter().filter(|protocol| takes_queue_pairs(protocol));
-        for (at, protocol) in protocols.enumerate().skip(turn % 7).step_by(7) {
+        for (at, protocol) in protocols.enumerate().skip(turn % 5).step_by(5) {
             let switch = KINDS[(turn + at) % KINDS.len()];
-            let rest = if at % 2 == 0 { &mingled } else { &busy };
-            same_however_it_is_cut(network, &routing, protocol, switch, rest, cut(turn + at / 7));
+            let rest = if (turn + at) % 2 == 0 { &mingled } else { &busy };
+            same_however_it_is_cut(network, &routing, protocol, switch, rest, cut(turn + at / 5));
         }
     }
 }

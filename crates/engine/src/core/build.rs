@@ -1,12 +1,11 @@
 //! From a scenario to the plan of its run.
 use super::cut::shares;
+use super::flow::flows_max;
 use super::ground::Ground;
 use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
 };
-use super::packet::FLOWS_MAX;
 use super::plan::{Flows, LinkPlan, Plan, TrafficClass, VCS_MAX, VirtualChannels};
-use crate::nic::flows_max;
 use crate::problem::Problem;
 use crate::queueing::Assignment;
 use crate::routing::Router;
@@ -81,6 +80,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         interleave: scenario.packet.interleave,
         drain_time: ground.drained(wires[0].rate),
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
+        queues_by_flow: scenario.endpoint.queues != SendQueues::Fifo
+            && scenario.congestion_control.scheme().knows_flows(),
         noting: scenario.congestion_control.scheme().words() || circuits,
         circuits,
         told,
@@ -89,7 +90,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         scale,
         grade_of: scenario.given_priorities().map(|own| grade(&priorities, own)).collect(),
         flows: flows(scenario, circuits),
-        flows_max: flows_max(graph.endpoints.len() as u32).min(FLOWS_MAX),
+        flows_max: flows_max(graph.endpoints.len() as u32),
         jobs,
         seed: scenario.run.seed,
         window,

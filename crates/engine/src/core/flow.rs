@@ -1,6 +1,6 @@
 //! A flow: what goes from one endpoint to another under one number. Routings that hash keep it on one way.
 use super::circuits::{chance, connection};
-use super::packet::{Cold, Hot};
+use super::packet::{Cold, FLOWS_MAX, Hot};
 use crate::rng::{mix, scale};
 
 /// A flow, as its packets name it.
@@ -16,6 +16,14 @@ pub struct Flow {
 
 /// Bits of an endpoint in the word of a flow.
 const ENDPOINT: u32 = 26;
+
+/// Bits of a destination and the number of a flow for it, together.
+pub const PLACE: u32 = 29;
+
+/// Most flows between two endpoints of a network: as many as a packet can name, and as have places.
+pub fn flows_max(endpoints: u32) -> u32 {
+    FLOWS_MAX.min(((1 << PLACE) - 1) / endpoints.max(1))
+}
 
 impl Flow {
     /// The flow of a packet.

@@ -253,6 +253,8 @@ pub struct Plan {
     pub drain_time: Vec<u32>,
     /// Endpoints have one first-in first-out queue for all destinations.
     pub fifo: bool,
+    /// Whether flows between two endpoints have a send queue each.
+    pub queues_by_flow: bool,
     /// Packets carry words of the protocol.
     pub noting: bool,
     /// Flows are announced to the switches on their way, before their data and behind them.

@@ -117,6 +117,7 @@ pub fn table(plan: &Plan, mut steps: Vec<Step>) -> Table {
         ("granted_ns".into(), real(&time)),
         ("source".into(), int(&|step| step.packet.cold.src)),
         ("destination".into(), int(&|step| step.packet.hot.dst)),
+        ("queue_pair".into(), int(&|step| step.packet.cold.flow().into())),
         ("message".into(), int(&|step| step.packet.cold.message)),
         ("sequence".into(), int(&|step| step.packet.cold.sequence())),
         ("flits".into(), int(&|step| step.packet.hot.flits())),

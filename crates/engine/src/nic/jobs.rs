@@ -14,7 +14,10 @@ impl<S: Source> NicSet<S> {
         let next = hosts.advance(endpoint, until);
         for out in hosts.take() {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
-            let message = self.of_a_flow(endpoint, message, out.tag.seats);
+            let job = &self.plan.jobs[usize::from(out.class) - self.first_job];
+            let takes = job.application.carries_data(out.tag.word);
+            let src = fabric.share.endpoints[endpoint as usize];
+            let message = self.of_a_flow(src, message, out.tag.seats, takes);
             fabric.probe.offered(&message);
             let queue = self.queue(endpoint, Towards::of(&message));
             let record = &mut self.queues[queue];

@@ -35,8 +35,7 @@ use node::Node;
 use queue::{Message, SendQueue};
 pub use receive::respond;
 use std::sync::Arc;
-pub use towards::flows_max;
-use towards::{Towards, Turns};
+use towards::{Towards, Turns, flow_at};
 
 /// The endpoints of a partition, whatever their protocol.
 pub trait Nics: Send {
@@ -96,6 +95,7 @@ pub struct NicSet<S: Source> {
     forgotten: Option<Vec<(u32, (u32, u16), Tick)>>,
     /// What a flow adds to the place of its send queue: nothing where those for a destination share one.
     flow_step: u32,
+    /// Which of several flows messages took.
     turns: Turns,
 }
 
@@ -126,10 +126,8 @@ impl<S: Source> NicSet<S> {
             nodes.push(Node::new(first..feeds.len() as u32, &feeds, plan.vcs.grades));
         }
         let signals = source.signals();
-        // What speaks to a source of a destination alone knows of no flows.
-        let knows_flows = signals != Concern::Queue && !source.prompts();
         Self {
-            flow_step: if knows_flows { plan.endpoints() } else { 0 },
+            flow_step: if plan.queues_by_flow { plan.endpoints() } else { 0 },
             turns: Turns::default(),
             at_once: source.reserves_at_once(),
             unqueued: source.unqueued().filter(|_| !plan.circuits && !plan.fifo),
@@ -213,11 +211,9 @@ impl<S: Source> NicSet<S> {
             return;
         }
         debug_assert!(record.noted.is_none(), "law broken: its endpoint expects a packet of an empty queue");
-        if self.forgotten.is_some() {
-            let towards = (self.queues[queue].dst, self.flow_of(queue));
-            self.forgotten.get_or_insert_default().push((endpoint, towards, now));
+        if let Some(forgotten) = &mut self.forgotten {
+            forgotten.push((endpoint, (record.dst, flow_at(record.address, self.flow_step)), now));
         }
-        let record = &mut self.queues[queue];
         record.state = S::Queue::default();
         record.wake_at = None;
         record.set_turn(None);
@@ -394,7 +390,7 @@ impl<S: Source> Nics for NicSet<S> {
         let messages = self.queues.iter().map(|queue| queue.memory());
         let sinks = self.sinks.iter().map(|sink| self.source.memory(sink) + size_of::<S::Sink>());
         let waiting = control.sum::<usize>() + messages.sum::<usize>() + self.queues.capacity() * queue;
-        (waiting + sinks.sum::<usize>() + self.assembly.memory()) as u64
+        (waiting + sinks.sum::<usize>() + self.assembly.memory() + self.turns.memory()) as u64
     }
 
     fn hosts(&self) -> Option<&Hosts> {

@@ -288,7 +288,7 @@ impl<Q> SendQueue<Q> {
         self.turn.map(|turn| turn.get() - 1)
     }
 
-    /// Its next packet has a turn now, or none.
+    /// Its next packet has a turn now, or none. (After that of all bits it would take another: that makes no difference.)
     #[inline]
     pub(super) fn set_turn(&mut self, turn: Option<u32>) {
         self.turn = turn.and_then(|turn| NonZero::new(turn.wrapping_add(1)));

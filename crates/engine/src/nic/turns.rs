@@ -65,7 +65,8 @@ impl<S: Source> NicSet<S> {
                     break;
                 }
                 let message = self.take(fabric, feed);
-                let message = self.of_a_flow(endpoint, message, [0; 2]);
+                let message =
+                    self.of_a_flow(fabric.share.endpoints[endpoint as usize], message, [0; 2], true);
                 // Several of one time take turns by their queues.
                 let last = || generators.clone().all(|other| self.feeds[other].born > until);
                 if let Some(class) = self.unqueued

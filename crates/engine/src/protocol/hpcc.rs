@@ -48,7 +48,7 @@ use telemetry::{Measure, Meters};
 /// # Parameters
 ///
 /// The paper's, but for `base_rtt`, which depends on the network, and `rate_min`, which it does not give. The authors say that their simulations have
-/// `max_stage = 0`.
+/// `max_stage = 0`. With long packets, `packet.interleave = true` keeps acknowledgements from waiting at a crossbar for long ([Switches](../model.md#switches)).
 ///
 /// # Paper
 ///
@@ -59,7 +59,7 @@ use telemetry::{Measure, Meters};
 /// # Differences from the paper
 ///
 /// The switches take the differences between a flow's packets, which in the paper the source takes between acknowledgements: the same where
-/// packets keep to one way, and defined where they do not. A flow is all that an endpoint sends to another. Measures take no room in
+/// packets keep to one way, and defined where they do not. A flow is all that an endpoint sends to another in a queue pair. Measures take no room in
 /// packets, and have 24 bits. What
 /// waits for an output is counted in all inputs too. Acknowledgements count as traffic of the links, but carry no measure of
 /// their own way. A queue that was silent for `restart` begins anew with the full window.

@@ -19,6 +19,7 @@ pub mod max_min;
 pub mod none;
 pub mod nscc;
 pub mod nscc_rccc;
+mod queue_pairs;
 pub mod rccc;
 pub mod reach;
 mod red;
@@ -139,6 +140,7 @@ pub fn least_rate(key: &str, rate: Rate, scale: &Scale) -> Option<Problem> {
 pub fn remarks(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     let mut told = scenario.congestion_control.scheme().remarks(plan);
     told.extend(round_trip::remark(scenario, plan));
+    told.extend(queue_pairs::remarks(scenario, plan));
     told
 }
 
@@ -158,6 +160,10 @@ pub trait Scheme {
     }
     /// Whether what it keeps for a send queue (reservations, what to send again, delays) speaks of one destination.
     fn per_destination(&self) -> bool {
+        true
+    }
+    /// Whether flows between two endpoints have a send queue each under it: not where sources are spoken to of a destination alone.
+    fn knows_flows(&self) -> bool {
         true
     }
     /// Whether it can tell messages of several priorities for one destination from each other.

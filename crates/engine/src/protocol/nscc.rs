@@ -49,7 +49,7 @@ pub use window::{Signals, Window};
 ///
 /// The defaults are those of the authors' simulator (htsim), for a network without trimming, with its scaling by the bandwidth-delay product,
 /// relative to 150 kB, and by the target, relative to 12 us. Its parts of a queue's size, from and beyond which packets are marked, are those of a
-/// round trip here.
+/// round trip here. With long packets, `packet.interleave = true` keeps acknowledgements from waiting at a crossbar for long ([Switches](../model.md#switches)).
 ///
 /// # Paper
 ///

@@ -165,6 +165,10 @@ impl Scheme for NsccRccc {
         self.nscc.needs_acknowledgements()
     }
 
+    fn knows_flows(&self) -> bool {
+        false
+    }
+
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         within("nscc", self.nscc.remarks(plan)).chain(within("rccc", self.rccc.remarks(plan))).collect()
     }

@@ -112,6 +112,10 @@ impl Scheme for Rccc {
         false
     }
 
+    fn knows_flows(&self) -> bool {
+        false
+    }
+
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let (quantum, packet) = (plan.flits(self.quantum), plan.packet_flits);
         let small = (quantum < u32::from(packet)).then(|| {

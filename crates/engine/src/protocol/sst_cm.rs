@@ -99,6 +99,10 @@ impl Scheme for SstCm {
         false
     }
 
+    fn knows_flows(&self) -> bool {
+        false
+    }
+
     fn remarks(&self, plan: &Plan) -> Vec<String> {
         let outstanding = plan.flits(self.outstanding);
         let margin = self.variant != Variant::DrainMargin && self.margin != Self::default().margin;

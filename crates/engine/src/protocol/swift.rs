@@ -36,7 +36,8 @@ use std::sync::Arc;
 ///
 /// They have the paper's names. It gives the formulas, and few values; the defaults of `ai`, `beta`, `max_mdf`, `fs_min_cwnd` and
 /// `fs_max_cwnd` are those that others simulate with (htsim). A `base_target` that is less than a round trip in the empty
-/// network leaves channels idle; on networks whose ways differ in length, or with routes that go round, it should cover the longest.
+/// network leaves channels idle; on networks whose ways differ in length, or with routes that go round, it should cover the longest. With long packets, `packet.interleave = true` keeps acknowledgements from
+/// waiting at a crossbar for long, which this control takes for congestion ([Switches](../model.md#switches)).
 ///
 /// # Paper
 ///

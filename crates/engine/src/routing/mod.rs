@@ -96,7 +96,7 @@ pub trait Senses {
     fn turn(&mut self, n: u32) -> u32 {
         self.below(n)
     }
-    /// A number in `0..n`, `n` over 0, that is the same for all packets of a source for a destination in this switch: a hash of the two.
+    /// A number in `0..n`, `n` over 0, that is the same for all packets of a flow in this switch: a hash of source, destination and queue pair.
     fn of_flow(&mut self, n: u32) -> u32 {
         self.below(n)
     }

@@ -39,8 +39,8 @@ pub enum Up {
     /// only then to a second of parallel links. All packets to an endpoint come down by the same switches; of parallel links down
     /// one is drawn for each.
     Deterministic,
-    /// By a hash of source and destination, another one in each switch and for each seed: all packets of a source for a destination take
-    /// one way (ECMP), of parallel links down too, and stay in order.
+    /// By a hash of source, destination and queue pair, another one in each switch and for each seed: all packets of a flow take one way
+    /// (ECMP), of parallel links down too, and stay in order. Several flows from a source to a destination: `queue_pairs`.
     FlowHash,
     /// The port of least occupancy, of several the one drawn with equal probability.
     LeastLoaded,

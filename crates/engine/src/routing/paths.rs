@@ -34,8 +34,8 @@ pub enum Choose {
     /// switch, and take the ways in turn; in switches without endpoints, those take them in turn that took one way in each switch nearer
     /// to endpoints. In a k-ary tree these are the ways of `nca` with `up = "deterministic"`.
     ByDestination,
-    /// By a hash of source and destination, another one in each switch and for each seed: all packets of a source for a destination take
-    /// one way (ECMP), and stay in order.
+    /// By a hash of source, destination and queue pair, another one in each switch and for each seed: all packets of a flow take one way
+    /// (ECMP), and stay in order. Several flows from a source to a destination: `queue_pairs`.
     FlowHash,
 }
 

@@ -31,15 +31,16 @@ pub struct Job {
     #[serde(default = "at_once")]
     pub start: Duration,
     /// Allows endpoints that other jobs, or traffic, use too, if they say so as well. What an endpoint sends to one destination waits in one
-    /// queue, first come, first served, whatever job it is of, unless their priorities differ.
+    /// queue for each of its queue pairs, first come, first served, whatever job it is of, unless their priorities differ.
     #[serde(default)]
     pub share: bool,
     /// How urgent its messages are: of several that could go, at an endpoint or in a switch, those of the highest priority go first,
     /// strictly. The data of each priority has buffers of its own (virtual channels) and send queues of its own.
     #[serde(default)]
     pub priority: u8,
-    /// Flows from each rank to each other one, which its messages take in turn. Each has a send queue and a window or a rate of its own, and a
-    /// way of its own where the routing hashes flows.
+    /// Flows from each rank to each other one, which its messages take in turn, from a random one on (also ranks that share an endpoint have flows
+    /// of their own). Each has a send queue and a window or a rate of its own, under most congestion controls, and a way of its own where the
+    /// routing hashes flows. A message is never split: what a workload sends one by one gains nothing.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub queue_pairs: u32,

@@ -56,7 +56,7 @@ struct Meter {
     last: Tick,
     /// For how long it has sent.
     sent: Tick,
-    /// How it was when a packet left last of each flow, by source and destination.
+    /// How it was when a packet left last of each flow.
     flows: Keyed<u64, Sample>,
     /// Flows from which on those are looked for that have been silent for long.
     many: usize,

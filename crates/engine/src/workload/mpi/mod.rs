@@ -32,8 +32,8 @@ pub struct Mpi {
     /// Messages of fewer bytes are sent at once, when they have been copied (eager, `copy`); those of as many or more ask first: a request, an answer when the
     /// receive is posted, then the data (rendezvous). Source: CODES, 8192 B. In a VEF or Chakra trace: all are.
     pub eager: Option<Size>,
-    /// Size of the request and of the answer of a rendezvous. They wait behind what was sent to the same rank before, as on one
-    /// queue pair. Source: CODES, 64 B.
+    /// Size of the request and of the answer of a rendezvous. They wait behind what was sent to the same rank before in
+    /// their queue pair: of several, the one whose turn it is to carry data. Source: CODES, 64 B.
     pub control: Size,
     /// Time of the processor for each send and each receive. Source: CODES, 10 ns. In a VEF or Chakra trace: none.
     pub overhead: Option<Duration>,
