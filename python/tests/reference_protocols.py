@@ -176,11 +176,16 @@ class Source(Endpoint):
             if queue.wakes == self.sim.now:
                 queue.wakes = -1
                 (self.line_up if queue.is_empty else self.join)(queue)
+            else:
+                self.look(queue)
         if self.is_free:
             self.send_one()
         if self.case.interleave and not self.is_free:
             while self.send_control() or self.send_ahead(set()):
                 pass
+
+    def look(self, queue: Queue) -> None:
+        """Looks at a queue that may have to do something ahead of all data by now."""
 
     def send_control(self) -> bool:
         """Sends the first control packet that has credit, and tells whether there was one."""

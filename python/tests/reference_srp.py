@@ -83,10 +83,8 @@ class SrpSource(Source):
         if is_first:
             self.join(queue)
 
-    def settle(self) -> None:
-        for queue in sorted(self.sends.values(), key=lambda queue: queue.destination):
-            self.hurry(queue)
-        super().settle()
+    def look(self, queue: Queue) -> None:
+        self.hurry(queue)
 
     def join(self, queue: Queue) -> None:
         super().join(queue)

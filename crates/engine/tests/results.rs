@@ -2,10 +2,10 @@
 use crate::common::*;
 use tailback_engine::report::{Column, Output, RunError};
 
-const NO_ACKS: &str = "[endpoint]\nacknowledge = false\n";
-const SIX: &str = "kind = \"single-switch\"\nendpoints = 6";
+pub const NO_ACKS: &str = "[endpoint]\nacknowledge = false\n";
+pub const SIX: &str = "kind = \"single-switch\"\nendpoints = 6";
 
-fn one(protocol: &str, rest: &str) -> Output {
+pub fn one(protocol: &str, rest: &str) -> Output {
     run(&file(SIX, "kind = \"minimal\"", protocol, rest))
 }
 
@@ -298,105 +298,6 @@ fn pairs_tell_what_each_source_got_through_to_each_destination_over_time() {
 }
 
 #[test]
-fn slowdown_is_over_the_empty_network() {
-    let text = |window: &str| {
-        format!(
-            "{NO_ACKS}[[traffic]]\nname = \"t\"\npattern = \"hotspot\"\nsources = [1, 2, 3, 4]\ndestinations = [0]\n\
-             process = \"one-shot\"\nmessage = \"100 flits\"\n[run]\nwarmup = \"{window}\"\nduration = \"10 us\"\n[record]\nmessages = true\n"
-        )
-    };
-    let output = one("kind = \"none\"", &text("0 us"));
-    let empty = reals(&output, "messages", "zero_load_ns");
-    assert_eq!(empty, [empty[0]; 4]);
-    let told = |key: &str| number(&output, "t", &format!("message_slowdown.{key}"));
-    let mut each: Vec<f64> =
-        reals(&output, "messages", "latency_ns").iter().map(|took| took / empty[0]).collect();
-    each.sort_by(f64::total_cmp);
-    let sum: f64 = each.iter().sum();
-    assert_eq!((told("mean"), told("p50"), told("max")), (sum / 4.0, each[1], each[3]));
-    assert!(output.summary["classes"]["t"]["message_slowdown"]["p95"].is_null(), "of four it is the largest");
-    // Packets take turns: the four end together, after four times the data, of 1 ns a flit.
-    assert!((each[3] - (empty[0] + 300.0) / empty[0]).abs() < 1e-9, "{each:?} {empty:?}");
-    // What was created before the window does not count.
-    let later = one("kind = \"none\"", &text("1 us"));
-    assert!(later.summary["classes"]["t"]["message_slowdown"]["mean"].is_null());
-}
-
-/// Of two lengths each has its slowdowns; of many, those from a power of two to the next are together.
-#[test]
-fn slowdowns_are_told_by_length() {
-    let text = |message: &str| {
-        format!(
-            "{NO_ACKS}[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.3\nmessage = {message}\n\
-             [run]\nwarmup = \"5 us\"\nduration = \"40 us\"\n[record]\nmessages = true\n"
-        )
-    };
-    let output = one(
-        "kind = \"none\"",
-        &text("{ sizes = [\"4 flits\", \"50 flits\"], shares = [0.5, 0.5], by = \"messages\" }"),
-    );
-    assert_eq!(ints(&output, "slowdowns", "flits_from"), [4, 50, 4, 50]);
-    assert_eq!(ints(&output, "slowdowns", "flits_to"), [4, 50, 4, 50]);
-    let created = reals(&output, "messages", "created_ns").iter();
-    let took =
-        reals(&output, "messages", "latency_ns").iter().zip(reals(&output, "messages", "zero_load_ns"));
-    let all = created.zip(ints(&output, "messages", "flits")).zip(took);
-    let mut short: Vec<f64> = all
-        .filter(|((created, flits), _)| **flits == 4 && (5_000.0..45_000.0).contains(*created))
-        .map(|(_, (took, empty))| took / empty)
-        .collect();
-    short.sort_by(f64::total_cmp);
-    let first = |name: &str| reals(&output, "slowdowns", name)[0];
-    assert_eq!(ints(&output, "slowdowns", "messages")[0], short.len() as i64);
-    assert!((first("mean") - short.iter().sum::<f64>() / short.len() as f64).abs() < 1e-9);
-    let rank = |share: f64| short[(share * short.len() as f64).ceil() as usize - 1];
-    assert_eq!([first("p50"), first("p99"), first("max")], [rank(0.5), rank(0.99), short[short.len() - 1]]);
-    let output = one("kind = \"none\"", &text("{ from = \"1 flit\", to = \"40 flits\", step = \"1 flit\" }"));
-    assert_eq!(ints(&output, "slowdowns", "flits_from")[..6], [1, 2, 4, 8, 16, 32]);
-    assert_eq!(ints(&output, "slowdowns", "flits_to")[..6], [1, 3, 7, 15, 31, 63]);
-}
-
-/// Links of half the host's rate, over four of which packets spread, or all go over one: the least that the channels allow is the time
-/// of the host's.
-#[test]
-fn no_routing_on_minimal_ways_is_faster_than_the_empty_network() {
-    for up in ["random", "least-loaded", "deterministic"] {
-        let text = format!(
-            "topology = {{ kind = \"fat-tree\", levels = 2, arity = 4 }}\nrouting = {{ kind = \"nca\", up = \"{up}\" }}\n\
-             endpoint = {{ acknowledge = false }}\n\
-             link = {{ bandwidth = {{ host = \"200 Gb/s\", level1 = \"100 Gb/s\" }}, latency = \"20 ns\" }}\n\
-             [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 15]]\nprocess = \"one-shot\"\nmessage = \"480 flits\"\n\
-             [run]\nwarmup = \"0 us\"\nduration = \"2 us\"\n[record]\nmessages = true\n"
-        );
-        let output = run(&text);
-        // 480 flits of 0.5 ns and four channels of 20 ns.
-        let empty = reals(&output, "messages", "zero_load_ns")[0];
-        assert!((empty - 320.0).abs() < 3.0, "{empty}");
-        let slowdown = number(&output, "t", "message_slowdown.max");
-        let most = if up == "deterministic" { 1.8 } else { 1.5 };
-        assert!((1.0..most).contains(&slowdown), "{up}: {slowdown}");
-    }
-}
-
-/// Over one global link of an eighth of the host's rate; Valiant's packets go over two, through all groups.
-#[test]
-fn longer_ways_may_be_faster_past_slow_links() {
-    let slowdown = |routing: &str| {
-        let text = format!(
-            "topology = {{ kind = \"dragonfly\", p = 2, a = 4, h = 2, groups = 9 }}\nrouting = {{ kind = \"{routing}\" }}\n\
-             endpoint = {{ acknowledge = false }}\n\
-             link = {{ bandwidth = {{ host = \"200 Gb/s\", local = \"200 Gb/s\", global = \"25 Gb/s\" }} }}\n\
-             [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 70]]\nprocess = \"one-shot\"\nmessage = \"4800 flits\"\n\
-             [run]\nwarmup = \"0 us\"\nduration = \"60 us\"\n[record]\nmessages = true\n"
-        );
-        number(&run(&text), "t", "message_slowdown.max")
-    };
-    assert_eq!(slowdown("minimal"), 1.0);
-    let valiant = slowdown("valiant");
-    assert!((0.125..0.25).contains(&valiant), "{valiant}");
-}
-
-#[test]
 fn what_is_recorded_counts_as_memory_of_the_run() {
     let outcome = |record: &str| {
         let traffic = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.5\n[run]\nduration = \"50 us\"\nmemory = \"2 MB\"\n";
@@ -460,113 +361,6 @@ fn what_nobody_receives_is_told_however_long_it_takes() {
             run(&file(SIX, "kind = \"minimal\"", "kind = \"none\"", &rest)).summary["warnings"].to_string();
         assert!(told.contains(expected), "{bytes} bytes: {told}");
     }
-}
-
-/// A trace of eager messages between six endpoints, without delays of the software.
-fn trace(ranks: u32, text: &str, rest: &str) -> Output {
-    one(
-        "kind = \"none\"",
-        &format!(
-            "{NO_ACKS}[[job]]\nname = \"j\"\nworkload = \"goal\"\nranks = {ranks}\n\
-             text = \"\"\"\nnum_ranks {ranks}\n{text}\"\"\"\n\
-             mpi = {{ eager = \"1 GiB\", copy = \"1000 Tb/s\", overhead = \"0 ns\", delay = \"0 ns\" }}\n{rest}"
-        ),
-    )
-}
-
-#[test]
-fn who_has_part_of_a_message_is_a_destination() {
-    let pair = |from: u32, to: u32, bytes: u32| {
-        format!(
-            "rank {from} {{\nl1: send {bytes}b to {to} tag 0\n}}\nrank {to} {{\nl1: recv {bytes}b from {from} tag 0\n}}\n"
-        )
-    };
-    let rest = "[run]\nwarmup = \"0 us\"\nduration = \"20 us\"\n";
-    // Both channels are busy for a quarter of the time and all of it, and the second message does not arrive.
-    let output = trace(4, &(pair(0, 1, 62_500) + &pair(2, 3, 10_000_000)), rest);
-    assert_eq!(of_job(&output)["unfinished_ranks"], 2);
-    let [accepted, received] = ["accepted", "accepted_per_destination"].map(|key| number(&output, "j", key));
-    assert!((received - 0.625).abs() < 0.01 && accepted == received, "{accepted} {received}");
-}
-
-fn of_job(output: &Output) -> &serde_json::Value {
-    &output.summary["jobs"]["j"]
-}
-
-/// Three ranks send to one, and ask first: the slowdown is that of the data, the sources are those that send them.
-#[test]
-fn requests_and_answers_have_no_slowdown_and_no_share() {
-    let text = "[[job]]\nname = \"j\"\nworkload = \"incast\"\nranks = 4\nmessage = \"100 kB\"\niterations = 1\n\
-                [run]\nduration = \"1 ms\"\n[record]\nmessages = true\nsources = true\n";
-    let output = one("kind = \"none\"", text);
-    let Column::Text(kinds) = column(&output, "messages", "kind") else { panic!("kinds have names") };
-    let count = |kind: &str| kinds.iter().filter(|own| *own == kind).count();
-    assert_eq!((count("data"), count("control")), (3, 6), "a request and an answer for each");
-    let flits = ints(&output, "messages", "flits");
-    assert!(flits.iter().zip(kinds).all(|(&flits, kind)| (flits == 8000) == (kind == "data")));
-    // The three share the channel, so that the last is nearly three times as late.
-    let slowdown = number(&output, "j", "message_slowdown.max");
-    assert!((2.9..3.01).contains(&slowdown), "{slowdown}");
-    let shares = reals(&output, "sources", "accepted");
-    assert_eq!((shares.len(), number(&output, "j", "source_accepted_min")), (3, shares[0]));
-    assert!(number(&output, "j", "fairness") > 0.999_999);
-}
-
-#[test]
-fn all_at_once_is_not_one_after_the_other() {
-    let time = |how: &str| {
-        let text = file(
-            SIX,
-            "kind = \"minimal\"",
-            "kind = \"none\"",
-            &format!(
-                "[[job]]\nname = \"j\"\nworkload = \"alltoall\"\nranks = 6\nmessage = \"100 B\"\niterations = 1\n\
-             mpi = {{ alltoall = \"{how}\", delay = \"1 us\" }}\n[run]\nwarmup = \"0 us\"\nduration = \"1 ms\"\n"
-            ),
-        );
-        run(&text).summary["jobs"]["j"]["time_ns"].as_f64().unwrap()
-    };
-    let (once, pairs) = (time("at-once"), time("pairwise"));
-    assert!(once < 0.5 * pairs, "{once} {pairs}");
-}
-
-#[test]
-fn the_mean_of_an_operation_is_of_all_ranks() {
-    let text = file(
-        SIX,
-        "kind = \"minimal\"",
-        "kind = \"none\"",
-        "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nranks = 2\nsynchronise = true\nmessage = \"1 kB\"\niterations = 1\n\
-         mpi = { barrier = \"1 us\", overhead = \"0 ns\" }\n[run]\nwarmup = \"0 us\"\nduration = \"1 ms\"\n",
-    );
-    let output = run(&text);
-    let barrier = &output.summary["jobs"]["it"]["operations"]["barrier"];
-    // Who comes last waits 1 us.
-    let [mean, most] = ["mean_ns", "max_ns"].map(|key| barrier[key].as_f64().unwrap());
-    assert!(most > 1000.0);
-    assert_eq!(mean, (1000.0 + most) / 2.0);
-    let Column::Text(kinds) = column(&output, "operations", "operation") else { panic!("words") };
-    let row = kinds.iter().position(|kind| kind == "barrier").unwrap();
-    assert_eq!(reals(&output, "operations", "total_ns")[row], 1000.0 + most);
-}
-
-#[test]
-fn copying_costs_its_time() {
-    let time = |copy: &str, message: &str| {
-        let text = file(
-            SIX,
-            "kind = \"minimal\"",
-            "kind = \"none\"",
-            &format!(
-                "[[job]]\nname = \"j\"\nworkload = \"ring-exchange\"\nranks = 4\nmessage = \"{message}\"\niterations = 1\nstart = \"1 us\"\n\
-             mpi = {{ copy = \"{copy}\", eager = \"1 GB\" }}\n[run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n"
-            ),
-        );
-        run(&text).summary["jobs"]["j"]["time_ns"].as_f64()
-    };
-    assert!(time("1 Gb/s", "8 kB").unwrap() > time("100 Gb/s", "8 kB").unwrap() + 60_000.0);
-    // Longer than any time that can be told.
-    assert_eq!(time("1 b/s", "3 MB"), None);
 }
 
 #[test]
