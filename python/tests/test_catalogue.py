@@ -31,11 +31,10 @@ PROTOCOLS = {name: kind for kind, name in draw.LABELS.items()}
 
 def brief(scenario):
     """Long enough for a job's first messages, which take 3.5 us of software."""
-    whole = tomllib.loads(scenario.text)
+    whole = tomllib.loads(scenario.complete())
     end, shot = ("9 us", "8 us") if "job" in whole else ("1 us", "1 us")
     times = {"run.warmup": "0.5 us", "run.duration": end, "run.drain": "0.5 us"}
-    has_maps = "occupancy" in whole.get("record", {})
-    return scenario.replace(times | ({"record.occupancy": [shot]} if has_maps else {}))
+    return scenario.replace(times | ({"record.occupancy": [shot]} if whole["record"]["occupancy"] else {}))
 
 
 def named(name):

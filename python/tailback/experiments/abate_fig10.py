@@ -116,6 +116,9 @@ def draw(counts: Mapping[str, int], data: Data) -> Figure:
                 axes.plot(_LATENCIES, shares, label=kind, marker=style.MARKERS[number], **looks)
             axes.axhline(1.0, color="black", linewidth=0.8)
             style.logarithmic(axes, "x")
+            axes.set_xlim(
+                min(_LATENCIES) / 1.2, max(_LATENCIES) * 1.2
+            )  # also where no job has come to its end
             axes.set_ylim(bottom=0)
             axes.set_title(control, fontsize=9)
             axes.set_ylabel("slowest job's time over\nthat without control")
