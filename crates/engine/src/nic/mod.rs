@@ -61,6 +61,15 @@ pub trait Nics: Send {
     fn release(&mut self, fabric: &mut Fabric, job: usize, at: crate::units::Time);
 }
 
+/// A send queue that was forgotten.
+struct Forgotten {
+    /// Local number.
+    endpoint: u32,
+    /// Destination and flow.
+    towards: (u32, u16),
+    at: Tick,
+}
+
 /// The endpoints of a partition under the protocol `S`.
 pub struct NicSet<S: Source> {
     source: S,
@@ -91,8 +100,8 @@ pub struct NicSet<S: Source> {
     hosts: Option<Box<Hosts>>,
     /// First class that is a job.
     first_job: usize,
-    /// Queues forgotten since the last rate was recorded, if sources set and tell theirs: endpoint (local number), destination and flow, and time.
-    forgotten: Option<Vec<(u32, (u32, u16), Tick)>>,
+    /// Queues forgotten since the last rate was recorded, if sources set and tell theirs.
+    forgotten: Option<Vec<Forgotten>>,
     /// What a flow adds to the place of its send queue: nothing where those for a destination share one.
     flow_step: u32,
     /// Which of several flows messages took.
@@ -212,7 +221,8 @@ impl<S: Source> NicSet<S> {
         }
         debug_assert!(record.noted.is_none(), "law broken: its endpoint expects a packet of an empty queue");
         if let Some(forgotten) = &mut self.forgotten {
-            forgotten.push((endpoint, (record.dst, flow_at(record.address, self.flow_step)), now));
+            let towards = (record.dst, flow_at(record.address, self.flow_step));
+            forgotten.push(Forgotten { endpoint, towards, at: now });
         }
         record.state = S::Queue::default();
         record.wake_at = None;

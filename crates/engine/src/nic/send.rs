@@ -1,6 +1,6 @@
 //! Sending a packet of a queue: what it takes beside credit, and who hears of it.
-use super::NicSet;
 use super::at_source::{Lacking, awaited, first_queue};
+use super::{Forgotten, NicSet};
 use crate::core::fabric::Fabric;
 use crate::core::flow::Flow;
 use crate::core::packet::{Kind, Packet};
@@ -121,7 +121,7 @@ impl<S: Source> NicSet<S> {
 
     /// Records that queues which were forgotten are as new: their sources may send at the full rate again.
     pub(super) fn note_forgotten(&mut self, fabric: &mut Fabric) {
-        for (endpoint, towards, at) in self.forgotten.iter_mut().flat_map(|forgotten| forgotten.drain(..)) {
+        for Forgotten { endpoint, towards, at } in self.forgotten.iter_mut().flat_map(|all| all.drain(..)) {
             let ends = (fabric.share.endpoints[endpoint as usize], Some(towards));
             fabric.probe.allowed(ends, MILLION, at, at);
         }
