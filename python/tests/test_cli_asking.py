@@ -59,9 +59,21 @@ def test_values_that_have_names_are_listed_with_what_they_mean(command, name, to
 @pytest.mark.engine
 def test_a_near_miss_of_a_list_is_told(command):
     assert "did you mean traffic_patterns?" in command("list", "patterns")[2]
-    assert "did you mean job.mpi?" in command("list", "mpi")[2]
+    assert "did you mean job.mpi or job?" in command("list", "job.mpl")[2]
+    assert command("list", "mpi")[1] == command("list", "job.mpi")[1]
     found = json.loads(command("list", "lhrp", "--json")[1])
     assert [member["name"] for member in found["congestion_controls"]] == ["lhrp"]
+
+
+@pytest.mark.engine
+def test_a_parameter_is_listed_with_the_kinds_that_have_it(command):
+    status, out, _ = command("list", "queue_pairs")
+    assert status == 0
+    assert {"traffic", "job"} <= set(out.split())
+    assert out.count("queue_pairs") == 2
+    assert command("list", "traffic.queue_pairs")[1].count("queue_pairs") == 1
+    found = json.loads(command("list", "n_min", "--json")[1])
+    assert [one["name"] for one in found["congestion_controls"][0]["parameters"]] == ["n_min"]
 
 
 def test_describe_shows_channel_loads_and_bounds(command, scenario_file):

@@ -107,14 +107,16 @@ def optimum(file: ScenarioFile, changes: Changes = None, as_json: AsJson = False
 def list_kinds(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="topologies, routings, …, or a kind.", show_default=False),
+        typer.Argument(
+            metavar="[NAME]", help="topologies, routings, …, a kind, or a parameter.", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Lists what there is to choose from.
 
     With a name from the list, such as topologies, the parameters of each kind too; with that of a kind, such
-    as lhrp, its own.
+    as lhrp, its own; with that of a parameter, such as queue_pairs, what it means in each kind that has it.
     """
     with reporting():
         kinds = choices.kinds()

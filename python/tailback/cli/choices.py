@@ -81,20 +81,38 @@ def _resolved(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str
 
 
 def named(found: Kinds, name: str) -> dict[str, list[Any]]:
-    """The seam of a name, or the kinds that have it, by seam; raises `InputError` with what is like it."""
+    """The seam of a name, or the kinds that have it, or a parameter of it, by seam.
+
+    Raises `InputError` with what is like it.
+    """
     seam = name.replace("-", "_")
     if seam in found:
         return {seam: list(found[seam])}
     alike = {
         of: own for of, members in found.items() if (own := [kind for kind in members if _is(kind, name)])
     }
+    alike = alike or _having(found, name)
     if not alike:
         raise mistake(f"there is nothing called {name!r} to list", _like(found, name))
     return alike
 
 
+def _having(found: Kinds, name: str) -> dict[str, list[Any]]:
+    """The kinds that have a parameter of a name, with that alone; `traffic.load` is that of one kind."""
+    of_kind, _, wanted = name.rpartition(".")
+    having: dict[str, list[Any]] = {}
+    for seam, members in found.items():
+        for kind in members:
+            own = [one for one in kind["parameters"] if one["name"] == wanted]
+            if own and (not of_kind or _is(kind, of_kind)):
+                having.setdefault(seam, []).append({**kind, "doc": "", "parameters": own})
+    return having
+
+
 def _is(kind: Mapping[str, Any], name: str) -> bool:
-    return str(kind["name"]).replace("_", "-") == name.replace("_", "-")
+    """Whether it is called so; a table inside of another by its own part too, as `mpi` of `job.mpi`."""
+    known, wanted = (one.replace("_", "-") for one in (str(kind["name"]), name))
+    return wanted in (known, known.rpartition(".")[2])
 
 
 def _like(found: Kinds, name: str) -> str:
