@@ -16,8 +16,8 @@ pub(super) fn across(scenario: &Scenario, tell: Tell) {
 
 /// Several flows between two ends, where nothing could tell them from each other.
 fn several(scenario: &Scenario, tell: Tell) {
-    let traffic = scenario.traffic.iter().map(|traffic| ("traffic", traffic.queue_pairs)).enumerate();
-    let jobs = scenario.job.iter().map(|job| ("job", job.queue_pairs)).enumerate();
+    let traffic = scenario.traffic.iter().map(|traffic| ("traffic", &traffic.name, traffic.queue_pairs));
+    let jobs = scenario.job.iter().map(|job| ("job", &job.name, job.queue_pairs));
     let by_messages = if scenario.run.model == Model::Fluid {
         Some("in the fluid model")
     } else if scenario.routing.binding().by_flows() {
@@ -25,8 +25,8 @@ fn several(scenario: &Scenario, tell: Tell) {
     } else {
         scenario.congestion_control.scheme().told().map(|_| "for this congestion control")
     };
-    for (index, (table, flows)) in traffic.chain(jobs) {
-        let path = format!("{table}.{index}.queue_pairs");
+    for (table, name, flows) in traffic.chain(jobs) {
+        let path = format!("{table}.{name}.queue_pairs");
         if !(1..=FLOWS_MAX).contains(&flows) {
             tell(Problem::new(path, format!("{flows} queue pairs"), format!("from 1 to {FLOWS_MAX}")));
         } else if let Some(where_) = by_messages.filter(|_| flows > 1) {
