@@ -49,6 +49,14 @@ def test_a_figure_without_tails_has_one_panel_and_messages_before_the_window_do_
     assert drawn(median) == {100.0: 3.0}
 
 
+def test_a_class_without_messages_in_the_window_has_no_line():
+    result = messages([(8, 999, 900), (8, 1000, 300)])
+    table = result.tables["messages"]
+    named = table.set_column(0, "class", pa.array(["early", "hot"]))
+    figure = plot.slowdown_by_size(replace(result, tables={"messages": named}))
+    assert [line.get_label() for line in figure.axes[0].get_lines()] == ["hot"]
+
+
 def test_many_sizes_stand_together_by_powers_of_two():
     rows = [(flits, 2000, 100 * flits) for flits in range(8, 32)]
     (median,) = plot.slowdown_by_size(messages(rows)).axes

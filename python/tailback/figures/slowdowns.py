@@ -56,7 +56,8 @@ def slowdown_by_size(results: Results, *, traffic: Traffic = None) -> Figure:
     """
     runs = list(by_label(results).values())
     measured = [_measured(line, runs[line.run]) for line in by_class(results, "messages", traffic)]
-    if not any(len(one.sizes) for one in measured):
+    measured = [one for one in measured if len(one.sizes)]
+    if not measured:
         raise mistake(
             "no message has a slowdown",
             "a longer run.duration, or a network on which minimal routing is known",
