@@ -1,6 +1,7 @@
 //! Several flows between two endpoints: each has a send queue, a window and a hash of its own.
 use crate::common::*;
 use std::collections::{BTreeMap, BTreeSet};
+use tailback_engine::report::Output;
 
 /// By queue pair, the switches that the messages from one endpoint to another come to from their first.
 fn seconds(queue_pairs: u32) -> BTreeMap<i64, BTreeSet<String>> {
@@ -102,21 +103,24 @@ fn the_rates_of_queue_pairs_are_recorded_each() {
     assert_eq!(told.len(), 8, "{told:?}");
 }
 
+/// Pairs of ranks that send each other messages of a size.
+fn exchange(message: &str, pairs: u32, rest: &str) -> Output {
+    let rest = format!(
+        "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nmessage = \"{message}\"\nqueue_pairs = {pairs}\n{rest}\
+         [run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n[record]\nmessages = true\n"
+    );
+    let network = "kind = \"single-switch\"\nendpoints = 4";
+    let output = run(&file(network, "kind = \"minimal\"", "kind = \"none\"", &rest));
+    assert_eq!(output.summary["jobs"]["it"]["unfinished_ranks"], 0);
+    output
+}
+
 /// Each pair of ranks has flows of its own, as many as can be told from each other.
 #[test]
 fn ranks_of_one_endpoint_have_queue_pairs_of_their_own() {
     let used = |ranks: u32, each: u32, pairs: u32, iterations: u32| {
-        let rest = format!(
-            "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nmessage = \"100 B\"\niterations = {iterations}\nranks = {ranks}\n\
-             ranks_per_endpoint = {each}\nqueue_pairs = {pairs}\n[run]\nwarmup = \"0 us\"\nduration = \"1 ms\"\n[record]\nmessages = true\n"
-        );
-        let output = run(&file(
-            "kind = \"single-switch\"\nendpoints = 4",
-            "kind = \"minimal\"",
-            "kind = \"none\"",
-            &rest,
-        ));
-        assert_eq!(output.summary["jobs"]["it"]["unfinished_ranks"], 0);
+        let rest = format!("ranks = {ranks}\nranks_per_endpoint = {each}\niterations = {iterations}\n");
+        let output = exchange("100 B", pairs, &rest);
         ints(&output, "messages", "queue_pair").iter().copied().collect::<BTreeSet<_>>()
     };
     // Rank n of one endpoint talks to rank n of the other.
@@ -131,17 +135,7 @@ fn ranks_of_one_endpoint_have_queue_pairs_of_their_own() {
 #[test]
 fn requests_and_answers_take_no_turns() {
     for pairs in 2..5 {
-        let rest = format!(
-            "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nmessage = \"20 kB\"\niterations = 12\nranks = 2\nqueue_pairs = {pairs}\n\
-             [run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n[record]\nmessages = true\n"
-        );
-        let output = run(&file(
-            "kind = \"single-switch\"\nendpoints = 4",
-            "kind = \"minimal\"",
-            "kind = \"none\"",
-            &rest,
-        ));
-        assert_eq!(output.summary["jobs"]["it"]["unfinished_ranks"], 0);
+        let output = exchange("20 kB", pairs, "ranks = 2\niterations = 12\n");
         let mut taken = BTreeMap::<_, u32>::new();
         let kinds = words(&output, "messages", "kind").iter().zip(ints(&output, "messages", "source"));
         for ((kind, source), pair) in kinds.zip(ints(&output, "messages", "queue_pair")) {
@@ -149,7 +143,7 @@ fn requests_and_answers_take_no_turns() {
         }
         let counts: Vec<u32> = taken.into_values().filter(|&count| count > 0).collect();
         assert_eq!(counts.iter().max(), counts.iter().min(), "{counts:?}");
-        assert_eq!(counts.len() % pairs, 0, "{counts:?}");
+        assert_eq!(counts.len() % pairs as usize, 0, "{counts:?}");
     }
 }
 

@@ -36,18 +36,20 @@ impl Class {
 pub(super) fn table(classes: &[Class]) -> Table {
     let told = || classes.iter().filter(|class| !class.saturated[2]);
     let sizes: BTreeSet<u32> = told().flat_map(|class| class.slowdowns.iter().map(|of| of.0)).collect();
-    let first = |flits: u32| if sizes.len() > SIZES_MAX { 1 << flits.ilog2() } else { flits };
+    let are_many = sizes.len() > SIZES_MAX;
+    let first = |flits: u32| if are_many { 1 << flits.ilog2() } else { flits };
     let (mut names, mut bounds, mut counts) = (Vec::new(), [Vec::new(), Vec::new()], Vec::new());
     let mut values = SLOWDOWNS.map(|_| Vec::new());
     for class in told() {
         for from in sizes.iter().copied().map(first).collect::<BTreeSet<_>>() {
             let of_it = class.slowdowns.iter().filter(|of| first(of.0) == from);
-            let to = of_it.clone().map(|of| of.0).max();
-            let Some(to) = to else { continue };
             let slowdowns: Vec<f64> = of_it.map(|of| of.1).collect();
+            if slowdowns.is_empty() {
+                continue;
+            }
             names.push(class.name.clone());
             bounds[0].push(from.into());
-            bounds[1].push(if sizes.len() > SIZES_MAX { i64::from(from) * 2 - 1 } else { to.into() });
+            bounds[1].push(if are_many { i64::from(from) * 2 - 1 } else { from.into() });
             counts.push(slowdowns.len() as i64);
             let quantities = quantities(slowdowns, 0).map(|value| value.unwrap_or(f64::NAN));
             values.iter_mut().zip(quantities).for_each(|(column, value)| column.push(value));
