@@ -124,8 +124,8 @@ def slowdown_table(results: Mapping[str, Result]) -> Table | None:
     if max(Counter((name, label) for name, label, _ in rows).values(), default=0) < 2:
         return None
     rows.sort(key=lambda row: (row[0], row[2]["flits_from"]))
-    table = _table("class", "flits", *_several(results), "messages", *_QUANTITIES.values())
-    table.title, table.title_justify = "slowdown by the length of messages", "left"
+    mean, *others = _QUANTITIES.values()
+    table = _table("class", "flits", *_several(results), "messages", f"{mean} slowdown", *others)
     for name, group in groupby(rows, lambda row: row[0]):
         for _, label, row in group:
             first, last = row["flits_from"], row["flits_to"]
