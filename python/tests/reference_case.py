@@ -254,6 +254,7 @@ class Job:
     start: int = 0
     each: int = 1
     queue_pairs: int = 1  # of two ranks
+    split: bool = False  # the data of a message goes in all of them
 
     def turn(self, sender: int, receiver: int, tag: int) -> Turn:
         """What is not overtaken: messages of the same tag, or all, if some rank takes any tag."""

@@ -45,6 +45,12 @@ class Pairs(NamedTuple):
     takes_turn: bool
 
 
+def last_of(count: int, action: Action) -> Action:
+    """What is done the last of so many times."""
+    left = iter(range(count - 1, -1, -1))
+    return lambda: None if next(left) else action()
+
+
 class Host(Endpoint):
     """An endpoint that tells when a message has left, and when it has come."""
 
@@ -188,12 +194,24 @@ class Rank:
         case, now = self.world.case, self.world.now
         flits, start = max(1, -(-size * 8 // case.flit_bits)), -(-now // case.tick) * case.tick
         ends = self.job.endpoints[self.number], self.job.endpoints[peer.number]
-        row = Sent(start, *ends, flits)
-        came = partial(self.world.came, row, come)
         pairs = Pairs(list(self.world.ranks).index(self.job), self.job.queue_pairs, takes_turn)
         seats = self.number % self.job.each * self.job.each + peer.number % self.job.each
-        message = Message(*ends, flits, start, pair=seats * pairs.count)
-        self.after(start - now, partial(self.host.transfer, message, pairs, left, came))
+        parts = self.parts(flits) if self.job.split and takes_turn else [flits]
+        left, come = last_of(len(parts), left), last_of(len(parts), come)
+        for part in parts:
+            came = partial(self.world.came, Sent(start, *ends, part), come)
+            message = Message(*ends, part, start, pair=seats * pairs.count)
+            self.after(start - now, partial(self.host.transfer, message, pairs, left, came))
+
+    def parts(self, flits: int) -> list[int]:
+        """A message dealt out to the queue pairs, packet by packet; whole if some would get none."""
+        size, count = self.world.case.packet_max, self.job.queue_pairs
+        packets = -(-flits // size)
+        if packets < count:
+            return [flits]
+        parts = [size * len(range(part, packets, count)) for part in range(count)]
+        parts[-1] -= packets * size - flits
+        return parts
 
     def arrive(self, turn: Turn, number: int, letter: Letter) -> None:
         """A message or a request is here, and waits for those of its turn that were sent before it."""

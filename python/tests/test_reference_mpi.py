@@ -53,6 +53,7 @@ def scenario(case: Case, jobs: list[tuple[Job, str]], mpi: str = "") -> str:
 placement = {list(job.endpoints[:: job.each])}
 ranks_per_endpoint = {job.each}
 queue_pairs = {job.queue_pairs}
+split = {str(job.split).lower()}
 start = "{job.start} ps"
 mpi = {{ eager = "{own.eager} B", control = "{own.control} B", overhead = "{own.overhead} ps", \
 delay = "{own.delay} ps", copy = "{own.copy} Mb/s", local_latency = "{own.local_latency} ps", \
@@ -151,7 +152,8 @@ def random_job(draw: random.Random, endpoints: list[int]) -> Job:
     aside = random.Random()  # which changes none of the draws that follow
     aside.setstate(draw.getstate())
     pairs = aside.choice([1, 1, 2, 3])
-    return Job(tuple(tuple(ops) for ops in ranks), tuple(places), mpi, start, each, pairs)
+    split = pairs > 1 and aside.choice([True, False])
+    return Job(tuple(tuple(ops) for ops in ranks), tuple(places), mpi, start, each, pairs, split)
 
 
 def random_jobs(seed: int) -> tuple[Case, list[Job]]:

@@ -124,7 +124,7 @@ fn threads_and_partitions_do_not_change_what_queue_pairs_do() {
         several.replacen("queue_pairs = 3", "queue_pairs = 5", 1)
     });
     let job = "[[job]]\nname = \"job\"\nworkload = \"alltoall\"\nmessage = \"20 kB\"\nranks = 4\nranks_per_endpoint = 2\n\
-               queue_pairs = 2\nshare = true\n";
+               queue_pairs = 2\nsplit = true\nshare = true\n";
     let mingled = format!("{job}{mingled}");
     for (turn, (network, routing)) in routed_at_once(FEW_NETWORKS).into_iter().enumerate() {
         let protocols = PROTOCOLS.iter().filter(|protocol| takes_queue_pairs(protocol));

@@ -147,6 +147,55 @@ fn requests_and_answers_take_no_turns() {
     }
 }
 
+/// The data of a message, and nothing else, goes in all queue pairs, and the ranks go on when the last part is there.
+#[test]
+fn split_messages_go_in_all_queue_pairs() {
+    let iterations = 3;
+    let run = |message: &str, split: bool| {
+        exchange(message, 4, &format!("ranks = 2\niterations = {iterations}\nsplit = {split}\n"))
+    };
+    let output = run("20 kB", true);
+    let columns = ["source", "queue_pair", "flits"].map(|column| ints(&output, "messages", column));
+    let kinds = words(&output, "messages", "kind");
+    let mut parts = BTreeMap::<_, Vec<i64>>::new();
+    for row in (0..kinds.len()).filter(|&row| kinds[row] == "data") {
+        parts.entry((columns[0][row], columns[1][row])).or_default().push(columns[2][row]);
+    }
+    let whole = run("20 kB", false);
+    let is_data = |kind: &&String| *kind == "data";
+    let count = |output: &Output| words(output, "messages", "kind").iter().filter(is_data).count();
+    assert_eq!((count(&output), count(&whole)), (iterations * 4, iterations));
+    assert_eq!(kinds.len() - count(&output), words(&whole, "messages", "kind").len() - count(&whole));
+    assert_eq!(parts.len(), 4, "{parts:?}");
+    assert!(parts.values().all(|each| each.len() == iterations), "{parts:?}");
+    let flits = |parts: &[i64]| parts.iter().sum::<i64>();
+    let all: Vec<i64> = parts.values().flatten().copied().collect();
+    let largest = ints(&whole, "messages", "flits").iter().max().unwrap();
+    assert_eq!(flits(&all), largest * iterations as i64);
+    // Fewer packets than queue pairs: nothing is divided.
+    let same = |output: &Output| {
+        ["message", "queue_pair", "flits", "destination"].map(|name| ints(output, "messages", name).to_vec())
+    };
+    assert_eq!(same(&run("150 B", true)), same(&run("150 B", false)));
+}
+
+/// Where each flow has a way of its own, one after the other takes all of them at once only if messages are divided.
+#[test]
+fn split_messages_one_after_the_other_take_all_ways_at_once() {
+    let time = |pairs: u32, split: bool| {
+        let split = if split { "split = true\n" } else { "" };
+        let rest = format!(
+            "[[job]]\nname = \"ring\"\nworkload = \"allreduce\"\nmessage = \"400 kB\"\nranks = 32\niterations = 1\nmpi = {{ allreduce = \"ring\", eager = \"1 MB\", delay = \"0 ns\", copy = \"1000 Tb/s\" }}\n\
+             placement = \"random-nodes\"\nqueue_pairs = {pairs}\n{split}[run]\nwarmup = \"0 us\"\nduration = \"100 ms\"\n"
+        );
+        let network = "kind = \"fat-tree\"\nlevels = 2\narity = 8";
+        let output = run(&file(network, "kind = \"nca\"\nup = \"flow-hash\"", "kind = \"none\"", &rest));
+        output.summary["jobs"]["ring"]["time_ns"].as_f64().unwrap()
+    };
+    let (one, turns, split) = (time(1, false), time(8, false), time(8, true));
+    assert!(split < 0.9 * one && split < 0.9 * turns, "{one}, {turns} and {split} ns");
+}
+
 /// Each class takes turns of its own, whatever others send to the same destination meanwhile.
 #[test]
 fn classes_take_turns_of_their_own() {
@@ -238,6 +287,9 @@ fn queue_pairs_that_nothing_tells_from_each_other_are_refused() {
             told(routing, protocol, &format!("{job}[run]\nwarmup = \"1 us\"\nduration = \"1 us\"\n"));
         assert!(refused.contains("job.j.queue_pairs"), "{refused}");
     }
+    let job = "[[job]]\nname = \"j\"\nworkload = \"alltoall\"\nmessage = \"1 kB\"\nranks = 4\nsplit = true\n";
+    let refused = told(nca, none, &format!("{job}[run]\nwarmup = \"1 us\"\nduration = \"1 us\"\n"));
+    assert!(refused.contains("job.j.split") && refused.contains("nothing to divide"), "{refused}");
     let phases = |pairs: &str| {
         format!(
             "[[job]]\nname = \"j\"\nworkload = \"phases\"\nranks = 8\npermutations = 1\nsize = \"3 packets\"\n{pairs}[run]\nmodel = \"fluid\"\nduration = \"1 ms\"\n"

@@ -217,8 +217,34 @@ impl Cold {
 pub struct Tag {
     /// The rank's own.
     pub word: u32,
+    /// The seats; the first with a mark if it is on a part of a message.
+    seats: [u16; 2],
+}
+
+/// Marks a part; no endpoint has so many ranks.
+const PART: u16 = 1 << 15;
+
+impl Tag {
+    /// On a message from one of the job's ranks at the source to one of those at the destination.
+    pub fn new(word: u32, seats: [u16; 2]) -> Self {
+        debug_assert!(seats.iter().all(|seat| seat & PART == 0));
+        Self { word, seats }
+    }
+
+    /// On a part of a message, of which there are as many as queue pairs.
+    pub fn of_part(self) -> Self {
+        Self { seats: [self.seats[0] | PART, self.seats[1]], ..self }
+    }
+
+    /// Whether it is on a part of a message.
+    pub fn is_part(&self) -> bool {
+        self.seats[0] & PART != 0
+    }
+
     /// Which of the job's ranks at the source it comes from, and to which of those at the destination it goes.
-    pub seats: [u16; 2],
+    pub fn seats(&self) -> [u16; 2] {
+        [self.seats[0] & !PART, self.seats[1]]
+    }
 }
 
 /// What only some protocols and arbiters note on a packet. Runs that have none of them keep no notes.

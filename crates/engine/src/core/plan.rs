@@ -310,6 +310,11 @@ pub fn rounded(time: u64, tick: u64) -> Tick {
 }
 
 impl Plan {
+    /// The queue pairs of each pair of ranks, or of endpoints, of a class of the scenario.
+    pub fn queue_pairs(&self, class: u8) -> u32 {
+        self.flows[usize::from(class)].each.into()
+    }
+
     /// Number of endpoints.
     pub fn endpoints(&self) -> u32 {
         self.graph.endpoints.len() as u32

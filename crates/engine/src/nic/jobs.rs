@@ -17,7 +17,7 @@ impl<S: Source> NicSet<S> {
             let job = &self.plan.jobs[usize::from(out.class) - self.first_job];
             let takes = job.application.carries_data(out.tag.word);
             let src = fabric.share.endpoints[endpoint as usize];
-            let message = self.of_a_flow(src, message, out.tag.seats, takes);
+            let message = self.of_a_flow(src, message, out.tag.seats(), takes);
             fabric.probe.offered(&message);
             let queue = self.queue(endpoint, Towards::of(&message));
             let record = &mut self.queues[queue];
@@ -42,8 +42,14 @@ impl<S: Source> NicSet<S> {
         }
     }
 
-    /// A message of a job is whole.
+    /// A message of a job is whole, or a part of one.
     pub(super) fn job_delivered(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
+        let (class, src, tag) = (packet.cold.class(), packet.cold.src, packet.tag);
+        if let Some(hosts) = &mut self.hosts
+            && !hosts.completes(endpoint, class, src, tag)
+        {
+            return;
+        }
         // What was due before the message came is done first.
         self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
         if self.nodes[endpoint].next_born <= fabric.now {
@@ -51,7 +57,7 @@ impl<S: Source> NicSet<S> {
         }
         if let Some(hosts) = &mut self.hosts {
             hosts.note(packet, fabric.now);
-            hosts.delivered(endpoint, packet.cold.class(), packet.cold.src, packet.tag, fabric.now);
+            hosts.delivered(endpoint, class, src, tag, fabric.now);
         }
         let next = self.run_jobs(fabric, endpoint, fabric.now);
         let node = &mut self.nodes[endpoint];

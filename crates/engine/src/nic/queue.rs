@@ -464,7 +464,7 @@ mod tests {
     #[test]
     fn a_tag_goes_with_its_message() {
         let mut queue = SendQueue::<()>::default();
-        let tag = Tag { word: 7, seats: [0, 1] };
+        let tag = Tag::new(7, [0, 1]);
         queue.push(Message::new(0, 3, 5, 0));
         queue.push_tagged(Message::new(0, 3, 30, 1), tag);
         queue.push(Message::new(0, 3, 1, 0));

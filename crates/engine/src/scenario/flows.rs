@@ -36,6 +36,14 @@ fn several(scenario: &Scenario, tell: Tell) {
             tell(Problem::new(path, message, "1, or leave it out"));
         }
     }
+    for job in scenario.job.iter().filter(|job| job.split && job.queue_pairs == 1) {
+        let message = "with one queue pair there is nothing to divide messages among";
+        tell(Problem::new(
+            format!("job.{}.split", job.name),
+            message,
+            "queue_pairs = 2 or more, or leave it out",
+        ));
+    }
 }
 
 /// What routes for whole flows cannot work with.

@@ -24,6 +24,8 @@ pub struct BoundJob {
     each: u32,
     /// How messages go that do not leave their endpoint.
     pub local: Local,
+    /// Whether the data of a message is divided among the queue pairs of two ranks.
+    pub split: bool,
     /// When it starts.
     pub start: Time,
     /// What its ranks do.
@@ -115,6 +117,7 @@ fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<P
         first,
         each,
         local: job.mpi.local(scale),
+        split: job.split,
         start: job.start.time(scale),
         application,
         idle: false,

@@ -1,5 +1,6 @@
 //! The ranks of a partition, between the endpoints and the application: each rank's agenda, its messages out and in.
 use super::ledger::Ledger;
+use super::parts::{Parts, divided};
 use super::{Actions, Rank};
 use crate::core::packet::{Packet, Tag};
 use crate::core::plan::{Plan, Share};
@@ -136,6 +137,8 @@ pub struct Hosts {
     ledgers: Vec<Ledger>,
     /// Messages to be put into send queues.
     out: Vec<Outgoing>,
+    /// Of messages in parts, those that have left, and those that have arrived.
+    parts: [Parts; 2],
     /// The first rank that cannot go on: job, rank, why.
     failure: Option<(u16, u32, String)>,
     /// Flows of phases, in the order of their arrival.
@@ -154,6 +157,7 @@ impl Hosts {
             agendas: Vec::new(),
             ledgers: vec![Ledger::default(); plan.jobs.len()],
             out: Vec::new(),
+            parts: Default::default(),
             failure: None,
             arrived: Vec::new(),
             starts: plan.jobs.iter().map(|job| vec![job.start]).collect(),
@@ -212,17 +216,20 @@ impl Hosts {
         self.out.drain(..)
     }
 
-    /// The last flit of a message leaves an endpoint at `end`.
+    /// The last flit of a message, or a part of one, leaves an endpoint at `end`.
     pub fn injected(&mut self, endpoint: u32, class: u8, dst: u32, tag: Tag, end: Tick) {
-        let [seat, other] = tag.seats;
+        let [seat, other] = tag.seats();
         let (slot, to) = self.parties((endpoint, seat), class, (dst, other));
+        if tag.is_part() && !self.parts[0].note((slot, to, tag.word), self.plan.queue_pairs(class)) {
+            return;
+        }
         let at = Time(end * self.plan.tick);
         self.agendas[endpoint as usize].add(at, slot, What::Injected { to, tag: tag.word });
     }
 
     /// The first packet of a message of several has arrived.
     pub fn begun(&mut self, endpoint: u32, class: u8, tag: Tag) {
-        let slot = self.slot(endpoint, tag.seats[1], class).expect("a job's messages go to its ranks");
+        let slot = self.slot(endpoint, tag.seats()[1], class).expect("a job's messages go to its ranks");
         self.reached(slot, tag.word);
     }
 
@@ -232,9 +239,18 @@ impl Hosts {
         record.traffic[1] |= self.plan.jobs[record.job as usize].application.carries_data(tag);
     }
 
+    /// Whether a message is there with what has arrived now, which may be a part of it.
+    pub fn completes(&mut self, endpoint: u32, class: u8, src: u32, tag: Tag) -> bool {
+        let [other, seat] = tag.seats();
+        let name = |(slot, from)| (slot, from, tag.word);
+        !tag.is_part()
+            || self.parts[1]
+                .note(name(self.parties((endpoint, seat), class, (src, other))), self.plan.queue_pairs(class))
+    }
+
     /// A message has arrived whole.
     pub fn delivered(&mut self, endpoint: u32, class: u8, src: u32, tag: Tag, now: Tick) {
-        let [other, seat] = tag.seats;
+        let [other, seat] = tag.seats();
         let (slot, from) = self.parties((endpoint, seat), class, (src, other));
         let tag = tag.word;
         self.reached(slot, tag);
@@ -303,12 +319,20 @@ impl Hosts {
             }
             return;
         }
-        self.slots[slot as usize].traffic[0] |= self.plan.jobs[job as usize].application.carries_data(tag);
-        let flits = self.plan.scale.flits_of(bytes).max(1) as u32;
-        self.ledgers[job as usize].sent(bytes);
+        let carries_data = of.application.carries_data(tag);
+        self.slots[slot as usize].traffic[0] |= carries_data;
+        ledger.sent(bytes);
         let class = (self.plan.traffic.len() + job as usize) as u8;
-        let (born, tag) = (at.0.div_ceil(self.plan.tick), Tag { word: tag, seats });
-        self.out.push(Outgoing { born, dst, flits, class, tag });
+        let (born, tag) = (at.0.div_ceil(self.plan.tick), Tag::new(tag, seats));
+        let whole = Outgoing { born, dst, flits: self.plan.scale.flits_of(bytes).max(1) as u32, class, tag };
+        let cut = || divided(whole.flits, self.plan.packet_flits.into(), self.plan.queue_pairs(class));
+        match (of.split && carries_data).then(cut).flatten() {
+            Some(parts) => {
+                let tag = tag.of_part();
+                self.out.extend(parts.map(|flits| Outgoing { flits, tag, ..whole }));
+            }
+            None => self.out.push(whole),
+        }
     }
 
     /// Copies a message to a rank of the same endpoint, or to the one that sends it, when its sender's copies before are made.
@@ -387,7 +411,8 @@ impl Hosts {
         let entries: usize = self.agendas.iter().map(|agenda| agenda.0.capacity()).sum();
         let own = entries * size_of::<Entry>()
             + self.slots.capacity() * size_of::<Slot>()
-            + self.arrived.capacity() * size_of::<Arrived>();
+            + self.arrived.capacity() * size_of::<Arrived>()
+            + self.parts.iter().map(Parts::memory).sum::<usize>();
         own as u64 + self.slots.iter().map(|slot| slot.rank.memory()).sum::<u64>()
     }
 }

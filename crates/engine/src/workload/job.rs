@@ -40,10 +40,14 @@ pub struct Job {
     pub priority: u8,
     /// Flows from each rank to each other one, which its messages take in turn, from a random one on (also ranks that share an endpoint have flows
     /// of their own). Each has a send queue and a window or a rate of its own, under most congestion controls, and a way of its own where the
-    /// routing hashes flows. A message is never split: what a workload sends one by one gains nothing.
+    /// routing hashes flows. A message goes in one of them, unless it is `split`.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub queue_pairs: u32,
+    /// Divides the data of a message evenly among the queue pairs, in whole packets (`NCCL_IB_SPLIT_DATA_ON_QPS` of NCCL); one of fewer packets than
+    /// queue pairs goes whole, in turn. Congestion controls and results know the parts, each as a message; the ranks know the whole.
+    #[serde(default)]
+    pub split: bool,
     /// How its ranks pass messages; flows of phases are sent as they are.
     #[serde(default)]
     pub mpi: Mpi,
