@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from textwrap import wrap
@@ -81,16 +81,18 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     are left out, and counted under the axis. Raises `InputError` if no key was swept, or not that one, or if
     nothing is known of the column.
     """
-    table = sweep if isinstance(sweep, pa.Table) else getattr(sweep, "table", None)
-    if not isinstance(table, pa.Table):
-        raise mistake(f"{named(sweep)} is no sweep", "the table of a sweep, or what tailback.sweep returns")
+    table = _table_of(sweep)
     swept = keys(table)
     over = axis(table, swept) if over is None else over
     if over == "run.seed":
         raise mistake("seeds are no axis: a point is their mean", f"one of {', '.join(swept) or 'no keys'}")
     if over not in swept:
         raise mistake(f"the sweep does not change {over!r}", f"one of {', '.join(swept) or 'no keys'}")
-    if column not in table.column_names or not _is_numeric(table.schema.field(column).type):
+    if (
+        not isinstance(column, str)
+        or column not in table.column_names
+        or not _is_numeric(table.schema.field(column).type)
+    ):
         raise mistake(f"{column!r} is not measured", _asked_for(column, table.column_names))
     name, factor, is_latency = QUANTITIES.get(column) or _of_latencies(column) or (column, 1.0, False)
     # Of runs that are not stable latencies alone grow.
@@ -98,17 +100,13 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     rows = table.select(kept).to_pylist()
     places = _places([row[over] for row in rows])
     others = [key for key in swept if key != over and not _follows(rows, key, over)]
-    members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name not in (ALL, None)] or [ALL]
-    rows = list(_of_classes(rows, members))
-    panels_of = {
-        member: _lines([row for row in rows if row[CLASS] == member], column, over, others, places)
-        for member in members
-    }
-    known = {
-        member: lines
-        for member, lines in panels_of.items()
-        if any(point.is_known for point in _points(lines))
-    }
+    members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name not in (ALL, None)]
+
+    def lines_of(member: str) -> _Lines:
+        return _lines(list(_of_class(rows, member)), column, over, others, places)
+
+    # Of few messages in each class, a quantile may be known of all together alone.
+    known = _known(members, lines_of) or _known([ALL], lines_of)
     if not known:
         longer = "run.drain lets more messages arrive" if is_latency else "run.duration lets jobs end"
         raise mistake(f"{column} is known of no point", f"a longer {longer}")
@@ -131,9 +129,7 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         notes = _notes(panels[0], list(known.values()), gone, is_latency=is_latency)
         if failed := lost(table):
             notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
-        unit = places.unit or _SHARES.get(over.rpartition(".")[2], "")
-        unit = f" [{unit}]" if unit else ""
-        panels[-1].set_xlabel(f"{over}{unit}")
+        panels[-1].set_xlabel(_axis_name(over, places))
         style.notes(figure, notes)
         style.legend(figure, panels, title="\n".join(map(_folded, others)))
     return figure
@@ -290,13 +286,32 @@ def _follows(rows: Sequence[Mapping[str, Any]], key: str, over: str) -> bool:
     return all(found.setdefault(row[over], row[key]) == row[key] for row in rows)
 
 
-def _of_classes(rows: Iterable[Mapping[str, Any]], members: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """The rows, where that of a point that gave no result is one of each class."""
-    for row in rows:
-        yield from [row] if row[CLASS] is not None else [{**row, CLASS: member} for member in members]
+def _table_of(sweep: object) -> pa.Table:
+    table = sweep if isinstance(sweep, pa.Table) else getattr(sweep, "table", None)
+    if not isinstance(table, pa.Table):
+        raise mistake(f"{named(sweep)} is no sweep", "the table of a sweep, or what tailback.sweep returns")
+    return table
+
+
+def _axis_name(over: str, places: _Places) -> str:
+    unit = places.unit or _SHARES.get(over.rpartition(".")[2], "")
+    return f"{over} [{unit}]" if unit else over
+
+
+def _of_class(rows: Iterable[Mapping[str, Any]], member: str) -> Iterator[Mapping[str, Any]]:
+    """The rows of a class, where that of a point that gave no result is one of each."""
+    return ({**row, CLASS: member} for row in rows if row[CLASS] in (member, None))
 
 
 _Lines = Mapping[tuple[Any, ...], Sequence[Point]]
+
+
+def _known(members: Sequence[str], lines_of: Callable[[str], _Lines]) -> dict[str, _Lines]:
+    """The lines of those of the classes of which a point is known."""
+    panels = {member: lines_of(member) for member in members}
+    return {
+        member: lines for member, lines in panels.items() if any(point.is_known for point in _points(lines))
+    }
 
 
 def _lines(

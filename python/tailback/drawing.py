@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tailback.errors import mistake
 from tailback.figures import style
-from tailback.scenario import Scenario
+from tailback.scenario import Scenario, demand_scenario
 from tailback.words import counted
 
 __all__ = ["network"]
@@ -60,6 +60,7 @@ def network(scenario: Scenario) -> Figure:
 
     Raises `InputError` if the scenario has mistakes, or the network too many links.
     """
+    demand_scenario(scenario)
     told = scenario.channels()
     topology = tomllib.loads(scenario.complete())["topology"]
     channels: Numbers = np.array([(start, end, kind) for start, end, _, kind in told["channels"]])

@@ -10,6 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tailback.errors import mistake, unwritten
+from tailback.words import named
+
+
+def folder(path: object) -> Path:
+    """The path of a folder; raises `InputError` if it is none."""
+    if not isinstance(path, str | os.PathLike) or not str(path):
+        told = named(path) if path != "" else "an empty text"
+        raise mistake(f"the path of a folder is expected, not {told}", 'such as "results/hot"')
+    return Path(path)
 
 
 @contextmanager

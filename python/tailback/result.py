@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from tailback import _engine
 from tailback.errors import mistake, unwritable
+from tailback.files import folder
 from tailback.signals import deferred
 
 _SCENARIO = "scenario.toml"
@@ -95,7 +96,9 @@ class Result:
     @classmethod
     def load(cls, directory: str | Path, tables: Collection[str] | None = None) -> Result:
         """Reads a result that `save` or `tailback run -o` has written; with `tables`, of its tables those."""
-        directory = Path(directory)
+        directory = folder(directory)
+        if isinstance(tables, str):
+            raise mistake("tables are named in a list, not by a text", f"such as [{tables!r}]")
         if not directory.is_dir():
             raise mistake(f"{directory} is not a directory", "name the directory of a result")
         try:
@@ -212,7 +215,7 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
 def prepare(directory: str | Path) -> Path:
     """The path where a result can be written; an `InputError` if none can. Leaves nothing behind."""
-    target = Path(directory)
+    target = folder(directory)
     try:
         target = target.resolve()
         _refuse_name(target)

@@ -127,6 +127,19 @@ def test_a_panel_per_class_of_which_something_is_known_without_that_of_all():
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["victim"]
 
 
+def test_what_is_known_of_all_together_alone_is_drawn_of_all():
+    jobs = table(
+        **{
+            "job.j.ranks": [2, 2, 2, 4, 4, 4],
+            "class": ["one", "two", "all"] * 2,
+            "message_latency_p99_ns": [None, None, 4.0, None, None, 6.0],
+        }
+    )
+    figure = curves.measured_over(jobs, "message_latency_p99_ns")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["all"]
+    assert figure.axes[0].lines[0].get_data()[1].tolist() == [4.0, 6.0]
+
+
 def test_a_sweep_of_jobs_beside_their_runs_alone_shows_the_slowdown(tmp_path):
     jobs = swept_loads(accepted=[None] * 6, slowdown=[1.5, 1.7, 2.0, 2.2, 1.0, 1.1])
     assert "slowdown.png" in {file.name for file in gallery.draw_sweep(jobs, tmp_path)}

@@ -32,6 +32,17 @@ def test_each_seed_is_compared_with_itself():
     assert told["packets"].to_pylist() == [0, 0, 0, 0, 0, None]
 
 
+@pytest.mark.parametrize("value", ["0.1", "0.10", "1e-1"])
+def test_keys_that_change_together_are_paired_by_the_others(value):
+    table = swept()
+    sizes = [f"{10 * load:.0f} kB" for load in table["load"].to_pylist()]
+    table = table.add_column(1, "size", [sizes])
+    together = differences(table, "load", value, [("load", "size")])
+    alone = differences(swept(), "load", "0.1")
+    assert together.drop(["size"]).equals(alone)
+    assert together["size"].to_pylist() == ["2 kB"] * 5
+
+
 def test_a_number_is_compared_as_it_is_told():
     told = differences(swept(), "load", "0.1")
     assert told["load"].to_pylist() == [0.2] * 5

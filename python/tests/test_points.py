@@ -210,6 +210,19 @@ def test_points_that_fail_are_told_with_all_that_is_known(tmp_path, failing):
     ]
 
 
+def test_a_sweep_that_is_read_knows_why_points_failed(tmp_path, failing):
+    failing["1"] = DEADLOCK
+    with pytest.raises(tailback.PointsFailed) as raised:
+        run(tmp_path / "done")
+    done = raised.value.sweep
+    for table in (True, False):
+        if not table:
+            (tmp_path / "done" / store.TABLE).unlink()
+        read = tailback.Sweep.load(tmp_path / "done")
+        assert (read.table, dict(read.failed), read.missing) == (done.table, dict(done.failed), 0)
+        assert len(list(read.results())) == len(done.points) - len(done.failed)
+
+
 def test_a_point_that_failed_has_a_row_and_the_table_is_the_same_whoever_wrote_it(tmp_path, failing):
     failing["1"] = DEADLOCK
     tables = []

@@ -244,3 +244,16 @@ def test_a_signal_between_the_two_renames_costs_no_result(result, tmp_path, monk
         signal.signal(signal.SIGINT, before)
     tailback.Result.load(tmp_path / "here")
     assert [path.name for path in tmp_path.iterdir()] == ["here"]
+
+
+@pytest.mark.parametrize("path", [None, "", 3])
+def test_what_is_no_path_is_refused_wherever_a_folder_is_expected(result, path):
+    for call in (tailback.Result.load, tailback.Sweep.load, result.save):
+        with pytest.raises(tailback.InputError, match="path of a folder"):
+            call(path)
+
+
+def test_tables_are_asked_for_by_a_list(result, tmp_path):
+    result.save(tmp_path / "r")
+    with pytest.raises(tailback.InputError, match="named in a list"):
+        tailback.Result.load(tmp_path / "r", tables="classes")

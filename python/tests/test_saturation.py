@@ -6,6 +6,7 @@ import random
 from types import SimpleNamespace
 
 import pytest
+from sweeping import Inline
 
 import tailback
 from tailback.stats import mean_interval
@@ -60,7 +61,7 @@ def network(monkeypatch):
 
 
 def test_bisection_brackets_the_largest_load_accepted_within_three_percent(network):
-    found = saturation.saturation(network, "traffic.u.load", tolerance=0.005, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", tolerance=0.005, executor=Inline())
     edge = 0.75 / (0.97 + 0.25)
     assert found.accepted_load <= edge <= found.refused_load
     assert found.refused_load - found.accepted_load <= 0.005
@@ -99,20 +100,20 @@ def test_runs_that_agree_by_chance_settle_nothing(monkeypatch):
 
 
 def test_one_seed_states_no_confidence(network):
-    found = saturation.saturation(network, "traffic.u.load", seeds=1, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", seeds=1, executor=Inline())
     assert not found.sure
     assert "not settled at 95 % confidence with these seeds)" in str(found)
 
 
 def test_a_network_that_never_saturates_says_so(network):
-    found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=Inline())
     assert (found.accepted_load, found.refused_load) == (0.5, math.inf)
     assert math.isnan(found.load)
     assert "up to the largest load that was tried, 0.500" in str(found)
 
 
 def test_a_network_that_saturates_below_what_is_searched_has_no_saturation_load(network):
-    found = saturation.saturation(network, "traffic.u.load", low=0.7, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", low=0.7, executor=Inline())
     assert (found.accepted_load, found.refused_load) == (0.0, 0.7)
     assert math.isnan(found.load)
     assert math.isnan(found.half)
@@ -120,12 +121,12 @@ def test_a_network_that_saturates_below_what_is_searched_has_no_saturation_load(
 
 
 def test_all_runs_of_a_search_are_counted_whether_or_not_they_were_there_before(network):
-    found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", high=0.5, executor=Inline())
     assert (found.runs, found.cpu_seconds) == (4, 2.0)
 
 
 def test_what_is_accepted_at_full_load_is_measured_there_and_not_at_the_end_of_the_bracket(network):
-    found = saturation.saturation(network, "traffic.u.load", high=0.8, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", high=0.8, executor=Inline())
     assert found.at_full_load.mean == pytest.approx(0.5)
 
 
@@ -153,11 +154,14 @@ def test_a_verdict_at_the_limit_is_called_sure_no_more_often_than_the_confidence
         {"confidence": 1.0},
         {"tolerance": 0.0},
         {"traffic": "x"},
+        {"directory": ""},
+        {"directory": None},
+        {"executor": 3},
     ],
 )
 def test_a_nonsense_search_is_refused(network, bad):
     with pytest.raises(tailback.InputError):
-        saturation.saturation(network, "traffic.u.load", executor=object(), **bad)
+        saturation.saturation(network, "traffic.u.load", **{"executor": Inline()} | bad)
 
 
 SEARCH = ("--seeds", "2", "--high", "0.8", "--tolerance", "0.02", "-o", "kept")
@@ -324,7 +328,7 @@ def test_seeds_are_added_one_by_one_until_the_verdict_is_sure(monkeypatch):
 
 
 def test_what_full_load_accepts_is_told_with_the_confidence_asked_for(network):
-    found = saturation.saturation(network, "traffic.u.load", confidence=0.9, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", confidence=0.9, executor=Inline())
     assert found.at_full_load.confidence == 0.9
 
 
@@ -346,7 +350,7 @@ def test_a_warning_of_several_seeds_is_told_once():
 
 def test_both_ends_of_the_bracket_tell_their_warnings(network, monkeypatch):
     monkeypatch.setattr(saturation._Judge, "warnings", lambda self, load: [f"at {load}"])
-    found = saturation.saturation(network, "traffic.u.load", tolerance=0.5, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", tolerance=0.5, executor=Inline())
     assert found.warnings == (f"at {found.accepted_load}", f"at {found.refused_load}")
 
 
@@ -354,7 +358,7 @@ def test_traffic_that_offers_nothing_has_no_saturation(network, monkeypatch):
     result = SimpleNamespace(summary={"classes": {"all": {"offered": 0.0, "accepted": 0.0}}})
     monkeypatch.setattr(saturation, "measured", lambda *_, **__: SimpleNamespace(results=lambda: [result]))
     with pytest.raises(tailback.InputError, match="offered nothing"):
-        saturation.saturation(network, "traffic.u.load", executor=object())
+        saturation.saturation(network, "traffic.u.load", executor=Inline())
 
 
 def test_what_is_surely_accepted_and_refused_is_the_nearest_of_each():
@@ -395,7 +399,7 @@ def test_a_run_that_fails_refuses_a_load_only_for_what_loads_do(monkeypatch, why
 @pytest.mark.parametrize("key", ["traffic.u.load", "run.seed"])
 def test_what_the_search_sets_itself_may_not_be_changed(network, key):
     with pytest.raises(tailback.InputError, match="the search sets it itself"):
-        saturation.saturation(network.replace({key: 1}), "traffic.u.load", executor=object())
+        saturation.saturation(network.replace({key: 1}), "traffic.u.load", executor=Inline())
 
 
 def test_loads_are_told_as_a_scenario_has_them_and_what_arrives_in_percent():
@@ -409,7 +413,7 @@ def test_loads_are_told_as_a_scenario_has_them_and_what_arrives_in_percent():
 
 
 def test_full_load_outside_of_what_is_searched_is_measured_only(network):
-    found = saturation.saturation(network, "traffic.u.load", low=1.1, high=2.0, executor=object())
+    found = saturation.saturation(network, "traffic.u.load", low=1.1, high=2.0, executor=Inline())
     assert [tried.load for tried in found.tried] == [1.1]
     assert (found.accepted_load, found.refused_load) == (0.0, 1.1)
     assert found.at_full_load.mean == pytest.approx(0.5)

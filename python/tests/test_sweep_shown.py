@@ -54,6 +54,15 @@ def test_points_are_shown_against_those_with_a_value(command, swept):
     assert {row["accepted"] for row in json.loads(out)["rows"]} == {0.0}
 
 
+def test_points_of_keys_that_change_together_are_shown_against_one_of_them(command, tmp_path):
+    run(tmp_path / "zipped", over={"zip": {"a": [1, 2, 3], "b": ["x", "y", "z"]}}, seeds=2)
+    status, out, err = command("show", "zipped", "--against", "a=1", "--json")
+    assert (status, err) == (0, "")
+    rows = json.loads(out)["rows"]
+    assert {(row["a"], row["b"]) for row in rows} == {(2, "y"), (3, "z")}
+    assert {row["accepted"] for row in rows} == {0.0}
+
+
 @pytest.mark.parametrize(
     ("against", "told"),
     [("a", "'a' names no value"), ("b=1", "does not change 'b'"), ("a=lhrp", "no point has lhrp at a")],

@@ -229,6 +229,7 @@ pub struct Run {
     pub model: Model,
     /// Names of the traffic and the jobs that run; the others keep their endpoints but do nothing. Without it, all run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
     pub only: Vec<String>,
 }
 

@@ -526,6 +526,7 @@ fn mistakes_in_jobs_are_told_with_what_to_do() {
             job("a", 2, "mpi = { delay = \"0 ns\" }").replace("ring-exchange", "phases"),
             "job.a.mpi: flows of phases are sent as they are, not by MPI (leave it out: `barrier` beside it is the time between phases)",
         ),
+        (job("a", 2, message) + "[run]\nonly = []\n", "run.only"),
         (job("a", 2, message) + "[run]\nonly = [\"b\"]\n", "there is no traffic or job called \"b\""),
         (
             job("a", 22, "message = \"1 kB\"\ngroup = 4\nstride = 2").replace("ring-exchange", "allreduce"),

@@ -19,8 +19,11 @@ fn seconds(queue_pairs: u32) -> BTreeMap<i64, BTreeSet<String>> {
     let first = to[from.iter().position(|name| name.starts_with("endpoint")).unwrap()].clone();
     let mut crossed = BTreeMap::<i64, BTreeSet<String>>::new();
     for (row, message) in ints(&output, "packets", "message").iter().enumerate() {
-        if from[row] == first {
-            crossed.entry(pair_of[message]).or_default().insert(to[row].clone());
+        // Some of the last are still under way.
+        if from[row] == first
+            && let Some(&pair) = pair_of.get(message)
+        {
+            crossed.entry(pair).or_default().insert(to[row].clone());
         }
     }
     crossed

@@ -421,3 +421,44 @@ fn only_connected_ports_have_times() {
     let output = run(&file("kind = \"mesh\"\ndims = [3]", "kind = \"dor\"", "kind = \"none\"", rest));
     assert_eq!(ints(&output, "ports", "switch"), [0, 0, 1, 1, 1, 2, 2]);
 }
+
+/// How long traffic may drain is a limit: what has drained is at its end, whatever that is.
+#[test]
+fn a_long_drain_does_not_lengthen_a_run() {
+    let ended = |drain: &str| {
+        let rest = format!(
+            "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.3\nmessage = \"4 flits\"\n\
+             [run]\nwarmup = \"5 us\"\nduration = \"20 us\"\ndrain = \"{drain}\"\n"
+        );
+        let network = "kind = \"single-switch\"\nendpoints = 8";
+        let output = run(&file(network, "kind = \"minimal\"", "kind = \"none\"", &rest));
+        (output.summary["simulated_ns"].as_f64().unwrap(), output.summary["checksum"].clone())
+    };
+    let short = ended("10 us");
+    assert!((25_000.0..25_500.0).contains(&short.0), "{short:?}");
+    assert_eq!(short, ended("1 s"));
+}
+
+#[test]
+fn the_table_of_classes_has_the_numbers_of_the_summary() {
+    let rest = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.3\nmessage = \"4 flits\"\nendpoints = \"rest\"\n\
+                [[job]]\nname = \"j\"\nworkload = \"alltoall\"\nmessage = \"1 kB\"\nranks = 4\n\
+                [run]\nwarmup = \"5 us\"\nduration = \"20 us\"\n";
+    let output =
+        run(&file("kind = \"single-switch\"\nendpoints = 8", "kind = \"minimal\"", "kind = \"none\"", rest));
+    for (row, name) in words(&output, "classes", "class").iter().enumerate() {
+        let summary = &output.summary["classes"][name];
+        for column in ["backlog_growth", "backlog_growth_ci95"] {
+            let told = reals(&output, "classes", column)[row];
+            assert_eq!(
+                summary.get(column).and_then(|value| value.as_f64()),
+                Some(told).filter(|told| !told.is_nan())
+            );
+            assert_eq!(summary.get(column).is_none(), name == "j", "{name}");
+        }
+        for latency in ["network", "packet", "message"] {
+            let told = ints(&output, "classes", &format!("{latency}_latency_missing"))[row];
+            assert_eq!(summary[format!("{latency}_latency_ns")]["missing"].as_i64(), Some(told));
+        }
+    }
+}

@@ -61,7 +61,7 @@ def show(
 def _show_sweep(stored: Stored, as_json: bool, against: str | None) -> None:
     from tailback.cli import sweep_shown  # late: it loads SciPy
 
-    table = stored.table if against is None else _differences(stored.table, against)
+    table = stored.table if against is None else _differences(stored, against)
     _tell_lost(stored)
     if as_json:
         rows = sweep_shown.facts(table)
@@ -72,11 +72,11 @@ def _show_sweep(stored: Stored, as_json: bool, against: str | None) -> None:
     console.print_whole(sweep_shown.shown(table, whole=not stored.missing and against is None))
 
 
-def _differences(table: pa.Table, against: str) -> pa.Table:
+def _differences(stored: Stored, against: str) -> pa.Table:
     key, equals, value = (part.strip() for part in against.partition("="))
     if not equals:
         raise mistake(f"{against!r} names no value", 'KEY=VALUE, such as "congestion_control.kind=none"')
-    return paired.differences(table, key, value)
+    return paired.differences(stored.table, key, value, stored.zipped)
 
 
 def _tell_lost(stored: Stored) -> None:

@@ -186,6 +186,8 @@ class LogNumbers(LogFormatter):
             return ""
         axis: Any = self.axis
         low, high = sorted(axis.get_view_interval())
+        if axis.axis_name == "x" and high > 10 * low and f"{x:e}"[0] in "36":
+            return ""  # side by side, those of 2, 3, 4 and 6 would touch
         if _PLAIN[0] <= low and high <= _PLAIN[1]:
             return f"{x:,.10g}"
         power = math.floor(math.log10(x) + 1e-9)

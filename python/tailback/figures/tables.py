@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from tailback.result import Result
 Results = Result | Sequence[Result] | Mapping[str, Result]
 Numbers = NDArray[np.float64]
 
-Traffic = str | Sequence[str] | None
+Traffic = str | Collection[str] | None
 """A traffic class by name, or several, or all."""
 
 ALL = "all"
@@ -133,7 +133,7 @@ def _listed(traffic: Traffic) -> list[str] | None:
     """The names of classes that are asked for."""
     if traffic is None:
         return None
-    return list(traffic) if isinstance(traffic, list | tuple) else [traffic]  # type: ignore[list-item]
+    return [traffic] if isinstance(traffic, str) or not isinstance(traffic, Collection) else list(traffic)
 
 
 def name_class(axes: Axes, traffic: Traffic) -> None:

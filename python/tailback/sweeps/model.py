@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tailback import alone as alone_runs
 from tailback.errors import InputError, PointsFailed, Problem, mistake
+from tailback.files import folder
 from tailback.result import POINTS, Result
 from tailback.scenario import Scenario
 from tailback.sweeps import points
@@ -77,11 +78,11 @@ class Sweep:
     def load(cls, directory: str | Path) -> Sweep:
         """The sweep of a folder with the points that are complete, also of one that runs or was stopped.
 
-        `missing` tells how many more it has; of those that gave no result, its merged table tells why.
+        `missing` tells how many more it has, and `failed` why points gave no result.
         """
         from tailback.sweeps import store  # late: it makes sweeps
 
-        return store.load(Path(directory))
+        return store.load(folder(directory))
 
     def __repr__(self) -> str:
         """How many points, and where: a notebook shows it."""

@@ -15,26 +15,29 @@ import pyarrow as pa
 from tailback.errors import mistake
 from tailback.sweeps.inner_columns import inside
 from tailback.sweeps.merged import CLASS, FAILED, WARNINGS, column, swept
-from tailback.sweeps.space import told
+from tailback.sweeps.space import quantity, told
 
 _Row = Mapping[str, Any]
 
 
-def differences(table: pa.Table, key: str, value: str) -> pa.Table:
+def differences(table: pa.Table, key: str, value: str, zipped: Sequence[Sequence[str]] = ()) -> pa.Table:
     """The table of a sweep with differences in place of what was measured.
 
     Of each point that has another value at `key` than `value`, as the sweep tells it, what it has more than
-    the one that has that value and the same class, seed and other keys; null where either is not known. The
-    key is one of the sweep, or is inside of its tables. Raises `InputError` if the sweep does not change the
-    key or has no such value, or if several points have it that differ in nothing but their table.
+    the one that has that value and the same class, seed and other keys, but for those that change together
+    with it (`zipped`); null where either is not known. The key is one of the sweep, or is inside of its
+    tables. Raises `InputError` if the sweep does not change the key or has no such value, or if several
+    points have it that differ in nothing but their table.
     """
     keys = swept(table)
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
     axis, at_key = _axis(rows, keys, key)
-    if value not in at_key:
-        known = dict.fromkeys(one for one in at_key if one is not None)
+    known = dict.fromkeys(one for one in at_key if one is not None)
+    value = next((one for one in known if _is_same(one, value)), value)
+    if value not in known:
         raise mistake(f"no point has {value} at {key}", f"one of {', '.join(known)}")
-    names = [name for name in (*keys, CLASS) if name != axis]
+    together = {axis, *(name for names in zipped if axis in names for name in names)}
+    names = [name for name in (*keys, CLASS) if name not in together]
     based = [row for row, one in zip(rows, at_key, strict=True) if one == value]
     base = {tuple(row[name] for name in names): row for row in based}
     if len(base) < len(based):
@@ -66,6 +69,14 @@ def _axis(rows: Sequence[_Row], keys: Sequence[str], key: str) -> tuple[str, lis
     inner = dict.fromkeys(name for settings in found.values() for one in settings for name in one)
     known = ", ".join((*keys, *inner)) or "no keys"
     raise mistake(f"the sweep does not change {key!r}", f"one of {known}")
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two values are written alike, or are the same number."""
+    try:
+        return one == other or quantity(one) == quantity(other)
+    except ValueError:
+        return False
 
 
 def _is_number(kind: pa.DataType) -> bool:

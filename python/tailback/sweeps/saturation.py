@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from tailback.errors import InputError, PointsFailed, Problem, is_deadlock, mistake
+from tailback.files import folder
 from tailback.scenario import Scenario, demand_scenario
 from tailback.stats import CONFIDENCE, Interval, mean_interval
 from tailback.sweeps.bracket import Bracket
 from tailback.sweeps.found import FULL_LOAD, LOSS_MAX, Saturation, Tried
 from tailback.sweeps.places import replaced
 from tailback.sweeps.space import SEED
-from tailback.sweeps.sweep import measured
+from tailback.sweeps.sweep import demand_executor, measured
 from tailback.sweeps.workers import cores, pool
 from tailback.words import named
 
@@ -64,6 +65,8 @@ def saturation(
     failed for another reason than its load, and at `low` for any.
     """
     demand_scenario(scenario)
+    demand_executor(executor)
+    directory = folder(directory)
     _refuse_limits(low, high, tolerance, confidence, seeds)
     if lost := replaced(scenario, [key, SEED]):
         raise InputError(
@@ -83,7 +86,7 @@ def saturation(
     if begun is not None:
         begun(traffic)
     with nullcontext(executor) if executor is not None else pool(min(seeds, cores())) as shared:
-        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, Path(directory), progress, low)
+        judge = _Judge(scenario, key, confidence, seeds, traffic, shared, directory, progress, low)
         judge.per_destination = traffic == of_load and key.endswith(LOADS[1])
         return _search(judge, Bracket(low, high, tolerance), full_load)
 

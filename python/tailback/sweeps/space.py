@@ -278,6 +278,9 @@ def _seeds(value: Any, problems: list[Problem]) -> Sequence[int]:
             return range(1, value + 1)
         problems.append(_problem("seeds", f"{value} seeds are not possible", f"1 to {_LEVELS_MAX:,}"))
         return ()
+    if isinstance(value, float):
+        problems.append(_problem("seeds", f"{value} is no whole number", "seeds = 5, or seeds = [1, 7, 9]"))
+        return ()
     values = _distinct("seeds", value, problems)
     if not all(isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 for seed in values):
         problems.append(_problem("seeds", "seeds are whole numbers", "seeds = 5, or seeds = [1, 7, 9]"))

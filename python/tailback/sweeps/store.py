@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from tailback.errors import mistake, unwritable
 from tailback.files import replacing
-from tailback.result import write_parquet
+from tailback.result import POINTS, write_parquet
 from tailback.scenario import Scenario
 from tailback.sweeps import merged, points
 from tailback.sweeps.model import Point, Sweep, Tally, prepare
@@ -21,6 +21,8 @@ from tailback.sweeps.space import Axis, Space
 
 MANIFEST = "sweep.json"
 TABLE = "sweep.parquet"
+LOST = "failed.json"
+"""Why points gave no result, by their names; there if any gave none."""
 
 
 def write_manifest(
@@ -46,6 +48,7 @@ def write_manifest(
             _read_manifest(file, "choose another folder with -o: results of two engines are not mixed")
             if not keep_table:
                 (directory / TABLE).unlink(missing_ok=True)
+                (directory / LOST).unlink(missing_ok=True)
         with replacing(file) as fresh:
             fresh.write_text(json.dumps(facts, default=str) + "\n", "utf-8")
     except OSError as error:
@@ -86,14 +89,32 @@ def load(directory: Path) -> Sweep:
             f"{directory / MANIFEST} does not tell what the sweep is of", "tailback sweep … --resume does"
         ) from None
     wanted = list(prepare(scenario, whole.points(), directory, alone=bool(facts.get("alone"))))
-    there = [_with_complete(point) for point in wanted if points.is_complete(point.directory)]
-    whole_count, found = (len({point.name for point in some}) for some in (wanted, there))
-    return Sweep(there, Tally(whole_count, done=found, reused=found), directory)
+    failed = {
+        name: why
+        for name, why in _read_lost(directory).items()
+        if not points.is_complete(directory / POINTS / name)
+    }
+    known = {point.name for point in wanted if point.name in failed or points.is_complete(point.directory)}
+    there = [_with_known(point, failed) for point in wanted if point.name in known]
+    whole_count = len({point.name for point in wanted})
+    tally = Tally(whole_count, done=len(known), reused=len(known - failed.keys()), failed=len(failed))
+    return Sweep(there, tally, directory, failed)
+
+
+def _read_lost(directory: Path) -> dict[str, str]:
+    file = directory / LOST
+    try:
+        return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+    except (OSError, ValueError, TypeError):
+        raise mistake(f"{file} is damaged", "tailback sweep --resume writes it again") from None
 
 
 def write_table(done: Sweep) -> None:
     """Writes the merged table, all or nothing: tasks of a job array may do so at the same time."""
     try:
+        if done.failed:
+            with replacing(done.directory / LOST) as fresh:
+                fresh.write_text(json.dumps(dict(done.failed), sort_keys=True) + "\n", "utf-8")
         with replacing(done.directory / TABLE) as fresh:
             write_parquet(done.table, fresh)
     except OSError as error:
@@ -107,9 +128,13 @@ def is_finished(directory: Path, wanted: Iterator[Point]) -> bool:
     )
 
 
-def _with_complete(point: Point) -> Point:
-    """A point with those of its jobs alone that are complete."""
-    alone = {job: only for job, only in point.alone.items() if points.is_complete(only.directory)}
+def _with_known(point: Point, failed: Mapping[str, str]) -> Point:
+    """A point with those of its jobs alone that are complete, or gave no result."""
+    alone = {
+        job: only
+        for job, only in point.alone.items()
+        if only.name in failed or points.is_complete(only.directory)
+    }
     return replace(point, alone=alone)
 
 
@@ -120,6 +145,8 @@ class Stored:
     table: pa.Table
     points: int
     missing: int = 0
+    zipped: Sequence[Sequence[str]] = ()
+    """Keys that change together."""
 
 
 def sweep_of(directories: Sequence[str]) -> Path | None:
@@ -148,10 +175,15 @@ def read(directory: Path) -> Stored:
                 f"no point of the sweep in {directory} is complete",
                 "tailback sweep … --resume goes on with it",
             )
-        return Stored(done.table, done.tally.points, done.missing)
+        return Stored(done.table, done.tally.points, done.missing, _zipped(directory))
     try:
         table = pq.read_table(file)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise mistake(f"{file} cannot be read: {reason}", "tailback sweep --resume writes it again") from None
-    return Stored(table, merged.count(table))
+    return Stored(table, merged.count(table), zipped=_zipped(directory))
+
+
+def _zipped(directory: Path) -> list[list[str]]:
+    facts = _read_manifest(directory / MANIFEST, "that engine shows what there is of it")
+    return [keys for keys, _ in facts.get("axes", []) if len(keys) > 1]

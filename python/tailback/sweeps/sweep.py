@@ -22,6 +22,7 @@ from typing import Any
 
 from tailback import alone as alone_runs
 from tailback.errors import InputError, Problem, RunFailed, mistake
+from tailback.files import folder
 from tailback.result import POINTS, refuse_result
 from tailback.scenario import Scenario, demand_scenario
 from tailback.sweeps import places, points
@@ -57,24 +58,25 @@ def sweep(
     which carries the sweep of all others, if points gave no result, and `RunFailed` if a process was killed.
     """
     demand_scenario(scenario)
-    _demand_executor(executor)
+    demand_executor(executor)
+    directory = folder(directory)
     scenario, whole = split(scenario, over, seeds)
     check(scenario, whole)
-    refuse(Path(directory))
+    refuse(directory)
     if alone:
         alone_runs.demand_jobs(scenario.replace(next(whole.points())))
-    prepared = list(prepare(scenario, whole.points(), Path(directory), alone=alone))
-    write_manifest(Path(directory), scenario, whole, alone=alone)
+    prepared = list(prepare(scenario, whole.points(), directory, alone=alone))
+    write_manifest(directory, scenario, whole, alone=alone)
     if executor is not None:
-        done = run_points(prepared, executor, Path(directory), progress=progress)
+        done = run_points(prepared, executor, directory, progress=progress)
     else:
         with pool(cores()) as own:  # it starts no more processes than there are points to run
-            done = run_points(prepared, own, Path(directory), progress=progress)
+            done = run_points(prepared, own, directory, progress=progress)
     write_table(done)
     return done.demand_all()
 
 
-def _demand_executor(executor: object) -> None:
+def demand_executor(executor: object) -> None:
     """Raises `InputError` if there is none, and no processes can be started in its place."""
     if executor is None:
         refuse_unreadable_script()

@@ -254,12 +254,11 @@ fn exchange<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
 /// The times at which the leader looks: regular steps, the ends of the window, and the snapshots. A step spans several windows
 /// whatever the partitioning: a window that is cut short costs as much as a whole one.
 ///
-/// A run ends at regular steps, so that snapshots do not show in it. One with jobs ends when they do, not at a time that its limit
-/// decides: its steps grow with the time, to a 256th of it at most.
+/// A run ends at regular steps, so that snapshots do not show in it, and when jobs are done or traffic has drained, not at a time that a
+/// limit decides: steps grow with the time, to a 256th of it at most. Without jobs they are that part of the window until its end.
 struct Checks {
-    /// The least step, and the only one of a run without jobs.
+    /// The least step.
     step: Tick,
-    growing: bool,
     extra: Vec<Tick>,
     window_end: Tick,
     /// When the run ends at the latest, once all jobs are done.
@@ -272,15 +271,14 @@ impl Checks {
         extra.extend([plan.window.0, plan.window.1, plan.end]);
         extra.sort_unstable();
         let longest = plan.links.iter().map(|link| link.credit()).max().unwrap_or(1);
-        let growing = plan.jobs.iter().any(|job| !job.idle);
-        let step = if growing { 8 * longest } else { (plan.end / 256).max(8 * longest) };
-        Self { step, growing, extra, window_end: plan.window.1, last: None }
+        let has_jobs = plan.jobs.iter().any(|job| !job.idle);
+        let step = if has_jobs { 8 * longest } else { (plan.window.1 / 256).max(8 * longest) };
+        Self { step, extra, window_end: plan.window.1, last: None }
     }
 
     /// The step at a time. Each is one of the steps before, doubled or the same: no window reaches over a regular time.
     fn step(&self, now: Tick) -> Tick {
-        let steps = if self.growing { now / 256 / self.step } else { 0 };
-        self.step << steps.checked_ilog2().unwrap_or(0)
+        self.step << (now / 256 / self.step).checked_ilog2().unwrap_or(0)
     }
 
     /// Whether the run may end.

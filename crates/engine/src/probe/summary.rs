@@ -199,12 +199,12 @@ impl Measured<'_> {
         let mut by_name = Map::new();
         for (at, class) in classes.iter().enumerate() {
             let mut summary = self.class_summary(class);
-            // Jobs send as much as the network takes.
-            let of = if at + 1 == classes.len() { traffic } else { traffic.get(at..=at).unwrap_or_default() };
-            if !of.is_empty() {
-                let growth = self.growth(class);
-                summary.insert("backlog_growth".into(), growth.share.into());
-                summary.insert("backlog_growth_ci95".into(), growth.half.into());
+            let growth = self.growth_of(classes, at, class);
+            if growth.is_some() {
+                for (name, pick) in BACKLOG {
+                    summary.insert(name.into(), pick(growth).into());
+                }
+                let of = if at + 1 == classes.len() { traffic } else { &traffic[at..=at] };
                 summary.insert("stable".into(), self.stable(of).into());
             }
             by_name.insert(class.name.clone(), summary.into());
@@ -289,6 +289,12 @@ impl Measured<'_> {
         summary.insert("saturated".into(), json!(class.saturated[at]));
         summary.insert("missing".into(), json!(class.probe.latency[at].missing()));
         Value::Object(summary)
+    }
+
+    /// That of traffic; jobs send as much as the network takes.
+    pub(super) fn growth_of(&self, classes: &[Class], at: usize, class: &Class) -> Option<Growth> {
+        let traffic = self.plan.traffic.len();
+        (at < traffic || traffic > 0 && at + 1 == classes.len()).then(|| self.growth(class))
     }
 
     fn growth(&self, class: &Class) -> Growth {
@@ -401,6 +407,14 @@ impl Measured<'_> {
         self.window() as f64 * flits as f64 / ticks as f64
     }
 }
+
+type OfGrowth = fn(Option<Growth>) -> Option<f64>;
+
+/// What is told of the growth of a backlog, where it is known.
+pub(super) const BACKLOG: [(&str, OfGrowth); 2] = [
+    ("backlog_growth", |growth| growth.map(|growth| growth.share)),
+    ("backlog_growth_ci95", |growth| growth.and_then(|growth| growth.half)),
+];
 
 pub(super) const QUANTITIES: [&str; 7] = ["mean", "mean_ci95", "p50", "p95", "p99", "p999", "max"];
 

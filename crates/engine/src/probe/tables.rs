@@ -1,7 +1,7 @@
 //! The tables of a run, but for those of jobs and congestion control.
 use super::slowdowns::SLOWDOWNS;
 use super::sources::SHARES;
-use super::summary::{Class, Measured, QUANTITIES};
+use super::summary::{BACKLOG, Class, Measured, QUANTITIES};
 use super::{Bin, ClassProbe, LATENCIES};
 use crate::core::Tick;
 use crate::graph::Peer;
@@ -12,6 +12,10 @@ impl Measured<'_> {
         let names = classes.iter().map(|class| class.name.clone()).collect();
         let mut columns = vec![("class".into(), Column::Text(names))];
         columns.extend(self.class_numbers(classes));
+        for (name, pick) in BACKLOG {
+            let of = |(at, class)| pick(self.growth_of(classes, at, class)).unwrap_or(f64::NAN);
+            columns.push((name.into(), Column::Real(classes.iter().enumerate().map(of).collect())));
+        }
         for (at, latency) in LATENCIES.iter().enumerate() {
             for (which, quantity) in QUANTITIES.iter().enumerate() {
                 let column = classes
@@ -20,6 +24,8 @@ impl Measured<'_> {
                     .collect();
                 columns.push((format!("{latency}_latency_{quantity}_ns"), Column::Real(column)));
             }
+            let missing = classes.iter().map(|class| class.probe.latency[at].missing() as i64).collect();
+            columns.push((format!("{latency}_latency_missing"), Column::Int(missing)));
         }
         if self.plan.record.messages {
             let values: Vec<_> = classes.iter().map(Class::slowdown_values).collect();

@@ -118,7 +118,7 @@ impl Held {
 
     fn told_over(&self, limit: u64) -> String {
         format!(
-            "the run holds {:.1} MB, over the limit of {:.1} MB ([run] memory): {}, or raise the limit",
+            "the run holds {:.2} MB, over the limit of {:.2} MB ([run] memory): {}, or raise the limit",
             mb(self.total()),
             mb(limit),
             self.most()

@@ -249,7 +249,6 @@ fn traffic_paths(classes: &[Traffic], tell: Tell) -> Vec<String> {
     paths
 }
 
-/// Names that jobs and traffic have in common, that of all classes together, and names that `run.only` gives of none of them.
 fn load(traffic: &Traffic, path: &str, tell: Tell) {
     let path = |key: &str| format!("{path}.{key}");
     match (traffic.load, traffic.load_per_destination) {
