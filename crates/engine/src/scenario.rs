@@ -143,7 +143,8 @@ pub struct Traffic {
     #[schemars(range(min = 0.0))]
     pub load_per_destination: Option<f64>,
     /// Size of a message: a size, or a mix of sizes `{ sizes = ["4 flits", "512 flits"], shares = [0.5, 0.5],
-    /// by = "messages" }`, or evenly distributed sizes `{ from = "4 packets", to = "64 packets", step = "1 packet" }`.
+    /// by = "messages" }`, or evenly distributed sizes `{ from = "4 packets", to = "64 packets", step = "1 packet" }`, or
+    /// a cumulative distribution from a file, `{ path = "sizes.txt" }`: a size in bytes in each line, and the percentage of messages that are no longer.
     #[serde(default)]
     pub message: MessageSize,
     /// When messages are made: a kind, or a table with its `kind` and parameters.

@@ -17,6 +17,7 @@ mod goal;
 mod golden;
 mod jobs;
 mod laws;
+mod message_sizes;
 mod mistakes;
 mod networks;
 mod operations;

@@ -137,6 +137,11 @@ pub(super) fn no_bubbles(
             Sizes::Fixed(flits) => vec![*flits],
             Sizes::Mix { sizes, .. } => sizes.to_vec(),
             Sizes::Steps { from, step, .. } => vec![*from, from + step],
+            Sizes::Distributed(read) => read
+                .ranges()
+                .flat_map(|(from, to)| [from, (from + 1).min(to), to])
+                .map(|flits| flits as u32)
+                .collect(),
         };
         let of = |flits: u32| {
             [(flits >= most).then_some(most), (!flits.is_multiple_of(most)).then_some(flits % most)]

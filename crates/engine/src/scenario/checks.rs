@@ -6,7 +6,9 @@ use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::protocol::CLASS_NAMES;
 use crate::switch::parameters::{Buffer, Parameters, Path, Voq};
+use crate::traffic::distribution::Distribution;
 use crate::units::{Duration, FLIT_BITS_MAX, QUANTITY_MAX, Rate, Scale, Size};
+use crate::workload::in_file;
 use std::collections::{BTreeSet, HashSet};
 
 /// Where the problems go.
@@ -302,7 +304,31 @@ fn message(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {
                 refuse(".step", message, format!("a divisor of {} flits", last - first));
             }
         }
+        MessageSize::Distribution { path: file, text } => {
+            let told =
+                |problem: Problem| Problem { path: format!("{path}.message.{}", problem.path), ..problem };
+            match distribution(file, text, scale) {
+                Err(problem) => tell(told(problem)),
+                Ok(sizes) if sizes.max() > most => {
+                    let message = format!("a message has up to {} flits", sizes.max());
+                    tell(told(in_file(file, "text", "", &message, &format!("1 to {most} flits"))));
+                }
+                Ok(_) => {}
+            }
+        }
     }
+}
+
+fn distribution(file: &str, text: &str, scale: &Scale) -> Result<Distribution, Problem> {
+    if text.is_empty() {
+        let message = match file.is_empty() {
+            true => "no sizes are given",
+            false => "the file is empty, or was not read",
+        };
+        return Err(in_file(file, "text", "", message, "path = \"sizes.txt\", or what stands in it as text"));
+    }
+    Distribution::read(text, scale)
+        .map_err(|wrong| in_file(file, "text", &format!("line {}", wrong.line), &wrong.message, &wrong.help))
 }
 
 fn times(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {

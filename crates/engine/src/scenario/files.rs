@@ -13,15 +13,10 @@ impl Scenario {
     pub fn files(text: &str, overrides: &[(String, String)]) -> Vec<(String, String)> {
         let root = tree_of(text, overrides, &mut Found::default());
         let topology = root.as_ref().and_then(|root| root.get("topology"));
-        let word = |key: &str| match topology?.get(key).map(|node| &node.value) {
-            Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
-            _ => None,
-        };
-        let mut files = match (word("kind").as_deref(), word("path"), word("text")) {
-            (Some("file"), Some(path), None) => vec![("topology.text".to_string(), path)],
-            _ => Vec::new(),
-        };
+        let wiring = topology.filter(|topology| word(topology, "kind").as_deref() == Some("file"));
+        let mut files = Vec::from_iter(wiring.and_then(|topology| missing(topology, "topology", "text")));
         files.extend(root.as_ref().map(traces).unwrap_or_default());
+        files.extend(root.as_ref().map(sizes).unwrap_or_default());
         files
     }
 
@@ -45,20 +40,38 @@ fn is_binary(key: &str) -> bool {
     key.rsplit('.').take(2).any(|part| part == "data")
 }
 
+/// The distributions of message sizes that traffic names and that are not there.
+fn sizes(root: &Node) -> Vec<(String, String)> {
+    let Some(Value::List(classes)) = root.get("traffic").map(|node| &node.value) else { return Vec::new() };
+    let of = |(index, class): (usize, &Node)| {
+        missing(class.get("message")?, &format!("traffic.{index}.message"), "text")
+    };
+    classes.iter().enumerate().filter_map(of).collect()
+}
+
+/// A text of a table that is not empty.
+fn word(table: &Node, key: &str) -> Option<String> {
+    match table.get(key).map(|node| &node.value) {
+        Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// The file that a table of that name has at `path`, if what stands in it, under `key`, is not there.
+fn missing(table: &Node, name: &str, key: &str) -> Option<(String, String)> {
+    let path = word(table, "path")?;
+    let is_there = word(table, "text").or(word(table, "data")).is_some();
+    (!is_there).then(|| (format!("{name}.{key}"), path))
+}
+
 /// The traces and allocations that jobs name and that are not there, as [`Scenario::files`] gives them.
 fn traces(root: &Node) -> Vec<(String, String)> {
     let Some(Value::List(jobs)) = root.get("job").map(|node| &node.value) else { return Vec::new() };
-    let word = |table: &Node, key: &str| match table.get(key).map(|node| &node.value) {
-        Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
-        _ => None,
-    };
-    let missing = |table: &Node, name: String| {
-        let word = |key: &str| word(table, key);
-        let path = word("path")?;
-        let is_there = word("text").or(word("data")).is_some();
-        let is_goal = word("workload").as_deref() == Some("goal");
-        let key = if is_goal { Goal::key_of(&path, word("format").as_deref()) } else { "text" };
-        (!is_there).then(|| (format!("{name}.{key}"), path))
+    let trace = |job: &Node, name: &str| {
+        let path = word(job, "path")?;
+        let is_goal = word(job, "workload").as_deref() == Some("goal");
+        let key = if is_goal { Goal::key_of(&path, word(job, "format").as_deref()) } else { "text" };
+        missing(job, name, key)
     };
     // A Chakra trace has a file for each rank.
     let by_rank = |job: &Node, name: String| {
@@ -75,10 +88,10 @@ fn traces(root: &Node) -> Vec<(String, String)> {
         let name = format!("job.{index}");
         let mut files = match word(job, "workload").as_deref() {
             Some("chakra") => by_rank(job, name.clone()),
-            _ => missing(job, name.clone()).into_iter().collect(),
+            _ => trace(job, &name).into_iter().collect(),
         };
         for key in ["placement", "groups"] {
-            files.extend(job.get(key).and_then(|table| missing(table, format!("{name}.{key}"))));
+            files.extend(job.get(key).and_then(|table| missing(table, &format!("{name}.{key}"), "text")));
         }
         files
     };

@@ -28,6 +28,14 @@ pub enum MessageSize {
         /// Step (default: 1 packet if both are whole packets, else 1 flit).
         step: Size,
     },
+    /// As a file tells, with a size in bytes in each line and the percentage of messages that are no longer: `message = { path = "sizes.txt" }`.
+    /// Whoever calls the engine reads it and hands it in as `text`.
+    Distribution {
+        /// The file, relative to the scenario's.
+        path: String,
+        /// What stands in it.
+        text: String,
+    },
 }
 
 impl Default for MessageSize {
@@ -43,6 +51,7 @@ enum MessageText {
     Fixed(Size),
     Mix(Mix),
     Uniform(Uniform),
+    Distribution(Distribution),
 }
 
 /// Several sizes, each with its share.
@@ -83,6 +92,19 @@ struct Uniform {
     step: Option<Size>,
 }
 
+/// A cumulative distribution of sizes, linear between its lines.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Distribution {
+    /// A file with a size in bytes in each line, and how much of all messages is not longer: in percent, the last 100, or in parts of 1, the
+    /// last 1. Relative to the scenario's. Give this or `text`.
+    #[serde(default)]
+    path: String,
+    /// What stands in such a file.
+    #[serde(default)]
+    text: String,
+}
+
 impl Uniform {
     fn default_step(&self) -> Size {
         match (self.from, self.to) {
@@ -103,6 +125,9 @@ impl From<MessageText> for MessageSize {
                 let step = uniform.step.unwrap_or(uniform.default_step());
                 MessageSize::Uniform { from: uniform.from, to: uniform.to, step }
             }
+            MessageText::Distribution(Distribution { path, text }) => {
+                MessageSize::Distribution { path, text }
+            }
         }
     }
 }
@@ -116,6 +141,9 @@ impl From<MessageSize> for MessageText {
             }
             MessageSize::Uniform { from, to, step } => {
                 MessageText::Uniform(Uniform { from, to, step: Some(step) })
+            }
+            MessageSize::Distribution { path, text } => {
+                MessageText::Distribution(Distribution { path, text })
             }
         }
     }

@@ -12,6 +12,7 @@ pub mod bit_complement;
 pub mod bit_reverse;
 mod blocks;
 mod choices;
+pub mod distribution;
 pub mod generator;
 pub mod hotspot;
 pub mod list;

@@ -1,4 +1,5 @@
 //! Message sizes bound to flits, drawn from integer tables so that every machine draws the same.
+use super::distribution::Distribution;
 use crate::rng::Stream;
 use crate::scenario::MessageSize;
 use crate::units::{Scale, Size, gcd};
@@ -24,6 +25,8 @@ pub enum Sizes {
         /// Sums of the weights up to and including each size; the last is at most 2³².
         sums: Vec<u64>,
     },
+    /// As a cumulative distribution tells.
+    Distributed(Distribution),
 }
 
 impl Sizes {
@@ -48,10 +51,14 @@ impl Sizes {
                     .collect();
                 Sizes::Mix { sizes, sums }
             }
+            MessageSize::Distribution { text, .. } => match Distribution::read(text, scale) {
+                Ok(read) => Sizes::Distributed(read),
+                Err(mistake) => unreachable!("law broken: a class with a mistake: {}", mistake.message),
+            },
         }
     }
 
-    /// The mean in flits, exact: numerator and denominator, without common divisor.
+    /// The mean in flits, exact, or of a distribution to 2⁻³² flits: numerator and denominator, without common divisor.
     pub fn mean(&self) -> (u64, u64) {
         let (total, count) = match self {
             Sizes::Fixed(flits) => (u64::from(*flits), 1),
@@ -62,6 +69,7 @@ impl Sizes {
                 sizes.iter().zip(weights(sums)).map(|(&size, weight)| u64::from(size) * weight).sum(),
                 sums[sums.len() - 1],
             ),
+            Sizes::Distributed(read) => read.mean(),
         };
         let divisor = gcd(total.into(), count.into()) as u64;
         (total / divisor, count / divisor)
@@ -73,6 +81,16 @@ impl Sizes {
             Sizes::Fixed(flits) => *flits,
             Sizes::Steps { from, step, count } => from + step * (count - 1),
             Sizes::Mix { sizes, .. } => sizes.iter().copied().max().unwrap_or(0),
+            Sizes::Distributed(read) => read.max() as u32,
+        }
+    }
+
+    /// The smallest size, in flits.
+    pub fn min(&self) -> u32 {
+        match self {
+            Sizes::Fixed(flits) | Sizes::Steps { from: flits, .. } => *flits,
+            Sizes::Mix { sizes, .. } => sizes.iter().copied().min().unwrap_or(0),
+            Sizes::Distributed(read) => read.ranges().map(|(from, _)| from).min().unwrap_or(0) as u32,
         }
     }
 
@@ -86,6 +104,7 @@ impl Sizes {
                 let pick = ((random.next() >> 32) * sums[sums.len() - 1]) >> 32;
                 sizes[sums.partition_point(|&sum| sum <= pick)]
             }
+            Sizes::Distributed(read) => read.draw(random),
         }
     }
 }

@@ -34,7 +34,7 @@ mod periodic_aggressor;
 pub mod phases;
 pub mod placement;
 mod random;
-mod recorded;
+pub(crate) mod recorded;
 mod reduce;
 mod reduce_scatter;
 mod ring_exchange;
@@ -208,7 +208,7 @@ fn first_few(all: impl Iterator<Item = String>) -> String {
 }
 
 /// What is wrong at a place of a file's contents, which stand under `key`: it is told of the file, if it has a name.
-fn in_file(path: &str, key: &str, place: &str, message: &str, help: &str) -> Problem {
+pub(crate) fn in_file(path: &str, key: &str, place: &str, message: &str, help: &str) -> Problem {
     let parts: Vec<&str> = [path, place].into_iter().filter(|part| !part.is_empty()).collect();
     let message = if parts.is_empty() { message.into() } else { format!("{}: {message}", parts.join(", ")) };
     Problem::new(if path.is_empty() { key } else { "path" }, message, help)

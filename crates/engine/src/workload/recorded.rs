@@ -16,7 +16,7 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    pub(super) fn new(line: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn new(line: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { line, message: message.into(), help: help.into() }
     }
 }
