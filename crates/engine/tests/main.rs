@@ -12,6 +12,7 @@ mod connections;
 mod describe;
 mod determinism;
 mod exact;
+mod flow_list;
 mod flows;
 mod goal;
 mod golden;

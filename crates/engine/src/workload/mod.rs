@@ -18,6 +18,7 @@ mod broadcast;
 pub mod chakra;
 mod connection_matrix;
 mod fixed_pairs;
+mod flow_list;
 pub mod goal;
 mod grid;
 mod halo3d26;
@@ -239,6 +240,7 @@ crate::kinds::kinds! {
         Vef(vef::Vef) = "vef",
         Chakra(chakra::Chakra) = "chakra",
         ConnectionMatrix(connection_matrix::ConnectionMatrix) = "connection-matrix",
+        FlowList(flow_list::FlowList) = "flow-list",
     }
     /// What the workload provides, whichever kind it is.
     pub fn bound -> dyn Bind;

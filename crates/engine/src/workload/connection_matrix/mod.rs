@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 mod text;
 
-use text::{Kind, Matrix, Start};
+use text::Kind;
+pub(super) use text::{Connection, Matrix, NODES_MAX, Start};
 
 /// Connections as htsim and its Ultra Ethernet version read them from files `.cm`: each sends so many bytes from a node to another, at a
 /// time or when a trigger fires; triggers fire when a connection is sent or received. `oneshot` starts all its connections, `barrier` does when it
@@ -80,22 +81,7 @@ impl Bind for ConnectionMatrix {
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let matrix = self.matrix()?;
-        if *setting.mpi != Mpi::default() {
-            let message = "connections are sent as they are, not by MPI";
-            return Err(vec![Problem::new("mpi", message, "leave it out")]);
-        }
-        for connection in &matrix.connections {
-            if let Some(why) = too_long(connection.bytes, setting.scale) {
-                return Err(vec![self.problem(&Mistake::new(connection.line, why, SHORTER))]);
-            }
-        }
-        let mut all =
-            Bound { matrix: matrix.clone(), unit_ps: self.unit_ps, nodes: Vec::new(), notes: Vec::new() };
-        all.nodes.resize_with(matrix.nodes as usize, Default::default);
-        for (at, connection) in (0..).zip(&matrix.connections) {
-            all.nodes[connection.from as usize].sends.push(at);
-            all.nodes[connection.to as usize].receives += 1;
-        }
+        let mut all = bound(matrix, self.unit_ps, setting, |mistake| self.problem(mistake))?;
         let starts = matrix.connections.iter().map(|connection| match connection.start {
             Start::At(at) => at * f64::from(self.unit_ps),
             Start::Trigger(_) => 0.0,
@@ -110,9 +96,33 @@ impl Bind for ConnectionMatrix {
     }
 }
 
+/// What sends the connections of a matrix whose starts are in units of so many ps; `problem` tells where a mistake is.
+pub(super) fn bound(
+    matrix: &Arc<Matrix>,
+    unit_ps: u32,
+    setting: &Setting,
+    problem: impl Fn(&Mistake) -> Problem,
+) -> Result<Bound, Vec<Problem>> {
+    if *setting.mpi != Mpi::default() {
+        let message = "connections are sent as they are, not by MPI";
+        return Err(vec![Problem::new("mpi", message, "leave it out")]);
+    }
+    for connection in &matrix.connections {
+        if let Some(why) = too_long(connection.bytes, setting.scale) {
+            return Err(vec![problem(&Mistake::new(connection.line, why, SHORTER))]);
+        }
+    }
+    let mut nodes = vec![Ends::default(); matrix.nodes as usize];
+    for (at, connection) in (0..).zip(&matrix.connections) {
+        nodes[connection.from as usize].sends.push(at);
+        nodes[connection.to as usize].receives += 1;
+    }
+    Ok(Bound { matrix: matrix.clone(), unit_ps, nodes, notes: Vec::new() })
+}
+
 /// A bound [`ConnectionMatrix`].
 #[derive(Debug)]
-struct Bound {
+pub(super) struct Bound {
     matrix: Arc<Matrix>,
     unit_ps: u32,
     nodes: Vec<Ends>,
@@ -143,7 +153,7 @@ impl Application for Bound {
 
     fn memory(&self) -> u64 {
         let matrix = &self.matrix;
-        (matrix.connections.capacity() * size_of::<text::Connection>()
+        (matrix.connections.capacity() * size_of::<Connection>()
             + matrix.triggers.capacity() * size_of::<text::Trigger>()
             + 2 * size_of::<u32>() * matrix.connections.len()) as u64
     }
@@ -171,7 +181,7 @@ struct Node {
 
 impl Node {
     fn start(&mut self, connection: u32, at: Time, act: &mut Actions) {
-        let text::Connection { to, bytes, .. } = self.matrix.connections[connection as usize];
+        let Connection { to, bytes, .. } = self.matrix.connections[connection as usize];
         self.under_way.insert(connection, at);
         act.send(at, to, bytes, connection);
     }
@@ -250,7 +260,7 @@ impl Rank for Node {
 
     fn waits_for(&self) -> String {
         let waiting = self.ends.sends.iter().filter_map(|&connection| {
-            let text::Connection { start, line, to, .. } = self.matrix.connections[connection as usize];
+            let Connection { start, line, to, .. } = self.matrix.connections[connection as usize];
             let Start::Trigger(trigger) = start else { return None };
             let text::Trigger { id, kind, .. } = &self.matrix.triggers[trigger as usize];
             let fired = self.fired.get(&trigger).copied().unwrap_or(0);

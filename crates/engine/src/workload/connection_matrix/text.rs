@@ -3,7 +3,7 @@ use crate::workload::recorded::Mistake;
 use std::collections::{BTreeMap, HashSet};
 
 /// Most nodes of a file.
-const NODES_MAX: u32 = 1 << 20;
+pub const NODES_MAX: u32 = 1 << 20;
 
 /// What a file holds.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,0 +1,132 @@
+//! Lists of flows of the ns-3 simulator of HPCC, and of those made from it.
+use super::connection_matrix::{Connection, Matrix, NODES_MAX, Start, bound};
+use super::recorded::{Mistake, Once};
+use super::{Application, Bind, Setting};
+use crate::problem::Problem;
+use crate::units::shorten;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Flows as the ns-3 simulator of HPCC and those made from it read them from `flow.txt`: their number, then for each a line with its source,
+/// its destination, a priority group, a port (not in all of them), its bytes and its start in seconds. What stands behind so many flows is
+/// not read. The job's ranks are the nodes from 0 to the largest number; those that are switches there have no flow, and are idle.
+///
+/// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Source: alibaba-edu/High-Precision-Congestion-Control,
+/// `traffic_gen`. Differences: the first flow starts with the job (there, as a rule, at 2 s); flows between two nodes follow one another
+/// where there each has a queue pair of its own (`queue_pairs`); priority groups and ports are read and make no difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowList {
+    /// The file, relative to the scenario's. Give this or `text`.
+    #[serde(default)]
+    pub path: String,
+    /// The flows themselves.
+    #[serde(default)]
+    pub text: String,
+    /// What was read, once it was asked for.
+    #[serde(skip)]
+    #[schemars(skip)]
+    read: Once<Matrix, Mistake>,
+}
+
+impl FlowList {
+    fn matrix(&self) -> Result<&Arc<Matrix>, Vec<Problem>> {
+        let empty = || match self.path.is_empty() {
+            true => {
+                Mistake::new(1, "no flows are given", "path = \"flow.txt\", or what stands in it as text")
+            }
+            false => Mistake::new(1, "the file is empty, or was not read", FLOW),
+        };
+        let read = || if self.text.is_empty() { Err(empty()) } else { read(&self.text) };
+        self.read.get(read).map_err(|mistake| vec![self.problem(mistake)])
+    }
+
+    fn problem(&self, mistake: &Mistake) -> Problem {
+        let place = format!("line {}", mistake.line);
+        super::in_file(&self.path, "text", &place, &mistake.message, &mistake.help)
+    }
+}
+
+impl Bind for FlowList {
+    fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
+        self.matrix().map(|matrix| Some(matrix.nodes))
+    }
+
+    fn has_mpi(&self) -> bool {
+        false
+    }
+
+    fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
+        let bound = bound(self.matrix()?, 1, setting, |mistake| self.problem(mistake))?;
+        Ok(Box::new(bound))
+    }
+}
+
+const FLOW: &str = "the number of flows, and for each a line such as 0 13 3 100 2000000 2.0: source, destination, priority group, \
+                    port, bytes, start in seconds";
+
+/// Reads a file. Its starts are in ps from that of the first flow.
+///
+/// # Errors
+///
+/// The first mistake with its line.
+fn read(text: &str) -> Result<Matrix, Mistake> {
+    let mut lines =
+        (1..).zip(text.lines()).map(|(line, words)| (line, Vec::from_iter(words.split_whitespace())));
+    let mut lines = lines.by_ref().filter(|(_, words)| !words.is_empty());
+    let (line, words) = lines.next().ok_or_else(|| Mistake::new(1, "there is nothing in it", FLOW))?;
+    let count = match words[..] {
+        [count] => number::<usize>(line, "the number of flows", count)?,
+        _ => return Err(Mistake::new(line, "this is no number of flows", FLOW)),
+    };
+    let mut connections = Vec::new();
+    while connections.len() < count {
+        let Some((line, words)) = lines.next() else {
+            let there = connections.len();
+            return Err(Mistake::new(line, format!("{count} flows are told, and {there} are there"), FLOW));
+        };
+        connections.push(flow(line, &words)?);
+    }
+    let starts = connections.iter().map(|(_, start)| *start);
+    let first = starts.fold(f64::INFINITY, f64::min);
+    let nodes = connections.iter().map(|(flow, _)| flow.from.max(flow.to) + 1).max();
+    let connections =
+        connections.into_iter().map(|(flow, start)| Connection { start: Start::At(start - first), ..flow });
+    let nodes = nodes.ok_or_else(|| Mistake::new(line, "there are no flows", FLOW))?;
+    Ok(Matrix { nodes, connections: connections.collect(), triggers: Vec::new() })
+}
+
+/// A flow, and its start in whole ps.
+fn flow(line: usize, words: &[&str]) -> Result<(Connection, f64), Mistake> {
+    let (ends, bytes, start) = match *words {
+        [from, to, _, _, bytes, start] | [from, to, _, bytes, start] => ([from, to], bytes, start),
+        _ => return Err(Mistake::new(line, format!("a flow has 6 numbers, not {}", words.len()), FLOW)),
+    };
+    let [from, to]: [u32; 2] =
+        [number(line, "the source", ends[0])?, number(line, "the destination", ends[1])?];
+    let bytes = number::<u64>(line, "the number of bytes", bytes)?;
+    let seconds = number::<f64>(line, "the start", start)?;
+    let wrong = |message: String, help: &str| Err(Mistake::new(line, message, help));
+    if from == to {
+        return wrong(format!("node {from} sends to itself"), "another node");
+    }
+    if from.max(to) >= NODES_MAX {
+        return wrong(format!("node {} of {NODES_MAX}", from.max(to)), "nodes are counted from 0");
+    }
+    if bytes == 0 {
+        return wrong("a flow of no bytes".into(), "at least 1");
+    }
+    if !(0.0..=SECONDS_MAX).contains(&seconds) {
+        return wrong(format!("a start at {seconds} s"), "seconds, from 0 to 1000");
+    }
+    let flow = Connection { from, to, bytes, start: Start::At(0.0), sent: None, received: None, line };
+    Ok((flow, (seconds * 1e12).round()))
+}
+
+/// Starts up to here are exact to 1 ps.
+const SECONDS_MAX: f64 = 1000.0;
+
+fn number<N: std::str::FromStr>(line: usize, what: &str, word: &str) -> Result<N, Mistake> {
+    word.parse().map_err(|_| Mistake::new(line, format!("{what} is \"{}\"", shorten(word)), FLOW))
+}
