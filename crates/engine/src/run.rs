@@ -75,7 +75,7 @@ pub fn describe(scenario: &Scenario) -> Result<serde_json::Value, RunError> {
 pub fn remarks(scenario: &Scenario) -> Result<Vec<String>, RunError> {
     let plan = build::plan(scenario).map_err(RunError::Problems)?;
     let mut told = crate::protocol::remarks(scenario, &plan);
-    told.extend(crate::describe::forewarned(&plan));
+    told.extend(crate::describe::forewarned(scenario, &plan));
     Ok(told)
 }
 

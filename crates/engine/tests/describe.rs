@@ -223,3 +223,37 @@ fn defaults_that_depend_on_the_network_are_those_of_the_run() {
         assert_eq!(checksum(&plain), checksum(&same), "{given}");
     }
 }
+
+/// What is drawn, such as the sources of a hot spot, can be looked at before anything runs.
+#[test]
+fn who_sends_and_who_receives_is_told_by_class() {
+    let text = "topology = { kind = 'single-switch', endpoints = 12 }\nrouting = { kind = 'minimal' }\nlink = { host = '7 ns' }\n\
+                run = { warmup = '0 us', duration = '5 us' }\nendpoint = { drain_rate = '1 Tb/s' }\nrecord = { pairs = '5 us' }\n\
+                [[traffic]]\nname = 'hot'\npattern = 'hotspot'\nsources = 4\ndestinations = 2\nload = 0.4\nmessage = '1 flit'\nshare = true\n\
+                [[traffic]]\nname = 'all'\npattern = 'uniform'\nload = 0.1\nmessage = '1 flit'\nshare = true\n"
+        .replace("name = 'all'", "name = 'others'");
+    let scenario = Scenario::parse(&text, &[]).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let facts = describe(&scenario).unwrap();
+    let of = |at: usize, key: &str| facts["traffic"][at][key].clone();
+    assert_eq!(
+        [0, 1].map(|at| (of(at, "role"), of(at, "count"))),
+        [("sources".into(), 4.into()), ("destinations".into(), 2.into())]
+    );
+    assert_eq!(
+        [2, 3].map(|at| (of(at, "name"), of(at, "endpoints"))),
+        ["others"; 2].map(|name| (name.into(), "all".into()))
+    );
+    let output = run(&scenario, &mut |_| true).unwrap();
+    let table = output.tables.iter().find(|table| table.name == "pairs").unwrap();
+    let tailback_engine::report::Column::Text(classes) = &table.columns[0].1 else { panic!("classes") };
+    for (at, end) in ["source", "destination"].into_iter().enumerate() {
+        let column = table.columns.iter().find(|(name, _)| name == end).unwrap();
+        let tailback_engine::report::Column::Int(numbers) = &column.1 else { panic!("{end}") };
+        let of_hot =
+            classes.iter().zip(numbers).filter(|(class, _)| *class == "hot").map(|(_, number)| *number);
+        let seen: std::collections::BTreeSet<i64> = of_hot.collect();
+        assert_eq!(of(at, "endpoints"), Value::from(Vec::from_iter(seen)), "{end}");
+    }
+    let told = tailback_engine::run::remarks(&scenario).unwrap();
+    assert!(told.iter().any(|told| told.starts_with("endpoint.drain_rate is 1 Tb/s")), "{told:?}");
+}

@@ -116,6 +116,12 @@ fn channel_loads_of_all_classes_add_up() {
     close(row["load_mean"].as_f64().unwrap(), (0.9 + 0.6) / 4.0);
     let once = load(&read(&text(&traffic[traffic.find("[[traffic]]\nname = \"c\"").unwrap()..]))).unwrap();
     assert_eq!(once["offered"].as_array().unwrap().len(), 0);
+    // Jobs send as much as they can: they have no load, and are named.
+    let job =
+        "[[job]]\nname = \"ring\"\nworkload = \"allreduce\"\nmessage = \"1 kB\"\nranks = 2\nshare = true\n";
+    let beside = load(&read(&text(&format!("{traffic}{job}")))).unwrap();
+    assert_eq!(beside["without_jobs"], serde_json::json!(["ring"]));
+    assert_eq!((&beside["offered"], facts.get("without_jobs")), (&facts["offered"], None));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! What is told of a scenario before it runs, beside its mistakes.
 use crate::core::plan::Plan;
+use crate::scenario::Scenario;
 
-/// Classes and jobs that will do nothing in the run's times, and what traces do not tell.
-pub fn forewarned(plan: &Plan) -> Vec<String> {
+/// Classes and jobs that will do nothing in the run's times, a rate that nothing reaches, and what traces do not tell.
+pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     let mut told = Vec::new();
     let (start, end) = plan.window;
     let us = |ticks: u64| ticks as f64 * plan.tick as f64 / 1e6;
@@ -21,6 +22,12 @@ pub fn forewarned(plan: &Plan) -> Vec<String> {
                 us(start)
             ));
         }
+    }
+    let host = plan.links[0].rate;
+    if let Some(drain) = scenario.endpoint.drain_rate.filter(|drain| drain.0 > host.0) {
+        told.push(format!(
+            "endpoint.drain_rate is {drain}, but no more comes than the {host} of the channel"
+        ));
     }
     for job in plan.jobs.iter().filter(|job| !job.idle) {
         let name = &job.name;

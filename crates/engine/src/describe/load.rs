@@ -62,7 +62,12 @@ pub fn linear(plan: &Plan) -> Result<Value, String> {
             "all_loads_times_at_most": rounded(1.0 / most),
         }));
     }
-    Ok(json!({ "bounds": bounds, "offered": offered, "channel_loads": rows }))
+    let mut facts = json!({ "bounds": bounds, "offered": offered, "channel_loads": rows });
+    let jobs: Vec<&str> = plan.jobs.iter().filter(|job| !job.idle).map(|job| &job.name[..]).collect();
+    if !jobs.is_empty() {
+        facts["without_jobs"] = json!(jobs);
+    }
+    Ok(facts)
 }
 
 /// What the loads of all classes together are called.

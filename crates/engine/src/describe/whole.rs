@@ -54,6 +54,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "virtual_channels": virtual_channels(plan),
         "queues": queues(plan),
         "ranks": ranks(plan),
+        "traffic": traffic(plan),
         "jobs": jobs(plan),
         "cost": cost::cost(scenario, plan),
         "warnings": protocol::remarks(scenario, plan),
@@ -96,6 +97,21 @@ fn ranks(plan: &Plan) -> Map<String, Value> {
         (!ranks.is_empty()).then(|| (class.name.clone(), json!(ranks[..ranks.len().min(10)])))
     };
     plan.traffic.iter().filter_map(of).collect()
+}
+
+/// The classes of traffic, and who sends and receives in each, as it was drawn or given.
+fn traffic(plan: &Plan) -> Vec<Value> {
+    let all = plan.graph.endpoints.len();
+    let told = |members: &[u32]| if members.len() == all { json!("all") } else { json!(members) };
+    let rows = |traffic: &crate::traffic::generator::Plan| {
+        let class = traffic.class();
+        [("sources", class.destinations.sources()), ("destinations", class.destinations.destinations())].map(
+            |(role, members)| {
+                json!({ "name": class.name, "role": role, "count": members.len(), "endpoints": told(members) })
+            },
+        )
+    };
+    plan.traffic.iter().flat_map(rows).collect()
 }
 
 /// The jobs, and where they run.

@@ -180,7 +180,7 @@ mod tests {
     fn what_most_of_the_memory_is_and_what_helps_are_told() {
         let held = Held { packets: GB / 10, queues: 7 * GB / 10, jobs: GB / 10, recorded: GB / 10 };
         let told = held.told_over(GB / 2);
-        assert!(told.starts_with("the run holds 1000.0 MB, over the limit of 500.0 MB"), "{told}");
+        assert!(told.starts_with("the run holds 1000.00 MB, over the limit of 500.00 MB"), "{told}");
         assert!(told.contains("700.0 MB are messages that wait at their sources; lower the load"), "{told}");
         let told = held.told_without(&Free { bytes: GB / 10, of: 3 * GB });
         assert!(
