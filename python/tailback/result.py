@@ -173,8 +173,12 @@ class Result:
 def _name_a_point(directory: Path) -> str:
     """What can be asked for instead where there are points: those of a sweep are named by its table."""
     where = directory / POINTS
-    named = "; the column directory of sweep.parquet says which is which"
-    return f"name one of its points, the folders in {where}{named * (directory / 'sweep.parquet').exists()}"
+    told = (
+        "; the column directory of sweep.parquet says which is which"
+        if (directory / "sweep.parquet").exists()
+        else "; tailback saturation tells again what a search found, and repeats none of its runs"
+    )
+    return f"name one of its points, the folders in {where}{told}"
 
 
 _RUN_AGAIN = "it is damaged: run the scenario again"

@@ -1,4 +1,4 @@
-//! Any network, from a file: an edge list, GraphML, or htsim's tree description.
+//! Any network, from a file: an edge list, GraphML, htsim's tree description, or the topology of HPCC's ns-3 simulator.
 use super::Wiring;
 use crate::graph::Graph;
 use crate::problem::Problem;
@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 mod draft;
 mod edges;
 mod graphml;
+mod hpcc;
 mod network;
 mod topo;
 
@@ -25,6 +26,9 @@ mod topo;
 /// (texts with units) and `links`.
 /// "topo": the tree of two or three tiers of an htsim `.topo` file (`Nodes`, `Tiers`, `Podsize`; for each `Tier`:
 /// `Downlink_speed_Gbps`, `Downlink_Latency_ns`, `Radix_Down`, `Radix_Up`, `Bundle`, `Switch_Latency_ns`).
+/// "hpcc": the `topology.txt` of HPCC's ns-3 simulator: the numbers of nodes, switches and links, the switches, and for each link a line
+/// `a b 100Gbps 1000ns 0` (error rates must be 0); lines between the same two nodes are parallel links. Its hosts are numbered in the order of
+/// their nodes.
 ///
 /// Hosts have one link each, and all host links are alike. If no node is said to be a host and `concentration` is 0, the
 /// nodes with a single link are the hosts. Switches and hosts are numbered in the order in which they first appear.
@@ -35,7 +39,7 @@ mod topo;
 /// # Paper
 ///
 /// GraphML: U. Brandes and others, "GraphML progress report", GD 2001. htsim: C. Raiciu and others, "Improving datacenter
-/// performance and robustness with multipath TCP", SIGCOMM 2011.
+/// performance and robustness with multipath TCP", SIGCOMM 2011. HPCC: Y. Li and others, SIGCOMM 2019 (alibaba-edu/High-Precision-Congestion-Control).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -68,6 +72,8 @@ pub enum Format {
     Graphml,
     /// The tiers of a tree, as htsim has them.
     Topo,
+    /// The `topology.txt` of HPCC's ns-3 simulator.
+    Hpcc,
 }
 
 /// What a text was read as. It follows from the other fields, so it makes no difference between two of them.
@@ -118,6 +124,7 @@ impl File {
             Format::Edges => edges::read(&self.text, &mut draft),
             Format::Graphml => graphml::read(&self.text, &mut draft),
             Format::Topo => topo::read(&self.text, &mut draft),
+            Format::Hpcc => hpcc::read(&self.text, &mut draft),
         }
         draft.finish(self.concentration).map_err(|mistakes| {
             let problem = |(line, message, help): draft::Mistake| {

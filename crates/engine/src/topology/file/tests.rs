@@ -41,6 +41,56 @@ Tier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\nDownlink_Latency_ns 1
 Tier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\nDownlink_Latency_ns 2000\nBundle 1\n
 Tier 2\nDownlink_speed_Gbps 400\nRadix_Down 8\nDownlink_Latency_ns 3000\nBundle 2\n";
 
+const HPCC: &str = "6 2 6
+4 5
+
+0 4 100Gbps 1000ns 0.000000
+1 4 100Gbps 1000ns 0
+2 5 100Gbps 1000ns
+3 5 100Gbps 1us 0
+4 5 400Gbps 0.002ms 0
+5 4 400Gb/s 2000ns 0
+this is not read
+";
+
+#[test]
+fn the_topology_of_hpcc_has_hosts_in_order_and_parallel_links() {
+    let file = File::new(HPCC, Format::Hpcc, 0);
+    check_wiring(&file);
+    assert_eq!((file.counts(), file.link_classes()), ((4, 2), &["host", "link1"][..]));
+    assert_eq!(file.wire(0), (Some(Rate(100_000_000_000)), Some(Duration::Ps(1_000_000))));
+    assert_eq!(file.wire(1), (Some(Rate(400_000_000_000)), Some(Duration::Ps(2_000_000))));
+    let graph = file.graph();
+    assert_eq!(graph.switches.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4]);
+    assert_eq!(graph.endpoints.iter().map(|(switch, _)| *switch).collect::<Vec<_>>(), [0, 0, 1, 1]);
+    // Switches may have lower numbers than hosts.
+    let low = File::new("3 1 2\n0\n2 0 1Gbps 1ns 0\n1 0 1Gbps 1ns 0\n", Format::Hpcc, 0);
+    check_wiring(&low);
+    assert_eq!(low.counts(), (2, 1));
+}
+
+#[test]
+fn mistakes_in_the_topology_of_hpcc_are_told() {
+    for (from, to, part) in [
+        ("6 2 6", "6 2", "line 1: this does not count"),
+        ("6 2 6", "6 7 6", "line 1: 6 nodes, 7 of them switches"),
+        ("6 2 6", "99999999 2 6", "line 1: 99999999 nodes"),
+        ("6 2 6", "6 2 9", "9 links are told, and 7 are there"),
+        ("4 5\n", "4 4\n", "line 2: \"4\" is no other node"),
+        ("4 5\n", "4 6\n", "line 2: \"6\" is no other node"),
+        ("0 4 100Gbps", "0 9 100Gbps", "line 4: a link from 0 to 9"),
+        ("0 4 100Gbps", "4 4 100Gbps", "line 4: a link from 4 to itself"),
+        ("0 4 100Gbps", "0 4 fast", "line 4: "),
+        ("0.000000", "0.001", "line 4: links do not lose packets"),
+        ("400Gb/s 2000ns", "200Gb/s 2000ns", "line 9: another link between 4 and 5 differs"),
+        ("1 4 100Gbps", "0 4 100Gbps", "the host 1 has 0 links"),
+    ] {
+        let text = HPCC.replacen(from, to, 1);
+        let told = told(&File::new(text.as_str(), Format::Hpcc, 0));
+        assert!(told.iter().any(|told| told.contains(part)), "{text}: {told:?}");
+    }
+}
+
 #[test]
 fn an_edge_list_is_wired_with_a_class_for_each_pair_of_bandwidth_and_latency() {
     let file = edges(RING);
@@ -128,7 +178,7 @@ fn a_network_has_254_link_classes_at_most() {
 #[test]
 fn a_million_lines_of_garbage_are_refused_after_a_few() {
     let garbage = "\u{1}x ? ! § 5 nonsense\n".repeat(1_000_000);
-    for format in [Format::Edges, Format::Graphml, Format::Topo] {
+    for format in [Format::Edges, Format::Graphml, Format::Topo, Format::Hpcc] {
         assert!((1..=21).contains(&File::new(garbage.as_str(), format, 0).problems().len()));
     }
     // Lines that are links in themselves, of a network in many parts.
@@ -146,10 +196,10 @@ fn no_panic(text: &str, format: Format) {
 proptest! {
     #[test]
     fn mutated_files_never_panic(
-        at in 0usize..700, len in 0usize..20, with in "[a-z0-9 ,\n<>/\"#]{0,12}|[0-9]{1,20}", which in 0usize..3
+        at in 0usize..700, len in 0usize..20, with in "[a-z0-9 ,\n<>/\"#]{0,12}|[0-9]{1,20}", which in 0usize..4
     ) {
         let (text, format) =
-            [(RING, Format::Edges), (GRAPHML, Format::Graphml), (TOPO, Format::Topo)][which];
+            [(RING, Format::Edges), (GRAPHML, Format::Graphml), (TOPO, Format::Topo), (HPCC, Format::Hpcc)][which];
         let start = at % text.len();
         let end = (start + len).min(text.len());
         no_panic(&format!("{}{with}{}", &text[..start], &text[end..]), format);
@@ -157,6 +207,6 @@ proptest! {
 
     #[test]
     fn any_text_is_read_without_panic(text in "\\PC{0,80}|([ab0-9]{1,2}[ ,][ab0-9]{1,2}\n){0,12}") {
-        [Format::Edges, Format::Graphml, Format::Topo].iter().for_each(|&format| no_panic(&text, format));
+        [Format::Edges, Format::Graphml, Format::Topo, Format::Hpcc].iter().for_each(|&format| no_panic(&text, format));
     }
 }
