@@ -197,9 +197,9 @@ class Rank:
         pairs = Pairs(list(self.world.ranks).index(self.job), self.job.queue_pairs, takes_turn)
         seats = self.number % self.job.each * self.job.each + peer.number % self.job.each
         parts = self.parts(flits) if self.job.split and takes_turn else [flits]
-        left, come = last_of(len(parts), left), last_of(len(parts), come)
+        came = last_of(len(parts), partial(self.world.came, Sent(start, *ends, flits), come))
+        left = last_of(len(parts), left)
         for part in parts:
-            came = partial(self.world.came, Sent(start, *ends, part), come)
             message = Message(*ends, part, start, pair=seats * pairs.count)
             self.after(start - now, partial(self.host.transfer, message, pairs, left, came))
 

@@ -110,7 +110,7 @@ fn the_rates_of_queue_pairs_are_recorded_each() {
 fn exchange(message: &str, pairs: u32, rest: &str) -> Output {
     let rest = format!(
         "[[job]]\nname = \"it\"\nworkload = \"fixed-pairs\"\nmessage = \"{message}\"\nqueue_pairs = {pairs}\n{rest}\
-         [run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n[record]\nmessages = true\n"
+         [run]\nwarmup = \"0 us\"\nduration = \"10 ms\"\n[record]\nmessages = true\npackets = true\n"
     );
     let network = "kind = \"single-switch\"\nendpoints = 4";
     let output = run(&file(network, "kind = \"minimal\"", "kind = \"none\"", &rest));
@@ -157,24 +157,40 @@ fn split_messages_go_in_all_queue_pairs() {
     let run = |message: &str, split: bool| {
         exchange(message, 4, &format!("ranks = 2\niterations = {iterations}\nsplit = {split}\n"))
     };
-    let output = run("20 kB", true);
-    let columns = ["source", "queue_pair", "flits"].map(|column| ints(&output, "messages", column));
-    let kinds = words(&output, "messages", "kind");
-    let mut parts = BTreeMap::<_, Vec<i64>>::new();
-    for row in (0..kinds.len()).filter(|&row| kinds[row] == "data") {
-        parts.entry((columns[0][row], columns[1][row])).or_default().push(columns[2][row]);
-    }
-    let whole = run("20 kB", false);
-    let is_data = |kind: &&String| *kind == "data";
-    let count = |output: &Output| words(output, "messages", "kind").iter().filter(is_data).count();
-    assert_eq!((count(&output), count(&whole)), (iterations * 4, iterations));
-    assert_eq!(kinds.len() - count(&output), words(&whole, "messages", "kind").len() - count(&whole));
+    let (split, whole) = (run("20 kB", true), run("20 kB", false));
+    let sent = |output: &Output| {
+        let (kinds, from) = (words(output, "packets", "kind"), words(output, "packets", "from"));
+        let columns = ["queue_pair", "message", "flits", "source"].map(|name| ints(output, "packets", name));
+        let mut sent = BTreeMap::<_, BTreeMap<_, i64>>::new();
+        for row in (0..kinds.len()).filter(|&row| kinds[row] == "data" && from[row].starts_with("endpoint")) {
+            *sent
+                .entry(columns[0][row])
+                .or_default()
+                .entry((columns[3][row], columns[1][row]))
+                .or_default() += columns[2][row];
+        }
+        sent
+    };
+    let largest = *ints(&whole, "messages", "flits").iter().max().unwrap();
+    let parts = sent(&split);
     assert_eq!(parts.len(), 4, "{parts:?}");
-    assert!(parts.values().all(|each| each.len() == iterations), "{parts:?}");
-    let flits = |parts: &[i64]| parts.iter().sum::<i64>();
-    let all: Vec<i64> = parts.values().flatten().copied().collect();
-    let largest = ints(&whole, "messages", "flits").iter().max().unwrap();
-    assert_eq!(flits(&all), largest * iterations as i64);
+    // Requests go in one of the pairs.
+    let long = |each: &BTreeMap<_, i64>| {
+        each.values().copied().filter(|flits| 8 * flits > largest).collect::<Vec<_>>()
+    };
+    assert!(parts.values().all(|each| long(each).len() == iterations), "{parts:?}");
+    assert_eq!(parts.values().flat_map(long).sum::<i64>(), largest * iterations as i64);
+    // What is told of messages is told of the whole.
+    let told = |output: &Output| {
+        let rows = ["source", "destination", "flits"].map(|name| ints(output, "messages", name).to_vec());
+        (rows, words(output, "messages", "kind").to_vec(), reals(output, "messages", "zero_load_ns").to_vec())
+    };
+    assert_eq!(told(&split), told(&whole));
+    for key in ["messages", "packets", "message_latency_ns.missing"] {
+        assert_eq!(number(&split, "it", key), number(&whole, "it", key), "{key}");
+    }
+    let slowdown = |output: &Output| number(output, "it", "message_slowdown.max");
+    assert!(slowdown(&split) < 1.05 * slowdown(&whole), "{} and {}", slowdown(&split), slowdown(&whole));
     // Fewer packets than queue pairs: nothing is divided.
     let same = |output: &Output| {
         ["message", "queue_pair", "flits", "destination"].map(|name| ints(output, "messages", name).to_vec())

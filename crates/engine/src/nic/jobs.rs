@@ -3,9 +3,10 @@ use super::NicSet;
 use super::queue::Message;
 use super::towards::Towards;
 use crate::core::fabric::Fabric;
-use crate::core::packet::Packet;
+use crate::core::packet::{Packet, Tag};
 use crate::core::{NEVER, Tick};
 use crate::protocol::Source;
+use crate::workload::parts::divided;
 
 impl<S: Source> NicSet<S> {
     /// Lets the ranks of an endpoint do what is due by `until`, and queues what they send. Returns when something is due next.
@@ -14,20 +15,33 @@ impl<S: Source> NicSet<S> {
         let next = hosts.advance(endpoint, until);
         for out in hosts.take() {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
-            let job = &self.plan.jobs[usize::from(out.class) - self.first_job];
-            let takes = job.application.carries_data(out.tag.word);
-            let src = fabric.share.endpoints[endpoint as usize];
-            let message = self.of_a_flow(src, message, out.tag.seats(), takes);
             fabric.probe.offered(&message);
-            let queue = self.queue(endpoint, Towards::of(&message));
-            let record = &mut self.queues[queue];
-            let waits = record.has_message();
-            record.push_tagged(message, out.tag);
-            self.source.on_message(&mut record.state, message.flits());
-            self.note_message(endpoint, queue, waits, fabric.now);
+            let job = &self.plan.jobs[usize::from(out.class) - self.first_job];
+            let carries_data = job.application.carries_data(out.tag.word);
+            let pairs = self.plan.queue_pairs(out.class);
+            let cut = || divided(out.flits, self.plan.packet_flits.into(), pairs);
+            match (job.split && carries_data).then(cut).flatten() {
+                Some(parts) => parts.for_each(|flits| {
+                    let part = Message::new(out.born, out.dst, flits, out.class);
+                    self.queue_up(fabric, endpoint, part, (out.tag.of_part(), true));
+                }),
+                None => self.queue_up(fabric, endpoint, message, (out.tag, carries_data)),
+            }
         }
         self.hosts = Some(hosts);
         next
+    }
+
+    /// Queues a message of a job, or a part of one, which takes its turn among the flows, or goes in the one whose turn it is.
+    fn queue_up(&mut self, fabric: &mut Fabric, endpoint: u32, message: Message, (tag, takes): (Tag, bool)) {
+        let src = fabric.share.endpoints[endpoint as usize];
+        let message = self.of_a_flow(src, message, tag.seats(), takes);
+        let queue = self.queue(endpoint, Towards::of(&message));
+        let record = &mut self.queues[queue];
+        let waits = record.has_message();
+        record.push_tagged(message, tag);
+        self.source.on_message(&mut record.state, message.flits());
+        self.note_message(endpoint, queue, waits, fabric.now);
     }
 
     /// A packet of a job was sent for the first time; `end` is when its tail leaves.
@@ -42,14 +56,8 @@ impl<S: Source> NicSet<S> {
         }
     }
 
-    /// A message of a job is whole, or a part of one.
+    /// A message of a job is whole.
     pub(super) fn job_delivered(&mut self, fabric: &mut Fabric, endpoint: u32, packet: &Packet) {
-        let (class, src, tag) = (packet.cold.class(), packet.cold.src, packet.tag);
-        if let Some(hosts) = &mut self.hosts
-            && !hosts.completes(endpoint, class, src, tag)
-        {
-            return;
-        }
         // What was due before the message came is done first.
         self.catch_up(fabric, endpoint, fabric.now.saturating_sub(1));
         if self.nodes[endpoint].next_born <= fabric.now {
@@ -57,7 +65,7 @@ impl<S: Source> NicSet<S> {
         }
         if let Some(hosts) = &mut self.hosts {
             hosts.note(packet, fabric.now);
-            hosts.delivered(endpoint, class, src, tag, fabric.now);
+            hosts.delivered(endpoint, packet.cold.class(), packet.cold.src, packet.tag, fabric.now);
         }
         let next = self.run_jobs(fabric, endpoint, fabric.now);
         let node = &mut self.nodes[endpoint];

@@ -32,8 +32,12 @@ impl<S: Source> NicSet<S> {
                 self.assembly.remove(key);
             }
         }
-        fabric.probe.delivered(packet, whole, fabric.now);
-        whole
+        let length = match &mut self.hosts {
+            Some(hosts) if whole && packet.tag.is_part() => hosts.completes(endpoint, packet),
+            _ => whole.then_some(cold.length),
+        };
+        fabric.probe.delivered(packet, length, fabric.now);
+        length.is_some()
     }
 
     /// What the protocol is told of a packet that arrives.

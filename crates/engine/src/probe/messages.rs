@@ -28,8 +28,8 @@ impl Whole {
         self.arrived - self.born
     }
 
-    /// The message of its last packet.
-    pub fn of(packet: &Packet, arrived: Tick) -> Self {
+    /// The message of its last packet, or of that of its last part, of so many flits in all.
+    pub fn of(packet: &Packet, flits: u32, arrived: Tick) -> Self {
         let cold = &packet.cold;
         Self {
             born: cold.born(),
@@ -37,7 +37,7 @@ impl Whole {
             number: cold.message,
             destination: packet.hot.dst,
             class: cold.class(),
-            flits: cold.length,
+            flits,
             arrived,
             tag: packet.tag,
             flow: cold.flow(),

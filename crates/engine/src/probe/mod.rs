@@ -238,18 +238,18 @@ impl Probe {
         self.checksum = self.checksum.wrapping_add(mix(mix(who, what | hot.flits() as u64), when));
     }
 
-    /// A data packet was delivered; `whole` if its message is complete now.
-    pub fn delivered(&mut self, packet: &Packet, whole: bool, now: Tick) {
+    /// A data packet was delivered; with the length of its message in flits if that is complete now.
+    pub fn delivered(&mut self, packet: &Packet, length: Option<u32>, now: Tick) {
         let cold = &packet.cold;
         let flits = packet.hot.flits() as u64;
-        if let Some(messages) = self.whole.as_mut().filter(|_| whole) {
-            messages.push(Whole::of(packet, now));
+        if let Some((messages, length)) = self.whole.as_mut().zip(length) {
+            messages.push(Whole::of(packet, length, now));
         }
         if let Some(pairs) = &mut self.pairs {
             pairs.delivered(packet, now);
         }
         let times = [now - cold.born(), now - cold.injected, now - cold.born()];
-        let counted = [true, true, whole];
+        let counted = [true, true, length.is_some()];
         let starts = [cold.born(), cold.injected, cold.born()];
         if self.bin > 0 {
             if let Some(bin) = self.bin_of(cold.class(), now) {

@@ -1,6 +1,6 @@
 //! The ranks of a partition, between the endpoints and the application: each rank's agenda, its messages out and in.
 use super::ledger::Ledger;
-use super::parts::{Parts, divided};
+use super::parts::Parts;
 use super::{Actions, Rank};
 use crate::core::packet::{Packet, Tag};
 use crate::core::plan::{Plan, Share};
@@ -220,7 +220,8 @@ impl Hosts {
     pub fn injected(&mut self, endpoint: u32, class: u8, dst: u32, tag: Tag, end: Tick) {
         let [seat, other] = tag.seats();
         let (slot, to) = self.parties((endpoint, seat), class, (dst, other));
-        if tag.is_part() && !self.parts[0].note((slot, to, tag.word), self.plan.queue_pairs(class)) {
+        let pairs = self.plan.queue_pairs(class);
+        if tag.is_part() && self.parts[0].note((slot, to, tag.word), pairs, 0).is_none() {
             return;
         }
         let at = Time(end * self.plan.tick);
@@ -239,13 +240,12 @@ impl Hosts {
         record.traffic[1] |= self.plan.jobs[record.job as usize].application.carries_data(tag);
     }
 
-    /// Whether a message is there with what has arrived now, which may be a part of it.
-    pub fn completes(&mut self, endpoint: u32, class: u8, src: u32, tag: Tag) -> bool {
+    /// The flits of the message that is there with this packet, the last of a part of it; none if others are missing.
+    pub fn completes(&mut self, endpoint: u32, packet: &Packet) -> Option<u32> {
+        let (cold, tag) = (&packet.cold, packet.tag);
         let [other, seat] = tag.seats();
-        let name = |(slot, from)| (slot, from, tag.word);
-        !tag.is_part()
-            || self.parts[1]
-                .note(name(self.parties((endpoint, seat), class, (src, other))), self.plan.queue_pairs(class))
+        let (slot, from) = self.parties((endpoint, seat), cold.class(), (cold.src, other));
+        self.parts[1].note((slot, from, tag.word), self.plan.queue_pairs(cold.class()), cold.length)
     }
 
     /// A message has arrived whole.
@@ -319,20 +319,12 @@ impl Hosts {
             }
             return;
         }
-        let carries_data = of.application.carries_data(tag);
-        self.slots[slot as usize].traffic[0] |= carries_data;
+        self.slots[slot as usize].traffic[0] |= of.application.carries_data(tag);
         ledger.sent(bytes);
+        let flits = self.plan.scale.flits_of(bytes).max(1) as u32;
         let class = (self.plan.traffic.len() + job as usize) as u8;
         let (born, tag) = (at.0.div_ceil(self.plan.tick), Tag::new(tag, seats));
-        let whole = Outgoing { born, dst, flits: self.plan.scale.flits_of(bytes).max(1) as u32, class, tag };
-        let cut = || divided(whole.flits, self.plan.packet_flits.into(), self.plan.queue_pairs(class));
-        match (of.split && carries_data).then(cut).flatten() {
-            Some(parts) => {
-                let tag = tag.of_part();
-                self.out.extend(parts.map(|flits| Outgoing { flits, tag, ..whole }));
-            }
-            None => self.out.push(whole),
-        }
+        self.out.push(Outgoing { born, dst, flits, class, tag });
     }
 
     /// Copies a message to a rank of the same endpoint, or to the one that sends it, when its sender's copies before are made.

@@ -45,7 +45,7 @@ pub struct Job {
     #[schemars(range(min = 1, max = 4096))]
     pub queue_pairs: u32,
     /// Divides the data of a message evenly among the queue pairs, in whole packets (`NCCL_IB_SPLIT_DATA_ON_QPS` of NCCL); one of fewer packets than
-    /// queue pairs goes whole, in turn. Congestion controls and results know the parts, each as a message; the ranks know the whole.
+    /// queue pairs goes whole, in turn. Congestion controls know the parts, each as a message; ranks and results know the whole.
     #[serde(default)]
     pub split: bool,
     /// How its ranks pass messages; flows of phases are sent as they are.

@@ -30,7 +30,7 @@ pub mod ledger;
 mod milc;
 pub mod mpi;
 pub mod outcome;
-mod parts;
+pub(crate) mod parts;
 mod periodic_aggressor;
 pub mod phases;
 pub mod placement;

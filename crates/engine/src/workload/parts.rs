@@ -3,7 +3,7 @@ use std::collections::HashMap;
 
 /// The flits of each of so many parts of a message: whole packets, the first parts longer by one if they do not come out even, the last
 /// packet as long as that of the whole. None if there are more parts than packets: then it goes whole.
-pub(super) fn divided(flits: u32, packet: u32, parts: u32) -> Option<impl Iterator<Item = u32>> {
+pub fn divided(flits: u32, packet: u32, parts: u32) -> Option<impl Iterator<Item = u32>> {
     let packets = flits.div_ceil(packet);
     let before = move |part: u32| (part * (packets / parts) + part.min(packets % parts)) * packet;
     let part = move |part: u32| before(part + 1).min(flits) - before(part);
@@ -12,27 +12,26 @@ pub(super) fn divided(flits: u32, packet: u32, parts: u32) -> Option<impl Iterat
 
 /// Which message: a rank here by its place in the partition, the number of the one at the other end, and the tag, which no two messages
 /// under way between them have in common.
-pub(super) type Name = (u32, u32, u32);
+pub type Name = (u32, u32, u32);
 
-/// How many parts of the messages have come to a point.
+/// How many parts of the messages have come to a point, and their flits.
 #[derive(Debug, Default)]
-pub(super) struct Parts(HashMap<Name, u32>);
+pub struct Parts(HashMap<Name, [u32; 2]>);
 
 impl Parts {
-    /// Notes a part; returns whether it is the last one.
-    pub fn note(&mut self, name: Name, parts: u32) -> bool {
-        let noted = self.0.entry(name).or_default();
-        *noted += 1;
-        let is_last = *noted == parts;
-        if is_last {
-            self.0.remove(&name);
+    /// Notes a part of so many flits; returns the flits of all if it is the last one.
+    pub fn note(&mut self, name: Name, parts: u32, flits: u32) -> Option<u32> {
+        let [noted, sum] = self.0.entry(name).or_default();
+        (*noted, *sum) = (*noted + 1, *sum + flits);
+        if *noted < parts {
+            return None;
         }
-        is_last
+        self.0.remove(&name).map(|[_, sum]| sum)
     }
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        self.0.capacity() * size_of::<(Name, u32)>()
+        self.0.capacity() * size_of::<(Name, [u32; 2])>()
     }
 }
 
@@ -62,8 +61,9 @@ mod tests {
     #[test]
     fn the_last_part_is_told() {
         let mut parts = Parts::default();
-        let told = [(1, 2, 3), (1, 2, 4), (1, 2, 3), (1, 2, 3), (1, 2, 4)].map(|name| parts.note(name, 3));
-        assert_eq!(told, [false, false, false, true, false]);
-        assert!(!parts.note((1, 2, 3), 3));
+        let told =
+            [(1, 2, 3), (1, 2, 4), (1, 2, 3), (1, 2, 3), (1, 2, 4)].map(|name| parts.note(name, 3, name.2));
+        assert_eq!(told, [None, None, None, Some(9), None]);
+        assert_eq!(parts.note((1, 2, 3), 3, 5), None);
     }
 }
