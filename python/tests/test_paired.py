@@ -25,7 +25,7 @@ def swept():
 
 
 def test_each_seed_is_compared_with_itself():
-    told = differences(swept(), "kind", "none")
+    told = differences(swept(), {"kind": "none"})
     assert told.column_names == ["kind", "load", "run.seed", "class", "directory", "packets", "latency_ns"]
     assert told["kind"].to_pylist() == ["lhrp"] * 6
     assert told["latency_ns"].to_pylist() == pytest.approx([2, 2, 2, 2, None, None])
@@ -37,14 +37,14 @@ def test_keys_that_change_together_are_paired_by_the_others(value):
     table = swept()
     sizes = [f"{10 * load:.0f} kB" for load in table["load"].to_pylist()]
     table = table.add_column(1, "size", [sizes])
-    together = differences(table, "load", value, [("load", "size")])
-    alone = differences(swept(), "load", "0.1")
+    together = differences(table, {"load": value}, [("load", "size")])
+    alone = differences(swept(), {"load": "0.1"})
     assert together.drop(["size"]).equals(alone)
     assert together["size"].to_pylist() == ["2 kB"] * 5
 
 
 def test_a_number_is_compared_as_it_is_told():
-    told = differences(swept(), "load", "0.1")
+    told = differences(swept(), {"load": "0.1"})
     assert told["load"].to_pylist() == [0.2] * 5
     assert told["latency_ns"].to_pylist() == pytest.approx([10, 20, 10, None, 30])
 
@@ -55,7 +55,7 @@ def test_a_number_is_compared_as_it_is_told():
 )
 def test_what_is_not_in_the_sweep_is_told(key, value, told):
     with pytest.raises(InputError, match=told):
-        differences(swept(), key, value)
+        differences(swept(), {key: value})
 
 
 def of_schemes(*schemes):
@@ -81,7 +81,7 @@ SLOWER = '{"kind": "hpcc", "eta": 0.5}'
     ],
 )
 def test_a_key_inside_of_tables_names_points_as_well(key, value, others, more):
-    told = differences(of_schemes("none", "swift", HPCC), key, value)
+    told = differences(of_schemes("none", "swift", HPCC), {key: value})
     assert told["control"].to_pylist() == others * 2
     assert told["latency_ns"].to_pylist() == more * 2
 
@@ -89,9 +89,9 @@ def test_a_key_inside_of_tables_names_points_as_well(key, value, others, more):
 def test_a_value_inside_of_several_tables_is_refused_with_their_names():
     schemes = of_schemes("none", HPCC, SLOWER)
     with pytest.raises(InputError, match="several points have hpcc at control") as told:
-        differences(schemes, "control.kind", "hpcc")
+        differences(schemes, {"control.kind": "hpcc"})
     assert '"control=hpcc eta 0.9", "control=hpcc eta 0.5"' in str(told.value)
-    assert differences(schemes, "control", "hpcc eta 0.5").num_rows == 4
+    assert differences(schemes, {"control": "hpcc eta 0.5"}).num_rows == 4
 
 
 @pytest.mark.parametrize(
@@ -104,4 +104,38 @@ def test_a_value_inside_of_several_tables_is_refused_with_their_names():
 )
 def test_what_is_not_inside_of_the_tables_is_told(key, value, told):
     with pytest.raises(InputError, match=told):
-        differences(of_schemes("none", HPCC), key, value)
+        differences(of_schemes("none", HPCC), {key: value})
+
+
+def in_turn_or_divided():
+    """Runs under several queue pairs, as they are and with messages divided, which change together."""
+    rows = [
+        {
+            "pairs": pairs,
+            "split": split,
+            "run.seed": seed,
+            "class": "all",
+            "time": 10.0 * pairs + split + seed,
+        }
+        for pairs, split in ((1, False), (4, False), (4, True))
+        for seed in (1, 2)
+    ]
+    names = ("pairs", "split", "run.seed", "class", "time")
+    return pa.table({name: [row[name] for row in rows] for name in names})
+
+
+def test_points_are_compared_with_those_that_have_several_values():
+    zipped = [("pairs", "split")]
+    table = in_turn_or_divided()
+    told = differences(table, {"pairs": "4", "split": "false"}, zipped)
+    assert told["time"].to_pylist() == [-30.0, -30.0, 1.0, 1.0]
+    with pytest.raises(InputError, match=r'several points have 4 at pairs.*"split=false", "split=true"'):
+        differences(table, {"pairs": "4"}, zipped)
+    with pytest.raises(InputError, match="no point has maybe at split"):
+        differences(table, {"split": "maybe"}, zipped)
+
+
+def test_points_without_their_like_are_not_compared():
+    table = in_turn_or_divided().filter([True, False, False, True, False, False])
+    with pytest.raises(InputError, match="no other point has its like with 1 at pairs"):
+        differences(table, {"pairs": "1"}, [("pairs", "split")])

@@ -16,6 +16,7 @@ from tailback.files import refuse_other, replace_text
 from tailback.result import PLOTS, VIEW
 from tailback.scenario import Scenario
 from tailback.sweeps import merged, paired, store
+from tailback.sweeps.space import SEED
 from tailback.sweeps.store import Stored
 from tailback.words import counted
 
@@ -28,11 +29,11 @@ def show(
     directories: Results,
     as_json: AsJson = False,
     against: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
             help="Of a sweep: what its points have more than those with this value, seed by seed; "
-            "the key is one of the sweep, or inside of its tables.",
+            "the key is one of the sweep, or inside of its tables. Several times: with all of them.",
             show_default=False,
         ),
     ] = None,
@@ -45,9 +46,9 @@ def show(
     with reporting():
         folder = store.sweep_of(list(dict.fromkeys(directories)))
         if folder is not None:
-            _show_sweep(store.read(folder), as_json, against)
+            _show_sweep(store.read(folder), as_json, against or [])
             return
-        if against is not None:
+        if against:
             raise mistake("--against is for sweeps", "several results are shown side by side without it")
         results = inputs.results(list(dict.fromkeys(directories)), tables=("slowdowns",))
         differ = compared.differences({label: result.scenario for label, result in results.items()})
@@ -58,25 +59,31 @@ def show(
         console.print_lines(map(console.printable, differ))
 
 
-def _show_sweep(stored: Stored, as_json: bool, against: str | None) -> None:
+def _show_sweep(stored: Stored, as_json: bool, against: Sequence[str]) -> None:
     from tailback.cli import sweep_shown  # late: it loads SciPy
 
-    table = stored.table if against is None else _differences(stored, against)
+    table = stored.table if not against else _differences(stored, against)
     _tell_lost(stored)
     if as_json:
         rows = sweep_shown.facts(table)
         console.print_json({"points": stored.points, "missing": stored.missing, "rows": rows})
         return
-    if against is not None:
-        console.print_whole([f"what points have more than those with {against}, seed by seed"])
-    console.print_whole(sweep_shown.shown(table, whole=not stored.missing and against is None))
+    if against:
+        told = " and ".join(against)
+        console.print_whole([f"what points have more than those with {told}, seed by seed"])
+    console.print_whole(sweep_shown.shown(table, whole=not stored.missing and not against))
 
 
-def _differences(stored: Stored, against: str) -> pa.Table:
-    key, equals, value = (part.strip() for part in against.partition("="))
-    if not equals:
-        raise mistake(f"{against!r} names no value", 'KEY=VALUE, such as "congestion_control.kind=none"')
-    return paired.differences(stored.table, key, value, stored.zipped)
+def _differences(stored: Stored, against: Sequence[str]) -> pa.Table:
+    base = {}
+    for one in against:
+        key, equals, value = (part.strip() for part in one.partition("="))
+        if not equals:
+            raise mistake(f"{one!r} names no value", 'KEY=VALUE, such as "congestion_control.kind=none"')
+        if key == SEED:
+            raise mistake("points are compared seed by seed", "another key of the sweep")
+        base[key] = value
+    return paired.differences(stored.table, base, stored.zipped)
 
 
 def _tell_lost(stored: Stored) -> None:

@@ -20,42 +20,55 @@ from tailback.sweeps.space import quantity, told
 _Row = Mapping[str, Any]
 
 
-def differences(table: pa.Table, key: str, value: str, zipped: Sequence[Sequence[str]] = ()) -> pa.Table:
+def differences(table: pa.Table, base: Mapping[str, str], zipped: Sequence[Sequence[str]] = ()) -> pa.Table:
     """The table of a sweep with differences in place of what was measured.
 
-    Of each point that has another value at `key` than `value`, as the sweep tells it, what it has more than
-    the one that has that value and the same class, seed and other keys, but for those that change together
-    with it (`zipped`); null where either is not known. The key is one of the sweep, or is inside of its
-    tables. Raises `InputError` if the sweep does not change the key or has no such value, or if several
-    points have it that differ in nothing but their table.
+    Of each point that has not all of the values of `base`, as the sweep tells them, what it has more than the
+    one that has and is of the same class, seed and other keys, but for those that change together with one of
+    `base` (`zipped`); null where either is not known. A key is one of the sweep, or is inside of its tables.
+    Raises `InputError` if the sweep does not change a key or has no such value, if several points of a class
+    and seed have all of them, or if no other point has its like among those that do.
     """
     keys = swept(table)
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
-    axis, at_key = _axis(rows, keys, key)
-    known = dict.fromkeys(one for one in at_key if one is not None)
-    value = next((one for one in known if _is_same(one, value)), value)
-    if value not in known:
-        raise mistake(f"no point has {value} at {key}", f"one of {', '.join(known)}")
-    together = {axis, *(name for names in zipped if axis in names for name in names)}
+    is_base, axes = [True] * len(rows), set[str]()
+    for key, value in base.items():
+        axis, at_key = _axis(rows, keys, key)
+        known = dict.fromkeys(one for one in at_key if one is not None)
+        if not any(_is_same(one, value) for one in known):
+            raise mistake(f"no point has {value} at {key}", f"one of {', '.join(known)}")
+        has = [one is not None and _is_same(one, value) for one in at_key]
+        is_base = [one and other for one, other in zip(is_base, has, strict=True)]
+        axes.add(axis)
+    together = axes.union(*(names for names in zipped if axes.intersection(names)))
     names = [name for name in (*keys, CLASS) if name not in together]
-    based = [row for row, one in zip(rows, at_key, strict=True) if one == value]
-    base = {tuple(row[name] for name in names): row for row in based}
-    if len(base) < len(based):
-        several = dict.fromkeys(f'"{axis}={told(row[axis])}"' for row in based)
-        raise mistake(f"several points have {value} at {key}", f"one of {', '.join(several)}")
+    based = [row for row, one in zip(rows, is_base, strict=True) if one]
+    base_of = {tuple(row[name] for name in names): row for row in based}
+    told_base = " and ".join(f"{value} at {key}" for key, value in base.items())
+    if len(base_of) < len(based):
+        raise mistake(f"several points have {told_base}", _told_apart(based, sorted(together)))
     kept = [name for name in table.column_names if name in keys or name in (CLASS, "directory")]
     measured = [name for name in table.column_names if name not in (*kept, WARNINGS, FAILED)]
     numbers = [name for name in measured if _is_number(table.schema.field(name).type)]
     others = [
-        (row, base.get(tuple(row[name] for name in names), {}))
-        for row, one in zip(rows, at_key, strict=True)
-        if one != value
+        (row, base_of.get(tuple(row[name] for name in names), {}))
+        for row, one in zip(rows, is_base, strict=True)
+        if not one
     ]
+    if not any(of for _, of in others):
+        raise mistake(f"no other point has its like with {told_base}", "points that differ in more than that")
     columns = {name: column([row[name] for row, _ in others]) for name in kept}
     columns |= {
         name: pa.array([_less(row, of, name) for row, of in others], pa.float64()) for name in numbers
     }
     return pa.table(columns)
+
+
+def _told_apart(rows: Sequence[_Row], names: Sequence[str]) -> str:
+    """How to name one of the rows, by the keys that differ among them."""
+    differ = [name for name in names if len({told(row[name]) for row in rows}) > 1]
+    several = dict.fromkeys(" and ".join(f'"{name}={told(row[name])}"' for name in differ) for row in rows)
+    return f"add one of {', '.join(several)}"
 
 
 def _axis(rows: Sequence[_Row], keys: Sequence[str], key: str) -> tuple[str, list[str | None]]:

@@ -99,7 +99,9 @@ def _largest(seeds: Axis) -> Axis:
 def told(value: Any) -> str:
     """A swept value for a person: a table (also as JSON) by its kind, and what else it says."""
     table = _table(value)
-    return str(value) if table is None else _settings(table)
+    if table is not None:
+        return _settings(table)
+    return str(value).lower() if isinstance(value, bool) else str(value)  # as a file has it
 
 
 def told_apart(values: Sequence[Any]) -> list[str]:
