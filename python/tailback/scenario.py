@@ -245,7 +245,7 @@ class Scenario:
     def _held(self, key: str) -> str:
         """What the file of a key holds, for messages."""
         if not key.startswith("job."):
-            return "network"
+            return "size distribution" if key.startswith("traffic.") else "network"
         for part in ("placement", "groups"):
             if f".{part}." in key:
                 return {"groups": "process group"}.get(part, part)

@@ -64,7 +64,7 @@ fn every_mistake_is_told_with_its_line() {
         ("many\n", 1, "the number of flows is \"many\""),
         ("0\n", 1, "there are no flows"),
         ("2\n0 1 3 100 9 2\n", 1, "2 flows are told, and 1 are there"),
-        ("1\n0 1 3 9", 2, "6 numbers, not 4"),
+        ("1\n0 1 3 9", 2, "6 numbers, or 5 without a port, not 4"),
         ("1\n\n0 -1 3 100 9 2", 3, "the destination is \"-1\""),
         ("1\n1 1 3 100 9 2", 2, "node 1 sends to itself"),
         ("1\n0 1 3 100 0 2", 2, "no bytes"),
@@ -97,4 +97,19 @@ proptest! {
         }
         let _ = try_run(&String::from_utf8(file).unwrap(), "");
     }
+}
+
+/// What starts after the run's limit would never be done: that is told before it runs.
+#[test]
+fn flows_that_start_after_the_limit_are_told() {
+    let told = |flows: &str| {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 8\n[link]\nhost = \"5 ns\"\n[routing]\nkind = \"minimal\"\n\
+             [run]\nduration = \"100 ms\"\n[[job]]\nname = \"it\"\nworkload = \"flow-list\"\ntext = \"{flows}\"\nstart = \"10 us\"\n"
+        );
+        tailback_engine::run::remarks(&Scenario::parse(&text, &[]).unwrap()).unwrap().join("\n")
+    };
+    assert_eq!(told("2\\n0 1 3 100 9 2\\n2 3 3 100 9 2.09\\n"), "");
+    let late = told("2\\n0 1 3 100 9 2\\n2 3 3 100 9 2.2\\n");
+    assert!(late.contains("\"it\": some of it would start at 200010 us, after the end of the run"), "{late}");
 }

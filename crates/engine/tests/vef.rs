@@ -268,7 +268,7 @@ fn a_run_counts_what_its_traces_hold() {
     let failed = tailback_engine::run::run(&file("5 MB"), &mut |_| true).unwrap_err();
     let told = format!("{failed:?}");
     assert!(
-        told.contains("over the limit of 5.0 MB ([run] memory)") && told.contains("MB are what jobs hold"),
+        told.contains("over the limit of 5.00 MB ([run] memory)") && told.contains("MB are what jobs hold"),
         "{told}"
     );
 }

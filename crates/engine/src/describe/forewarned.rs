@@ -36,6 +36,11 @@ pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
             told.push(format!(
                 "job \"{name}\" would start at {at} us, after the end of the run, at {end} us"
             ));
+        } else if job.start.after(job.application.last_start().0).0 / plan.tick > plan.end {
+            let (at, end) = (job.start.after(job.application.last_start().0).0 as f64 / 1e6, us(plan.end));
+            told.push(format!(
+                "job \"{name}\": some of it would start at {at} us, after the end of the run, at {end} us"
+            ));
         }
         told.extend(job.application.notes().iter().map(|note| format!("job \"{name}\": {note}")));
     }

@@ -48,7 +48,8 @@ pub fn linear(plan: &Plan) -> Result<Value, String> {
             "load_of_bottleneck": rounded(most),
         }));
         tell(&class.name, &loads);
-        if class.load_per_source > 0.0 {
+        // One that `run.only` leaves out stops at once.
+        if class.load_per_source > 0.0 && traffic.clock().stop != Some(0) {
             together.get_or_insert_with(|| loads.none()).add(&loads, class.load_per_source);
         }
     }

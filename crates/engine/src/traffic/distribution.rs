@@ -31,6 +31,9 @@ pub struct Distribution {
 const LINE: &str =
     "in each line a size in bytes, and how much of all messages is not longer, in percent or in parts of 1";
 
+/// What helps with lines of three numbers, as simulators of pFabric have them: a size in packets, the packets of a flow, a share.
+const THREE: &str = "a size in bytes and a share; of three numbers, as of pFabric's files, leave out the second, and give bytes for packets";
+
 impl Distribution {
     /// Reads a text: in each line a size in bytes, and which part of the messages is no longer, up to 100, or up to 1. What stands behind a `#`
     /// says nothing.
@@ -44,15 +47,23 @@ impl Distribution {
             return Err(Mistake::new(1, "no sizes are given", LINE));
         };
         if (all - 100.0).abs() > 1e-6 && (all - 1.0).abs() > 1e-6 {
-            let message = format!("the last share is {all}: of what is it?");
-            return Err(Mistake::new(last, message, "100 (percent) or 1"));
+            let message = format!(
+                "the last share is {all}, which is neither 100 (percent) nor 1: some messages have no size"
+            );
+            return Err(Mistake::new(last, message, "a last line with 100 or 1, and the largest size"));
         }
         let (mut parts, mut above, mut before) = (Vec::<Part>::new(), None, 0);
         for (line, bytes, share) in points {
+            if share > all {
+                let message = format!("the share {share} is over that of the last line, {all}");
+                return Err(Mistake::new(line, message, "shares grow from line to line, or stay"));
+            }
             let sum = (share / all * WHOLE).round() as u64;
-            if above.is_some_and(|above| bytes < above) || sum < before {
-                let message = "the size, or the share, is less than that of the line before";
-                return Err(Mistake::new(line, message, "both grow from line to line, or stay"));
+            let is_shorter = above.is_some_and(|above| bytes < above);
+            if is_shorter || sum < before {
+                let (what, value) = if is_shorter { ("size", bytes as f64) } else { ("share", share) };
+                let message = format!("the {what} {value} is less than that of the line before");
+                return Err(Mistake::new(line, message, "sizes and shares grow from line to line, or stay"));
             }
             if sum > before {
                 // All that is not longer than the first size has that size.
@@ -138,7 +149,8 @@ fn points(text: &str) -> Result<Vec<(usize, u64, f64)>, Mistake> {
         let size = number(first)?;
         let share = number(words.next().ok_or_else(|| wrong("there is no share".into()))?)?;
         if let Some(more) = words.next() {
-            return Err(wrong(format!("\"{}\" is one number too many", crate::units::shorten(more))));
+            let message = format!("\"{}\" is one number too many", crate::units::shorten(more));
+            return Err(Mistake::new(line, message, THREE));
         }
         if size > BYTES_MAX || points.len() == LINES_MAX {
             return Err(wrong(format!("over {BYTES_MAX:e} bytes, or {LINES_MAX} lines")));
@@ -219,6 +231,8 @@ mod tests {
             ("0 0\n-10 5", 2, "\"-10\""),
             ("1 10 0.5", 1, "too many"),
             ("0 0\n10 50", 2, "the last share is 50"),
+            ("0 0\n10 150\n20 100", 2, "the share 150 is over"),
+            ("0 0\n10 99.99", 2, "neither 100 (percent) nor 1"),
             ("0 0\n20 50\n10 100", 3, "less than"),
             ("0 60\n20 50\n30 100", 2, "less than"),
             ("0 0\n1e16 100", 2, "over 1e15 bytes"),

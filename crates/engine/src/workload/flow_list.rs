@@ -14,7 +14,8 @@ use std::sync::Arc;
 ///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Source: alibaba-edu/High-Precision-Congestion-Control,
 /// `traffic_gen`. Differences: the first flow starts with the job (there, as a rule, at 2 s); flows between two nodes follow one another
-/// where there each has a queue pair of its own (`queue_pairs`); priority groups and ports are read and make no difference.
+/// and go on with the rate or window of the one before, where there each has a queue pair of its own (several `queue_pairs` are taken in turn);
+/// priority groups and ports are read and make no difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowList {
@@ -101,7 +102,13 @@ fn read(text: &str) -> Result<Matrix, Mistake> {
 fn flow(line: usize, words: &[&str]) -> Result<(Connection, f64), Mistake> {
     let (ends, bytes, start) = match *words {
         [from, to, _, _, bytes, start] | [from, to, _, bytes, start] => ([from, to], bytes, start),
-        _ => return Err(Mistake::new(line, format!("a flow has 6 numbers, not {}", words.len()), FLOW)),
+        _ => {
+            return Err(Mistake::new(
+                line,
+                format!("a flow has 6 numbers, or 5 without a port, not {}", words.len()),
+                FLOW,
+            ));
+        }
     };
     let [from, to]: [u32; 2] =
         [number(line, "the source", ends[0])?, number(line, "the destination", ends[1])?];

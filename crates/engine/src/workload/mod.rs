@@ -124,6 +124,11 @@ pub trait Application: Send + Sync + Debug {
         true
     }
 
+    /// When the last of what starts at a time of its own does, from the start of the job.
+    fn last_start(&self) -> Time {
+        Time(0)
+    }
+
     /// What a user has to know of the workload's own gaps, as warnings of the results.
     fn notes(&self) -> &[String] {
         &[]

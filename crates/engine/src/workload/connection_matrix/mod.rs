@@ -158,6 +158,11 @@ impl Application for Bound {
             + 2 * size_of::<u32>() * matrix.connections.len()) as u64
     }
 
+    fn last_start(&self) -> Time {
+        let starts = self.matrix.connections.iter().map(|connection| connection.after(self.unit_ps));
+        starts.flatten().max().unwrap_or(Time(0))
+    }
+
     fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -222,9 +227,8 @@ impl Rank for Node {
         self.started = Some(act.now);
         let matrix = self.matrix.clone();
         for connection in self.ends.sends.clone() {
-            if let Start::At(at) = matrix.connections[connection as usize].start {
-                let after = (at * f64::from(self.unit_ps)).round() as u64;
-                self.start(connection, act.now.after(after), act);
+            if let Some(after) = matrix.connections[connection as usize].after(self.unit_ps) {
+                self.start(connection, act.now.after(after.0), act);
             }
         }
         self.end_if_done(act);

@@ -1,4 +1,5 @@
 //! The text of a connection matrix.
+use crate::units::Time;
 use crate::workload::recorded::Mistake;
 use std::collections::{BTreeMap, HashSet};
 
@@ -24,6 +25,16 @@ pub struct Connection {
     pub sent: Option<u32>,
     pub received: Option<u32>,
     pub line: usize,
+}
+
+impl Connection {
+    /// When it starts, from the start of the job, if that is a time, in units of so many ps.
+    pub fn after(&self, unit_ps: u32) -> Option<Time> {
+        match self.start {
+            Start::At(at) => Some(Time((at * f64::from(unit_ps)).round() as u64)),
+            Start::Trigger(_) => None,
+        }
+    }
 }
 
 /// When a connection starts.
