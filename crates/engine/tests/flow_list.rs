@@ -99,6 +99,22 @@ proptest! {
     }
 }
 
+/// With as many queue pairs as there may be each flow begins anew: without, it goes on with the rate that others left.
+#[test]
+fn each_flow_may_begin_anew() {
+    let flows = "5\n0 4 3 100 1000000 2\n1 4 3 100 1000000 2\n2 4 3 100 1000000 2\n3 4 3 100 1000000 2\n0 4 3 100 100000 2.0006\n";
+    let last = |pairs: u32| {
+        let dcqcn = "[congestion_control]\nkind = \"dcqcn\"\n";
+        let all = messages(flows, &format!("queue_pairs = {pairs}\n{dcqcn}"));
+        let (_, _, created, arrived) = all[4];
+        assert!(all[..4].iter().all(|one| one.3 < created), "{all:?}");
+        arrived - created
+    };
+    let alone = time(100_000);
+    assert!(last(1) > 1.5 * alone, "{} ns, {alone} alone", last(1));
+    assert!(last(4096) < 1.05 * alone, "{} ns, {alone} alone", last(4096));
+}
+
 /// What starts after the run's limit would never be done: that is told before it runs.
 #[test]
 fn flows_that_start_after_the_limit_are_told() {

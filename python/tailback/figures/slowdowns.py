@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -63,7 +64,7 @@ def slowdown_by_size(results: Results, *, traffic: Traffic = None) -> Figure:
             "a longer run.duration, or a network on which minimal routing is known",
         )
     bins = _Bins(np.concatenate([one.sizes for one in measured]))
-    has_tails = any(len(bins.quantile(one, 0.99, _TELLING)[0]) for one in measured)
+    has_tails = any(np.isfinite(bins.quantile(one, 0.99, _TELLING)[1]).any() for one in measured)
     rows = [(0.5, 1, "median slowdown"), (0.99, _TELLING, "99th percentile\nof slowdown")][: 1 + has_tails]
     with style.styled():
         figure, panels = style.figure(len(rows), height=2.4 if has_tails else 3.6)
@@ -140,14 +141,17 @@ class _Bins:
 
     def has_few(self, of: _Measured) -> bool:
         """Whether there are bins with messages, but too few to tell a 99th percentile."""
-        return len(self.quantile(of, 0.5, 1)[0]) > len(self.quantile(of, 0.5, _TELLING)[0])
+        return bool(np.isnan(self.quantile(of, 0.5, _TELLING)[1]).any())
 
     def quantile(self, of: _Measured, share: float, least: int) -> tuple[list[float], list[float]]:
-        """Where the bins are that hold at least so many messages, and the quantile of their slowdowns."""
+        """Where the bins with messages are, and the quantiles of their slowdowns; NaN where these are few."""
         keys = of.sizes if self._are_single else _octave(of.sizes)
         members = [of.slowdowns[keys == edge] for edge in self._edges]
-        told = [(place, one) for place, one in zip(self.places, members, strict=True) if len(one) >= least]
-        nearest = [float(np.quantile(one, share, method="inverted_cdf")) for _, one in told]
+        told = [(place, one) for place, one in zip(self.places, members, strict=True) if len(one)]
+        nearest = [
+            float(np.quantile(one, share, method="inverted_cdf")) if len(one) >= least else math.nan
+            for _, one in told
+        ]
         return [place for place, _ in told], nearest
 
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 ///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Source: alibaba-edu/High-Precision-Congestion-Control,
 /// `traffic_gen`. Differences: the first flow starts with the job (there, as a rule, at 2 s); flows between two nodes follow one another
-/// and go on with the rate or window of the one before, where there each has a queue pair of its own (several `queue_pairs` are taken in turn);
+/// and go on with the rate or window of the one before, where there each has a queue pair of its own (`queue_pairs = 4096` gives each one here too);
 /// priority groups and ports are read and make no difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
