@@ -1,5 +1,7 @@
 //! The reader of scenario files: what it accepts, and what overrides do.
+use crate::common::told;
 use crate::full::*;
+use tailback_engine::scenario::Scenario;
 
 /// The least file there can be.
 const LEAST: &str = "topology = { kind = \"single-switch\", endpoints = 4 }\nrouting.kind = \"minimal\"\n\
@@ -305,4 +307,16 @@ fn lists_of_endpoints_may_have_ranges_in_them() {
     assert_eq!(scenario.job[0].placement, Placement::List(vec![0, 1]));
     let written = scenario.to_toml();
     assert!(written.contains("sources = [0, 1]\ndestinations = [2, 3]"), "{written}");
+}
+
+/// Of the routings those are told that suit the network.
+#[test]
+fn a_file_without_a_routing_is_told_which_suit() {
+    let text = "[topology]\nkind = \"single-switch\"\nendpoints = 4\n[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.1\n\
+                [run]\nwarmup = \"1 us\"\nduration = \"1 us\"\n";
+    let told = told(&Scenario::parse(text, &[]).unwrap_err());
+    assert!(told.contains("routing: this key is missing (such as routing = \"minimal\"; those that route a single-switch: minimal"), "{told}");
+    assert!(!told.contains("valiant"), "{told}");
+    let right = text.replacen("[topology]", "routing = \"minimal\"\n[topology]", 1);
+    assert_eq!(Scenario::parse(&right, &[]).unwrap().problems(), []);
 }

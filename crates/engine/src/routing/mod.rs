@@ -271,12 +271,15 @@ impl Routing {
         self.binding().router(topology, graph, scale).ok_or_else(|| vec![self.unsuited(topology)])
     }
 
+    /// The kinds that route this kind of topology.
+    pub fn suited(topology: &Topology) -> Vec<&'static str> {
+        Self::defaults().iter().filter(|routing| routing.suits(topology)).map(Self::kind).collect()
+    }
+
     fn unsuited(&self, topology: &Topology) -> Problem {
-        let suited: Vec<&str> =
-            Self::defaults().iter().filter(|r| r.suits(topology)).map(Self::kind).collect();
         let message = format!("\"{}\" does not route a {}", self.kind(), topology.kind());
         let topologies = self.binding().topologies().join(", ");
-        let help = format!("those that do: {}; it routes: {topologies}", suited.join(", "));
+        let help = format!("those that do: {}; it routes: {topologies}", Self::suited(topology).join(", "));
         Problem::new("kind", message, help)
     }
 }

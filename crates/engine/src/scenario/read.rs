@@ -37,7 +37,7 @@ impl Scenario {
         let Some(mut root) = tree_of(text, overrides, &mut found) else { return Err(placed(text, found)) };
         let original = root.clone();
         let readable = Walk::new(&mut found).check(shape::scenario(), &mut root, &Some(0..0));
-        let guessed = !readable && guess_routing(&mut root);
+        let guessed = !readable && guess_routing(&mut root, &mut found);
         let scenario = if readable || guessed { deserialise(root, &original, &mut found) } else { None };
         // The buffers that a switch needs depend on the routing.
         let is_guess = |problem: &Problem| {
@@ -196,13 +196,20 @@ fn take_sweep(root: &mut Node, found: &mut Found) {
     }
 }
 
-/// Gives a file without a routing that can be read one that suits its topology, so that its other mistakes can be told.
-fn guess_routing(root: &mut Node) -> bool {
-    let suitable = || {
-        let topology = Topology::deserialize(root.get("topology")?.clone().into_json()).ok()?;
-        Routing::defaults().into_iter().find(|routing| routing.suits(&topology))
-    };
-    let guess = if root.get("routing").is_none() { suitable() } else { None };
+/// Gives a file without a routing that can be read one that suits its topology, so that its other mistakes can be told, and tells which suit.
+fn guess_routing(root: &mut Node, found: &mut Found) -> bool {
+    if root.get("routing").is_some() {
+        return false;
+    }
+    let topology = root.get("topology").and_then(|node| Topology::deserialize(node.clone().into_json()).ok());
+    let Some(topology) = topology else { return false };
+    for (_, problem) in found.problems.iter_mut().filter(|(_, problem)| problem.path == "routing") {
+        let (suited, kind) = (Routing::suited(&topology), topology.kind());
+        let first = suited.first().copied().unwrap_or_default();
+        problem.help =
+            format!("such as routing = \"{first}\"; those that route a {kind}: {}", suited.join(", "));
+    }
+    let guess = Routing::defaults().into_iter().find(|routing| routing.suits(&topology));
     if let (Some(routing), Value::Table(entries)) = (&guess, &mut root.value) {
         let node = Node::from_json(serde_json::to_value(routing).expect("a routing is plain data"));
         entries.push(Entry { key: "routing".into(), span: None, node });
