@@ -129,13 +129,29 @@ def test_points_are_compared_with_those_that_have_several_values():
     table = in_turn_or_divided()
     told = differences(table, {"pairs": "4", "split": "false"}, zipped)
     assert told["time"].to_pylist() == [-30.0, -30.0, 1.0, 1.0]
-    with pytest.raises(InputError, match=r'several points have 4 at pairs.*"split=false", "split=true"'):
-        differences(table, {"pairs": "4"}, zipped)
+    # What changes together with a key tells points apart where others have it too.
+    told = differences(table, {"split": "false"}, zipped)
+    assert (told["time"].to_pylist(), told["pairs"].to_pylist()) == ([1.0, 1.0], [4, 4])
+    told = differences(table, {"pairs": "4"}, zipped)
+    assert (told["time"].to_pylist(), told["split"].to_pylist()) == ([-30.0, -30.0], [False, False])
     with pytest.raises(InputError, match="no point has maybe at split"):
         differences(table, {"split": "maybe"}, zipped)
+
+
+def test_of_several_points_with_a_value_one_has_to_be_named():
+    rows = [{"a": a, "b": b, "class": "all", "time": 1.0} for a, b in ((1, "x"), (1, "y"), (2, "z"))]
+    table = pa.table({name: [row[name] for row in rows] for name in ("a", "b", "class", "time")})
+    with pytest.raises(InputError, match=r'several points have 1 at a.*add one of "b=x", "b=y"'):
+        differences(table, {"a": "1"}, [("a", "b")])
+    assert differences(table, {"a": "1", "b": "x"}, [("a", "b")])["time"].to_pylist() == [0.0, 0.0]
 
 
 def test_points_without_their_like_are_not_compared():
     table = in_turn_or_divided().filter([True, False, False, True, False, False])
     with pytest.raises(InputError, match="no other point has its like with 1 at pairs"):
         differences(table, {"pairs": "1"}, [("pairs", "split")])
+    # Seeds that change together with a key are no like of each other.
+    rows = [{"a": seed, "run.seed": seed, "class": "all", "time": 1.0} for seed in (1, 2)]
+    table = pa.table({name: [row[name] for row in rows] for name in ("a", "run.seed", "class", "time")})
+    with pytest.raises(InputError, match="no other point has its like"):
+        differences(table, {"a": "1"}, [("a", "run.seed")])

@@ -61,6 +61,13 @@ def test_points_of_keys_that_change_together_are_shown_against_one_of_them(comma
     rows = json.loads(out)["rows"]
     assert {(row["a"], row["b"]) for row in rows} == {(2, "y"), (3, "z")}
     assert {row["accepted"] for row in rows} == {0.0}
+    status, _, err = command("show", "zipped", "--against", "a=1", "--against", "a=2")
+    assert (status, "a is given twice" in err) == (2, True)
+    # Only what is compared with others asks what changes together: a table can be shown without.
+    (tmp_path / "zipped" / store.MANIFEST).write_text("{}")
+    assert command("show", "zipped")[0] == 0
+    status, _, err = command("show", "zipped", "--against", "a=1")
+    assert (status, "is damaged" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

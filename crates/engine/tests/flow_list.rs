@@ -47,6 +47,20 @@ fn flows_start_at_their_times_after_the_first() {
     assert_eq!(messages(flows, "start = \"2 us\"\n"), expected);
 }
 
+/// Hosts are counted without switches of lower numbers, as a network of that simulator counts them.
+#[test]
+fn hosts_behind_switches_are_counted_without_them() {
+    let flows = "2\n1 3 3 100 1000 2\n5 1 3 100 1000 2\n";
+    let ends = |changes: &str| {
+        let all = messages(flows, changes);
+        all.iter().map(|one| (one.0, one.1)).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(ends(""), [(1, 3), (5, 1)].into());
+    assert_eq!(ends("switches = [4, 0]\n"), [(0, 2), (3, 0)].into());
+    let told = try_run(flows, "switches = [0, 3]\n").map(|output| output.summary).unwrap_err();
+    assert!(told.contains("line 2: node 3 is one of `switches`"), "{told}");
+}
+
 /// Flows between two nodes follow one another, but for those of several queue pairs.
 #[test]
 fn flows_of_two_nodes_share_the_channel_where_each_has_a_queue_pair() {
@@ -128,4 +142,21 @@ fn flows_that_start_after_the_limit_are_told() {
     assert_eq!(told("2\\n0 1 3 100 9 2\\n2 3 3 100 9 2.09\\n"), "");
     let late = told("2\\n0 1 3 100 9 2\\n2 3 3 100 9 2.2\\n");
     assert!(late.contains("\"it\": some of it would start at 200010 us, after the end of the run"), "{late}");
+}
+
+/// Who receives is known from the first part on, also of a run that ends before the last.
+#[test]
+fn a_part_has_reached_its_destination() {
+    let accepted = |split: bool| {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nendpoints = 4\n[link]\nhost = \"5 ns\"\n[packet]\nflit = \"100 b\"\nmax = \"24 flits\"\n\
+             [endpoint]\nacknowledge = false\n[routing]\nkind = \"minimal\"\n[run]\nwarmup = \"0 ns\"\nduration = \"70 ns\"\ndrain = \"0 ns\"\n\
+             [[job]]\nname = \"it\"\nworkload = \"flow-list\"\ntext = \"1\\n0 1 3 100 1200 2\\n\"\nqueue_pairs = 4\nsplit = {split}\n"
+        );
+        let output = tailback_engine::run::run(&Scenario::parse(&text, &[]).unwrap(), &mut |_| true).unwrap();
+        ["accepted", "accepted_per_destination"]
+            .map(|key| output.summary["classes"]["it"][key].as_f64().unwrap())
+    };
+    let [split, whole] = [true, false].map(accepted);
+    assert!(split[1] > 0.0 && split == whole, "{split:?} and {whole:?}");
 }

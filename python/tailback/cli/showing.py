@@ -46,7 +46,7 @@ def show(
     with reporting():
         folder = store.sweep_of(list(dict.fromkeys(directories)))
         if folder is not None:
-            _show_sweep(store.read(folder), as_json, against or [])
+            _show_sweep(folder, as_json, against or [])
             return
         if against:
             raise mistake("--against is for sweeps", "several results are shown side by side without it")
@@ -59,10 +59,11 @@ def show(
         console.print_lines(map(console.printable, differ))
 
 
-def _show_sweep(stored: Stored, as_json: bool, against: Sequence[str]) -> None:
+def _show_sweep(folder: Path, as_json: bool, against: Sequence[str]) -> None:
     from tailback.cli import sweep_shown  # late: it loads SciPy
 
-    table = stored.table if not against else _differences(stored, against)
+    stored = store.read(folder)
+    table = stored.table if not against else _differences(stored.table, against, store.zipped(folder))
     _tell_lost(stored)
     if as_json:
         rows = sweep_shown.facts(table)
@@ -74,16 +75,18 @@ def _show_sweep(stored: Stored, as_json: bool, against: Sequence[str]) -> None:
     console.print_whole(sweep_shown.shown(table, whole=not stored.missing and not against))
 
 
-def _differences(stored: Stored, against: Sequence[str]) -> pa.Table:
-    base = {}
+def _differences(table: pa.Table, against: Sequence[str], zipped: Sequence[Sequence[str]]) -> pa.Table:
+    base: dict[str, str] = {}
     for one in against:
         key, equals, value = (part.strip() for part in one.partition("="))
         if not equals:
             raise mistake(f"{one!r} names no value", 'KEY=VALUE, such as "congestion_control.kind=none"')
         if key == SEED:
             raise mistake("points are compared seed by seed", "another key of the sweep")
+        if key in base:
+            raise mistake(f"{key} is given twice", "one value of each key")
         base[key] = value
-    return paired.differences(stored.table, base, stored.zipped)
+    return paired.differences(table, base, zipped)
 
 
 def _tell_lost(stored: Stored) -> None:

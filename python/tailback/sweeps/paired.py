@@ -15,7 +15,7 @@ import pyarrow as pa
 from tailback.errors import mistake
 from tailback.sweeps.inner_columns import inside
 from tailback.sweeps.merged import CLASS, FAILED, WARNINGS, column, swept
-from tailback.sweeps.space import quantity, told
+from tailback.sweeps.space import SEED, quantity, told
 
 _Row = Mapping[str, Any]
 
@@ -40,23 +40,27 @@ def differences(table: pa.Table, base: Mapping[str, str], zipped: Sequence[Seque
         has = [one is not None and _is_same(one, value) for one in at_key]
         is_base = [one and other for one, other in zip(is_base, has, strict=True)]
         axes.add(axis)
-    together = axes.union(*(names for names in zipped if axes.intersection(names)))
-    names = [name for name in (*keys, CLASS) if name not in together]
-    based = [row for row, one in zip(rows, is_base, strict=True) if one]
-    base_of = {tuple(row[name] for name in names): row for row in based}
     told_base = " and ".join(f"{value} at {key}" for key, value in base.items())
-    if len(base_of) < len(based):
-        raise mistake(f"several points have {told_base}", _told_apart(based, sorted(together)))
+    partners = {name for names in zipped if axes.intersection(names) for name in names} - axes - {SEED}
+    # What changes together with the base tells points apart where points under both have it.
+    for left_out in (axes, axes | partners):
+        names = [name for name in (*keys, CLASS) if name not in left_out]
+        based = [row for row, one in zip(rows, is_base, strict=True) if one]
+        base_of = {tuple(row[name] for name in names): row for row in based}
+        if len(base_of) < len(based):
+            raise mistake(f"several points have {told_base}", _told_apart(based, sorted(left_out)))
+        others = [
+            (row, base_of.get(tuple(row[name] for name in names), {}))
+            for row, one in zip(rows, is_base, strict=True)
+            if not one
+        ]
+        if any(of for _, of in others):
+            break
+    else:
+        raise mistake(f"no other point has its like with {told_base}", "points that differ in more than that")
     kept = [name for name in table.column_names if name in keys or name in (CLASS, "directory")]
     measured = [name for name in table.column_names if name not in (*kept, WARNINGS, FAILED)]
     numbers = [name for name in measured if _is_number(table.schema.field(name).type)]
-    others = [
-        (row, base_of.get(tuple(row[name] for name in names), {}))
-        for row, one in zip(rows, is_base, strict=True)
-        if not one
-    ]
-    if not any(of for _, of in others):
-        raise mistake(f"no other point has its like with {told_base}", "points that differ in more than that")
     columns = {name: column([row[name] for row, _ in others]) for name in kept}
     columns |= {
         name: pa.array([_less(row, of, name) for row, of in others], pa.float64()) for name in numbers

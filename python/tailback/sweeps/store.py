@@ -145,8 +145,6 @@ class Stored:
     table: pa.Table
     points: int
     missing: int = 0
-    zipped: Sequence[Sequence[str]] = ()
-    """Keys that change together."""
 
 
 def sweep_of(directories: Sequence[str]) -> Path | None:
@@ -175,15 +173,19 @@ def read(directory: Path) -> Stored:
                 f"no point of the sweep in {directory} is complete",
                 "tailback sweep … --resume goes on with it",
             )
-        return Stored(done.table, done.tally.points, done.missing, _zipped(directory))
+        return Stored(done.table, done.tally.points, done.missing)
     try:
         table = pq.read_table(file)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise mistake(f"{file} cannot be read: {reason}", "tailback sweep --resume writes it again") from None
-    return Stored(table, merged.count(table), zipped=_zipped(directory))
+    return Stored(table, merged.count(table))
 
 
-def _zipped(directory: Path) -> list[list[str]]:
-    facts = _read_manifest(directory / MANIFEST, "that engine shows what there is of it")
-    return [keys for keys, _ in facts.get("axes", []) if len(keys) > 1]
+def zipped(directory: Path) -> list[list[str]]:
+    """The keys of a sweep that change together."""
+    try:
+        axes = json.loads((directory / MANIFEST).read_text("utf-8"))["axes"]
+        return [list(keys) for keys, _ in axes if len(keys) > 1]
+    except (OSError, ValueError, LookupError, TypeError):
+        raise mistake(f"{directory / MANIFEST} is damaged", "delete it; complete points are kept") from None

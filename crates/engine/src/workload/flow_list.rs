@@ -6,11 +6,12 @@ use crate::problem::Problem;
 use crate::units::shorten;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Flows as the ns-3 simulator of HPCC and those made from it read them from `flow.txt`: their number, then for each a line with its source,
 /// its destination, a priority group, a port (not in all of them), its bytes and its start in seconds. What stands behind so many flows is
-/// not read. The job's ranks are the nodes from 0 to the largest number; those that are switches there have no flow, and are idle.
+/// not read. The job's ranks are the nodes from 0 to the largest number, without `switches`.
 ///
 /// Whoever calls the engine reads the file at `path` and hands it in as `text`; a result keeps it. Source: alibaba-edu/High-Precision-Congestion-Control,
 /// `traffic_gen`. Differences: the first flow starts with the job (there, as a rule, at 2 s); flows between two nodes follow one another
@@ -25,6 +26,9 @@ pub struct FlowList {
     /// The flows themselves.
     #[serde(default)]
     pub text: String,
+    /// Nodes that are switches, where hosts have higher numbers: hosts are counted without them, as those of a network of the format "hpcc" are.
+    #[serde(default)]
+    pub switches: Vec<u32>,
     /// What was read, once it was asked for.
     #[serde(skip)]
     #[schemars(skip)]
@@ -39,7 +43,7 @@ impl FlowList {
             }
             false => Mistake::new(1, "the file is empty, or was not read", FLOW),
         };
-        let read = || if self.text.is_empty() { Err(empty()) } else { read(&self.text) };
+        let read = || if self.text.is_empty() { Err(empty()) } else { read(&self.text, &self.switches) };
         self.read.get(read).map_err(|mistake| vec![self.problem(mistake)])
     }
 
@@ -72,7 +76,8 @@ const FLOW: &str = "the number of flows, and for each a line such as 0 13 3 100 
 /// # Errors
 ///
 /// The first mistake with its line.
-fn read(text: &str) -> Result<Matrix, Mistake> {
+fn read(text: &str, switches: &[u32]) -> Result<Matrix, Mistake> {
+    let switches = BTreeSet::from_iter(switches.iter().copied());
     let mut lines =
         (1..).zip(text.lines()).map(|(line, words)| (line, Vec::from_iter(words.split_whitespace())));
     let mut lines = lines.by_ref().filter(|(_, words)| !words.is_empty());
@@ -87,7 +92,7 @@ fn read(text: &str) -> Result<Matrix, Mistake> {
             let there = connections.len();
             return Err(Mistake::new(line, format!("{count} flows are told, and {there} are there"), FLOW));
         };
-        connections.push(flow(line, &words)?);
+        connections.push(flow(line, &words, &switches)?);
     }
     let starts = connections.iter().map(|(_, start)| *start);
     let first = starts.fold(f64::INFINITY, f64::min);
@@ -99,7 +104,7 @@ fn read(text: &str) -> Result<Matrix, Mistake> {
 }
 
 /// A flow, and its start in whole ps.
-fn flow(line: usize, words: &[&str]) -> Result<(Connection, f64), Mistake> {
+fn flow(line: usize, words: &[&str], switches: &BTreeSet<u32>) -> Result<(Connection, f64), Mistake> {
     let (ends, bytes, start) = match *words {
         [from, to, _, _, bytes, start] | [from, to, _, bytes, start] => ([from, to], bytes, start),
         _ => {
@@ -127,6 +132,10 @@ fn flow(line: usize, words: &[&str]) -> Result<(Connection, f64), Mistake> {
     if !(0.0..=SECONDS_MAX).contains(&seconds) {
         return wrong(format!("a start at {seconds} s"), "seconds, from 0 to 1000");
     }
+    if let Some(switch) = [from, to].into_iter().find(|node| switches.contains(node)) {
+        return wrong(format!("node {switch} is one of `switches`"), "a flow between hosts");
+    }
+    let [from, to] = [from, to].map(|node| node - switches.range(..node).count() as u32);
     let flow = Connection { from, to, bytes, start: Start::At(0.0), sent: None, received: None, line };
     Ok((flow, (seconds * 1e12).round()))
 }

@@ -245,6 +245,7 @@ impl Hosts {
         let (cold, tag) = (&packet.cold, packet.tag);
         let [other, seat] = tag.seats();
         let (slot, from) = self.parties((endpoint, seat), cold.class(), (cold.src, other));
+        self.reached(slot, tag.word);
         self.parts[1].note((slot, from, tag.word), self.plan.queue_pairs(cold.class()), cold.length)
     }
 

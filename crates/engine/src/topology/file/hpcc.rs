@@ -14,11 +14,12 @@ pub(super) fn read(text: &str, draft: &mut Draft) {
     let Some([nodes, switches, links]) = counts.as_deref() else {
         return draft.refuse(first, "this does not count nodes, switches and links", FORM);
     };
-    if *nodes > NODES_MAX || switches > nodes {
+    if !(1..=NODES_MAX).contains(nodes) || switches > nodes {
+        let message = format!("{nodes} nodes, {switches} of them switches");
         return draft.refuse(
             first,
-            format!("{nodes} nodes, {switches} of them switches"),
-            format!("at most {NODES_MAX}"),
+            message,
+            format!("1 to {NODES_MAX} nodes, and no more switches than nodes"),
         );
     }
     let mut known = BTreeSet::new();
@@ -36,6 +37,9 @@ pub(super) fn read(text: &str, draft: &mut Draft) {
                 _ => return draft.refuse(line, format!("\"{}\" is no other node", shorten(word)), FORM),
             }
         }
+    }
+    if known.len() as u32 != *switches {
+        return draft.refuse(first, format!("{switches} switches are told, and {} named", known.len()), FORM);
     }
     for host in (0..*nodes).filter(|node| !known.contains(node)) {
         draft.declare(&host.to_string(), true, first);

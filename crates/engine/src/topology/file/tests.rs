@@ -78,6 +78,8 @@ fn mistakes_in_the_topology_of_hpcc_are_told() {
         ("6 2 6", "6 2 9", "9 links are told, and 7 are there"),
         ("4 5\n", "4 4\n", "line 2: \"4\" is no other node"),
         ("4 5\n", "4 6\n", "line 2: \"6\" is no other node"),
+        ("6 2 6", "6 1 6", "line 1: 1 switches are told, and 2 named"),
+        ("6 2 6", "0 0 6", "line 1: 0 nodes"),
         ("0 4 100Gbps", "0 9 100Gbps", "line 4: a link from 0 to 9"),
         ("0 4 100Gbps", "4 4 100Gbps", "line 4: a link from 4 to itself"),
         ("0 4 100Gbps", "0 4 fast", "line 4: "),
