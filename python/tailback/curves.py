@@ -409,7 +409,8 @@ def _notes(axes: Axes, known: Sequence[_Lines], gone: Sequence[str], *, is_laten
     points = [point for lines in known for point in _points(lines)]
     notes = means.notes(axes, points)
     if not all(point.is_known for point in points if point.mean.values > 0):
-        notes.append(f"no point: {'saturated' if is_latency else 'a job that did not end'}, or no messages")
+        why = "saturated, or too few messages" if is_latency else "a job that did not end, or no messages"
+        notes.append(f"no point: {why}")
     if gone:
         notes.append(f"no points at all: {', '.join(map(style.plain, gone))}")
     return notes

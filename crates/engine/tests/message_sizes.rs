@@ -47,7 +47,7 @@ fn mistakes_in_a_file_of_sizes_are_told() {
         (
             "{ path = \"sizes.txt\" }",
             "traffic.t.message.path",
-            "sizes.txt: the file is empty, or was not read",
+            "sizes.txt, line 1: the file is empty, or was not read",
         ),
         ("{}", "traffic.t.message.text", "no sizes are given"),
         ("{ text = \"0 0\\n10 50\\n\" }", "traffic.t.message.text", "line 2: the last share is 50"),

@@ -24,10 +24,11 @@ def differences(table: pa.Table, base: Mapping[str, str], zipped: Sequence[Seque
     """The table of a sweep with differences in place of what was measured.
 
     Of each point that has not all of the values of `base`, as the sweep tells them, what it has more than the
-    one that has and is of the same class, seed and other keys, but for those that change together with one of
-    `base` (`zipped`); null where either is not known. A key is one of the sweep, or is inside of its tables.
-    Raises `InputError` if the sweep does not change a key or has no such value, if several points of a class
-    and seed have all of them, or if no other point has its like among those that do.
+    one that has and is of the same class, seed and other keys; null where either is not known. Keys that
+    change together with one of `base` (`zipped`) do not count if no two points are alike in them. A key is
+    one of the sweep, or is inside of its tables. Raises `InputError` if the sweep does not change a key or
+    has no such value, if several points of a class and seed have all of them, or if no other point has its
+    like among those that do.
     """
     keys = swept(table)
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]

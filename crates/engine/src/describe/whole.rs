@@ -190,8 +190,8 @@ fn latencies(plan: &Plan, ways: &Ways) -> Vec<Value> {
         let name = &class.name;
         match &class.sizes {
             Sizes::Fixed(flits) => sizes.push((format!("message of {name}"), *flits)),
-            sorts @ (Sizes::Steps { .. } | Sizes::Distributed(_)) => {
-                sizes.push((format!("shortest message of {name}"), sorts.min()));
+            ranged @ (Sizes::Steps { .. } | Sizes::Distributed(_)) => {
+                sizes.push((format!("shortest message of {name}"), ranged.min()));
                 sizes.push((format!("longest message of {name}"), class.sizes.max()));
             }
             Sizes::Mix { sizes: mixed, .. } => {

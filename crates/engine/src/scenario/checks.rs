@@ -8,7 +8,7 @@ use crate::protocol::CLASS_NAMES;
 use crate::switch::parameters::{Buffer, Parameters, Path, Voq};
 use crate::traffic::distribution::Distribution;
 use crate::units::{Duration, FLIT_BITS_MAX, QUANTITY_MAX, Rate, Scale, Size};
-use crate::workload::in_file;
+use crate::workload::{in_file, recorded::given};
 use std::collections::{BTreeSet, HashSet};
 
 /// Where the problems go.
@@ -320,15 +320,9 @@ fn message(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {
 }
 
 fn distribution(file: &str, text: &str, scale: &Scale) -> Result<Distribution, Problem> {
-    if text.is_empty() {
-        let message = match file.is_empty() {
-            true => "no sizes are given",
-            false => "the file is empty, or was not read",
-        };
-        return Err(in_file(file, "text", "", message, "path = \"sizes.txt\", or what stands in it as text"));
-    }
-    Distribution::read(text, scale)
-        .map_err(|wrong| in_file(file, "text", &format!("line {}", wrong.line), &wrong.message, &wrong.help))
+    let help = "path = \"sizes.txt\", or what stands in it as text";
+    let read = given(file, text, "no sizes are given", help).and_then(|text| Distribution::read(text, scale));
+    read.map_err(|mistake| mistake.problem(file))
 }
 
 fn times(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {

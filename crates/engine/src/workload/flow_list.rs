@@ -1,6 +1,6 @@
 //! Lists of flows of the ns-3 simulator of HPCC, and of those made from it.
 use super::connection_matrix::{Connection, Matrix, NODES_MAX, Start, bound};
-use super::recorded::{Mistake, Once};
+use super::recorded::{Mistake, Once, given};
 use super::{Application, Bind, Setting};
 use crate::problem::Problem;
 use crate::units::shorten;
@@ -37,19 +37,8 @@ pub struct FlowList {
 
 impl FlowList {
     fn matrix(&self) -> Result<&Arc<Matrix>, Vec<Problem>> {
-        let empty = || match self.path.is_empty() {
-            true => {
-                Mistake::new(1, "no flows are given", "path = \"flow.txt\", or what stands in it as text")
-            }
-            false => Mistake::new(1, "the file is empty, or was not read", FLOW),
-        };
-        let read = || if self.text.is_empty() { Err(empty()) } else { read(&self.text, &self.switches) };
-        self.read.get(read).map_err(|mistake| vec![self.problem(mistake)])
-    }
-
-    fn problem(&self, mistake: &Mistake) -> Problem {
-        let place = format!("line {}", mistake.line);
-        super::in_file(&self.path, "text", &place, &mistake.message, &mistake.help)
+        let read = || read(given(&self.path, &self.text, "no flows are given", FLOW)?, &self.switches);
+        self.read.get(read).map_err(|mistake| vec![mistake.problem(&self.path)])
     }
 }
 
@@ -63,8 +52,7 @@ impl Bind for FlowList {
     }
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
-        let bound = bound(self.matrix()?, 1, setting, |mistake| self.problem(mistake))?;
-        Ok(Box::new(bound))
+        Ok(Box::new(bound(self.matrix()?, 1, setting, &self.path)?))
     }
 }
 

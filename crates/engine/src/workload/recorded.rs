@@ -1,7 +1,8 @@
 //! What kinds of traces share: the trace that is read once, and the ranks that do what it says.
 use super::mpi::graph::{Graph, Worker};
 use super::mpi::{Costs, carries_data};
-use super::{Application, Rank};
+use super::{Application, Rank, in_file};
+use crate::problem::Problem;
 use std::sync::{Arc, OnceLock};
 
 /// What is wrong with a file that is read line by line: in which line, what, and what would be right.
@@ -18,6 +19,20 @@ pub struct Mistake {
 impl Mistake {
     pub(crate) fn new(line: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { line, message: message.into(), help: help.into() }
+    }
+
+    /// What is told of it: by the file's path, or of the key `text` if there is none.
+    pub(crate) fn problem(&self, path: &str) -> Problem {
+        in_file(path, "text", &format!("line {}", self.line), &self.message, &self.help)
+    }
+}
+
+/// The text of a file, if there is any; `nothing` is what is wrong if neither a file nor a text is given.
+pub(crate) fn given<'a>(path: &str, text: &'a str, nothing: &str, help: &str) -> Result<&'a str, Mistake> {
+    match (text, path) {
+        ("", "") => Err(Mistake::new(1, nothing, help)),
+        ("", _) => Err(Mistake::new(1, "the file is empty, or was not read", help)),
+        (text, _) => Ok(text),
     }
 }
 

@@ -23,14 +23,9 @@ pub(super) fn read(text: &str, draft: &mut Draft) {
         );
     }
     let mut known = BTreeSet::new();
-    while (known.len() as u32) < *switches {
-        let Some((line, words)) = lines.next() else {
-            return draft.refuse(
-                first,
-                format!("{switches} switches are told, and {} named", known.len()),
-                FORM,
-            );
-        };
+    while (known.len() as u32) < *switches
+        && let Some((line, words)) = lines.next()
+    {
         for word in words {
             match number(word, *nodes) {
                 Some(node) if known.insert(node) => {}

@@ -2,7 +2,7 @@
 use super::host::{SHORTER, too_long};
 use super::ledger::Activity;
 use super::mpi::Mpi;
-use super::recorded::{Mistake, Once};
+use super::recorded::{Mistake, Once, given};
 use super::{Actions, Application, Bind, Rank, Setting, first_few};
 use crate::problem::Problem;
 use crate::units::Time;
@@ -52,23 +52,12 @@ const SHORT: f64 = 1_000.0;
 
 impl ConnectionMatrix {
     fn matrix(&self) -> Result<&Arc<Matrix>, Vec<Problem>> {
-        let empty = || match self.path.is_empty() {
-            true => Mistake::new(
-                1,
-                "no connection matrix is given",
-                "path = \"matrix.cm\", or the matrix itself as text",
-            ),
-            false => Mistake::new(1, "the file is empty, or was not read", "a connection matrix of htsim"),
-        };
-        let read = || if self.text.is_empty() { Err(empty()) } else { text::read(&self.text) };
-        self.read.get(read).map_err(|mistake| vec![self.problem(mistake)])
-    }
-
-    fn problem(&self, mistake: &Mistake) -> Problem {
-        let place = format!("line {}", mistake.line);
-        super::in_file(&self.path, "text", &place, &mistake.message, &mistake.help)
+        let read = || text::read(given(&self.path, &self.text, "no connection matrix is given", MATRIX)?);
+        self.read.get(read).map_err(|mistake| vec![mistake.problem(&self.path)])
     }
 }
+
+const MATRIX: &str = "path = \"matrix.cm\", a connection matrix of htsim, or the matrix itself as text";
 
 impl Bind for ConnectionMatrix {
     fn ranks(&self) -> Result<Option<u32>, Vec<Problem>> {
@@ -81,7 +70,7 @@ impl Bind for ConnectionMatrix {
 
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let matrix = self.matrix()?;
-        let mut all = bound(matrix, self.unit_ps, setting, |mistake| self.problem(mistake))?;
+        let mut all = bound(matrix, self.unit_ps, setting, &self.path)?;
         let starts = matrix.connections.iter().map(|connection| match connection.start {
             Start::At(at) => at * f64::from(self.unit_ps),
             Start::Trigger(_) => 0.0,
@@ -96,12 +85,12 @@ impl Bind for ConnectionMatrix {
     }
 }
 
-/// What sends the connections of a matrix whose starts are in units of so many ps; `problem` tells where a mistake is.
+/// What sends the connections of a matrix from the file at `path`, whose starts are in units of so many ps.
 pub(super) fn bound(
     matrix: &Arc<Matrix>,
     unit_ps: u32,
     setting: &Setting,
-    problem: impl Fn(&Mistake) -> Problem,
+    path: &str,
 ) -> Result<Bound, Vec<Problem>> {
     if *setting.mpi != Mpi::default() {
         let message = "connections are sent as they are, not by MPI";
@@ -109,7 +98,7 @@ pub(super) fn bound(
     }
     for connection in &matrix.connections {
         if let Some(why) = too_long(connection.bytes, setting.scale) {
-            return Err(vec![problem(&Mistake::new(connection.line, why, SHORTER))]);
+            return Err(vec![Mistake::new(connection.line, why, SHORTER).problem(path)]);
         }
     }
     let mut nodes = vec![Ends::default(); matrix.nodes as usize];

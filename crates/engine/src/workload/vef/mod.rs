@@ -53,12 +53,7 @@ pub struct Vef {
 
 impl Vef {
     fn trace(&self) -> Result<&Arc<Trace>, Vec<Problem>> {
-        self.read.get(|| read(&self.text)).map_err(|mistake| self.problems(mistake))
-    }
-
-    fn problems(&self, mistake: &Mistake) -> Vec<Problem> {
-        let place = format!("line {}", mistake.line);
-        vec![super::in_file(&self.path, "text", &place, &mistake.message, &mistake.help)]
+        self.read.get(|| read(&self.text)).map_err(|mistake| vec![mistake.problem(&self.path)])
     }
 }
 
@@ -80,7 +75,7 @@ impl Bind for Vef {
             return Err(vec![Problem::new("mpi.barrier", message, "leave it out")]);
         }
         let graphs = expand::graphs(trace, &costs, setting);
-        let graphs = graphs.map_err(|mistake| self.problems(&mistake))?;
+        let graphs = graphs.map_err(|mistake| vec![mistake.problem(&self.path)])?;
         let source = self.text.len() as u64 + trace.memory();
         Ok(Box::new(Recorded::new(Arc::new(graphs), costs, source).noting(shape::notes(trace))))
     }
