@@ -17,6 +17,7 @@ from tailback.figures import arrivals, style
 from tailback.figures.latencies import check_latency, latency_histogram, latency_over_load
 from tailback.figures.occupancy import occupancy_over_time, switch_occupancy
 from tailback.figures.pairs import pair_throughput
+from tailback.figures.pauses import pauses_over_time
 from tailback.figures.slowdowns import slowdown_by_size
 from tailback.figures.spans import window as measured_window
 from tailback.figures.tables import (
@@ -45,6 +46,7 @@ __all__ = [
     "latency_over_time",
     "occupancy_over_time",
     "pair_throughput",
+    "pauses_over_time",
     "port_activity",
     "slowdown_by_size",
     "source_throughput",

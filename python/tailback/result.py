@@ -42,6 +42,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "operations": (),
     "packets": (),
     "pairs": ("class", "source", "destination", "time_ns", "flits"),
+    "pauses": ("from", "start_ns", "end_ns"),
     "phases": (),
     "ports": ("link_class", "active_ns", "stalled_ns", "idle_ns"),
     "queues": ("time_ns", "switch", "port", "flits"),

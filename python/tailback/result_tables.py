@@ -22,7 +22,7 @@ _LATENCIES = ("network", "packet", "message")
 _QUANTITIES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}
 _TOTAL = "all"
 """The classes together."""
-_WORDS = ("class", "job", "result", "workload", "latency")
+_WORDS = ("class", "channels", "job", "result", "workload", "latency")
 """Columns that hold words; the others hold numbers."""
 
 
@@ -56,8 +56,8 @@ def results_tables(results: Mapping[str, Result]) -> list[Table]:
         for row in classes:
             traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts, fairness))
         tables += [traffic, _latency_table(classes, several)]
-    by_size = slowdown_table(results)
-    return [*tables, by_size] if by_size else tables
+    others = (slowdown_table(results), pause_table(summaries))
+    return [*tables, *(table for table in others if table)]
 
 
 def _several(summaries: Mapping[str, object]) -> tuple[str, ...]:
@@ -135,6 +135,16 @@ def slowdown_table(results: Mapping[str, Result]) -> Table | None:
             table.add_row(printable(name), length, *labels, f"{row['messages']:,}", *cells)
         table.add_section()
     return table
+
+
+def pause_table(summaries: Mapping[str, Summary]) -> Table | None:
+    """How often and how long senders were paused, by kind of channel; none under credits."""
+    table = _table("channels", *_several(summaries), "pauses", "ever paused", "paused, mean", "most")
+    for row in _rows(summaries, "pauses"):
+        of_all = f"{row.facts['channels_paused']:,} of {row.facts['channels']:,}"
+        shares = (share(row.facts[key]) for key in ("time_share", "time_share_max"))
+        table.add_row(row.name, *row.label, f"{row.facts['count']:,}", of_all, *shares)
+    return table if table.row_count else None
 
 
 def job_table(summaries: Mapping[str, Summary]) -> Table | None:

@@ -18,7 +18,7 @@ from functools import partial
 from math import ceil
 
 from reference_case import Case, Row
-from reference_channel import Channel, Memory, Packet
+from reference_channel import Channel, Guard, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_dragonfly_others import OTHERS
 from reference_dragonfly_ways import KINDS
@@ -46,6 +46,7 @@ class Simulation:
         self.orders: list[tuple[int, Order]] = []  # by their time
         self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
         self.count = 0
+        self.changed: list[Channel] = []  # those whose buffers have taken in flits, or let some go
         number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
         self.routing = self._routing()
         self.levels = self.routing.levels
@@ -89,14 +90,51 @@ class Simulation:
             pace = flit
             if isinstance(to, Endpoint) and self.case.drain is not None:
                 pace = self.case.flit_bits * 1000 / min(rate, self.case.drain)
-            memory = Memory([_UNLIMITED] * self.vcs)
+            memory, guard = Memory([_UNLIMITED] * self.vcs), None
             if isinstance(to, Switch):
                 whole, most = ceil(flit), 2 * self.case.packet_max
                 round_trip = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
-                memory = self._memory(round_trip, levels_between(self.routing, origin, to))
-            channel = Channel(origin, to, port, flit, latency, memory, pace, [0] * len(self.case.classes))
+                levels = levels_between(self.routing, origin, to)
+                if self.case.pauses is not None:
+                    headroom = self.case.headroom(rate, latency)
+                    guard = self._guard(round_trip, headroom, levels)
+                    round_trip += headroom
+                memory = self._memory(round_trip, levels)
+                memory.counts = guard is None
+            turns = [0] * len(self.case.classes)
+            channel = Channel(origin, to, port, flit, latency, memory, pace, turns, guard)
             origin.out.append(channel)
             to.into.append(channel)
+
+    def _guard(self, busy: int, headroom: int, levels: int) -> Guard:
+        """Of a buffer with room for the headroom and what keeps its channel busy, or as the case says."""
+        assert self.case.pauses is not None
+        size, most = self.case.input_buffer, self.case.packet_max
+        if size is None:
+            room = busy
+        else:
+            in_use = 1 if self.case.per == "vc" else self.case.networks * lanes(self.case) * levels
+            room = size // in_use - headroom
+        limits = self.case.pauses.limits(most, room)
+        return Guard(*limits, [0] * self.vcs, [False] * self.vcs)
+
+    def hold(self, channel: Channel, vc: int, flits: int) -> None:
+        """A buffer that stops its sender takes flits in, or lets them go."""
+        assert channel.guard is not None
+        channel.guard.held[vc] += flits
+        if channel not in self.changed:
+            self.changed.append(channel)
+
+    def _give_orders(self) -> None:
+        """Buffers whose fill has changed in a time have their senders stop, or go on."""
+        for channel in self.changed:
+            assert channel.guard is not None
+            assert self.case.pauses is not None
+            way = channel.latency + ceil(channel.flit) + self.case.rounded(self.case.pauses.response)
+            for vc, stops in channel.guard.orders():
+                obey = partial(channel.memory.paused.__setitem__, vc, stops)
+                self.at(self.now + way, channel.origin, obey)
+        self.changed.clear()
 
     def _memory(self, round_trip: int, levels: int) -> Memory:
         """The input buffers of a port where so many levels are in use."""
@@ -187,4 +225,6 @@ class Simulation:
                 end.place_answers()
             for end in ends:
                 end.settle()
+            if not self.events or self.events[0][0] > self.now:
+                self._give_orders()
         return sorted(self.rows)

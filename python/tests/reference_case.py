@@ -42,6 +42,20 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Pauses:
+    """Priority flow control: flits above which a sender is paused, at which it is freed, and a delay."""
+
+    xoff: int | None  # None: all but what comes until a pause is obeyed
+    xon: int | None
+    response: int
+
+    def limits(self, most: int, room: int) -> tuple[int, int]:
+        """Both thresholds of a buffer with so much room beside that."""
+        xoff = room if self.xoff is None else self.xoff
+        return xoff, max(0, xoff - 2 * most) if self.xon is None else self.xon
+
+
+@dataclass(frozen=True)
 class Case:
     """A network of switches with at most one link between two, and the messages that are sent over it."""
 
@@ -58,6 +72,7 @@ class Case:
     pipeline: int = 0
     queueing: str = "single"
     queues: int = 1  # of a port, where the scheme lets one choose
+    pauses: Pauses | None = None  # instead of credits
     input_buffer: int | None = None  # flits; None: "credit round trip"
     per: str = "vc"  # what has so many: "vc" or "port", or a port whose virtual channels share them: "shared"
     output_buffer: int = 64
@@ -193,6 +208,14 @@ class Case:
         tick = self.tick
         most = ceil(self.packet_max * flit / tick)
         return ceil(flits * Fraction(most, self.packet_max)) * tick
+
+    def headroom(self, rate: Fraction, latency: int) -> int:
+        """Flits that may come over a channel until a pause is obeyed: the last starts just before that."""
+        assert self.pauses is not None
+        tick, most = self.tick, self.packet_max
+        times = [ceil(flits * self.flit_bits * 1000 / rate / tick) * tick for flits in range(1, most + 1)]
+        span = 2 * (latency + times[0]) + self.rounded(self.pauses.response)
+        return max(-(-span * flits // time) for flits, time in enumerate(times, 1)) + most
 
     def rounded(self, time: int) -> int:
         """A time of the traffic, to the nearest tick; one that is not 0 has at least one."""

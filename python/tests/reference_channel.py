@@ -50,15 +50,39 @@ class Memory:
 
     own: list[int]  # flits of each virtual channel
     shared: int = 0  # what all may take beside that
+    counts: bool = True  # whether the sender counts what fits, or is paused
     used: list[int] = field(init=False)
+    paused: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
         self.used = [0 for _ in self.own]
+        self.paused = [False for _ in self.own]
 
     def room(self, vc: int) -> int:
         """What a virtual channel may still take."""
+        if not self.counts:
+            return 0 if self.paused[vc] else 1 << 60
         taken = sum(max(0, used - own) for used, own in zip(self.used, self.own, strict=True))
         return max(0, self.own[vc] - self.used[vc]) + self.shared - taken
+
+
+@dataclass
+class Guard:
+    """The far end of a channel, which has its sender stop and go on."""
+
+    xoff: int
+    xon: int
+    held: list[int]  # flits of each virtual channel
+    stopped: list[bool]
+
+    def orders(self) -> list[tuple[int, bool]]:
+        """The virtual channels that are to stop (true) or to go on, by what they hold now."""
+        found = []
+        for vc, held in enumerate(self.held):
+            if held <= self.xon if self.stopped[vc] else held > self.xoff:
+                self.stopped[vc] = not self.stopped[vc]
+                found.append((vc, self.stopped[vc]))
+        return found
 
 
 @dataclass(eq=False)
@@ -73,8 +97,14 @@ class Channel:
     memory: Memory
     pace: Fraction  # time of a flit behind the head: longer than `flit` if the endpoint drains more slowly
     turns: list[int]  # next virtual channel, by class
+    guard: Guard | None = None
     free_at: int = 0
     cut_until: int = 0  # end of its last control packet, between whose flits no other goes
+
+    @property
+    def reach(self) -> int:
+        """Flits of a virtual channel of data that can be ahead while its sender is not paused."""
+        return self.memory.own[-1] if self.guard is None else self.guard.xoff
 
     def choose(self, queues: list[deque[Packet]], *, by_age: bool, by_input: bool) -> int | None:
         """The one whose first packet goes next: of the best class with credit, by age, by turns."""

@@ -47,9 +47,9 @@ class CodesSwitch(Ordering):
         self.watched: defaultdict[int, Port] = defaultdict(Port)
         self.buffer = self.protocol.buffer
         if self.buffer is None:
-            one = self.case.output_buffer if self.has_queues else self.into[0].memory.own[-1]
+            one = self.case.output_buffer if self.has_queues else self.into[0].reach
             self.buffer = one * self.case.networks * self.sim.queues * self.sim.levels
-            self.buffer += 0 if self.has_queues else self.into[0].memory.shared
+            self.buffer += 0 if self.has_queues else self.into[0].memory.shared * (not self.case.pauses)
         self.low = float(self.protocol.decongested) * self.buffer
         self.high = float(self.protocol.congested) * self.buffer
         self.as_coded = self.protocol.variant == "as coded"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from reference import Simulation
-from reference_case import Case, Link, Message
+from reference_case import Case, Link, Message, Pauses
 from reference_kns import Kns
 from reference_queueing import lanes
 
@@ -201,6 +201,35 @@ def paired_case(kind: str, seed: int) -> Case:
     draw = random.Random(f"paired {kind} {seed}")
     case = draw.choice([random_case, crowded_case, queued_case, lattice_case, graded_case])(kind, seed)
     return replace(case, queue_pairs=draw.choice([2, 3, 5]))
+
+
+def paused_case(kind: str, seed: int) -> Case:
+    """A case whose senders are paused, and do not count what fits."""
+    draw = random.Random(f"paused {kind} {seed}")
+    makers = [random_case, crowded_case, queued_case, lattice_case, kns_case, graded_case]
+    return with_pauses(draw.choice(makers)(kind, seed), draw)
+
+
+def with_pauses(case: Case, draw: random.Random) -> Case:
+    """Pauses the senders of a case at random thresholds."""
+    case = replace(case, interleave=False)  # which goes by credits
+    if case.ring == "bubble":  # which goes by credits
+        case = replace(case, ring="date-line")
+        if Simulation(case).vcs > MOST_VCS:
+            case = replace(case, queueing="single")
+    most = case.packet_max
+    xoff = draw.choice([0, 1, most, 2 * most + 1, 5 * most, 20 * most])
+    xon = draw.choice([None, 0, xoff, draw.randint(0, xoff)])
+    response = draw.choice([0, 0, 1000, 7000, 30_000])
+    pauses = Pauses(xoff, xon, response)
+    case = replace(case, pauses=pauses)
+    links = [(case.host_rate, case.host_latency), *((link.rate, link.latency) for link in case.links)]
+    room = xoff + max(case.headroom(*link) for link in links) + draw.choice([0, 0, 3, 20 * most])
+    if draw.random() < 0.2:
+        pauses = replace(pauses, xoff=None, xon=None)
+    if case.per != "vc":
+        room *= case.networks * lanes(case) * Simulation(case).levels
+    return replace(case, pauses=pauses, input_buffer=room, weighs=False)
 
 
 def interleaved_case(kind: str, seed: int) -> Case:

@@ -59,6 +59,12 @@ class Node:
         if packet.kind < self.case.controls:
             channel.cut_until = channel.free_at
         channel.memory.used[vc] += packet.flits
+        if channel.guard is not None:
+            self.sim.at(
+                now + channel.latency + ceil(channel.flit),
+                channel.to,
+                partial(self.sim.hold, channel, vc, packet.flits),
+            )
         channel.turns[packet.kind] = vc + 1
         head, tail = now + channel.latency + ceil(channel.flit), channel.free_at + channel.latency
         packet.vc, packet.port, packet.came = vc, channel.port, head
@@ -75,6 +81,8 @@ class Node:
         channel = self.into[packet.port]
         back = partial(_add, channel.memory.used, packet.vc, -packet.flits)
         self.sim.at(when + channel.latency + ceil(channel.flit), channel.origin, back)
+        if channel.guard is not None:
+            self.sim.at(when, self, partial(self.sim.hold, channel, packet.vc, -packet.flits))
 
 
 class Endpoint(Node):

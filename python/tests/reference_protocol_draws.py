@@ -20,6 +20,7 @@ from reference_draws import (
     random_case,
     windowed,
     windowed_case,
+    with_pauses,
     with_queues,
 )
 from reference_ecn import Ecn
@@ -136,6 +137,13 @@ def paired_case(name: str, seed: int) -> Case:
     if isinstance(case.protocol, Srp):
         case = replace(case, protocol=replace(case.protocol, variant=draw.choice(["default", *COPYING])))
     return replace(case, queue_pairs=draw.choice([2, 3, 5]))
+
+
+def paused_case(name: str, seed: int) -> Case:
+    """A case whose senders are paused, and do not count what fits."""
+    draw = random.Random(f"paused {name} {seed}")
+    makers = [protocol_case, network_case, lines_case, paired_case]
+    return with_pauses(draw.choice(makers)(name, seed), draw)
 
 
 def copying_case(variant: str, seed: int) -> Case:

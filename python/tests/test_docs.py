@@ -38,7 +38,9 @@ def recorded():
     spoken = tailback.Scenario.load(ROOT / "scenarios" / "trace.toml").replace(
         {
             "congestion_control": {"kind": "codes-cc"},
+            "link.flow_control": "pfc",
             "record": {
+                "pauses": True,
                 "series": "1 us",
                 "pairs": "1 us",
                 "ports": True,

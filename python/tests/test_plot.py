@@ -91,6 +91,7 @@ OF_JOBS = {
     },
     "ranks": {"job": ["a"], "rank": [0], "endpoint": [1], "time_ns": [9.0], "communication_ns": [5.0]},
     "phases": {"job": ["a"], "phase": [0], "start_ns": [0.0], "time_ns": [9.0], "bound_ns": [5.0]},
+    "pauses": {"from": ["switch 0"], "start_ns": [0.0], "end_ns": [5.0]},
     "pairs": {"class": ["hot"], "source": [0], "destination": [1], "time_ns": [0.0], "flits": [5]},
     "messages": {
         "class": ["hot"],

@@ -21,6 +21,7 @@ from reference_protocol_draws import (
     lines_case,
     network_case,
     paired_case,
+    paused_case,
     protocol_case,
 )  # fmt: skip
 from reference_window_draws import WINDOWED
@@ -39,6 +40,8 @@ CAUGHT_IN_NETWORKS = {
     "srp": (2005, 2026, 90256),
 }
 """The same with queues, lattices and interleaved flits."""
+CAUGHT_PAUSED = {"srp": (1179,)}
+"""The same where senders are paused."""
 
 
 @pytest.mark.engine
@@ -70,6 +73,13 @@ def test_every_packet_of_several_queue_pairs_goes_when_the_reference_says(name):
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("name", [*CAUGHT, *WINDOWED])
+def test_every_packet_goes_when_the_reference_says_where_senders_are_paused(name):
+    for seed in (*range(3), *CAUGHT_PAUSED.get(name, ())):
+        assert difference(paused_case(name, seed)) == ([], []), f"paused_case({name!r}, {seed})"
+
+
+@pytest.mark.engine
 def test_what_comes_in_the_same_tick_at_a_later_port_does_not_wait():
     messages = Message(1, 0, 1, 0, priority=0), Message(2, 0, 1, 0, priority=1)
     case = Case((0, 0, 0), (), messages, host_latency=0, acknowledge=False, protocol=Lhrp(threshold=0))
@@ -98,10 +108,12 @@ def test_sources_are_ordered_to_throttle(name):
 def main(name: str, count: str, first: str = "0") -> None:
     """Compares many, and tells the least difference.
 
-    `network NAME` has queues and lattices, `lines NAME` KNS networks, `pairs NAME` several queue pairs.
+    `network NAME` has queues and lattices, `lines NAME` KNS networks, `pairs NAME` several queue pairs,
+    and `pauses NAME` pauses in place of credits.
     """
     where, _, name = name.rpartition(" ")
-    make = {"network": network_case, "lines": lines_case, "pairs": paired_case, "": protocol_case}[where]
+    makers = {"network": network_case, "lines": lines_case, "pairs": paired_case, "pauses": paused_case}
+    make = makers.get(where, protocol_case)
     seeds = range(int(first), int(first) + int(count))
     if name in WINDOWED:
         SIMPLER.pop("acknowledge")

@@ -183,10 +183,11 @@ def test_tables_of_a_result_are_known():
         "series": "1 us",
         "pairs": "1 us",
         "occupancy": ["1 us"],
-        **dict.fromkeys(("sources", "ports", "packets", "messages"), True),
+        **dict.fromkeys(("sources", "ports", "packets", "messages", "pauses"), True),
     }
     changes = {f"record.{key}": value for key, value in record.items()}
-    abatement = tailback.Scenario.load(scenarios / "abatement.toml").replace({"run.duration": "2 us"})
+    changed = {"run.duration": "2 us", "link.flow_control": "pfc"}
+    abatement = tailback.Scenario.load(scenarios / "abatement.toml").replace(changed)
     phases = tailback.Scenario.load(scenarios / "phases.toml").replace({"job.app.phases": 1})
     found = set(abatement.replace(changes).run().tables)
     for model in ("packets", "fluid"):

@@ -6,6 +6,7 @@ pub mod base64;
 pub mod core;
 pub mod deadlock;
 pub mod describe;
+pub mod flow_control;
 pub mod fluid;
 pub mod graph;
 mod keyed;

@@ -115,9 +115,10 @@ fn default_kinds(schema: &Value) -> Vec<(String, Value)> {
         let kind = property["default"].get("kind")?.clone();
         Some((property["$ref"].as_str()?.strip_prefix("#/$defs/")?.to_string(), kind))
     };
-    let traffic = &schema["$defs"]["Traffic"]["properties"];
-    [&schema["properties"], traffic]
+    let inner = ["Traffic", "Link"].map(|table| &schema["$defs"][table]["properties"]);
+    [&schema["properties"]]
         .into_iter()
+        .chain(inner)
         .flat_map(|properties| properties.as_object().into_iter().flat_map(|all| all.values()))
         .filter_map(of)
         .collect()
@@ -126,8 +127,8 @@ fn default_kinds(schema: &Value) -> Vec<(String, Value)> {
 /// For each seam, its kinds; for each kind `name`, `doc` and `parameters`; for each parameter `name`, `type` (in
 /// words, with the units' example), `required`, `default` (null if there is none), `doc` and, if it takes some words
 /// only, `values` with `name` and `doc` each. Kinds of a seam come
-/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls`, `traffic_patterns`, `arrival_processes` and
-/// `workloads`, the tables that have no kinds under `tables`.
+/// under `topologies`, `routings`, `switches`, `queueings`, `congestion_controls`, `traffic_patterns`, `arrival_processes`, `flow_controls`
+/// and `workloads`, the tables that have no kinds under `tables`.
 pub fn kinds() -> Value {
     let Shape::Table(root) = shape::scenario() else { return Value::Null };
     json!({
@@ -137,7 +138,8 @@ pub fn kinds() -> Value {
         "queueings": seam(root, "queueing"),
         "congestion_controls": seam(root, "congestion_control"),
         "traffic_patterns": seam(root, "traffic"),
-        "arrival_processes": processes(root),
+        "arrival_processes": inside(root, "traffic", "process"),
+        "flow_controls": inside(root, "link", "flow_control"),
         "workloads": seam(root, "job"),
         "tables": tables(root),
     })
@@ -176,10 +178,14 @@ fn seam(root: &Table, key: &str) -> Value {
     kinds_of(root, key).map_or(Value::Null, list)
 }
 
-/// The kinds of a key that every class of traffic has.
-fn processes(root: &Table) -> Value {
-    let process = kinds_of(root, "traffic").and_then(|traffic| kinds_of(&traffic.common, "process"));
-    process.map_or(Value::Null, list)
+/// The kinds of a key of a table, or of one that all kinds of a table have.
+fn inside(root: &Table, table: &str, key: &str) -> Value {
+    let common = kinds_of(root, table).map(|kinds| &kinds.common);
+    let plain = root.fields.iter().find_map(|field| match &field.shape {
+        Shape::Table(inner) if field.name == table => Some(inner),
+        _ => None,
+    });
+    common.or(plain).and_then(|table| kinds_of(table, key)).map_or(Value::Null, list)
 }
 
 /// The kinds of tables under a key, or of those in a list under it.

@@ -202,7 +202,8 @@ fn measured<A: Architecture>(
         partitions.iter().map(|partition| partition.fabric.virtual_input_peak()).max().unwrap_or(0);
     let probes = partitions
         .into_iter()
-        .map(|partition| {
+        .map(|mut partition| {
+            partition.fabric.end_pauses(end);
             let mut probe = partition.fabric.probe;
             probe.finish(end);
             probe

@@ -43,6 +43,8 @@ pub struct Link {
     pub bandwidth: PerClass<Rate>,
     /// Latency of the classes that have no key of their own.
     pub latency: Duration,
+    /// How a sender knows whether the buffer ahead has room: a kind, or a table with its `kind` and parameters.
+    pub flow_control: crate::flow_control::FlowControl,
     /// Latency by link class: `host`, and the topology's other classes.
     #[serde(flatten)]
     pub classes: BTreeMap<String, Duration>,
@@ -58,6 +60,7 @@ impl Default for Link {
         Self {
             bandwidth: PerClass::One(Self::BANDWIDTH),
             latency: Duration::Ps(10_000),
+            flow_control: Default::default(),
             classes: BTreeMap::new(),
         }
     }
@@ -297,6 +300,8 @@ pub struct Record {
     /// to end it, and every change of the rate that an endpoint is allowed. A window counts as the rate at which it lets data through in a
     /// round trip, a delay behind each packet as that of the longest packets.
     pub control: bool,
+    /// Every pause of a sender (table `pauses`), under a flow control that has some.
+    pub pauses: bool,
     /// Times at which the occupancy of every switch is recorded: a list of them, or one time, for each of its multiples.
     pub occupancy: Snapshots,
 }

@@ -137,6 +137,25 @@ fn threads_and_partitions_do_not_change_what_queue_pairs_do() {
 }
 
 #[test]
+fn threads_and_partitions_do_not_change_what_pauses_do() {
+    let pausing = FLOW_CONTROLS.iter().filter(|control| control.contains("pfc"));
+    let pausing = Vec::from_iter(pausing.map(|control| format!("[link.flow_control]\n{control}")));
+    let lists = [BUSY, MINGLED].map(|rest| rest.replace("[record]\n", "[record]\npauses = true\n"));
+    for (turn, (network, routing)) in routed(FEW_NETWORKS).into_iter().enumerate() {
+        if goes_by_credits(&routing) {
+            continue;
+        }
+        for (at, protocol) in PROTOCOLS.iter().enumerate().skip(turn % 6).step_by(6) {
+            // Those of `KINDS` have buffers without room for what comes until a pause is obeyed.
+            let switch = SWITCHES[(turn + at) % SWITCHES.len()];
+            let network = format!("{network}\n{}", pausing[(turn + at / 6) % pausing.len()]);
+            let rest = &lists[(turn + at) % lists.len()];
+            same_however_it_is_cut(&network, &routing, protocol, switch, rest, cut(turn + at / 6));
+        }
+    }
+}
+
+#[test]
 #[ignore = "long: the whole product"]
 fn threads_and_partitions_do_not_change_any_result() {
     each(&routed(NETWORKS), |(network, routing)| {

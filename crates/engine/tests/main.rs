@@ -22,6 +22,7 @@ mod message_sizes;
 mod mistakes;
 mod networks;
 mod operations;
+mod pauses;
 mod physics;
 mod priorities;
 mod queue_pairs;

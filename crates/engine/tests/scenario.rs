@@ -46,6 +46,9 @@ endpoints = 4
 bandwidth = "100 Gb/s"
 latency = "10 ns"
 
+[link.flow_control]
+kind = "credits"
+
 [packet]
 flit = "100 b"
 max = "24 flits"
@@ -104,6 +107,7 @@ sources = false
 packets = false
 messages = false
 control = false
+pauses = false
 occupancy = []
 "#;
     let found = parse(LEAST).unwrap().to_toml();

@@ -31,6 +31,7 @@ FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "slowdown_by_size": ("messages", plot.slowdown_by_size),
     "switch_occupancy": ("occupancy", plot.switch_occupancy),
     "occupancy_over_time": ("occupancy", plot.occupancy_over_time),
+    "pauses_over_time": ("pauses", plot.pauses_over_time),
     "port_ternary": ("ports", pictures.port_ternary),
     "occupancy_map": ("queues", pictures.occupancy_map),
     "allowed_rate": ("rates", pictures.allowed_rate),

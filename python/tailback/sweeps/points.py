@@ -204,8 +204,10 @@ def _digest(file: Path) -> str:
 def class_rows(result: Result) -> list[Mapping[str, Any]]:
     """The table `classes` of a result as rows, and what the summary adds; jobs without packets have rows."""
     classes, jobs = (result.summary.get(key, {}) for key in ("classes", "jobs"))
+    pauses = result.summary.get("pauses", {})
+    paused = {f"{name}_paused": facts["time_share"] for name, facts in pauses.items()}
     rows: list[dict[str, Any]] = [
-        {**row, "stable": classes.get(row["class"], {}).get("stable")}
+        {**row, "stable": classes.get(row["class"], {}).get("stable"), **paused}
         for row in result.tables["classes"].to_pylist()
     ]
     rows += [{"class": name} for name in jobs if name not in classes]

@@ -1,10 +1,11 @@
 //! Accounts that only some routings, buffers and records need: room that is promised, flits that are bound for a virtual
 //! channel, credits that virtual channels share, and what is carried by whom.
+use super::Tick;
 use super::channel::Far;
 use super::circuits::{Ended, connection};
+use super::credits::Credit;
 use super::fabric::Fabric;
 use super::packet::{Hot, Kind};
-use super::{NEVER, Tick};
 use crate::protocol::{Agent, Departure};
 use std::ops::RangeInclusive;
 
@@ -28,13 +29,26 @@ impl Fabric {
 
     /// Flits of credit that are on their way back to a virtual channel.
     fn owed(&self, channel: u32, vc: u8) -> u32 {
+        let of = |credit: &Credit| credit.vc() == u32::from(vc);
+        self.on_their_way(channel).filter(of).map(|credit| credit.flits()).sum()
+    }
+
+    /// Credits that are on their way back to a channel.
+    fn on_their_way(&self, channel: u32) -> impl Iterator<Item = Credit> {
         let record = &self.channels[channel];
         let exchanged = match record.far {
             Far::Line(line) => self.lines[line].in_credits.as_slice(),
             _ => &[],
         };
-        let exchanged = exchanged.iter().filter(|credit| credit.vc() == vc as u32);
-        record.returns.flits(vc, NEVER) + exchanged.map(|credit| credit.flits()).sum::<u32>()
+        record.returns.iter().chain(exchanged.iter().copied())
+    }
+
+    /// Whether so many flits, or under pauses any, may be sent on a virtual channel once all credit that is on its way has come.
+    pub fn will_afford(&self, channel: u32, vc: u8, flits: u32) -> bool {
+        match self.plan.link_ahead(self.channels[channel].row).and_then(|link| link.pauses) {
+            Some(limits) => !self.pauses[channel].stays_paused(vc, self.on_their_way(channel), limits),
+            None => self.coming(channel, vc) >= flits,
+        }
     }
 
     /// Flits of credit of a virtual channel, once all that is on its way has come.
@@ -48,7 +62,7 @@ impl Fabric {
     }
 
     /// Flits of credit that a virtual channel can have once all that is on its way has come: of others, what they have borrowed.
-    pub fn coming(&self, channel: u32, vc: u8) -> u32 {
+    fn coming(&self, channel: u32, vc: u8) -> u32 {
         let own = self.own(channel, vc) + self.shared(channel);
         if self.pools.is_empty() {
             return own;
@@ -100,9 +114,12 @@ impl Fabric {
         there.map(|(_, hot)| hot.flits()).sum()
     }
 
-    /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use.
+    /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use, if its sender has some.
     pub fn committed(&self, channel: u32, vc: u8) -> u32 {
         let lane = channel * self.vcs + vc as u32;
+        if !self.pauses.is_empty() {
+            return self.bound[lane];
+        }
         let record = &self.channels[channel];
         let back: u32 = record.returns.flits(vc, self.now);
         // A channel to an endpoint has no buffer ahead.
@@ -179,8 +196,12 @@ impl Fabric {
             let promised = &mut self.promised[lane];
             *promised = promised.saturating_sub(flits);
         }
+        if !self.pauses.is_empty() {
+            self.note_sent(channel, (lane - channel * self.vcs) as u8, flits);
+        }
         if !self.pools.is_empty() {
             let borrowed = flits.saturating_sub(self.credits[lane]);
+            assert!(borrowed <= self.pools[channel], "law broken: a packet was sent without credit");
             self.pools[channel] -= borrowed;
             self.borrowed[lane] += borrowed;
             self.credits[lane] += borrowed;

@@ -3,7 +3,8 @@ use super::cut::shares;
 use super::flow::flows_max;
 use super::ground::Ground;
 use super::limits::{
-    large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_turns, small_buffers, too_long,
+    large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_credits, no_headroom, no_turns,
+    small_buffers, too_long,
 };
 use super::plan::{Flows, LinkPlan, Plan, TrafficClass, VCS_MAX, VirtualChannels};
 use crate::problem::Problem;
@@ -118,13 +119,15 @@ fn unfit(ground: &Ground, links: &[LinkPlan], (router, traffic, jobs): &Bound) -
     let Ground { scenario, switch, .. } = ground;
     let mut problems = small_buffers(scenario, links, ground.scale);
     problems.extend(large_buffers(ground.graph, links, ground.output_buffer()));
-    problems.extend(no_turns(scenario, switch));
+    problems.extend(no_headroom(ground, links));
+    problems.extend(no_turns(scenario, switch, links));
     problems.extend(large_traces(scenario, jobs));
     if router.bubbles() {
         let packet = ground.scale.packet_flits as u16;
         problems.extend(no_bubbles(traffic, switch, ground.output_buffer(), links, packet));
         problems.extend(no_bubbles_for_jobs(jobs));
     }
+    problems.extend(no_credits(&**router, links));
     problems
 }
 

@@ -179,7 +179,7 @@ impl Returns {
         place as u32 == *taken
     }
 
-    fn iter(&self) -> impl Iterator<Item = Credit> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Credit> {
         let all = match self {
             Self::Few(few) => few,
             Self::Many { credits, taken, .. } => &credits[*taken as usize..],

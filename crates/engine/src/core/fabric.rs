@@ -6,6 +6,7 @@ use super::credits::Credit;
 use super::interleave::Afoot;
 use super::line::Line;
 use super::packet::{NIL, Pool};
+use super::pauses::Pauses;
 use super::plan::{LinkPlan, Plan, Share};
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
@@ -24,6 +25,8 @@ pub struct Fabric {
     pub share: Share,
     /// The present tick.
     pub now: Tick,
+    /// The last time at which the run might have ended and did not.
+    pub checked: Tick,
     /// Whether the present tick is in the measured window.
     pub measuring: bool,
     /// Events to come.
@@ -77,6 +80,10 @@ pub struct Fabric {
     pub(super) pools: Table<u32>,
     /// Flits of the pool that each virtual channel of each channel uses; empty if there are no pools.
     pub(super) borrowed: Table<u32>,
+    /// What the sender of each channel has been told of the buffer ahead; empty if it counts the room itself.
+    pub(super) pauses: Table<Pauses>,
+    /// Whether it does not matter when credits that have come back are taken in: no virtual channels share any, and none pause a sender.
+    pub(super) any_time: bool,
     pub(super) vcs: u32,
     /// Flits that wait at the virtual input of each switch (local number) that ever had some, and the most that any had.
     made: Keyed<u32, u32>,
@@ -91,6 +98,7 @@ impl Fabric {
         let vcs = plan.vcs.count();
         let mut fabric = Self {
             now: 0,
+            checked: 0,
             // The endpoints begin before the first tick is looked at.
             measuring: plan.window.0 == 0,
             wheel: Wheel::new(wheel_span(&plan)),
@@ -120,6 +128,8 @@ impl Fabric {
             lanes: Table::default(),
             pools: Table::default(),
             borrowed: Table::default(),
+            pauses: Table::default(),
+            any_time: true,
             vcs: vcs as u32,
             made: Keyed::default(),
             made_peak: 0,
@@ -134,6 +144,11 @@ impl Fabric {
         if !fabric.pools.is_empty() {
             fabric.borrowed = vec![0; fabric.credits.len()].into();
         }
+        if fabric.plan.links[0].pauses.is_some() {
+            let ahead = fabric.channels.iter().map(|channel| fabric.plan.link_ahead(channel.row));
+            fabric.pauses = ahead.map(|link| Pauses::new(fabric.vcs, link)).collect();
+        }
+        fabric.any_time = fabric.pools.is_empty() && fabric.pauses.is_empty();
         if fabric.plan.router.reserved_level().is_some() {
             fabric.promised = vec![0; fabric.credits.len()].into();
         }
@@ -142,6 +157,7 @@ impl Fabric {
         }
         let accounts = [&fabric.promised, &fabric.bound, &fabric.pools];
         fabric.accounted = accounts.iter().any(|account| !account.is_empty())
+            || !fabric.pauses.is_empty()
             || fabric.probe.ports_recorded()
             || fabric.probe.traces();
         fabric.unusual = fabric.accounted
@@ -347,7 +363,8 @@ impl Fabric {
         let lines: usize = self.lines.iter().map(Line::memory).sum();
         let returns: usize = self.channels.iter().map(|channel| channel.returns.memory()).sum();
         let signals = (self.signals.capacity() + self.out_signals.capacity()) * size_of::<Signal>();
-        (self.pool.memory() + lines + returns + signals) as u64
+        let pauses: usize = self.pauses.iter().map(|pauses| size_of::<Pauses>() + pauses.memory()).sum();
+        (self.pool.memory() + lines + returns + signals + pauses) as u64
     }
 
     /// Packets held by this partition, those on its lines included.

@@ -2,7 +2,7 @@
 use super::Tick;
 use super::build::{Wire, runs};
 use super::cut::cut;
-use super::plan::{LinkPlan, RecordPlan, VirtualChannels, capped, rounded};
+use super::plan::{LinkPlan, PauseLimits, RecordPlan, VirtualChannels, capped, rounded};
 use super::post::Post;
 use crate::graph::{Graph, Peer};
 use crate::protocol::signal::Passage;
@@ -68,27 +68,47 @@ impl Ground<'_> {
         let in_use = |vc: usize| vcs.in_use(vc, levels);
         let used = (0..vcs.count()).filter(|&vc| in_use(vc)).count() as u64;
         let flit = wire.rate.transmit_time(self.scale.flit_bits).0.max(1);
+        let control = self.scenario.link.flow_control.control();
+        let (latency, time) = (wire.latency.0 / self.tick, self.times(wire.rate));
+        let response = control.response().map(|response| self.ticks(response));
+        let headroom = response.map(|response| {
+            // The packet that crosses a threshold left half a round trip before that; the last one starts just before its sender obeys.
+            started(&time, 2 * (latency + u64::from(time[1])) + response).saturating_add(packet)
+        });
         let flits = match &self.switch.input_buffer {
             Buffer::RoundTrip => {
                 let way = u128::from(wire.latency.0) + u128::from(flit) + u128::from(pipeline);
-                (2 * way).div_ceil(flit.into()).try_into().unwrap_or(u64::MAX).saturating_add(2 * packet)
+                let busy: u64 = (2 * way).div_ceil(flit.into()).try_into().unwrap_or(u64::MAX);
+                // Orders may take longer than credits.
+                let longer = response.map_or(0, |response| started(&time, response));
+                let beside = headroom.unwrap_or(0);
+                busy.saturating_add(2 * packet).saturating_add(longer).saturating_add(beside)
             }
             Buffer::PerVc(size) => size.flits(self.scale),
             Buffer::PerPort(size) => size.flits(self.scale) / used.max(1),
+            Buffer::Shared(size) if response.is_some() => size.flits(self.scale) / used.max(1),
             Buffer::Shared(_) => packet,
         };
         let pool = match &self.switch.input_buffer {
-            Buffer::Shared(size) => size.flits(self.scale).saturating_sub(used * packet),
+            Buffer::Shared(size) if response.is_none() => {
+                size.flits(self.scale).saturating_sub(used * packet)
+            }
             _ => 0,
         };
+        let pauses = response.zip(headroom).map(|(response, headroom)| {
+            let (xoff, xon) = control.thresholds(flits.saturating_sub(headroom), self.scale);
+            let [xoff, xon, headroom] = [xoff, xon, headroom].map(capped);
+            PauseLimits { xoff, xon, headroom, response: response as u32 }
+        });
         let flits = capped(flits);
         LinkPlan {
             name: wire.name.clone(),
             rate: wire.rate,
-            time: self.times(wire.rate),
-            latency: (wire.latency.0 / self.tick) as u32,
+            time,
+            latency: latency as u32,
             pipeline: (pipeline / self.tick) as u32,
             pool: capped(pool),
+            pauses,
             buffer: (0..vcs.count()).map(|vc| if in_use(vc) { flits } else { 0 }).collect(),
         }
     }
@@ -165,7 +185,15 @@ impl Ground<'_> {
             packets: record.packets,
             messages: record.messages,
             control: record.control,
+            pauses: record.pauses,
             occupancy,
         }
     }
+}
+
+/// The most flits of packets that follow one another on a channel within a span, the last of which starts at its end: without that one.
+fn started(time: &[u32], span: Tick) -> u64 {
+    let of = |(flits, &time): (usize, &u32)| (u128::from(span) * flits as u128).div_ceil(time.max(1).into());
+    let most = time.iter().enumerate().skip(1).map(of).max().unwrap_or(0);
+    u64::try_from(most).unwrap_or(u64::MAX)
 }

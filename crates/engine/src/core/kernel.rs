@@ -170,6 +170,9 @@ fn between<A: Architecture>(
     if !go_on {
         return Err(Ending::Stopped);
     }
+    if is_check {
+        partitions.iter_mut().for_each(|partition| partition.fabric.checked = now);
+    }
     let next_check = checks.next(now);
     let pending =
         |partition: &MutexGuard<Partition<A>>| partition.fabric.next_over_lines().min(partition.next_event());

@@ -1,8 +1,11 @@
 //! What of a scenario cannot be simulated, as far as only its plan shows it.
 use super::build::Wire;
+use super::ground::Ground;
 use super::plan::{FLITS_MAX, LinkPlan};
-use crate::graph::{Graph, Port};
+use crate::flow_control::Ahead;
+use crate::graph::{Graph, Peer, Port};
 use crate::problem::Problem;
+use crate::routing::Router;
 use crate::scenario::{PerClass, Scenario};
 use crate::switch::parameters::{Buffer, Parameters, Path};
 use crate::traffic::bind::BoundClass;
@@ -41,6 +44,8 @@ pub(super) fn too_long(scenario: &Scenario, wires: &[Wire], scale: &Scale, tick:
     let switch = scenario.switch.design().parameters();
     let pipeline = switch.pipeline.time(scale).0;
     check("switch.pipeline".into(), "the pipeline", pipeline.into(), 30, LONGER_TICK);
+    let response = scenario.link.flow_control.control().response().map_or(0, |time| time.time(scale).0);
+    check("link.flow_control.response".into(), "the response", response.into(), 30, LONGER_TICK);
     if let Some(drain) = scenario.endpoint.drain_rate {
         check("endpoint.drain_rate".into(), "a packet", packet(drain), 30, "a higher rate");
     }
@@ -85,6 +90,43 @@ pub(super) fn small_buffers(scenario: &Scenario, links: &[LinkPlan], scale: &Sca
         ));
     }
     problems
+}
+
+/// Buffers in which a flow control that pauses senders cannot keep what comes.
+pub(super) fn no_headroom(ground: &Ground, links: &[LinkPlan]) -> Vec<Problem> {
+    let control = ground.scenario.link.flow_control.control();
+    let mut found = Vec::new();
+    for (class, link) in links.iter().enumerate() {
+        let Some(pauses) = link.pauses else { continue };
+        let mut ports = ground.graph.switches.iter().flatten();
+        if !ports.any(|port| usize::from(port.class) == class && port.peer != Peer::None) {
+            continue;
+        }
+        let flits = link.buffer.iter().copied().max().unwrap_or(0);
+        let ahead = Ahead { flits: flits.into(), headroom: pauses.headroom.into() };
+        for problem in control.problems(ahead, ground.scale, &link.name) {
+            // What has nothing to do with the links is the same of all of them.
+            if !found.contains(&problem) {
+                found.push(problem);
+            }
+        }
+    }
+    found
+}
+
+/// Routings that go by credits, where senders have none.
+pub(super) fn no_credits(router: &dyn Router, links: &[LinkPlan]) -> Option<Problem> {
+    let needs = if router.bubbles() {
+        ("bubbles are kept by credits", "deadlock = \"date-line\"")
+    } else if router.reserved_level().is_some() || router.senses_credits() {
+        ("the routing goes by the room ahead, which only credits tell", "another routing")
+    } else {
+        return None;
+    };
+    let (why, other) = needs;
+    let message = format!("{why}, and the flow control pauses senders instead");
+    let help = format!("\"credits\", or in [routing] {other}");
+    links[0].pauses.map(|_| Problem::new("link.flow_control", message, help))
 }
 
 /// Buffers with more flits than can be counted.
@@ -205,10 +247,14 @@ pub(super) fn large_traces(scenario: &Scenario, jobs: &[BoundJob]) -> Option<Pro
     (held > limit).then(|| Problem::new("run.memory", message(), "a larger limit, or smaller traces"))
 }
 
-/// Flits that take turns where there is no crossbar.
-pub(super) fn no_turns(scenario: &Scenario, switch: &Parameters) -> Option<Problem> {
-    let message = "flits take turns on a crossbar, and this switch has none";
-    let help = "false; or a switch of kind cioq or input-queued with a finite speedup";
-    (scenario.packet.interleave && switch.fabric == Path::Unlimited)
-        .then(|| Problem::new("packet.interleave", message, help))
+/// Flits that take turns where there is no crossbar, or where a pause may come between the decision on a control packet and its start.
+pub(super) fn no_turns(scenario: &Scenario, switch: &Parameters, links: &[LinkPlan]) -> Vec<Problem> {
+    let crossbar = "flits take turns on a crossbar, and this switch has none";
+    let kinds = "false; or a switch of kind cioq or input-queued with a finite speedup";
+    let frames = "flits take turns only where senders have credits: under pauses packets go in one piece, as frames of Ethernet do";
+    let credits = "false; or flow_control = \"credits\" in [link]";
+    let mistakes =
+        [(switch.fabric == Path::Unlimited, crossbar, kinds), (links[0].pauses.is_some(), frames, credits)];
+    let found = mistakes.into_iter().filter(|(wrong, ..)| scenario.packet.interleave && *wrong);
+    found.map(|(_, message, help)| Problem::new("packet.interleave", message, help)).collect()
 }

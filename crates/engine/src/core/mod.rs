@@ -22,6 +22,7 @@ mod limits;
 pub mod line;
 pub mod packet;
 pub mod partition;
+mod pauses;
 pub mod plan;
 pub mod post;
 pub mod shares;

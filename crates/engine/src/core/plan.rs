@@ -157,6 +157,21 @@ pub struct LinkPlan {
     pub buffer: Vec<u32>,
     /// Flits of the port's input buffer that its virtual channels share.
     pub pool: u32,
+    /// When a buffer has its sender paused, if the flow control does so.
+    pub pauses: Option<PauseLimits>,
+}
+
+/// When an input buffer has its sender paused, and has it resume.
+#[derive(Debug, Clone, Copy)]
+pub struct PauseLimits {
+    /// Flits of a virtual channel above which it is paused.
+    pub xoff: u32,
+    /// Flits at which it may resume.
+    pub xon: u32,
+    /// Flits that may come until its sender obeys.
+    pub headroom: u32,
+    /// Ticks that an order takes beyond a credit.
+    pub response: u32,
 }
 
 /// How long flits take one behind the other: by the time of a largest packet, which is rounded up to ticks once, as a flit's own
@@ -202,6 +217,17 @@ impl LinkPlan {
     pub fn credit(&self) -> u64 {
         (self.latency + self.time[1]) as u64
     }
+
+    /// Flits of the buffer of a virtual channel at its end that can be in use while nobody is paused, or has no credit.
+    pub fn reach(&self, vc: usize) -> u32 {
+        self.pauses.map_or(self.buffer[vc], |pauses| pauses.xoff.min(self.buffer[vc]))
+    }
+
+    /// Flits that can leave a buffer at its end until what a sender sends that may just resume can leave it too.
+    pub fn leaving(&self) -> u64 {
+        let response = self.pauses.map_or(0, |pauses| pauses.response.into());
+        (self.credit() + self.head() + response).div_ceil(self.time[1].into())
+    }
 }
 
 /// What is recorded besides the summary, in ticks.
@@ -221,6 +247,8 @@ pub struct RecordPlan {
     pub messages: bool,
     /// Orders of the congestion control, and the rates that follow.
     pub control: bool,
+    /// Every pause of a sender.
+    pub pauses: bool,
     /// Times of occupancy snapshots, ascending.
     pub occupancy: Vec<Tick>,
 }
@@ -313,6 +341,12 @@ impl Plan {
     /// The queue pairs of each pair of ranks, or of endpoints, of a class of the scenario.
     pub fn queue_pairs(&self, class: u8) -> u32 {
         self.flows[usize::from(class)].each.into()
+    }
+
+    /// The link class of the buffer ahead of a kind of channel, by its row in the probe's shares; none ahead of endpoints.
+    pub fn link_ahead(&self, row: u8) -> Option<&LinkPlan> {
+        let row = usize::from(row);
+        self.links.get(if row == self.links.len() { 0 } else { row })
     }
 
     /// Number of endpoints.

@@ -7,23 +7,36 @@ use super::{NEVER, Tick};
 use crate::routing::BUBBLE;
 
 impl Fabric {
-    /// Flits that fit in the buffer ahead on this virtual channel. Credits must have been taken in before.
+    /// Flits that may be sent on this virtual channel. Credits must have been taken in before.
     #[inline]
     pub fn credit(&self, channel: u32, vc: u8) -> u32 {
         let own = self.credits[channel * self.vcs + vc as u32];
-        if self.pools.is_empty() { own } else { own + self.pools[channel] }
+        if self.any_time { own } else { self.other_credit(channel, vc, own) }
     }
 
-    /// Whether so many flits fit in the buffer ahead. Credits that have come back are taken in only where they are needed, or
-    /// shared: whose they are depends on the order then.
+    /// Where senders are paused, or virtual channels share. Who is not paused sends whatever there is: headroom keeps the room for it.
+    #[inline(never)]
+    fn other_credit(&self, channel: u32, vc: u8, own: u32) -> u32 {
+        match self.pauses.get(channel as usize) {
+            Some(pauses) if pauses.is_paused(vc) => 0,
+            Some(_) => u32::MAX,
+            None => own + self.pools[channel],
+        }
+    }
+
+    /// Whether so many flits may be sent. Credits that have come back are taken in only where they are needed, unless their order matters.
     #[inline(always)]
     pub fn affords(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
-        self.pools.is_empty() && self.credits[channel * self.vcs + vc as u32] >= flits
+        self.any_time && self.credits[channel * self.vcs + vc as u32] >= flits
             || self.gets_credit(channel, vc, flits)
     }
 
     #[inline(never)]
     fn gets_credit(&mut self, channel: u32, vc: u8, flits: u32) -> bool {
+        let own = self.credits[channel * self.vcs + vc as u32];
+        if self.pauses.get(channel as usize).is_some_and(|pauses| pauses.is_surely_free(vc, own)) {
+            return true;
+        }
         self.take_credits(channel);
         self.credit(channel, vc) >= flits
     }
@@ -39,13 +52,23 @@ impl Fabric {
     #[inline]
     pub fn take_credits(&mut self, channel: u32) {
         let first = channel * self.vcs;
-        if self.pools.is_empty() {
+        if self.any_time {
             let credits = &mut self.credits;
             let back = |credit: Credit| credits[first + credit.vc()] += credit.flits();
             return self.channels[channel].returns.take_all(self.now, back);
         }
+        if !self.pauses.is_empty() {
+            return self.hear(channel);
+        }
         while let Some(credit) = self.channels[channel].returns.take(self.now) {
-            self.credits[first + credit.vc()] += credit.flits();
+            self.regain(channel, credit);
+        }
+    }
+
+    /// A credit is back, of which the pool gets its part.
+    pub(super) fn regain(&mut self, channel: u32, credit: Credit) {
+        self.credits[channel * self.vcs + credit.vc()] += credit.flits();
+        if !self.pools.is_empty() {
             self.repay(channel, credit.vc(), credit.flits());
         }
     }
@@ -137,7 +160,7 @@ impl Fabric {
 
     #[inline(never)]
     fn insert_credit(&mut self, channel: u32, credit: Credit) {
-        if self.channels[channel].returns.is_full() && self.pools.is_empty() {
+        if self.channels[channel].returns.is_full() && self.any_time {
             // Those that have come make room, so that the list is no longer than what is on its way.
             self.take_credits(channel);
         }

@@ -105,7 +105,7 @@ fn starved<A: Architecture>(
                 None => (link.buffer.iter().sum::<u32>() + link.pool, 0..=(plan.vcs.count() - 1) as u8),
             };
             let key = (at.switch, number, queue);
-            if !matches!(out.peer, Peer::Switch { .. }) || fabric.coming(port, vc) >= needed {
+            if !matches!(out.peer, Peer::Switch { .. }) || fabric.will_afford(port, vc, needed) {
                 buffers.insert(key, None);
             } else {
                 let held = room - fabric.unused(port, vcs);
@@ -170,6 +170,7 @@ const TOLD_MAX: usize = 16;
 /// The circle in words.
 pub fn told(plan: &Plan, circle: &[Wait]) -> String {
     let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();
+    let state = if plan.links[0].pauses.is_some() { "paused" } else { "full" };
     let line = |wait: &Wait| {
         let channel = plan.graph.channel(wait.switch, wait.port, &names);
         let queue = wait.vc.map_or("all virtual channels".to_string(), |vc| {
@@ -179,7 +180,7 @@ pub fn told(plan: &Plan, circle: &[Wait]) -> String {
         });
         let (hot, cold) = (&wait.packet.hot, &wait.packet.cold);
         format!(
-            "  {channel}, {queue}: full; its packet {} of message {} from endpoint {} to endpoint {} waits for",
+            "  {channel}, {queue}: {state}; its packet {} of message {} from endpoint {} to endpoint {} waits for",
             cold.sequence(),
             cold.message,
             cold.src,

@@ -69,7 +69,7 @@ impl Fabric {
     }
 
     /// Both ends of a channel, and its link class.
-    fn ends<'a>(&self, plan: &'a Plan, channel: u32) -> (Node, Node, &'a super::plan::LinkPlan) {
+    pub(super) fn ends<'a>(&self, plan: &'a Plan, channel: u32) -> (Node, Node, &'a super::plan::LinkPlan) {
         if channel >= self.ports {
             let endpoint = self.share.endpoints[(channel - self.ports) as usize];
             let (switch, port) = plan.graph.endpoints[endpoint as usize];

@@ -32,11 +32,12 @@ impl Fabric {
                     Far::Endpoint(endpoint) => Upstream::Channel(self.ports + endpoint),
                     Far::Nowhere => Upstream::Nowhere,
                 };
+                let link = &plan.links[port.class as usize];
                 self.inlets.push(Inlet {
                     local: local as u32,
                     switch,
                     base,
-                    delay: plan.links[port.class as usize].credit() as u32,
+                    delay: link.credit() as u32 + link.pauses.map_or(0, |pauses| pauses.response),
                     upstream,
                 });
                 self.add_channel(port.class, far);

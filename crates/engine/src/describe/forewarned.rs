@@ -1,5 +1,5 @@
 //! What is told of a scenario before it runs, beside its mistakes.
-use crate::core::plan::Plan;
+use crate::core::plan::{LinkPlan, Plan};
 use crate::scenario::Scenario;
 
 /// Classes and jobs that will do nothing in the run's times, a rate that nothing reaches, and what traces do not tell.
@@ -29,6 +29,7 @@ pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
             "endpoint.drain_rate is {drain}, but no more comes than the {host} of the channel"
         ));
     }
+    told.extend(pauses(plan));
     for job in plan.jobs.iter().filter(|job| !job.idle) {
         let name = &job.name;
         if job.start.0 / plan.tick > plan.end {
@@ -43,6 +44,32 @@ pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
             ));
         }
         told.extend(job.application.notes().iter().map(|note| format!("job \"{name}\": {note}")));
+    }
+    told
+}
+
+/// Priorities of a switch with priority flow control.
+const PRIORITIES: usize = 8;
+
+/// Pauses that leave a channel idle, and more virtual channels than there are priorities.
+fn pauses(plan: &Plan) -> Vec<String> {
+    let mut told = Vec::new();
+    for link in &plan.links {
+        let (leaving, Some(pauses)) = (link.leaving(), link.pauses) else { continue };
+        if u64::from(pauses.xon) < leaving {
+            told.push(format!(
+                "link.flow_control: a sender on the {} links resumes when {} flits are left (xon), but {leaving} can leave before what it \
+                 then sends: behind a pause these links may stand idle. A larger xon, or a larger input_buffer, keeps them busy",
+                link.name, pauses.xon,
+            ));
+        }
+    }
+    let used = |link: &LinkPlan| link.buffer.iter().filter(|&&flits| flits > 0).count();
+    let most = plan.links.iter().map(used).max().unwrap_or(0);
+    if plan.links[0].pauses.is_some() && most > PRIORITIES {
+        told.push(format!(
+            "link.flow_control: {most} virtual channels pause by themselves, but priority flow control of Ethernet knows {PRIORITIES} priorities"
+        ));
     }
     told
 }

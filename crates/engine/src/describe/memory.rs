@@ -9,6 +9,9 @@ use std::mem::size_of;
 const PORT: usize = 450;
 /// Bytes of a virtual channel at a port: its output queue, and its credits at both ends.
 const PORT_VC: usize = 16;
+/// Bytes of what a sender that is paused knows of the buffer ahead: of the channel, with what is on its way, and of a virtual channel.
+const PAUSES: usize = 500;
+const PAUSES_VC: usize = 16;
 /// Bytes of an endpoint: its record, its send queues under load, its generator, its injection channel.
 const ENDPOINT: usize = 2_000;
 /// Bytes of a latency histogram that spans some microseconds.
@@ -42,7 +45,7 @@ pub struct Memory {
 /// that (16 bytes for each message) is not in it: it grows with the simulated time.
 ///
 /// Network: ports · ([`PORT`] + VCs · [`PORT_VC`] + 4 · classes · (radix + 1)) + endpoints · [`ENDPOINT`] + partitions ·
-/// [`PARTITION`]. Packets: by Little's law, packets made per tick · mean latency of a packet of the empty network ·
+/// [`PARTITION`]; with pauses, channels · ([`PAUSES`] + VCs · [`PAUSES_VC`]). Packets: by Little's law, packets made per tick · mean latency of a packet of the empty network ·
 /// [`LOADED`], twice if they are acknowledged, each of 96 bytes · [`SLACK`] + [`COMPANIONS`]. Results: partitions ·
 /// (classes · (3 histograms + bins + recorded sources) + recorded ports).
 pub fn estimate(plan: &Plan, ways: Option<&Ways>, acknowledge: bool) -> Memory {
@@ -63,7 +66,10 @@ fn network(plan: &Plan) -> usize {
         radix * (PORT + plan.vcs.count() * PORT_VC + cells)
     };
     let switches: usize = plan.graph.switches.iter().map(|ports| switch(ports.len())).sum();
-    switches + plan.graph.endpoints.len() * ENDPOINT + plan.shares.len() * PARTITION
+    let ports: usize = plan.graph.switches.iter().map(Vec::len).sum();
+    let told = plan.links[0].pauses.map_or(0, |_| PAUSES + plan.vcs.count() * PAUSES_VC);
+    let channels = (ports + plan.graph.endpoints.len()) * told;
+    switches + channels + plan.graph.endpoints.len() * ENDPOINT + plan.shares.len() * PARTITION
 }
 
 /// Data packets in the network, by Little's law.

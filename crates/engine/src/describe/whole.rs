@@ -165,7 +165,7 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
     let row = |(link, (name, count)): (&LinkPlan, &(String, u64))| {
         let used = link.buffer.iter().filter(|&&flits| flits > 0);
         let vcs = used.clone().count() as u64;
-        json!({
+        let mut row = json!({
             "class": name,
             "links": count,
             "gbit_per_s": rate(plan, link) / 1e9,
@@ -177,7 +177,13 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             "input_flits_per_port": used.map(|&flits| u64::from(flits)).sum::<u64>() + u64::from(link.pool),
             "output_flits_per_vc": plan.output_buffer,
             "output_flits_per_port": vcs * u64::from(plan.output_buffer.unwrap_or(0)),
-        })
+        });
+        if let Some(pauses) = link.pauses {
+            row["xoff_flits"] = pauses.xoff.into();
+            row["xon_flits"] = pauses.xon.into();
+            row["headroom_flits"] = pauses.headroom.into();
+        }
+        row
     };
     plan.links.iter().zip(&graph.links).map(row).collect()
 }

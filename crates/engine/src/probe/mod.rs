@@ -7,16 +7,17 @@ mod jobs;
 pub mod loads;
 mod messages;
 mod pairs;
+pub mod pauses;
 pub mod phases;
 mod slowdowns;
 mod sources;
 pub mod summary;
 mod tables;
 
-use crate::core::Tick;
 use crate::core::packet::{KINDS, Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::trace::Step;
+use crate::core::{NEVER, Tick};
 use crate::nic::queue::Message;
 use crate::protocol::signal::Signal;
 use crate::rng::mix;
@@ -25,6 +26,7 @@ pub use class::{Bin, ClassProbe, LATENCIES, Latency};
 use loads::Loads;
 use messages::Whole;
 use pairs::Pairs;
+use pauses::{Pause, PauseCounts};
 
 /// Time a port was busy sending, and time it had packets but no credit, in the window.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,6 +97,10 @@ pub struct Probe {
     pub whole: Option<Vec<Whole>>,
     /// What every source got through to every destination, if recorded.
     pub pairs: Option<Pairs>,
+    /// How senders were paused, by row of `sent`.
+    pub pauses: Vec<PauseCounts>,
+    /// Every pause, if recorded.
+    pub every_pause: Option<Vec<Pause>>,
     /// What the congestion control ordered, if recorded.
     pub control: Option<control::Control>,
     /// What the flows of phases put on every channel, if there are any.
@@ -128,6 +134,8 @@ impl Probe {
             steps: record.packets.then(Vec::new),
             whole: record.messages.then(Vec::new),
             pairs: record.pairs.map(Pairs::new),
+            pauses: vec![PauseCounts::default(); plan.links.len() + 2],
+            every_pause: record.pauses.then(Vec::new),
             control: record.control.then(Default::default),
             loads: Loads::new(plan, share.ports[share.ports.len() - 1]),
         }
@@ -367,12 +375,14 @@ impl Probe {
         let messages = self.whole.as_ref().map_or(0, |whole| whole.capacity() * size_of::<Whole>());
         let control = self.control.as_ref().map_or(0, control::Control::memory);
         let pairs = self.pairs.as_ref().map_or(0, Pairs::memory);
+        let pauses = self.every_pause.as_ref().map_or(0, |pauses| pauses.capacity() * size_of::<Pause>());
         (self.classes.iter().map(class).sum::<usize>()
             + snapshots
             + ports
             + steps
             + messages
             + pairs
+            + pauses
             + control) as u64
     }
 

@@ -102,6 +102,9 @@ impl Measured<'_> {
             tables.push(self.occupancy_table());
             tables.push(self.queue_table());
         }
+        if self.plan.record.pauses && self.plan.links[0].pauses.is_some() {
+            tables.push(self.pause_table());
+        }
         if self.plan.record.control {
             tables.extend(control::tables(&self));
         }
@@ -237,6 +240,9 @@ impl Measured<'_> {
             "ejection_shares": self.shares(rows + 1),
             "channel_shares": channel_shares,
         });
+        if let Some(pauses) = self.pauses() {
+            summary["pauses"] = pauses;
+        }
         if let Some(count) = &self.circuits {
             let [entries, flows, flits] = count.left;
             summary["flow_routes"] = json!({
@@ -388,7 +394,7 @@ impl Measured<'_> {
     }
 
     /// Channels of a row of `Probe::sent`: one direction each.
-    fn channels(&self, row: usize) -> usize {
+    pub(super) fn channels(&self, row: usize) -> usize {
         if row == 0 || row >= self.plan.links.len() {
             return self.plan.graph.endpoints.len();
         }

@@ -126,7 +126,7 @@ impl CodesCc {
             let (host, first) = (&plan.links[0], channels.index(data, 0, 0, 0));
             match plan.output_buffer {
                 Some(queue) => f64::from(queue) * all,
-                None => f64::from(host.buffer[first as usize]) * all + f64::from(host.pool),
+                None => f64::from(host.reach(usize::from(first))) * all + f64::from(host.pool),
             }
         };
         self.buffer.map_or_else(own, |size| plan.flits(size).into())

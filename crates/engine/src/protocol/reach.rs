@@ -3,11 +3,15 @@ use crate::core::plan::{Plan, TrafficClass};
 use crate::graph::Peer;
 use std::collections::BTreeSet;
 
-/// Flits that a last switch can hold for an endpoint: in its output queue, and in a virtual channel of each port to other switches by a link
+/// Flits that a last switch can hold for an endpoint, before it pauses its neighbours if it does: in its output queue, and in a virtual channel of each port to other switches by a link
 /// of one class. The least of all switches and classes, since routes may bring all that is for the endpoint by links of one class, and then
 /// what buffers of others might hold does not help: their packets jam before.
 #[derive(Debug, Clone, Copy)]
-pub struct Reach(u64);
+pub struct Reach {
+    flits: u64,
+    /// Whether those that come by its ports are paused when it holds that.
+    pauses: bool,
+}
 
 impl Reach {
     /// That of the traffic classes that a scheme counts.
@@ -16,7 +20,8 @@ impl Reach {
             let link = &plan.links[usize::from(class)];
             let counted = |vc: usize| counts(&plan.vcs.classes[usize::from(plan.vcs.class_of[vc])]);
             let buffers = link.buffer.iter().enumerate().filter(|&(vc, _)| counted(vc));
-            u64::from(link.pool) + buffers.map(|(_, &flits)| u64::from(flits)).max().unwrap_or(0)
+            let vc = buffers.map(|(vc, _)| link.reach(vc)).max();
+            u64::from(link.pool) + u64::from(vc.unwrap_or(0))
         };
         let room = |switch: u32| {
             let mut classes = vec![0; plan.links.len()];
@@ -27,7 +32,8 @@ impl Reach {
             inputs + u64::from(plan.output_buffer.unwrap_or(0))
         };
         let switches: BTreeSet<u32> = plan.graph.endpoints.iter().map(|&(switch, _)| switch).collect();
-        Self(switches.into_iter().map(room).min().unwrap_or(0))
+        let flits = switches.into_iter().map(room).min().unwrap_or(0);
+        Self { flits, pauses: plan.links[0].pauses.is_some() }
     }
 
     /// That of data.
@@ -37,17 +43,18 @@ impl Reach {
 
     /// A limit if it is within reach, three quarters of what can be held; else half of that.
     pub fn limit(self, flits: u32) -> u32 {
-        if 4 * u64::from(flits) <= 3 * self.0 { flits } else { (self.0 / 2) as u32 }
+        if 4 * u64::from(flits) <= 3 * self.flits { flits } else { (self.flits / 2) as u32 }
     }
 
     /// The warning that a limit, given by a key, is out of reach, so that something does not happen.
     pub fn warning(self, key: &str, flits: u32, what: &str) -> Option<String> {
+        let before = if self.pauses { " before it pauses its neighbours" } else { "" };
         (self.limit(flits) < flits).then(|| {
             format!(
-                "congestion_control.{key}: {flits} flits, but a switch holds about {} for an endpoint (its output queue, and the \
+                "congestion_control.{key}: {flits} flits, but a switch holds about {} for an endpoint{before} (its output queue, and the \
                  virtual channels of the ports of one kind): traffic may jam before {what}. {} flits leave room",
-                self.0,
-                self.0 / 2
+                self.flits,
+                self.flits / 2
             )
         })
     }

@@ -165,6 +165,10 @@ impl Progressive {
 }
 
 impl Router for Progressive {
+    fn senses_credits(&self) -> bool {
+        true
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         match link_class {
             0 => 1,

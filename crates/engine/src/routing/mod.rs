@@ -150,6 +150,11 @@ pub trait Router: Send + Sync {
         false
     }
 
+    /// Whether it senses what was sent on a channel and has no credit back ([`Senses::load`]).
+    fn senses_credits(&self) -> bool {
+        false
+    }
+
     /// Of a router for whole flows: most entries in the route cache of an input port. Set-up packets are then told the flows on
     /// each port as its occupancy, all others that ports are empty: what it chooses then is the default port.
     fn route_cache(&self) -> Option<u32> {

@@ -110,6 +110,7 @@ fn fluid(scenario: &Scenario, tell: Tell) {
         ("packets", record.packets),
         ("messages", record.messages),
         ("control", record.control),
+        ("pauses", record.pauses),
         ("occupancy", record.occupancy != Snapshots::default()),
     ];
     for (key, _) in unknown.iter().filter(|(_, asked)| *asked) {

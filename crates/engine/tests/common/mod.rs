@@ -292,6 +292,19 @@ pub const SWITCHES: &[&str] = &[
     "kind = \"shared-buffer\"\ninput_buffer = { per = \"port\", size = \"100 packets\", shared = true }",
 ];
 
+/// Every kind of flow control, in its variants.
+pub const FLOW_CONTROLS: &[&str] = &[
+    "kind = \"credits\"",
+    "kind = \"pfc\"",
+    "kind = \"pfc\"\nxoff = \"1 packet\"\nxon = \"0 flits\"",
+    "kind = \"pfc\"\nxoff = \"40 flits\"\nresponse = \"30 ns\"",
+];
+
+/// Whether a routing needs the credits of the buffers ahead.
+pub fn goes_by_credits(routing: &str) -> bool {
+    ["bubble", "\"adaptive\"", "\"codes-par\""].iter().any(|word| routing.contains(word))
+}
+
 /// Every kind of every seam that the lists above must have.
 pub fn lists_are_complete() {
     for kind in Topology::KINDS {
@@ -301,6 +314,9 @@ pub fn lists_are_complete() {
     }
     for kind in tailback_engine::switch::Switch::KINDS {
         assert!(SWITCHES.iter().any(|switch| switch.contains(&format!("\"{kind}\""))), "no {kind}");
+    }
+    for kind in tailback_engine::flow_control::FlowControl::KINDS {
+        assert!(FLOW_CONTROLS.iter().any(|control| control.contains(&format!("\"{kind}\""))), "no {kind}");
     }
     for kind in CongestionControl::KINDS {
         let has = |text: &&str| toml::from_str::<CongestionControl>(text).unwrap().kind() == *kind;

@@ -1,0 +1,48 @@
+//! Link-level flow control: how the sender of a channel knows whether it may send to the buffer at its end.
+mod credits;
+mod pfc;
+
+use crate::problem::Problem;
+use crate::units::{Duration, Scale};
+
+/// What a flow control of a scenario provides.
+pub trait LinkControl {
+    /// What an order of a buffer to its sender takes beyond a credit; nothing where the sender counts the room, and gets no orders.
+    fn response(&self) -> Option<Duration> {
+        None
+    }
+    /// Flits of a virtual channel above which a buffer has its sender paused, and at which it has it resume: of one with room for so many
+    /// beside the headroom.
+    fn thresholds(&self, _room: u64, _: &Scale) -> (u64, u64) {
+        (0, 0)
+    }
+    /// Mistakes in the parameters, for such a buffer of a virtual channel behind links of this name.
+    fn problems(&self, _: Ahead, _: &Scale, _links: &str) -> Vec<Problem> {
+        Vec::new()
+    }
+}
+
+/// The buffer of a virtual channel, in flits.
+#[derive(Debug, Clone, Copy)]
+pub struct Ahead {
+    /// All of it.
+    pub flits: u64,
+    /// What may come until its sender obeys an order.
+    pub headroom: u64,
+}
+
+crate::kinds::kinds! {
+    /// `flow_control = …` of `[link]`: how a sender knows of the buffer ahead. The list of kinds, one line each.
+    pub enum FlowControl by "kind" {
+        Credits(credits::Credits) = "credits",
+        Pfc(pfc::Pfc) = "pfc",
+    }
+    /// What the flow control provides, whichever kind it is.
+    pub fn control -> dyn LinkControl;
+}
+
+impl Default for FlowControl {
+    fn default() -> Self {
+        Self::Credits(credits::Credits {})
+    }
+}

@@ -1,0 +1,69 @@
+//! Priority flow control.
+use super::{Ahead, LinkControl};
+use crate::problem::Problem;
+use crate::units::{Duration, Scale, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Priority flow control of lossless Ethernet (IEEE 802.1Qbb): a sender goes on until it is paused, and again when it may resume. Each
+/// virtual channel is a priority of its own.
+///
+/// A buffer has its sender paused once it holds more than `xoff`, and has it resume once it holds `xon` or less; both orders take as long
+/// as a credit, and `response`. What comes until a pause is obeyed needs room too, the *headroom*: a round trip and a largest packet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pfc {
+    /// Fill of a virtual channel's input buffer above which its sender is paused; without it, all that the headroom leaves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<Size>,
+    /// Fill at which it resumes; without it, two largest packets under `xoff`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xon: Option<Size>,
+    /// Time from crossing a threshold until the sender obeys, beyond that of a credit: for the packet under way on the channel back, which
+    /// the order waits for (120 ns for 1500 B at 100 Gb/s), and to make and to understand it (some 100 ns).
+    pub response: Duration,
+}
+
+impl Default for Pfc {
+    fn default() -> Self {
+        Self { xoff: None, xon: None, response: Duration::Ps(0) }
+    }
+}
+
+impl LinkControl for Pfc {
+    fn response(&self) -> Option<Duration> {
+        Some(self.response)
+    }
+
+    fn thresholds(&self, room: u64, scale: &Scale) -> (u64, u64) {
+        let xoff = self.xoff.map_or(room, |size| size.flits(scale));
+        let xon = self.xon.map_or(xoff.saturating_sub(2 * scale.packet_flits), |size| size.flits(scale));
+        (xoff, xon)
+    }
+
+    fn problems(&self, Ahead { flits, headroom }: Ahead, scale: &Scale, links: &str) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let (xoff, xon) = self.thresholds(flits.saturating_sub(headroom), scale);
+        let least = xoff.saturating_add(headroom);
+        let larger = format!("an input_buffer of at least {least} flits for each virtual channel");
+        let coming =
+            format!("the {headroom} flits that may come over the {links} links until a pause is obeyed");
+        if self.xoff.is_none() && headroom > flits {
+            let message = format!("{coming} do not fit in the {flits} flits of a virtual channel");
+            problems.push(Problem::new("switch.input_buffer", message, larger));
+        } else if least > flits {
+            let message =
+                format!("{coming} do not fit beside these {xoff} in the {flits} flits of a virtual channel");
+            let help = match flits.checked_sub(headroom) {
+                Some(most) => format!("at most {most} flits, or {larger}"),
+                None => larger,
+            };
+            problems.push(Problem::new("link.flow_control.xoff", message, help));
+        }
+        if xon > xoff {
+            let message = format!("{xon} flits are more than the {xoff} above which the sender is paused");
+            problems.push(Problem::new("link.flow_control.xon", message, "at most xoff"));
+        }
+        problems
+    }
+}
