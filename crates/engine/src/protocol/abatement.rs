@@ -1,6 +1,6 @@
 //! What the two schemes of paper ABATE share, CODES_CC and SST_CM.
 use super::signal::DIVISOR_ONE;
-use crate::core::plan::{FlitTime, Plan};
+use crate::core::plan::Plan;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct Shares {
 impl Shares {
     /// Those of a plan.
     pub fn new(plan: &Plan) -> Self {
-        let time = |times: &[u32]| FlitTime::of(times).mean();
+        let time = |times: &[u32]| f64::from(times[usize::from(plan.packet_flits)]);
         Self { slowness: time(&plan.drain_time) / time(&plan.links[0].time) }
     }
 
