@@ -8,6 +8,7 @@ import pytest
 
 import tailback
 from tailback import plot, result_tables
+from tailback.cli import sweep_shown
 from tailback.result import Result
 
 RUN = """
@@ -67,3 +68,17 @@ def test_the_summary_tells_of_the_pauses_of_the_table():
     assert (injection["channels"], injection["channels_paused"]) == (4, len(set(table["from"].to_pylist())))
     assert injection["time_share"] < injection["time_share_max"] <= 1
     assert set(table["traffic_class"].to_pylist()) == {"data"}
+
+
+def test_a_sweep_tells_how_long_endpoints_are_paused_where_they_can_be():
+    key = "link.flow_control"
+    rows = [
+        {key: kind, "class": "hot", "accepted": 0.5, "injection_paused": paused, "stable": True}
+        for kind, paused in (("credits", None), ("pfc", 0.25))
+    ]
+    (table,) = (one for one in sweep_shown.shown(pa.Table.from_pylist(rows)) if not isinstance(one, str))
+    told = {column.header: list(column.cells) for column in table.columns}
+    assert told["endpoints paused [%]"] == ["-", "25"]
+    without = pa.Table.from_pylist([row | {"injection_paused": None} for row in rows])
+    (table,) = (one for one in sweep_shown.shown(without) if not isinstance(one, str))
+    assert "endpoints paused [%]" not in [column.header for column in table.columns]

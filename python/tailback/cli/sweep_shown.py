@@ -16,13 +16,14 @@ from tailback.sweeps.merged import CLASS, swept
 from tailback.sweeps.space import SEED, told
 from tailback.words import counted
 
-_ALL, _STABLE = "all", "stable"
+_ALL, _STABLE, _PAUSED = "all", "stable", "injection_paused"
 _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("accepted", "accepted [%]", 100.0),
     ("message_latency_mean_ns", "mean message latency [ns]", 1.0),
     ("message_latency_p99_ns", "p99 [ns]", 1.0),
     ("message_slowdown_p99", "p99 slowdown", 1.0),
     ("fairness", "fairness", 1.0),
+    (_PAUSED, "endpoints paused [%]", 100.0),
     ("time_ns", "time [us]", 1e-3),
     ("alone_ns", "alone [us]", 1e-3),
     ("slowdown", "slowdown", 1.0),
@@ -40,9 +41,8 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
     lacking = doubtful = unfinished = False
     for name in [name for name in names if name != _ALL] or names:
         own = [row for row in rows if row[CLASS] == name]
-        unknown = [
-            (row, column) for row in own for column, _, _ in _known(own) if _value(row, column) is None
-        ]
+        measured = [column for column, _, _ in _known(own) if column != _PAUSED]  # credits have no pauses
+        unknown = [(row, column) for row in own for column in measured if _value(row, column) is None]
         lacking |= any(_least(row, column) is None for row, column in unknown)
         unfinished |= any(_least(row, column) is not None for row, column in unknown)
         doubtful |= _is_told(_states(own)) and None in _states(own)
@@ -131,6 +131,8 @@ def _least(row: _Row, column: str) -> float | None:
 
 def _mean(rows: Sequence[_Row], column: str, factor: float) -> str:
     values = [_value(row, column) for row in rows]
+    if column == _PAUSED and set(values) == {None}:
+        return "-"
     least = [value for row in rows if (value := _least(row, column)) is not None]
     if None in values and len(least) == len(rows):
         return f"> {factor * sum(least) / len(least):.4g}"
