@@ -1,7 +1,7 @@
 # make demo      builds everything and runs the main job
 # make test      formatting, lints, engine tests, Python tests
 # make test-all  the long tests too
-# make docs      the pages in docs/protocols, and the drawing in docs
+# make docs      the pages in docs/protocols, and the drawings in docs
 # make bench     speed and memory of the engine; BENCH=--quick, --instructions, --switches, --protocols, --markdown
 # Needs Rust, Python 3.11 or newer and a C toolchain; all else goes into .venv.
 .PHONY: demo test test-all built engine-tests run-engine-tests run-python-tests lint docs bench clean
@@ -58,6 +58,7 @@ lint: .venv/.packages
 docs: .venv/.engine
 	$(BIN)/python -m tailback.docs docs/protocols
 	$(BIN)/tailback describe scenarios/phases.toml --draw docs/tree.svg
+	$(BIN)/tailback trace scenarios/pause.toml -o docs/pause.svg
 
 bench:
 	cargo run --locked --release --package tailback-engine --example bench -- $(BENCH)

@@ -1,5 +1,7 @@
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import tailback
@@ -140,3 +142,25 @@ def trace_table(rows):
     import pyarrow as pa
 
     return pa.Table.from_pylist(rows)
+
+
+def test_pauses_stand_beside_the_line_of_their_sender_until_their_end(result):
+    pauses = [
+        {"from": "endpoint 0", "to": "switch 7", "start_ns": 3.0, "end_ns": 8.0},
+        {"from": "switch 2", "to": "switch 7", "start_ns": 4.0, "end_ns": float("nan")},
+        {"from": "endpoint 9", "to": "switch 7", "start_ns": 3.0, "end_ns": 8.0},  # sends nothing
+    ]
+    tables = {"packets": pa.Table.from_pylist(ROWS), "pauses": pa.Table.from_pylist(pauses)}
+    figure = trace.diagram(replace(result, tables=tables))
+    bars = [line for line in figure.axes[0].get_lines() if line.get_linewidth() == 5]
+    assert [line.get_ydata().tolist() for line in bars] == [[3.0, 8.0], [4.0, 33.0]]
+    to_the_right, to_the_left = (line.get_xdata()[0] for line in bars)
+    assert (to_the_right, to_the_left) == (pytest.approx(0.03), pytest.approx(1.97))
+    assert "paused" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+@pytest.mark.engine
+def test_pauses_are_recorded_where_there_are_some():
+    paused = trace.run(tailback.Scenario.load(SCENARIO.with_name("pause.toml")))
+    assert [row["start_ns"] for row in paused.tables["pauses"].to_pylist()][:1] == [38.0]
+    assert "pauses" not in trace.run(tailback.Scenario.load(SCENARIO)).tables

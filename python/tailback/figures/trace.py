@@ -7,8 +7,10 @@ trace.diagram(trace.run(Scenario.load("small.toml"))).savefig("trace.svg")
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
+from math import isnan
 from statistics import fmean
 from typing import Any
 
@@ -75,7 +77,11 @@ def run(scenario: Scenario) -> Result:
     def watch(progress: Progress) -> bool:
         return progress.packet_hops <= HOPS_MAX
 
-    result = scenario.replace({"record.packets": True}).run(watch)
+    records = {"record.packets": True}
+    link = tomllib.loads(scenario.complete()).get("link", {})
+    if link.get("flow_control", {}).get("kind") == "pfc":
+        records["record.pauses"] = True
+    result = scenario.replace(records).run(watch)
     messages = len({(row["source"], row["message"]) for row in _rows(result) if row["kind"] == "data"})
     if result.interrupted or messages > MESSAGES_MAX:
         many = f"over {HOPS_MAX} packets on channels" if result.interrupted else f"{messages} messages"
@@ -96,6 +102,7 @@ def _rows(result: Result) -> list[_Row]:
 def diagram(result: Result) -> Figure:
     """The time diagram of a result with the table `packets`."""
     rows = _rows(result)
+    pauses = result.tables["pauses"].to_pylist() if "pauses" in result.tables else []
     lanes = {node: place for place, node in enumerate(_order(rows))}
     first = min(row["start_ns"] for row in rows)
     last = max(row["tail_ns"] for row in rows)
@@ -108,6 +115,8 @@ def diagram(result: Result) -> Figure:
             axes.axvline(place, color="#555555", linewidth=0.9)
             name = node if width == _LANE_MAX else node.replace(" ", "\n")
             axes.text(place, first - 0.02 * (last - first), name, ha="center", va="bottom", fontsize=8)
+        for pause in pauses:
+            _shade(axes, pause, lanes, last)
         for row in rows:
             _draw(axes, row, lanes)
         packets = sum(_starts(rows))
@@ -127,6 +136,8 @@ def diagram(result: Result) -> Figure:
         handles = [Line2D([], [], label=_LOOKS[kind][0] + names[kind], **_LOOKS[kind][1]) for kind in shown]
         if any(row["event"] == "dropped" for row in rows):
             handles.append(Line2D([], [], label="dropped", **_CROSS))
+        if pauses:
+            handles.append(Line2D([], [], label="paused", **_PAUSED))
         figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
@@ -134,6 +145,9 @@ def diagram(result: Result) -> Figure:
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
 """Keeps a label apart from the lines that it may stand on."""
 _CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 7, "linestyle": "none"}
+
+
+_PAUSED: dict[str, Any] = {"color": "black", "alpha": 0.45, "linewidth": 5, "solid_capstyle": "butt"}
 
 
 def _height(rows: Sequence[_Row]) -> float:
@@ -236,6 +250,15 @@ def _write(axes: Axes, rows: Sequence[_Row], lanes: dict[str, int], gap: float) 
         place = over if is_crossed else {"y": at, "va": "center"}
         axes.text(near + 0.04 * side, s=text, ha=align, fontsize=6.5, color=colour, **place)
     return max(free.values(), default=0.0) - gap / 2
+
+
+def _shade(axes: Axes, pause: _Row, lanes: dict[str, int], last: float) -> None:
+    """A bar beside the line of a sender for the time for which the one it leads to pauses it."""
+    if pause["from"] in lanes and pause["to"] in lanes:
+        near, far = lanes[pause["from"]], lanes[pause["to"]]
+        place = near + (0.03 if far > near else -0.03)
+        end = last if isnan(pause["end_ns"]) else pause["end_ns"]
+        axes.plot([place, place], [pause["start_ns"], end], **_PAUSED)
 
 
 def _draw(axes: Axes, row: _Row, lanes: dict[str, int]) -> None:
