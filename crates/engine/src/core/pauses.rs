@@ -1,7 +1,8 @@
 //! Pauses: what the buffer ahead of a channel has told its sender, where the flow control has it stop and go on.
 //!
 //! The sender reckons it by itself: a packet that it sends counts in the buffer from when its head comes there until its credit goes
-//! back, and of both the sender would be told as much later. So it knows at any time whether it would be paused, and nothing has to travel but credits.
+//! back, and of both the sender would be told as much later. So it knows at any time whether it would be paused, and nothing has to
+//! travel but credits.
 use super::credits::Credit;
 use super::fabric::Fabric;
 use super::plan::{LinkPlan, PauseLimits};
@@ -35,7 +36,8 @@ struct Past {
     begun: Vec<Tick>,
     /// From when to when one was paused, or more.
     spans: Vec<(Tick, Tick)>,
-    /// What is surely before the end, and measured.
+    /// What is surely before the end, and measured: what was until then.
+    settled: Tick,
     count: u64,
     time: Tick,
 }
@@ -43,6 +45,7 @@ struct Past {
 impl Past {
     /// Measures what was until a time before the end of the run, or at its end.
     fn settle(&mut self, until: Tick, probe: &Probe) {
+        self.settled = until;
         self.count +=
             self.begun.extract_if(.., |at| *at < until).filter(|&at| probe.measures(at)).count() as u64;
         let spans = self.spans.extract_if(.., |span| span.1 <= until);
@@ -166,7 +169,7 @@ impl Fabric {
         self.pauses[channel].touched = touched;
     }
 
-    /// Pauses a virtual channel at a time, or frees it.
+    /// Pauses a virtual channel at a time, or has it resume.
     fn judge(&mut self, channel: u32, vc: u8, at: Tick, limits: PauseLimits) {
         let pauses = &mut self.pauses[channel];
         let lane = &mut pauses.lanes[usize::from(vc)];
@@ -188,7 +191,7 @@ impl Fabric {
             self.record_pause(channel, vc, before.since, at);
         }
         let past = &mut self.pauses[channel].past;
-        if past.begun.len() + past.spans.len() > SETTLED_AT {
+        if past.begun.len() + past.spans.len() > SETTLED_AT && past.settled < self.checked {
             past.settle(self.checked, &self.probe);
         }
     }
