@@ -212,7 +212,7 @@ def paused_case(kind: str, seed: int) -> Case:
 
 def with_pauses(case: Case, draw: random.Random) -> Case:
     """Pauses the senders of a case at random thresholds."""
-    case = replace(case, interleave=False)  # which goes by credits
+    case = replace(case, interleave=False, weighs=False)  # which go by credits
     if case.ring == "bubble":  # which goes by credits
         case = replace(case, ring="date-line")
         if Simulation(case).vcs > MOST_VCS:
@@ -229,7 +229,7 @@ def with_pauses(case: Case, draw: random.Random) -> Case:
         pauses = replace(pauses, xoff=None, xon=None)
     if case.per != "vc":
         room *= case.networks * lanes(case) * Simulation(case).levels
-    return replace(case, pauses=pauses, input_buffer=room, weighs=False)
+    return replace(case, pauses=pauses, input_buffer=room)
 
 
 def interleaved_case(kind: str, seed: int) -> Case:

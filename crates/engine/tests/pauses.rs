@@ -108,10 +108,7 @@ proptest! {
 #[test]
 fn senders_that_are_never_paused_send_as_those_that_never_lack_credit() {
     for (at, (network, routing)) in routed(FEW_NETWORKS).into_iter().enumerate() {
-        // Routings that sense the buffers ahead see them only by credits.
-        let senses =
-            ["ugal", "par", "adaptive", "bubble", "occupancy"].iter().any(|word| routing.contains(word));
-        if senses {
+        if goes_by_credits(&routing) {
             continue;
         }
         let traffic = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.9\nmessage = \"30 flits\"\n\

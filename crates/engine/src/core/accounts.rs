@@ -114,12 +114,9 @@ impl Fabric {
         there.map(|(_, hot)| hot.flits()).sum()
     }
 
-    /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use, if its sender has some.
+    /// Flits in the switch that are bound for a virtual channel, and flits of its credits that are in use.
     pub fn committed(&self, channel: u32, vc: u8) -> u32 {
         let lane = channel * self.vcs + vc as u32;
-        if !self.pauses.is_empty() {
-            return self.bound[lane];
-        }
         let record = &self.channels[channel];
         let back: u32 = record.returns.flits(vc, self.now);
         // A channel to an endpoint has no buffer ahead.

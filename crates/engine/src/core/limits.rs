@@ -118,6 +118,8 @@ pub(super) fn no_headroom(ground: &Ground, links: &[LinkPlan]) -> Vec<Problem> {
 pub(super) fn no_credits(router: &dyn Router, links: &[LinkPlan]) -> Option<Problem> {
     let needs = if router.bubbles() {
         ("bubbles are kept by credits", "deadlock = \"date-line\"")
+    } else if router.weighs() {
+        ("the order with the least ahead is known by credits", "choose = \"round-robin\" or \"random\"")
     } else if router.reserved_level().is_some() || router.senses_credits() {
         ("the routing goes by the room ahead, which only credits tell", "another routing")
     } else {

@@ -45,8 +45,8 @@ pub struct Memory {
 /// that (16 bytes for each message) is not in it: it grows with the simulated time.
 ///
 /// Network: ports · ([`PORT`] + VCs · [`PORT_VC`] + 4 · classes · (radix + 1)) + endpoints · [`ENDPOINT`] + partitions ·
-/// [`PARTITION`]; with pauses, channels · ([`PAUSES`] + VCs · [`PAUSES_VC`]). Packets: by Little's law, packets made per tick · mean latency of a packet of the empty network ·
-/// [`LOADED`], twice if they are acknowledged, each of 96 bytes · [`SLACK`] + [`COMPANIONS`]. Results: partitions ·
+/// [`PARTITION`]; with pauses, channels · ([`PAUSES`] + VCs · [`PAUSES_VC`]). Packets: by Little's law, packets made per tick · mean
+/// latency of a packet of the empty network · [`LOADED`], twice if they are acknowledged, each of 96 bytes · [`SLACK`] + [`COMPANIONS`]. Results: partitions ·
 /// (classes · (3 histograms + bins + recorded sources) + recorded ports).
 pub fn estimate(plan: &Plan, ways: Option<&Ways>, acknowledge: bool) -> Memory {
     let network_bytes = network(plan) as u64;

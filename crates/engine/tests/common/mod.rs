@@ -302,7 +302,7 @@ pub const FLOW_CONTROLS: &[&str] = &[
 
 /// Whether a routing needs the credits of the buffers ahead.
 pub fn goes_by_credits(routing: &str) -> bool {
-    ["bubble", "\"adaptive\"", "\"codes-par\""].iter().any(|word| routing.contains(word))
+    ["bubble", "\"adaptive\"", "\"codes-par\"", "\"occupancy\""].iter().any(|word| routing.contains(word))
 }
 
 /// Every kind of every seam that the lists above must have.
