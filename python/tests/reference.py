@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from math import ceil
+from math import ceil, inf
 
 from reference_case import Case, Row
-from reference_channel import Channel, Guard, Memory, Packet
+from reference_channel import Channel, Guard, Intake, Memory, Packet
 from reference_crossbar import Crossbar
 from reference_dragonfly_others import OTHERS
 from reference_dragonfly_ways import KINDS
@@ -103,8 +103,23 @@ class Simulation:
                 memory.counts = guard is None
             turns = [0] * len(self.case.classes)
             channel = Channel(origin, to, port, flit, latency, memory, pace, turns, guard)
+            if isinstance(to, Endpoint):
+                channel.intake = self._intake(self.endpoints.index(to), pace)
             origin.out.append(channel)
             to.into.append(channel)
+
+    def _intake(self, endpoint: int, pace: Fraction) -> Intake | None:
+        flit, rounded = self.case.flit_bits * 1000, self.case.rounded
+        spells = tuple(
+            (
+                rounded(slow.start),
+                inf if slow.stop is None else rounded(slow.stop),
+                Fraction(0) if slow.rate is None else slow.rate / flit,
+            )
+            for slow in self.case.slow
+            if endpoint in slow.endpoints
+        )
+        return Intake(self.case.tick, 1 / pace, spells) if spells else None
 
     def _guard(self, busy: int, headroom: int, levels: int) -> Guard:
         """Of a buffer with room for the headroom and what keeps its channel busy, or as the case says."""

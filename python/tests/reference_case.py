@@ -42,6 +42,16 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Slow:
+    """Endpoints that take so much in Gb/s, or nothing, for a time."""
+
+    endpoints: tuple[int, ...]
+    rate: Fraction | None
+    start: int
+    stop: int | None
+
+
+@dataclass(frozen=True)
 class Pauses:
     """Priority flow control: flits above which a sender is paused, at which it is freed, and a delay."""
 
@@ -83,6 +93,7 @@ class Case:
     acknowledge: bool = True
     fifo: bool = False
     drain: Fraction | None = None
+    slow: tuple[Slow, ...] = ()
     queue_pairs: int = 1
     protocol: Protocol | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring
@@ -196,7 +207,9 @@ class Case:
     @cached_property
     def tick(self) -> int:
         """The largest time of which all others are multiples."""
-        rates = [self.host_rate, *(link.rate for link in self.links), *([self.drain] if self.drain else [])]
+        usual = min(self.host_rate, self.drain or self.host_rate)
+        rates = [self.host_rate, *(link.rate for link in self.links), usual]
+        rates += [slow.rate for slow in self.slow if slow.rate is not None and slow.rate < usual]
         faster = (self.has_crossbar and self.speedup) or 1
         flits = [self.flit_bits * 1000 / rate / faster for rate in rates]
         if any(flit.denominator > 1 for flit in flits):

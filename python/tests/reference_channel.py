@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -85,6 +86,31 @@ class Guard:
         return found
 
 
+@dataclass(frozen=True)
+class Intake:
+    """What an endpoint takes: flits in a time, but no more than so many from a start to a stop."""
+
+    tick: int
+    usual: Fraction
+    spells: tuple[tuple[int, float, Fraction], ...]
+
+    def end(self, now: int, flits: int) -> int:
+        """When it has taken so many, rounded up to a tick."""
+        turns = sorted({turn for start, stop, _ in self.spells for turn in (start, stop)} - {inf})
+        at, left = Fraction(now), Fraction(flits)
+        for turn in (turn for turn in turns if turn > now):
+            speed = self.speed(at)
+            if left <= speed * (turn - at):
+                break
+            left -= speed * (turn - at)
+            at = Fraction(turn)
+        return ceil((at + left / self.speed(at)) / self.tick) * self.tick
+
+    def speed(self, at: Fraction) -> Fraction:
+        """Flits in a time at a moment."""
+        return min([self.usual, *(slow for start, stop, slow in self.spells if start <= at < stop)])
+
+
 @dataclass(eq=False)
 class Channel:
     """From an output of a node to an input of another."""
@@ -98,8 +124,15 @@ class Channel:
     pace: Fraction  # time of a flit behind the head: longer than `flit` if the endpoint drains more slowly
     turns: list[int]  # next virtual channel, by class
     guard: Guard | None = None
+    intake: Intake | None = None  # of an endpoint that is slow at times
     free_at: int = 0
     cut_until: int = 0  # end of its last control packet, between whose flits no other goes
+
+    def end(self, now: int, flits: int) -> int:
+        """When a packet that starts now has been sent, if it has come by then."""
+        if self.intake is not None:
+            return self.intake.end(now, flits)
+        return now + ceil(flits * self.pace)
 
     @property
     def reach(self) -> int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from reference import Simulation
-from reference_case import Case, Link, Message, Pauses
+from reference_case import Case, Link, Message, Pauses, Slow
 from reference_kns import Kns
 from reference_queueing import lanes
 
@@ -230,6 +230,29 @@ def with_pauses(case: Case, draw: random.Random) -> Case:
     if case.per != "vc":
         room *= case.networks * lanes(case) * Simulation(case).levels
     return replace(case, pauses=pauses, input_buffer=room)
+
+
+def slow_case(kind: str, seed: int) -> Case:
+    """A case some of whose endpoints are slow at times."""
+    draw = random.Random(f"slow {kind} {seed}")
+    makers = [random_case, crowded_case, queued_case, lattice_case, kns_case, graded_case, paused_case]
+    return with_slow(draw.choice(makers)(kind, seed), draw)
+
+
+def with_slow(case: Case, draw: random.Random) -> Case:
+    """Makes some endpoints of a case slow for some time, often those that get much."""
+    receivers = [message.destination for message in case.messages]
+    last, slow = max(message.start for message in case.messages) + 5_000_000, []
+    for _ in range(draw.randint(1, 4)):
+        start = draw.choice([0, draw.randint(0, last)])
+        length = draw.choice([1000, 12_345, 100_000, 2_000_000, draw.randint(1, 20_000_000)])
+        rate = draw.choice([None, None, Fraction(5), Fraction(20), Fraction(33), Fraction(200)])
+        members = {draw.choice(receivers), draw.randrange(len(case.hosts))}
+        one = Slow(tuple(sorted(members)), rate, start, draw.choice([None, start + length]))
+        # Protocols have been drawn by the tick.
+        keeps_tick = case.protocol is None or replace(case, slow=(one,)).tick == case.tick
+        slow.append(one if rate and keeps_tick else replace(one, rate=None, stop=start + length))
+    return replace(case, slow=tuple(slow), interleave=False)
 
 
 def interleaved_case(kind: str, seed: int) -> Case:

@@ -55,7 +55,7 @@ class Node:
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         """Starts a packet on a channel."""
-        channel.free_at = max(now + ceil(packet.flits * channel.pace), packet.tail)
+        channel.free_at = max(channel.end(now, packet.flits), packet.tail)
         if packet.kind < self.case.controls:
             channel.cut_until = channel.free_at
         channel.memory.used[vc] += packet.flits

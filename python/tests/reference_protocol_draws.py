@@ -22,6 +22,7 @@ from reference_draws import (
     windowed_case,
     with_pauses,
     with_queues,
+    with_slow,
 )
 from reference_ecn import Ecn
 from reference_lhrp import Lhrp
@@ -144,6 +145,13 @@ def paused_case(name: str, seed: int) -> Case:
     draw = random.Random(f"paused {name} {seed}")
     makers = [protocol_case, network_case, lines_case, paired_case]
     return with_pauses(draw.choice(makers)(name, seed), draw)
+
+
+def slow_case(name: str, seed: int) -> Case:
+    """A case some of whose endpoints are slow at times."""
+    draw = random.Random(f"slow {name} {seed}")
+    makers = [protocol_case, network_case, lines_case, paired_case, paused_case]
+    return with_slow(draw.choice(makers)(name, seed), draw)
 
 
 def copying_case(variant: str, seed: int) -> Case:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
-from math import ceil
 from typing import TYPE_CHECKING
 
 from reference_channel import Channel, Packet
@@ -138,7 +137,7 @@ class Switch(Node):
             return
         packet = queues[vc].popleft()
         if not self.has_queues:
-            self.release(packet, max(self.sim.now + ceil(packet.flits * channel.pace), packet.tail))
+            self.release(packet, max(channel.end(self.sim.now, packet.flits), packet.tail))
         self.send(channel, packet, vc, self.sim.now)
         self.sim.at(channel.free_at, self, partial(self.clear, output, vc, packet.flits))
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from reference import Simulation
-from reference_case import Case, Row
+from reference_case import Case, Row, Slow
 from reference_draws import (
     crowded_case,
     graded_case,
@@ -27,6 +27,7 @@ from reference_draws import (
     paused_case,
     queued_case,
     random_case,
+    slow_case,
 )
 
 import tailback
@@ -37,7 +38,7 @@ KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
 CONTROLS = ("set-up", "probe", "tear-down", "return")  # of flows
 MAKERS = (
     random_case, crowded_case, queued_case, lattice_case, kns_case, interleaved_case, graded_case,
-    paired_case, paused_case,
+    paired_case, paused_case, slow_case,
 )  # fmt: skip
 CAUGHT = {(interleaved_case, "input-queued"): (20067,)}
 """Rare cases in which the engine once did something else than the page says."""
@@ -59,10 +60,6 @@ def toml(case: Case) -> str:
         switch |= {"speedup": case.speedup, "voq": voq, "parallel_reads": case.parallel_reads}
     elif case.speedup is None:
         switch["speedup"] = "infinite"
-    endpoint: dict[str, object] = {"acknowledge": case.acknowledge}
-    endpoint["queues"] = "fifo" if case.fifo else "per destination"
-    if case.drain is not None:
-        endpoint["drain_rate"] = _rate(case.drain)
     tables: dict[str, dict[str, object]] = _network(case) | {
         "packet": {
             "flit": f"{case.flit_bits} b",
@@ -72,7 +69,7 @@ def toml(case: Case) -> str:
         },
         "queueing": {"kind": case.queueing},
         "switch": switch,
-        "endpoint": endpoint,
+        "endpoint": _endpoint(case),
         "run": {"warmup": "0 ps", "duration": "1 ms", "drain": "0 ps"},
         "record": {"packets": True},
     }
@@ -147,7 +144,26 @@ def _rate(rate: Fraction) -> str:
     return f"{int(rate * 10**9)} b/s"
 
 
+def _endpoint(case: Case) -> dict[str, object]:
+    found: dict[str, object] = {"acknowledge": case.acknowledge}
+    found["queues"] = "fifo" if case.fifo else "per destination"
+    if case.drain is not None:
+        found["drain_rate"] = _rate(case.drain)
+    if case.slow:
+        found["slow"] = [_slow(slow) for slow in case.slow]
+    return found
+
+
+def _slow(slow: Slow) -> dict[str, object]:
+    found: dict[str, object] = {"endpoints": list(slow.endpoints), "start": f"{slow.start} ps"}
+    if slow.rate is not None:
+        found["drain_rate"] = _rate(slow.rate)
+    return found if slow.stop is None else found | {"stop": f"{slow.stop} ps"}
+
+
 def _value(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -210,7 +226,7 @@ def test_every_packet_goes_when_the_reference_says(kind, make):
 SIMPLER = {
     "acknowledge": False, "fifo": False, "pipeline": 0, "input_buffer": None, "output_buffer": 128,
     "speedup": 1, "per": "vc", "voq": (True, True), "parallel_reads": False, "host_latency": 0, "control": 1,
-    "interleave": False, "drain": None, "flit_bits": 100, "arbitration": "round-robin",
+    "interleave": False, "drain": None, "slow": (), "flit_bits": 100, "arbitration": "round-robin",
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from reference_protocol_draws import (
     paired_case,
     paused_case,
     protocol_case,
+    slow_case,
 )  # fmt: skip
 from reference_window_draws import WINDOWED
 from test_reference import SIMPLER, compare, difference
@@ -80,6 +81,13 @@ def test_every_packet_goes_when_the_reference_says_where_senders_are_paused(name
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("name", [*CAUGHT, *WINDOWED])
+def test_every_packet_goes_when_the_reference_says_where_endpoints_are_slow(name):
+    for seed in range(3):
+        assert difference(slow_case(name, seed)) == ([], []), f"slow_case({name!r}, {seed})"
+
+
+@pytest.mark.engine
 def test_what_comes_in_the_same_tick_at_a_later_port_does_not_wait():
     messages = Message(1, 0, 1, 0, priority=0), Message(2, 0, 1, 0, priority=1)
     case = Case((0, 0, 0), (), messages, host_latency=0, acknowledge=False, protocol=Lhrp(threshold=0))
@@ -109,10 +117,13 @@ def main(name: str, count: str, first: str = "0") -> None:
     """Compares many, and tells the least difference.
 
     `network NAME` has queues and lattices, `lines NAME` KNS networks, `pairs NAME` several queue pairs,
-    and `pauses NAME` pauses in place of credits.
+    `pauses NAME` pauses in place of credits, and `slow NAME` endpoints that are slow at times.
     """
     where, _, name = name.rpartition(" ")
-    makers = {"network": network_case, "lines": lines_case, "pairs": paired_case, "pauses": paused_case}
+    makers = {
+        "network": network_case, "lines": lines_case, "pairs": paired_case, "pauses": paused_case,
+        "slow": slow_case,
+    }  # fmt: skip
     make = makers.get(where, protocol_case)
     seeds = range(int(first), int(first) + int(count))
     if name in WINDOWED:

@@ -101,11 +101,38 @@ pub struct Endpoint {
     pub acknowledge: bool,
     /// Rate at which the endpoint takes data from its channel; without it, the channel's.
     pub drain_rate: Option<Rate>,
+    /// Endpoints that take data more slowly than the others, such as `[{ endpoints = [3], drain_rate = "10 Gb/s" }]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<Slow>,
+}
+
+/// A table of `slow` in `[endpoint]`: endpoints that take data slowly for a time, of which no congestion control is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slow {
+    /// "all", a list of numbers, or `{ sample = n }` for n random ones.
+    pub endpoints: Endpoints,
+    /// Rate at which they take data; without it they take none until `stop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_rate: Option<Rate>,
+    /// From when on.
+    #[serde(default = "at_once")]
+    pub start: Duration,
+    /// Until when; without it, to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+}
+
+impl Endpoint {
+    /// What an endpoint takes of a channel of this rate, unless it is slow.
+    pub fn takes(&self, host: Rate) -> Rate {
+        self.drain_rate.filter(|drain| drain.0 < host.0).unwrap_or(host)
+    }
 }
 
 impl Default for Endpoint {
     fn default() -> Self {
-        Self { queues: SendQueues::PerDestination, acknowledge: true, drain_rate: None }
+        Self { queues: SendQueues::PerDestination, acknowledge: true, drain_rate: None, slow: Vec::new() }
     }
 }
 

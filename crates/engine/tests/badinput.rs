@@ -479,6 +479,7 @@ const LINES: &[&str] = &[
     "voq = false",
     "arbitration = \"age\"",
     "drain_rate = \"10 Gb/s\"",
+    "slow = [{ endpoints = [0], stop = \"1 us\" }]",
     "notify = \"notification\"",
     "memory = \"1 MB\"",
     "global_links = 1",

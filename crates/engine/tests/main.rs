@@ -31,6 +31,7 @@ mod reservation;
 mod results;
 mod scenario;
 mod schemes;
+mod slow;
 mod slowdowns;
 mod training;
 mod turns;

@@ -158,12 +158,11 @@ impl Fabric {
             self.keep_accounts(channel, id);
         }
         let hot = &self.pool.hot[id];
-        if let Some(loads) = &mut self.probe.loads
-            && channel < self.ports
-            && hot.kind() == Kind::Data
-        {
-            let ticks = self.timing[self.channels[channel].row as u32].time(hot.flits());
-            loads.carried(channel, self.pool.cold[id].class(), self.pool.tags[id].word, ticks);
+        if self.probe.loads.is_some() && channel < self.ports && hot.kind() == Kind::Data {
+            let ticks = self.span(channel, hot.flits());
+            if let Some(loads) = &mut self.probe.loads {
+                loads.carried(channel, self.pool.cold[id].class(), self.pool.tags[id].word, ticks);
+            }
         }
         if hot.kind() == Kind::TearDown && channel < self.ports {
             let connection = connection(self.pool.cold[id].src, hot.dst);
@@ -245,7 +244,7 @@ impl Fabric {
     /// Notes when a packet holds a port.
     fn watch(&mut self, port: u32, id: u32) {
         let hot = &self.pool.hot[id];
-        let time = self.timing[self.channels[port].row as u32].time(hot.flits());
+        let time = self.span(port, hot.flits());
         self.probe.active(port, self.now, (self.now + time).max(hot.tail));
     }
 }

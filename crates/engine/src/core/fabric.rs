@@ -8,6 +8,7 @@ use super::line::Line;
 use super::packet::{NIL, Pool};
 use super::pauses::Pauses;
 use super::plan::{LinkPlan, Plan, Share};
+use super::slow::Intake;
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
 use crate::keyed::Keyed;
@@ -71,6 +72,8 @@ pub struct Fabric {
     /// Flits in switches that are bound for each virtual channel; empty if no source weighs them.
     pub(super) bound: Table<u32>,
     pub(super) timing: Table<Timing>,
+    /// What slow endpoints take, by local endpoint; empty if there are none.
+    pub(super) slow: Table<Option<Intake>>,
     /// What is under way on each channel; empty if packets are not interleaved.
     pub(super) afoot: Table<Vec<Afoot>>,
     /// Credits of each virtual channel of each channel, a channel's side by side, and the packets that wait for it.
@@ -123,6 +126,7 @@ impl Fabric {
             promised: Table::default(),
             bound: Table::default(),
             timing: timings(&plan).into(),
+            slow: Table::default(),
             afoot: Table::default(),
             credits: Table::default(),
             lanes: Table::default(),
@@ -140,6 +144,10 @@ impl Fabric {
         assert!(fabric.channels.len() < 1 << 29, "law broken: more channels than an event can name");
         if fabric.plan.interleave {
             fabric.afoot = vec![Vec::new(); fabric.channels.len()].into();
+        }
+        if fabric.share.endpoints.iter().any(|endpoint| fabric.plan.slow.contains_key(endpoint)) {
+            let intake = |endpoint| fabric.plan.slow.get(endpoint).cloned();
+            fabric.slow = fabric.share.endpoints.iter().map(intake).collect();
         }
         if !fabric.pools.is_empty() {
             fabric.borrowed = vec![0; fabric.credits.len()].into();
@@ -289,7 +297,7 @@ impl Fabric {
         }
         self.probe.packet_hops += (channel < self.ports) as u64;
         let timing = &self.timing[record.row as u32];
-        let end = (now + timing.time(flits)).max(hot.tail);
+        let end = taken(&self.slow, record.far, now, flits).unwrap_or(now + timing.time(flits)).max(hot.tail);
         record.free_at = end;
         record.sending = flits as u16;
         record.starved = false;
@@ -310,6 +318,13 @@ impl Fabric {
             Far::Line(line) => self.leave(line, id, head),
             Far::Endpoint(_) | Far::Nowhere => unreachable!("routing chose a port that leads nowhere"),
         }
+    }
+
+    /// Ticks for which a packet that starts on a channel now holds it, as far as the channel is concerned.
+    pub(super) fn span(&self, channel: u32, flits: u32) -> Tick {
+        let record = &self.channels[channel];
+        let slow = taken(&self.slow, record.far, self.now, flits).map(|end| end - self.now);
+        slow.unwrap_or_else(|| self.timing[record.row as u32].time(flits))
     }
 
     /// Moves a packet to a line to another partition.
@@ -370,6 +385,15 @@ impl Fabric {
     /// Packets held by this partition, those on its lines included.
     pub fn held(&self) -> u64 {
         self.pool.held() as u64 + self.lines.iter().map(Line::held).sum::<usize>() as u64
+    }
+}
+
+/// When a slow endpoint has taken a packet that starts on its channel at `start`; none if the endpoint is not slow.
+#[inline]
+fn taken(slow: &Table<Option<Intake>>, far: Far, start: Tick, flits: u32) -> Option<Tick> {
+    match far {
+        Far::Endpoint(endpoint) if !slow.is_empty() => Some(slow[endpoint].as_ref()?.end(start, flits)),
+        _ => None,
     }
 }
 

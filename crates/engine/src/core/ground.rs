@@ -52,11 +52,6 @@ impl Ground<'_> {
         self.times(Rate(fastest.saturating_mul(self.switch.speedup() as u64)))
     }
 
-    /// Times of packets into an endpoint, whose channel has this rate.
-    pub(super) fn drained(&self, host: Rate) -> Vec<u32> {
-        self.times(self.scenario.endpoint.drain_rate.map_or(host, |drain| Rate(drain.0.min(host.0))))
-    }
-
     /// Flits of an output queue, if the switches have some.
     pub(super) fn output_buffer(&self) -> Option<u32> {
         self.switch.output_buffer.map(|size| capped(size.flits(self.scale)))

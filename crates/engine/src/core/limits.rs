@@ -249,14 +249,19 @@ pub(super) fn large_traces(scenario: &Scenario, jobs: &[BoundJob]) -> Option<Pro
     (held > limit).then(|| Problem::new("run.memory", message(), "a larger limit, or smaller traces"))
 }
 
-/// Flits that take turns where there is no crossbar, or where a pause may come between the decision on a control packet and its start.
+/// Flits that take turns where there is no crossbar, where a pause may come between the decision on a control packet and its start, or
+/// where endpoints may take a packet's parts at several paces.
 pub(super) fn no_turns(scenario: &Scenario, switch: &Parameters, links: &[LinkPlan]) -> Vec<Problem> {
     let crossbar = "flits take turns on a crossbar, and this switch has none";
     let kinds = "false; or a switch of kind cioq or input-queued with a finite speedup";
     let frames = "flits take turns only where senders have credits: under pauses packets go in one piece, as frames of Ethernet do";
     let credits = "false; or flow_control = \"credits\" in [link]";
-    let mistakes =
-        [(switch.fabric == Path::Unlimited, crossbar, kinds), (links[0].pauses.is_some(), frames, credits)];
+    let paces = "flits take turns only where each channel has one pace, and some endpoints are slow";
+    let mistakes = [
+        (switch.fabric == Path::Unlimited, crossbar, kinds),
+        (links[0].pauses.is_some(), frames, credits),
+        (!scenario.endpoint.slow.is_empty(), paces, "false; or no slow endpoints"),
+    ];
     let found = mistakes.into_iter().filter(|(wrong, ..)| scenario.packet.interleave && *wrong);
     found.map(|(_, message, help)| Problem::new("packet.interleave", message, help)).collect()
 }

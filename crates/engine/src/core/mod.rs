@@ -26,6 +26,7 @@ mod pauses;
 pub mod plan;
 pub mod post;
 pub mod shares;
+pub mod slow;
 mod space;
 pub mod stall;
 pub mod table;

@@ -2,12 +2,14 @@
 //! into partitions. Immutable, shared by all partitions.
 use super::Tick;
 use super::post::{self, Post};
+use super::slow::Intake;
 use crate::graph::Graph;
 use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -279,6 +281,8 @@ pub struct Plan {
     pub interleave: bool,
     /// Time of a packet into its endpoint, by its flits (slower than the channel if the endpoint drains slowly).
     pub drain_time: Vec<u32>,
+    /// The endpoints that take data more slowly than that, for some time or for all of it.
+    pub slow: BTreeMap<u32, Intake>,
     /// Endpoints have one first-in first-out queue for all destinations.
     pub fifo: bool,
     /// Whether flows between two endpoints have a send queue each.

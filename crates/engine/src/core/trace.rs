@@ -45,8 +45,7 @@ impl Fabric {
     pub fn trace_hop(&mut self, channel: u32, id: u32) {
         let (plan, packet) = (self.plan.clone(), self.pool.get(id));
         let (from, to, link) = self.ends(&plan, channel);
-        let times = if matches!(to, Node::Endpoint(_)) { &plan.drain_time } else { &link.time };
-        let end = (self.now + times[packet.hot.flits() as usize] as Tick).max(packet.hot.tail);
+        let end = (self.now + self.span(channel, packet.hot.flits())).max(packet.hot.tail);
         let class = plan.vcs.class_of[packet.hot.next_vc as usize];
         let arrival = (self.now + link.credit(), end + link.latency as Tick);
         self.probe.trace(Step { start: self.now, arrival, from, to, event: "sent", class, packet });

@@ -24,10 +24,26 @@ pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         }
     }
     let host = plan.links[0].rate;
+    let usual = scenario.endpoint.takes(host);
     if let Some(drain) = scenario.endpoint.drain_rate.filter(|drain| drain.0 > host.0) {
         told.push(format!(
             "endpoint.drain_rate is {drain}, but no more comes than the {host} of the channel"
         ));
+    }
+    for (at, slow) in scenario.endpoint.slow.iter().enumerate() {
+        if let Some(rate) = slow.drain_rate.filter(|rate| rate.0 >= usual.0) {
+            told.push(format!(
+                "endpoint.slow.{at}.drain_rate is {rate}, no less than the {usual} of all endpoints"
+            ));
+        }
+        let from = slow.start.time(&plan.scale).0 / plan.tick;
+        if from >= plan.end {
+            told.push(format!(
+                "endpoint.slow.{at} would start at {} us, after the end of the run, at {} us",
+                us(from),
+                us(plan.end)
+            ));
+        }
     }
     told.extend(pauses(plan));
     for job in plan.jobs.iter().filter(|job| !job.idle) {

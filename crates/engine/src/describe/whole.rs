@@ -1,8 +1,8 @@
 //! All that can be said of a scenario before it runs, as one JSON object.
 use super::latency::{Spread, Ways};
 use super::{Description, cost, memory};
-use crate::core::NEVER;
 use crate::core::plan::{LinkPlan, Plan};
+use crate::core::{NEVER, Tick};
 use crate::graph::{Peer, Port};
 use crate::protocol;
 use crate::queueing::Assignment;
@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::traffic::sizes::Sizes;
 use crate::workload::bind::BoundJob;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Describes a scenario whose plan is `plan`.
 pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
@@ -55,6 +55,7 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "queues": queues(plan),
         "ranks": ranks(plan),
         "traffic": traffic(plan),
+        "slow_endpoints": slow(plan),
         "jobs": jobs(plan),
         "cost": cost::cost(scenario, plan),
         "warnings": protocol::remarks(scenario, plan),
@@ -115,6 +116,22 @@ fn traffic(plan: &Plan) -> Vec<Value> {
 }
 
 /// The jobs, and where they run.
+/// What slow endpoints take, from when on: a row for each change, of all endpoints that have the same changes.
+fn slow(plan: &Plan) -> Vec<Value> {
+    let mut alike = BTreeMap::<&[(Tick, u64)], Vec<u32>>::new();
+    for (&endpoint, intake) in &plan.slow {
+        alike.entry(intake.pieces()).or_default().push(endpoint);
+    }
+    let rows = alike.into_iter().flat_map(|(pieces, endpoints)| {
+        let row = move |&(from, rate): &(Tick, u64)| {
+            let (count, from) = (endpoints.len(), ns(plan, from as f64));
+            json!({ "from_ns": from, "gbit_per_s": rate as f64 / 1e9, "count": count, "endpoints": endpoints })
+        };
+        pieces.iter().map(row)
+    });
+    rows.collect()
+}
+
 fn jobs(plan: &Plan) -> Vec<Value> {
     let row = |job: &BoundJob| {
         let switches = job.endpoints.iter().map(|&endpoint| plan.graph.endpoints[endpoint as usize].0);

@@ -47,6 +47,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     priorities(scenario, tell);
     flows::across(scenario, tell);
     acknowledgements(scenario, tell);
+    slow(scenario, count, tell);
     virtual_output_queues(&switch_parameters, tell);
     if let Some(scale) = packet(scenario, tell) {
         for problem in scenario.congestion_control.scheme().problems(&scale) {
@@ -68,13 +69,13 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     let paths = traffic_paths(&scenario.traffic, tell);
     for (traffic, path) in scenario.traffic.iter().zip(paths) {
         load(traffic, &path, tell);
-        endpoints(traffic, &path, count, tell);
+        endpoints(&traffic.endpoints, &path, count, tell);
         if let Some(scale) = scenario.scale() {
             message(traffic, &path, &scale, tell);
             for problem in traffic.process.arrivals().problems(&scale) {
                 tell(Problem { path: format!("{path}.process.{}", problem.path), ..problem });
             }
-            times(traffic, &path, &scale, tell);
+            times((traffic.start, traffic.stop), &path, &scale, tell);
         }
     }
 }
@@ -175,6 +176,34 @@ fn acknowledgements(scenario: &Scenario, tell: Tell) {
     let needs = scenario.congestion_control.scheme().needs_acknowledgements();
     if let Some((message, help)) = needs.filter(|_| !scenario.endpoint.acknowledge) {
         tell(Problem::new("endpoint.acknowledge", message, help));
+    }
+}
+
+/// Endpoints that are slow.
+fn slow(scenario: &Scenario, count: u64, tell: Tell) {
+    let some = &scenario.endpoint.slow;
+    if scenario.run.model == Model::Fluid && !some.is_empty() {
+        let message = "the fluid model has no endpoints that are slower than others";
+        tell(Problem::new("run.model", message, "no slow endpoints, or model = \"packets\""));
+    }
+    for (at, slow) in some.iter().enumerate() {
+        let path = format!("endpoint.slow.{at}");
+        if slow.endpoints == Endpoints::Rest {
+            let help = "\"all\", a list of numbers, or { sample = n }";
+            tell(Problem::new(format!("{path}.endpoints"), "\"rest\" is for traffic", help));
+        }
+        endpoints(&slow.endpoints, &path, count, tell);
+        if let Some(scale) = scenario.scale() {
+            times((slow.start, slow.stop), &path, &scale, tell);
+        }
+        if slow.drain_rate.is_none() && slow.stop.is_none() {
+            let message = "these endpoints would never take data again";
+            tell(Problem::new(
+                path,
+                message,
+                "drain_rate, how fast they take it, or stop, when they are back",
+            ));
+        }
     }
 }
 
@@ -325,18 +354,18 @@ fn distribution(file: &str, text: &str, scale: &Scale) -> Result<Distribution, P
     read.map_err(|mistake| mistake.problem(file))
 }
 
-fn times(traffic: &Traffic, path: &str, scale: &Scale, tell: Tell) {
-    if let Some(stop) = traffic.stop.filter(|stop| stop.time(scale) <= traffic.start.time(scale)) {
-        let message = format!("stops at {stop}, but starts at {}", traffic.start);
+fn times((start, stop): (Duration, Option<Duration>), path: &str, scale: &Scale, tell: Tell) {
+    if let Some(stop) = stop.filter(|stop| stop.time(scale) <= start.time(scale)) {
+        let message = format!("stops at {stop}, but starts at {start}");
         tell(Problem::new(format!("{path}.stop"), message, "stop must be after start"));
     }
 }
 
-fn endpoints(traffic: &Traffic, path: &str, count: u64, tell: Tell) {
+fn endpoints(endpoints: &Endpoints, path: &str, count: u64, tell: Tell) {
     let mut refuse = |message: String, help: String| {
         tell(Problem::new(format!("{path}.endpoints"), message, help));
     };
-    match &traffic.endpoints {
+    match endpoints {
         Endpoints::All | Endpoints::Rest => {}
         Endpoints::Sample(0) => refuse("a sample of 0 endpoints".to_string(), "at least 1".to_string()),
         Endpoints::Sample(n) if u64::from(*n) > count => {

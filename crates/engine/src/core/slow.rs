@@ -1,0 +1,80 @@
+//! Endpoints that take data more slowly than the plan says, for some time or for all of it.
+use super::Tick;
+use super::ground::Ground;
+use crate::rng::Stream;
+use crate::scenario::Endpoints;
+use crate::units::{Rate, SECOND};
+use std::collections::BTreeMap;
+
+/// What an endpoint takes in the course of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intake {
+    flit_bits: u64,
+    /// Picoseconds of a tick.
+    tick: u64,
+    /// From when, and how many bits a second; the first from the start on. Only the last lasts for ever, and it is not 0.
+    pieces: Box<[(Tick, u64)]>,
+}
+
+impl Intake {
+    /// From when on it takes how many bits a second.
+    pub fn pieces(&self) -> &[(Tick, u64)] {
+        &self.pieces
+    }
+
+    /// When an endpoint has taken a packet of which it is given the first bit at `start`: each part of it as fast as it takes data
+    /// then, rounded up to a tick once.
+    pub fn end(&self, start: Tick, flits: u32) -> Tick {
+        let mut at = self.pieces.partition_point(|&(from, _)| from <= start) - 1;
+        let (mut now, mut left) = (start, u128::from(flits) * u128::from(self.flit_bits) * SECOND as u128);
+        loop {
+            let by_tick = u128::from(self.pieces[at].1) * u128::from(self.tick);
+            at += 1;
+            let Some(&(until, _)) = self.pieces.get(at) else { return now + left.div_ceil(by_tick) as Tick };
+            let taken = by_tick * u128::from(until - now);
+            if taken >= left {
+                return now + left.div_ceil(by_tick) as Tick;
+            }
+            (now, left) = (until, left - taken);
+        }
+    }
+}
+
+/// A time in which an endpoint takes no more than a rate.
+type Spell = (Tick, Option<Tick>, u64);
+
+/// The slow endpoints of a scenario, none of which takes more than `usual`.
+pub(super) fn intakes(ground: &Ground, usual: Rate) -> BTreeMap<u32, Intake> {
+    let mut spells = BTreeMap::<u32, Vec<Spell>>::new();
+    for (at, slow) in ground.scenario.endpoint.slow.iter().enumerate() {
+        let count = ground.graph.endpoints.len() as u32;
+        let members = match &slow.endpoints {
+            Endpoints::All | Endpoints::Rest => (0..count).collect(),
+            Endpoints::List(list) => list.clone(),
+            Endpoints::Sample(n) => {
+                let seed = ground.scenario.run.seed;
+                Stream::new(seed, "slow endpoints", "", at as u64).sample(count, *n)
+            }
+        };
+        let until = slow.stop.map(|stop| ground.ticks(stop));
+        let spell = (ground.ticks(slow.start), until, slow.drain_rate.map_or(0, |rate| rate.0));
+        members.into_iter().for_each(|endpoint| spells.entry(endpoint).or_default().push(spell));
+    }
+    let (flit_bits, tick) = (ground.scale.flit_bits, ground.tick);
+    let intake = |spells: Vec<Spell>| Intake { flit_bits, tick, pieces: pieces(&spells, usual) };
+    spells.into_iter().map(|(endpoint, spells)| (endpoint, intake(spells))).collect()
+}
+
+/// The slowest of all spells counts at any time.
+fn pieces(spells: &[Spell], usual: Rate) -> Box<[(Tick, u64)]> {
+    let mut bounds =
+        Vec::from_iter(spells.iter().flat_map(|&(from, until, _)| [Some(from), until]).flatten());
+    bounds.push(0);
+    bounds.sort_unstable();
+    bounds.dedup();
+    let slowest = |at: Tick| {
+        let lasts = |&&(from, until, _): &&Spell| from <= at && until.is_none_or(|until| at < until);
+        spells.iter().filter(lasts).map(|spell| spell.2).fold(usual.0, u64::min)
+    };
+    bounds.into_iter().map(|at| (at, slowest(at))).collect()
+}

@@ -1,0 +1,175 @@
+//! Endpoints that are slow for a time.
+use crate::common::*;
+use proptest::prelude::*;
+use tailback_engine::problem::Problem;
+use tailback_engine::scenario::Scenario;
+
+/// Packets of 24 flits of 1 ns, one behind the other, to an endpoint that is 10 ns from its switch.
+const SENT: &str = r#"topology = { kind = "single-switch", endpoints = 3 }
+routing = "minimal"
+endpoint = { acknowledge = false }
+link = { latency = "10 ns" }
+[[traffic]]
+name = "t"
+pattern = "list"
+pairs = [[1, 0]]
+endpoints = [0, 1]
+process = "one-shot"
+message = "96 flits"
+[run]
+warmup = "0 us"
+duration = "1 us"
+drain = "0 us"
+[record]
+packets = true
+ports = true
+"#;
+
+/// Start on the endpoint's channel, and arrival, of each packet.
+fn taken(slow: &str) -> Vec<(f64, f64)> {
+    let output = run_with(SENT, &[("endpoint.slow", slow)]);
+    let [starts, ends] = ["start_ns", "tail_ns"].map(|name| reals(&output, "packets", name));
+    let to = words(&output, "packets", "to");
+    let here = (0..to.len()).filter(|&at| to[at] == "endpoint 0");
+    here.map(|at| (starts[at], ends[at])).collect()
+}
+
+#[test]
+fn an_endpoint_takes_each_part_of_a_packet_as_fast_as_it_takes_data_then() {
+    // Heads come to the switch 11 ns after they start, and leave at once.
+    assert_eq!(taken("[]"), [(11., 45.), (35., 69.), (59., 93.), (83., 117.)]);
+    // Nothing from the middle of the first packet on: twelve flits by 23, and the rest from 123 on.
+    let stalled = "[{ endpoints = [0], start = '23 ns', stop = '123 ns' }]";
+    assert_eq!(taken(stalled), [(11., 145.), (135., 169.), (159., 193.), (183., 217.)]);
+    // A quarter of the rate from 23 to 43: twelve flits, five more, and the last seven at full rate. Others have no part in it.
+    let slow = "[{ endpoints = [0, 2], start = '23 ns', stop = '43 ns', drain_rate = '25 Gb/s' }]";
+    assert_eq!(taken(slow)[..2], [(11., 60.), (50., 84.)]);
+    // The slowest counts, in turn a half, a quarter, a half, and all: by 15, 19, 31 and 37 two, three, nine and 15 flits.
+    let both = "[{ endpoints = { sample = 3 }, stop = '31 ns', drain_rate = '50 Gb/s' }, \
+                { endpoints = 'all', start = '15 ns', stop = '19 ns', drain_rate = '25 Gb/s' }]";
+    assert_eq!(taken(both)[0], (11., 31. + 15. + 10.));
+    // Three flits of a third of a nanosecond's worth too little: rounded up to a tick of a picosecond.
+    let odd = "[{ endpoints = [0], drain_rate = '7 Gb/s' }]";
+    assert_eq!(taken(odd)[0], (11., 11. + 342.858 + 10.));
+    assert_eq!(taken("[{ endpoints = [1, 2], stop = '1 us' }]"), taken("[]"));
+}
+
+#[test]
+fn a_slow_endpoint_holds_its_channel_and_nothing_else() {
+    let output =
+        run_with(SENT, &[("endpoint.slow", "[{ endpoints = [0], start = '23 ns', stop = '123 ns' }]")]);
+    let port = 0;
+    // Busy from 11 to 207, of the microsecond that is measured.
+    assert_eq!(reals(&output, "ports", "active_ns")[port], 196.0);
+}
+
+/// A hot spot beside other traffic, with whatever else the files of `networks` have.
+const BUSY: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 3\ndestinations = 1\nload = 0.5\nmessage = \"4 flits\"\n\
+[[traffic]]\nname = \"others\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.5\nmessage = \"40 flits\"\n\
+[run]\nwarmup = \"500 ns\"\nduration = \"1 us\"\ndrain = \"1 us\"\n[record]\nports = true\nmessages = true\n";
+
+/// A result without warnings, of which slow endpoints may have some of their own.
+fn compared(text: &str, changes: &[(&str, &str)]) -> String {
+    let mut output = run_with(text, changes);
+    output.summary.as_object_mut().unwrap().remove("warnings");
+    result(&output)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Whatever the network, the switch and the scheme: slowness over before it matters, or no less than all have, changes nothing; and
+    /// what matters is the same however the network is cut.
+    #[test]
+    fn slowness_is_a_matter_of_the_endpoint_alone(
+        seed in 0_u64..1000,
+        which in 0_usize..1000,
+        partitions in 2_u32..6,
+        rate in prop::sample::select(vec![7, 30, 90]),
+        (start, length) in (0_u32..1500, 1_u32..800),
+    ) {
+        let all = routed(FEW_NETWORKS);
+        let (network, routing) = &all[which % all.len()];
+        let (switch, protocol) = (SWITCHES[which % SWITCHES.len()], PROTOCOLS[which % PROTOCOLS.len()]);
+        let seed = seed.to_string();
+        let text = file(network, routing, suited(routing, protocol), &format!("[switch]\n{switch}\n{BUSY}"));
+        let with = |slow: &str, partitions: &str| compared(&text, &[
+            ("endpoint.slow", slow), ("run.seed", &seed), ("run.partitions", partitions), ("run.threads", "2")
+        ]);
+        let none = with("[]", "1");
+        let idle = "[{ endpoints = 'all', drain_rate = '100 Tb/s' }, { endpoints = { sample = 2 }, start = '1 s', stop = '2 s' }]";
+        prop_assert!(none == with(idle, "1"));
+        let slow = format!(
+            "[{{ endpoints = {{ sample = 3 }}, drain_rate = '{rate} Gb/s' }}, \
+             {{ endpoints = {{ sample = 4 }}, start = '{start} ns', stop = '{} ns' }}]", start + length
+        );
+        let one = with(&slow, "1");
+        prop_assert!(none != one);
+        prop_assert!(one == with(&slow, &partitions.to_string()));
+    }
+
+    /// Under what reckons with nothing, all endpoints slow from the first moment on are what `drain_rate` says of all.
+    #[test]
+    fn all_of_them_slow_all_the_time_is_a_drain_rate(which in 0_usize..1000, rate in 10_u32..100) {
+        let all = routed(FEW_NETWORKS);
+        let (network, routing) = &all[which % all.len()];
+        let switch = SWITCHES[which % SWITCHES.len()];
+        let text = file(network, routing, suited(routing, "kind = \"none\""), &format!("[switch]\n{switch}\n{BUSY}"));
+        let rate = format!("{rate} Gb/s");
+        // What messages take alone is told without slow endpoints.
+        let checksum = |key: &str, value: &str| run_with(&text, &[(key, value)]).summary["checksum"].clone();
+        let each = checksum("endpoint.slow", &format!("[{{ endpoints = 'all', drain_rate = '{rate}' }}]"));
+        prop_assert_eq!(&each, &checksum("endpoint.drain_rate", &rate));
+        prop_assert_ne!(&each, &checksum("endpoint.slow", "[]"));
+    }
+}
+
+fn problems_of(changes: &[(&str, &str)]) -> Vec<Problem> {
+    let changes = Vec::from_iter(changes.iter().map(|(key, value)| (key.to_string(), value.to_string())));
+    Scenario::parse(SENT, &changes)
+        .map_or_else(|problems| problems, |scenario| tailback_engine::run::check(&scenario))
+}
+
+#[test]
+fn mistakes_in_slow_endpoints_are_told() {
+    let wrong = [
+        ("[{ endpoints = [0] }]", "endpoint.slow.0", "would never take data again"),
+        ("[{ endpoints = 'rest', stop = '1 us' }]", "endpoint.slow.0.endpoints", "\"rest\" is for traffic"),
+        ("[{ endpoints = [3], stop = '1 us' }]", "endpoint.slow.0.endpoints", "there is no endpoint 3"),
+        ("[{ endpoints = [1, 1], stop = '1 us' }]", "endpoint.slow.0.endpoints", "named twice"),
+        ("[{ endpoints = [1], start = '2 us', stop = '1 us' }]", "endpoint.slow.0.stop", "stops at 1 us"),
+        ("[{ endpoints = [1], drain_rate = '0 b/s' }]", "endpoint.slow.0.drain_rate", ""),
+        ("[{ drain_rate = '1 b/s' }]", "endpoint.slow.0.endpoints", "missing"),
+    ];
+    for (slow, path, message) in wrong {
+        let problems = problems_of(&[("endpoint.slow", slow)]);
+        assert!(
+            problems.iter().any(|one| one.path == path && one.message.contains(message)),
+            "{slow}: {problems:?}"
+        );
+    }
+    let interleaved = problems_of(&[
+        ("endpoint.slow", "[{ endpoints = [1], stop = '1 us' }]"),
+        ("packet.interleave", "true"),
+    ]);
+    assert_eq!(interleaved.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(), ["packet.interleave"]);
+}
+
+#[test]
+fn slow_endpoints_are_described() {
+    let slow = "[{ endpoints = { sample = 2 }, start = '20 ns', stop = '70 ns' }, { endpoints = [0], drain_rate = '10 Gb/s', start = '9 us' }, \
+                { endpoints = [1], drain_rate = '100 Gb/s' }]";
+    let scenario = read_with(SENT, &[("endpoint.slow", slow)]);
+    let facts = tailback_engine::run::describe(&scenario).unwrap();
+    let rows = facts["slow_endpoints"].as_array().unwrap();
+    let stalled = Vec::from_iter(rows.iter().filter(|row| row["gbit_per_s"] == 0.0));
+    let members: usize = stalled.iter().map(|row| row["count"].as_u64().unwrap() as usize).sum();
+    assert_eq!(members, 2);
+    assert!(stalled.iter().all(|row| row["from_ns"] == 20.0));
+    assert!(
+        rows.iter()
+            .any(|row| row["from_ns"] == 9000.0 && row["gbit_per_s"] == 10.0 && row["endpoints"][0] == 0)
+    );
+    let told = tailback_engine::run::remarks(&scenario).unwrap();
+    assert!(told.iter().any(|told| told.starts_with("endpoint.slow.1 would start at 9 us")), "{told:?}");
+    assert!(told.iter().any(|told| told.starts_with("endpoint.slow.2.drain_rate is 100 Gb/s")), "{told:?}");
+}
