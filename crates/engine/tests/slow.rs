@@ -147,6 +147,11 @@ fn mistakes_in_slow_endpoints_are_told() {
             "{slow}: {problems:?}"
         );
     }
+    let misspelt = problems_of(&[("endpoint.slow", "[{ endpoints = [1], drain_rat = '1 Gb/s' }]")]);
+    assert_eq!(
+        misspelt.iter().map(|one| one.path.as_str()).collect::<Vec<_>>(),
+        ["endpoint.slow.0.drain_rat"]
+    );
     let interleaved = problems_of(&[
         ("endpoint.slow", "[{ endpoints = [1], stop = '1 us' }]"),
         ("packet.interleave", "true"),
