@@ -25,7 +25,7 @@ def test_list_shows_kinds_and_the_parameters_of_a_seam(command):
 def test_a_kind_is_listed_by_itself_and_what_is_like_it_suggested(command):
     _, out, _ = command("list", "dragonfly")
     assert out.splitlines()[0].strip() == "dragonfly"
-    status, out, err = command("list", "topologie")
+    status, out, err = command("list", "topolgies")
     assert (status, out, "did you mean topologies?" in err) == (2, "", True)
     assert "did you mean dragonfly?" in command("list", "dragonflies")[2]
     assert "one of topologies, routings, or the name of a kind" in command("list", "zzzz")[2]
@@ -61,6 +61,21 @@ def test_a_near_miss_of_a_list_is_told(command):
     assert "did you mean traffic_patterns?" in command("list", "patterns")[2]
     assert "did you mean job.mpi or job?" in command("list", "job.mpl")[2]
     assert command("list", "mpi")[1] == command("list", "job.mpi")[1]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("key", "seam"),
+    [
+        ("topology", "topologies"),
+        ("switch", "switches"),
+        ("routing", "routings"),
+        ("pattern", "traffic_patterns"),
+    ],
+)
+def test_kinds_are_listed_by_the_key_that_takes_them(key, seam, command):
+    status, out, _ = command("list", key)
+    assert (status, out) == (0, command("list", seam)[1])
     found = json.loads(command("list", "lhrp", "--json")[1])
     assert [member["name"] for member in found["congestion_controls"]] == ["lhrp"]
 

@@ -312,3 +312,20 @@ proptest! {
         let _ = with(&[(&key, &text)]);
     }
 }
+
+#[test]
+fn a_key_in_the_wrong_section_is_told_where_it_belongs() {
+    let text = "flow_control = \"pfc\"\n[topology]\nkind = \"single-switch\"\nendpoints = 4\nacknowledge = false\n[packet]\nstart = \"1 us\"\n\
+                [routing]\nkind = \"minimal\"\n[[traffic]]\npattern = \"uniform\"\nload = 0.1\nsources = 2\nbandwidth = \"1 Gb/s\"\n";
+    let told = parse(text).expect_err("there are mistakes");
+    let help = |path: &str| {
+        let one = told.iter().find(|one| one.path == path).unwrap_or_else(|| panic!("{path}: {told:?}"));
+        one.help.split(" one of").next().unwrap_or("").to_string()
+    };
+    assert_eq!(help("flow_control"), "[link] has such a key;");
+    assert_eq!(help("topology.acknowledge"), "[endpoint] has such a key;");
+    assert_eq!(help("traffic.traffic0.bandwidth"), "[link] has such a key;");
+    assert_eq!(help("packet.start"), "[[traffic]] or [[job]] has such a key;");
+    // Another pattern has it.
+    assert!(!help("traffic.traffic0.sources").contains("has such a key"));
+}

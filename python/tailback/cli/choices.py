@@ -91,10 +91,16 @@ def named(found: Kinds, name: str) -> dict[str, list[Any]]:
     alike = {
         of: own for of, members in found.items() if (own := [kind for kind in members if _is(kind, name)])
     }
-    alike = alike or _having(found, name)
+    alike = alike or _having(found, name) or {of: list(found[of]) for of in found if _is_key_of(seam, of)}
     if not alike:
         raise mistake(f"there is nothing called {name!r} to list", _like(found, name))
     return alike
+
+
+def _is_key_of(key: str, seam: str) -> bool:
+    """Whether a key of a scenario takes kinds of a seam, as `switch` those of `switches`."""
+    several = (f"{key}s", f"{key}es", f"{key.removesuffix('y')}ies")
+    return seam.endswith(several) and (seam in several or seam.endswith(tuple(f"_{one}" for one in several)))
 
 
 def _having(found: Kinds, name: str) -> dict[str, list[Any]]:

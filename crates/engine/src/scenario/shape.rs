@@ -98,12 +98,43 @@ pub fn scenario() -> &'static Shape {
     SHAPE.get_or_init(|| of(schema()))
 }
 
+/// The sections of a scenario file with a key, such as "[link]", if it is unknown in one that no kind of which has it.
+pub fn sections_with(key: &str, unknown_in: &str) -> Vec<String> {
+    let Shape::Table(sections) = scenario() else { return Vec::new() };
+    let has = |section: &&Field| match &section.shape {
+        Shape::List { item, .. } => item.has(key),
+        own => own.has(key),
+    };
+    let with = Vec::from_iter(sections.fields.iter().filter(has));
+    if with.iter().any(|section| section.name == unknown_in) {
+        return Vec::new();
+    }
+    let told = |section: &&Field| match section.shape {
+        Shape::List { .. } => format!("[[{}]]", section.name),
+        _ => format!("[{}]", section.name),
+    };
+    with.iter().map(told).collect()
+}
+
 /// The shape that a whole JSON Schema describes.
 pub fn of(schema: &Value) -> Shape {
     Reader { defs: &schema["$defs"] }.shape(schema)
 }
 
 impl Shape {
+    /// Whether a table of this shape, of some kind, has a key.
+    fn has(&self, key: &str) -> bool {
+        let in_table = |table: &Table| table.fields.iter().any(|field| field.name == key);
+        match self {
+            Shape::Table(table) => in_table(table),
+            Shape::Kinds(kinds) => {
+                in_table(&kinds.common) || kinds.kinds.iter().any(|kind| in_table(&kind.table))
+            }
+            Shape::Either(shapes) => shapes.iter().any(|shape| shape.has(key)),
+            _ => false,
+        }
+    }
+
     /// What is expected here, for messages.
     pub fn described(&self) -> String {
         match self {

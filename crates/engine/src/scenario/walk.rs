@@ -3,13 +3,16 @@
 //! What is wrong is taken out of the tree as it is reported, so that the rest can still be read and checked further.
 use crate::problem::Problem;
 use crate::scenario::nearest::nearest;
-use crate::scenario::shape::{Kind, Kinds, Shape, Table, Word, join_or};
+use crate::scenario::shape::{Kind, Kinds, Shape, Table, Word, join_or, sections_with};
 use crate::scenario::tree::{Entry, Node, Span, Value};
 use crate::units::{Dimension, RANGE_OR_NUMBER, range_of, shorten};
 use std::collections::BTreeSet;
 
 /// The most problems that are told; the rest are only counted.
 pub const PROBLEMS_MAX: usize = 100;
+
+/// The most sections that are told to have a key that is unknown elsewhere.
+const SECTIONS_TOLD: usize = 2;
 
 /// The mistakes found so far.
 #[derive(Debug, Default)]
@@ -220,7 +223,11 @@ impl<'a> Walk<'a> {
         }
         let names: Vec<&str> =
             tag.into_iter().chain(table.fields.iter().map(|field| field.name.as_str())).collect();
-        let help = suggestion(&entry.key, &names);
+        let elsewhere = sections_with(&entry.key, self.path.first().map_or("", String::as_str));
+        let mut help = suggestion(&entry.key, &names);
+        if (1..=SECTIONS_TOLD).contains(&elsewhere.len()) {
+            help = format!("{} has such a key; {help}", elsewhere.join(" or "));
+        }
         self.report_at(&entry.key, &entry.span, "unknown key".to_string(), help)
     }
 
@@ -399,7 +406,7 @@ mod tests {
         assert_eq!(mistakes("kind = 'plain'\ncommon = true"), none);
         let all = "kind = 'hot-spot'\nsources = 3\norder = 'up'\nsides = [1, 2]\nsize = '4 flits'";
         assert_eq!(mistakes(all), none);
-        assert_eq!(mistakes("kind = 'plain'\nsources = 3"), ["sources: unknown key (one of: kind, common)"]);
+        assert_eq!(mistakes("kind = 'plain'\nsides = [3]"), ["sides: unknown key (one of: kind, common)"]);
         let wrong = "kind = 'hot-spot'\ncommon = 1\norder = 'upp'\nsides = [1, 70000, 3]\nsize = 4";
         assert_eq!(
             mistakes(wrong),
