@@ -34,9 +34,9 @@ fn of_job(output: &Output) -> &serde_json::Value {
     &output.summary["jobs"]["j"]
 }
 
-/// Three ranks send to one, and ask first: the slowdown is that of the data, the sources are those that send them.
+/// Three ranks send to one, and ask first: latencies and the slowdown are those of the data, the sources are those that send them.
 #[test]
-fn requests_and_answers_have_no_slowdown_and_no_share() {
+fn requests_and_answers_have_no_latency_no_slowdown_and_no_share() {
     let text = "[[job]]\nname = \"j\"\nworkload = \"incast\"\nranks = 4\nmessage = \"100 kB\"\niterations = 1\n\
                 [run]\nduration = \"1 ms\"\n[record]\nmessages = true\nsources = true\n";
     let output = one("kind = \"none\"", text);
@@ -46,6 +46,10 @@ fn requests_and_answers_have_no_slowdown_and_no_share() {
     let flits = ints(&output, "messages", "flits");
     assert!(flits.iter().zip(kinds).all(|(&flits, kind)| (flits == 8000) == (kind == "data")));
     // The three share the channel, so that the last is nearly three times as late.
+    let took = reals(&output, "messages", "latency_ns").iter().zip(kinds);
+    let of_data = Vec::from_iter(took.filter(|(_, kind)| *kind == "data").map(|(took, _)| *took));
+    assert_eq!((number(&output, "j", "messages"), number(&output, "j", "unfinished")), (3.0, 0.0));
+    assert_eq!(number(&output, "j", "message_latency_ns.mean"), of_data.iter().sum::<f64>() / 3.0);
     let slowdown = number(&output, "j", "message_slowdown.max");
     assert!((2.9..3.01).contains(&slowdown), "{slowdown}");
     let shares = reals(&output, "sources", "accepted");

@@ -15,9 +15,9 @@ impl<S: Source> NicSet<S> {
         let next = hosts.advance(endpoint, until);
         for out in hosts.take() {
             let message = Message::new(out.born, out.dst, out.flits, out.class);
-            fabric.probe.offered(&message);
             let job = &self.plan.jobs[usize::from(out.class) - self.first_job];
             let carries_data = job.application.carries_data(out.tag.word);
+            fabric.probe.offered(&message, carries_data);
             let pairs = self.plan.queue_pairs(out.class);
             let cut = || divided(out.flits, self.plan.packet_flits.into(), pairs);
             match (job.split && carries_data).then(cut).flatten() {
@@ -30,6 +30,12 @@ impl<S: Source> NicSet<S> {
         }
         self.hosts = Some(hosts);
         next
+    }
+
+    /// Whether a packet of a job is of a message that carries data, as all of traffic do.
+    pub(super) fn carries_data(&self, packet: &Packet) -> bool {
+        let job = usize::from(packet.cold.class()).checked_sub(self.first_job);
+        job.is_none_or(|job| self.plan.jobs[job].application.carries_data(packet.tag.word))
     }
 
     /// Queues a message of a job, or a part of one, which takes its turn among the flows, or goes in the one whose turn it is.

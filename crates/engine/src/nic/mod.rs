@@ -238,7 +238,7 @@ impl<S: Source> NicSet<S> {
         let feed = &mut self.feeds[feed];
         let message = feed.pop(&self.plan.traffic[feed.class as usize]);
         if message.born() >= feed.counted {
-            fabric.probe.offered(&message);
+            fabric.probe.offered(&message, true);
         }
         message
     }
@@ -378,7 +378,7 @@ impl<S: Source> Nics for NicSet<S> {
             while ahead.born < now {
                 let message = ahead.pop(&self.plan.traffic[feed.class as usize]);
                 if message.born() >= feed.counted {
-                    fabric.probe.offered(&message);
+                    fabric.probe.offered(&message, true);
                 }
             }
             feed.counted = now;

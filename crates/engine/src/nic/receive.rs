@@ -36,7 +36,8 @@ impl<S: Source> NicSet<S> {
             Some(hosts) if whole && packet.tag.is_part() => hosts.completes(endpoint, packet),
             _ => whole.then_some(cold.length),
         };
-        fabric.probe.delivered(packet, length, fabric.now);
+        let counts = length.is_some() && (self.hosts.is_none() || self.carries_data(packet));
+        fabric.probe.delivered(packet, (length, counts), fabric.now);
         length.is_some()
     }
 

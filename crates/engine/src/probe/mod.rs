@@ -168,22 +168,22 @@ impl Probe {
         series.get_mut(bin)
     }
 
-    /// A message was created.
-    pub fn offered(&mut self, message: &Message) {
-        let (born, flits) = (message.born(), message.flits() as u64);
+    /// A message was created, which carries data or is but a question or an answer of the software.
+    pub fn offered(&mut self, message: &Message, carries_data: bool) {
+        let (born, flits, counted) = (message.born(), message.flits() as u64, u64::from(carries_data));
         if let Some(bin) = self.bin_of(message.class(), born) {
             bin.offered += flits;
-            bin.created += 1;
+            bin.created += counted;
         }
         if self.in_window(born) {
             let packets = message.flits().div_ceil(self.packet_flits) as u64;
             let class = &mut self.classes[message.class() as usize];
             class.offered += flits;
             class.given.record(self.cut.batch(born), flits);
-            class.messages += 1;
+            class.messages += counted;
             class.squares += u128::from(flits) * u128::from(flits);
             class.latency[0].expect(packets, born);
-            class.latency[2].expect(1, born);
+            class.latency[2].expect(counted, born);
         }
     }
 
@@ -246,8 +246,9 @@ impl Probe {
         self.checksum = self.checksum.wrapping_add(mix(mix(who, what | hot.flits() as u64), when));
     }
 
-    /// A data packet was delivered; with the length of its message in flits if that is complete now.
-    pub fn delivered(&mut self, packet: &Packet, length: Option<u32>, now: Tick) {
+    /// A data packet was delivered; with the length of its message in flits if that is complete now, and whether it counts: one that is
+    /// but a question or an answer of the software does not.
+    pub fn delivered(&mut self, packet: &Packet, (length, counts): (Option<u32>, bool), now: Tick) {
         let cold = &packet.cold;
         let flits = packet.hot.flits() as u64;
         if let Some((messages, length)) = self.whole.as_mut().zip(length) {
@@ -257,7 +258,7 @@ impl Probe {
             pairs.delivered(packet, now);
         }
         let times = [now - cold.born(), now - cold.injected, now - cold.born()];
-        let counted = [true, true, length.is_some()];
+        let counted = [true, true, counts];
         let starts = [cold.born(), cold.injected, cold.born()];
         if self.bin > 0 {
             if let Some(bin) = self.bin_of(cold.class(), now) {
