@@ -20,6 +20,8 @@ Summary = Mapping[str, Any]
 _Number = int | float
 _LATENCIES = ("network", "packet", "message")
 _QUANTITIES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}
+BOUND_TOLD = "≥: what had not arrived at the end counts with its age then (run.drain lets it arrive)"
+"""Of a mean latency that is a lower bound."""
 _TOTAL = "all"
 """The classes together."""
 _WORDS = ("class", "channels", "job", "result", "workload", "latency")
@@ -249,9 +251,7 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
     if any(facts.get("accepted_ci95") for facts in classes):
         remarks.append("±: 95 % confidence of a mean, by the means of forty parts of the window")
     if any(_is_bound(facts, kind) for facts in classes for kind in _LATENCIES):
-        remarks.append(
-            "≥: what had not arrived at the end counts with its age then (run.drain lets it arrive)"
-        )
+        remarks.append(BOUND_TOLD)
     remarks += [why for word, why in _WITHHELD.items() if word in told]
     if interrupted:
         remarks.append("interrupted: the numbers are those of the part that was simulated")

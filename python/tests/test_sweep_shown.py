@@ -91,6 +91,17 @@ def test_a_job_that_did_not_end_takes_longer_than_that(command, swept):
     assert ">: of a job that did not end in all runs, and takes longer than that" in out
 
 
+def test_a_mean_without_what_had_not_arrived_is_a_lower_bound(command, swept):
+    table = pq.read_table(swept)
+    table = table.append_column("message_latency_mean_ns", [[5.0] * table.num_rows])
+    pq.write_table(table, swept)
+    assert "≥" not in command("show", "done")[1]
+    missing = [int(row == 0) for row in range(table.num_rows)]
+    pq.write_table(table.append_column("message_latency_missing", [missing]), swept)
+    _, out, _ = command("show", "done")
+    assert (out.count("≥ "), "≥: what had not arrived" in out) == (1, True)
+
+
 def test_what_may_not_be_stable_is_told(command, swept):
     table = pq.read_table(swept)
     at = table.column_names.index("stable")

@@ -11,15 +11,16 @@ import pyarrow as pa
 from rich.table import Table
 
 from tailback.console import printable
+from tailback.result_tables import BOUND_TOLD
 from tailback.stats import mean_interval
 from tailback.sweeps.merged import CLASS, swept
 from tailback.sweeps.space import SEED, told
 from tailback.words import counted
 
-_ALL, _STABLE, _PAUSED = "all", "stable", "injection_paused"
+_ALL, _STABLE, _PAUSED, _LATENCY = "all", "stable", "injection_paused", "message_latency_mean_ns"
 _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("accepted", "accepted [%]", 100.0),
-    ("message_latency_mean_ns", "mean message latency [ns]", 1.0),
+    (_LATENCY, "mean message latency [ns]", 1.0),
     ("message_latency_p99_ns", "p99 [ns]", 1.0),
     ("message_slowdown_p99", "p99 slowdown", 1.0),
     ("fairness", "fairness", 1.0),
@@ -56,6 +57,8 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
         )
     if doubtful:
         yield "?: not to be told, of so few messages or after so short a warm-up"
+    if any(map(_is_bound, rows)):
+        yield BOUND_TOLD
     if unfinished:
         yield ">: of a job that did not end in all runs, and takes longer than that"
     if lacking:
@@ -137,7 +140,13 @@ def _mean(rows: Sequence[_Row], column: str, factor: float) -> str:
     if None in values and len(least) == len(rows):
         return f"> {factor * sum(least) / len(least):.4g}"
     mean = mean_interval([math.nan if value is None else value for value in values])
-    return str(mean.scaled(factor))
+    is_bound = column == _LATENCY and None not in values and any(map(_is_bound, rows))
+    return f"{'≥ ' if is_bound else ''}{mean.scaled(factor)}"
+
+
+def _is_bound(row: _Row) -> bool:
+    """Whether the mean latency is but a lower bound."""
+    return _value(row, _LATENCY) is not None and bool(row.get("message_latency_missing"))
 
 
 def _value(row: _Row, column: str) -> float | None:
