@@ -15,6 +15,9 @@ ONLY = "run.only"
 """The key of the jobs that a run has, if not all."""
 
 
+_SLOW = "endpoint.slow"
+
+
 def compared(scenario: Scenario, result: Result, name: str, watch: Watch | None = None) -> Result:
     """The result with what a run of the job alone tells of it, which this runs."""
     return beside(result, only(scenario, name).run(watch), name)
@@ -37,8 +40,10 @@ def all_compared(scenario: Scenario, result: Result, watch: Watch | None = None)
 
 
 def only(scenario: Scenario, name: str) -> Scenario:
-    """The scenario with nothing but one job, which keeps its endpoints."""
-    return scenario.replace({ONLY: [name]})
+    """The scenario with nothing but one job, which keeps its endpoints, of which none is slow."""
+    tables = tomllib.loads(scenario.complete())
+    sound: dict[str, Any] = {_SLOW: []} if "slow" in tables.get("endpoint", {}) else {}
+    return scenario.replace({ONLY: [name]} | sound)
 
 
 def jobs(scenario: Scenario) -> list[str]:

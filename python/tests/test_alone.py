@@ -44,6 +44,17 @@ ranks = 2
 
 
 @pytest.mark.engine
+def test_alone_no_endpoint_is_slow():
+    slow = '[endpoint]\nslow = [{ endpoints = [1], drain_rate = "10 Gb/s" }]\n'
+    changes = {"job.a.placement": [0, 1], "job.b.placement": [2, 3], "endpoint.slow.0.drain_rate": "5 Gb/s"}
+    changes |= {"job.a.message": "50 kB", "job.b.message": "50 kB", "run.duration": "1 ms"}
+    scenario = tailback.Scenario.loads(f"{slow}{BOTH}").replace(changes)
+    jobs = scenario.run(alone=True).summary["jobs"]
+    assert jobs["a"]["slowdown"] > 2.0
+    assert jobs["a"]["alone_ns"] == jobs["b"]["alone_ns"] == jobs["b"]["time_ns"]
+
+
+@pytest.mark.engine
 def test_a_run_with_its_jobs_alone_tells_how_much_slower_each_is_beside_the_others():
     jobs = tailback.Scenario.loads(BOTH).run(alone=True).summary["jobs"]
     assert {name: job["slowdown"] for name, job in jobs.items()} == {"a": 1.0, "b": 1.0}

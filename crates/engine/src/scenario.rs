@@ -112,7 +112,7 @@ pub struct Endpoint {
 pub struct Slow {
     /// "all", a list of numbers, or `{ sample = n }` for n random ones.
     pub endpoints: Endpoints,
-    /// Rate at which they take data; without it they take none until `stop`.
+    /// Rate at which they take data; without it they take none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_rate: Option<Rate>,
     /// From when on.

@@ -52,6 +52,10 @@ fn an_endpoint_takes_each_part_of_a_packet_as_fast_as_it_takes_data_then() {
     let odd = "[{ endpoints = [0], drain_rate = '7 Gb/s' }]";
     assert_eq!(taken(odd)[0], (11., 11. + 342.858 + 10.));
     assert_eq!(taken("[{ endpoints = [1, 2], stop = '1 us' }]"), taken("[]"));
+    // One that never takes anything again has the first packet on its channel when the run is over.
+    let dead = taken("[{ endpoints = [0], start = '11 ns' }]");
+    assert_eq!((dead.len(), dead[0].0), (1, 11.0));
+    assert!(dead[0].1 > 1000.0);
 }
 
 #[test]
@@ -59,8 +63,14 @@ fn a_slow_endpoint_holds_its_channel_and_nothing_else() {
     let output =
         run_with(SENT, &[("endpoint.slow", "[{ endpoints = [0], start = '23 ns', stop = '123 ns' }]")]);
     let port = 0;
-    // Busy from 11 to 207, of the microsecond that is measured.
-    assert_eq!(reals(&output, "ports", "active_ns")[port], 196.0);
+    // It holds packets from 11 to 207, but sends for four times 24 ns of that.
+    assert_eq!(reals(&output, "ports", "active_ns")[port], 96.0);
+    assert_eq!(reals(&output, "ports", "stalled_ns")[port], 100.0);
+    // Of a run that ends in the middle of it, the first packet and a part of the stall.
+    let slow = "[{ endpoints = [0], start = '23 ns', stop = '123 ns' }]";
+    let output = run_with(SENT, &[("endpoint.slow", slow), ("run.duration", "75 ns")]);
+    let told = ["active_ns", "stalled_ns"].map(|name| reals(&output, "ports", name)[port]);
+    assert_eq!(told, [24.0, 40.0]);
 }
 
 /// A hot spot beside other traffic, with whatever else the files of `networks` have.
@@ -132,7 +142,6 @@ fn problems_of(changes: &[(&str, &str)]) -> Vec<Problem> {
 #[test]
 fn mistakes_in_slow_endpoints_are_told() {
     let wrong = [
-        ("[{ endpoints = [0] }]", "endpoint.slow.0", "would never take data again"),
         ("[{ endpoints = 'rest', stop = '1 us' }]", "endpoint.slow.0.endpoints", "\"rest\" is for traffic"),
         ("[{ endpoints = [3], stop = '1 us' }]", "endpoint.slow.0.endpoints", "there is no endpoint 3"),
         ("[{ endpoints = [1, 1], stop = '1 us' }]", "endpoint.slow.0.endpoints", "named twice"),
@@ -177,4 +186,17 @@ fn slow_endpoints_are_described() {
     let told = tailback_engine::run::remarks(&scenario).unwrap();
     assert!(told.iter().any(|told| told.starts_with("endpoint.slow.1 would start at 9 us")), "{told:?}");
     assert!(told.iter().any(|told| told.starts_with("endpoint.slow.2.drain_rate is 100 Gb/s")), "{told:?}");
+}
+
+#[test]
+fn what_channels_can_carry_counts_endpoints_that_are_always_slow() {
+    let text = "topology = { kind = \"single-switch\", endpoints = 8 }\nrouting = \"minimal\"\n\
+                [[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.2\n";
+    let bound = |slow: &str| {
+        let scenario = read_with(text, &[("endpoint.slow", slow)]);
+        tailback_engine::run::load(&scenario).unwrap()["bounds"][0]["throughput_bound"].as_f64().unwrap()
+    };
+    assert!((bound("[{ endpoints = [3], drain_rate = '50 Gb/s' }]") - 0.5).abs() < 1e-9);
+    // A stall is a matter of its time.
+    assert!((bound("[{ endpoints = [3], drain_rate = '50 Gb/s', start = '1 us' }]") - 1.0).abs() < 1e-9);
 }

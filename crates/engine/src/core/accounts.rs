@@ -244,7 +244,9 @@ impl Fabric {
     /// Notes when a packet holds a port.
     fn watch(&mut self, port: u32, id: u32) {
         let hot = &self.pool.hot[id];
-        let time = self.span(port, hot.flits());
-        self.probe.active(port, self.now, (self.now + time).max(hot.tail));
+        let own = self.timing[self.channels[port].row as u32].time(hot.flits());
+        let taken = (self.now + self.span(port, hot.flits())).max(hot.tail);
+        let end = (self.now + own).max(hot.tail).min(taken);
+        self.probe.active(port, self.now, (end, taken));
     }
 }

@@ -82,7 +82,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         control_flits: scenario.packet.control.flits(&scale) as u16,
         interleave: scenario.packet.interleave,
         drain_time: ground.times(usual),
-        slow: intakes(&ground, usual),
+        slow: intakes(&ground, usual, window.1 + drain),
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
         queues_by_flow: scenario.endpoint.queues != SendQueues::Fifo
             && scenario.congestion_control.scheme().knows_flows(),

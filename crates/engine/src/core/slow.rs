@@ -43,8 +43,8 @@ impl Intake {
 /// A time in which an endpoint takes no more than a rate.
 type Spell = (Tick, Option<Tick>, u64);
 
-/// The slow endpoints of a scenario, none of which takes more than `usual`.
-pub(super) fn intakes(ground: &Ground, usual: Rate) -> BTreeMap<u32, Intake> {
+/// The slow endpoints of a scenario whose run is over at `end`; none takes more than `usual`.
+pub(super) fn intakes(ground: &Ground, usual: Rate, end: Tick) -> BTreeMap<u32, Intake> {
     let mut spells = BTreeMap::<u32, Vec<Spell>>::new();
     for (at, slow) in ground.scenario.endpoint.slow.iter().enumerate() {
         let count = ground.graph.endpoints.len() as u32;
@@ -56,8 +56,11 @@ pub(super) fn intakes(ground: &Ground, usual: Rate) -> BTreeMap<u32, Intake> {
                 Stream::new(seed, "slow endpoints", "", at as u64).sample(count, *n)
             }
         };
-        let until = slow.stop.map(|stop| ground.ticks(stop));
-        let spell = (ground.ticks(slow.start), until, slow.drain_rate.map_or(0, |rate| rate.0));
+        let rate = slow.drain_rate.map_or(0, |rate| rate.0);
+        // One that takes nothing for ever is back when nobody looks any more.
+        let until = slow.stop.map(|stop| ground.ticks(stop)).or((rate == 0).then_some(end + 1));
+        let start = ground.ticks(slow.start);
+        let spell = (start, until.map(|until| until.max(start)), rate);
         members.into_iter().for_each(|endpoint| spells.entry(endpoint).or_default().push(spell));
     }
     let (flit_bits, tick) = (ground.scale.flit_bits, ground.tick);

@@ -29,7 +29,12 @@ pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
                 }
                 Peer::Endpoint(endpoint) => {
                     let node = switches + endpoint as usize;
-                    channels.push(json!([switch, node, rate(plan.drain_time[most]), class]));
+                    channels.push(json!([
+                        switch,
+                        node,
+                        rate(plan.drains(endpoint, plan.packet_flits)),
+                        class
+                    ]));
                     channels.push(json!([node, switch, rate(plan.links[0].time[most]), class]));
                 }
             }

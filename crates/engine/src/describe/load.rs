@@ -145,7 +145,7 @@ impl Loads {
         for (switch, ports) in plan.graph.switches.iter().enumerate() {
             for (port, of) in ports.iter().enumerate() {
                 let time = match of.peer {
-                    Peer::Endpoint(_) => plan.drain_time[flits],
+                    Peer::Endpoint(endpoint) => plan.drains(endpoint, plan.packet_flits),
                     _ => plan.links[usize::from(of.class)].time[flits],
                 };
                 self.channels[self.first[switch] + port] *= f64::from(time) / host;

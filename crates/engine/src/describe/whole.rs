@@ -127,7 +127,7 @@ fn slow(plan: &Plan) -> Vec<Value> {
             let (count, from) = (endpoints.len(), ns(plan, from as f64));
             json!({ "from_ns": from, "gbit_per_s": rate as f64 / 1e9, "count": count, "endpoints": endpoints })
         };
-        pieces.iter().map(row)
+        pieces.iter().filter(|(from, _)| *from != plan.end + 1).map(row)
     });
     rows.collect()
 }

@@ -33,15 +33,22 @@ use pauses::{Pause, PauseCounts};
 pub struct PortTime {
     /// Sending.
     pub active: Tick,
-    /// Waiting for credit with packets in the output queue.
+    /// Waiting for credit with packets in the output queue, or for an endpoint that is slow.
     pub stalled: Tick,
     /// Since when it stalls.
     since: Option<Tick>,
-    /// When what it sent last is over.
+    /// When what it sent last is over, and when a slow endpoint has taken it.
     until: Tick,
+    taken: Tick,
 }
 
 impl PortTime {
+    /// What it sent last counts up to a moment only.
+    fn stop(&mut self, window: (Tick, Tick), at: Tick) {
+        self.active -= overlap(window, at.min(self.until), self.until);
+        self.stalled -= overlap(window, at.clamp(self.until, self.taken), self.taken);
+    }
+
     /// The port no longer stalls, if it did.
     fn end_stall(&mut self, window: (Tick, Tick), now: Tick) {
         if let Some(since) = self.since.take() {
@@ -147,7 +154,7 @@ impl Probe {
         let end = before.min(now.max(start));
         self.window.1 = end;
         for port in &mut self.ports {
-            port.active -= overlap((end, before), end, port.until);
+            port.stop((end, before), end);
         }
     }
 
@@ -329,13 +336,14 @@ impl Probe {
         !self.ports.is_empty()
     }
 
-    /// A port sends from `now` to `end`.
-    pub fn active(&mut self, channel: u32, now: Tick, end: Tick) {
+    /// A port sends from `now` to `end`, and then waits for a slow endpoint until that has `taken` all.
+    pub fn active(&mut self, channel: u32, now: Tick, (end, taken): (Tick, Tick)) {
         let window = self.window;
         let Some(port) = self.ports.get_mut(channel as usize) else { return };
         port.active += overlap(window, now, end);
-        port.until = end;
         port.end_stall(window, now);
+        port.stalled += overlap(window, end, taken);
+        (port.until, port.taken) = (end, taken);
     }
 
     /// The last packet for a port was dropped: it has none that waits for credit.
@@ -363,7 +371,7 @@ impl Probe {
         let window = self.window;
         for port in &mut self.ports {
             port.end_stall(window, now);
-            port.active -= overlap(window, now.min(port.until), port.until);
+            port.stop(window, now);
         }
     }
 

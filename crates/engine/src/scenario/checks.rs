@@ -196,14 +196,6 @@ fn slow(scenario: &Scenario, count: u64, tell: Tell) {
         if let Some(scale) = scenario.scale() {
             times((slow.start, slow.stop), &path, &scale, tell);
         }
-        if slow.drain_rate.is_none() && slow.stop.is_none() {
-            let message = "these endpoints would never take data again";
-            tell(Problem::new(
-                path,
-                message,
-                "drain_rate, how fast they take it, or stop, when they are back",
-            ));
-        }
     }
 }
 
