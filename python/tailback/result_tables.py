@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 from rich.table import Table
 
 from tailback.console import duration, number, printable, share
+from tailback.pause_trees import pause_trees
 from tailback.result import Result
 from tailback.words import NOT_KNOWN, SATURATED, withheld
 
@@ -24,7 +25,9 @@ BOUND_TOLD = "≥: what had not arrived at the end counts with its age then (run
 """Of a mean latency that is a lower bound."""
 _TOTAL = "all"
 """The classes together."""
-_WORDS = ("class", "channels", "job", "result", "workload", "latency")
+_TREES = 5
+"""Trees of pauses that are shown of a run: the longest."""
+_WORDS = ("class", "channels", "pauses from", "job", "result", "workload", "latency")
 """Columns that hold words; the others hold numbers."""
 
 
@@ -58,7 +61,7 @@ def results_tables(results: Mapping[str, Result]) -> list[Table]:
         for row in classes:
             traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts, fairness))
         tables += [traffic, _latency_table(classes, several)]
-    others = (slowdown_table(results), pause_table(summaries))
+    others = (slowdown_table(results), pause_table(summaries), pause_tree_table(results))
     return [*tables, *(table for table in others if table)]
 
 
@@ -146,6 +149,23 @@ def pause_table(summaries: Mapping[str, Summary]) -> Table | None:
         of_all = f"{row.facts['channels_paused']:,} of {row.facts['channels']:,}"
         shares = (share(row.facts[key]) for key in ("time_share", "time_share_max"))
         table.add_row(row.name, *row.label, f"{row.facts['count']:,}", of_all, *shares)
+    return table if table.row_count else None
+
+
+def pause_tree_table(results: Mapping[str, Result]) -> Table | None:
+    """Where pauses come from and how far they reach, of results whose table `pauses` is loaded."""
+    reach = ("endpoints", "switches", "deepest")
+    table = _table("pauses from", *_several(results), "pauses", "of all paused time", *reach, "first at")
+    for label, result in results.items():
+        pauses = result.tables.get("pauses")
+        trees = pause_trees(pauses, result.summary.get("simulated_ns", nan)) if pauses else []
+        whole = sum(tree.paused_ns for tree in trees)
+        for tree in trees[:_TREES]:
+            labels = (printable(label),) if len(results) > 1 else ()
+            counts = (f"{count:,}" for count in (tree.endpoints, tree.switches, tree.depth))
+            of_all = share(tree.paused_ns / whole)
+            table.add_row(tree.root, *labels, f"{tree.pauses:,}", of_all, *counts, duration(tree.first_ns))
+        table.add_section()
     return table if table.row_count else None
 
 
