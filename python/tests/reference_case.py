@@ -291,6 +291,7 @@ class Job:
     each: int = 1
     queue_pairs: int = 1  # of two ranks
     split: bool = False  # the data of a message goes in all of them
+    slow: tuple[tuple[int, Fraction], ...] = ()  # ranks, and how many times as long they compute
 
     def turn(self, sender: int, receiver: int, tag: int) -> Turn:
         """What is not overtaken: messages of the same tag, or all, if some rank takes any tag."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil
+from math import ceil, floor
 from typing import NamedTuple
 
 from reference import Simulation
@@ -104,6 +104,7 @@ class Rank:
         self.sent, self.arrived = Counter[Turn](), Counter[Turn]()
         self.early: dict[tuple[Turn, int], Letter] = {}
         self.copied = 0
+        self.slowness = dict(job.slow).get(number, Fraction(1))
         self.mail: list[Letter] = []
         self.posted: list[int] = []
 
@@ -136,7 +137,8 @@ class Rank:
         at = self.busy[cpu] = self.ready[cpu].popleft()
         op = self.ops[at]
         self.count(op, 1)
-        self.after(op.amount if op.kind == "calc" else self.job.mpi.overhead, partial(self.worked, cpu))
+        takes = floor(op.amount * self.slowness + Fraction(1, 2))
+        self.after(takes if op.kind == "calc" else self.job.mpi.overhead, partial(self.worked, cpu))
         self.release(other for other, one in enumerate(self.ops) if at in one.irequires)
 
     def count(self, op: Op, change: int) -> None:

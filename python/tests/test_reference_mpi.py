@@ -48,8 +48,10 @@ def scenario(case: Case, jobs: list[tuple[Job, str]], mpi: str = "") -> str:
     text = toml(case).replace("packets = true", "messages = true").replace('"1 ms"', '"100 ms"')
     for job, workload in jobs:
         own = job.mpi
+        slow = ", ".join(f"{{ ranks = [{rank}], compute = {float(times)} }}" for rank, times in job.slow)
         text += f"""[[job]]
 {workload}
+slow = [{slow}]
 placement = {list(job.endpoints[:: job.each])}
 ranks_per_endpoint = {job.each}
 queue_pairs = {job.queue_pairs}
@@ -153,7 +155,12 @@ def random_job(draw: random.Random, endpoints: list[int]) -> Job:
     aside.setstate(draw.getstate())
     pairs = aside.choice([1, 1, 2, 3])
     split = pairs > 1 and aside.choice([True, False])
-    return Job(tuple(tuple(ops) for ops in ranks), tuple(places), mpi, start, each, pairs, split)
+    slow = tuple(
+        (rank, aside.choice([Fraction(3, 2), Fraction(11, 4), Fraction(100)]))
+        for rank in range(len(ranks))
+        if aside.random() < 0.2
+    )
+    return Job(tuple(tuple(ops) for ops in ranks), tuple(places), mpi, start, each, pairs, split, slow)
 
 
 def random_jobs(seed: int) -> tuple[Case, list[Job]]:

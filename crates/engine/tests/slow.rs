@@ -1,7 +1,8 @@
-//! Endpoints that are slow for a time.
+//! Endpoints that are slow for a time, and ranks that compute slowly.
 use crate::common::*;
 use proptest::prelude::*;
 use tailback_engine::problem::Problem;
+use tailback_engine::report::Output;
 use tailback_engine::scenario::Scenario;
 
 /// Packets of 24 flits of 1 ns, one behind the other, to an endpoint that is 10 ns from its switch.
@@ -199,4 +200,67 @@ fn what_channels_can_carry_counts_endpoints_that_are_always_slow() {
     assert!((bound("[{ endpoints = [3], drain_rate = '50 Gb/s' }]") - 0.5).abs() < 1e-9);
     // A stall is a matter of its time.
     assert!((bound("[{ endpoints = [3], drain_rate = '50 Gb/s', start = '1 us' }]") - 1.0).abs() < 1e-9);
+}
+
+/// A job of four ranks on a switch.
+fn job(keys: &str, slow: &str) -> Result<Output, Vec<Problem>> {
+    let text = format!(
+        "topology = {{ kind = \"single-switch\", endpoints = 4 }}\nrouting = \"minimal\"\n[[job]]\nname = \"j\"\n{keys}\n\
+         [run]\nduration = \"10 ms\"\n"
+    );
+    let scenario = Scenario::parse(&text, &[("job.j.slow".to_string(), slow.to_string())])?;
+    match tailback_engine::run::run(&scenario, &mut |_| true) {
+        Ok(output) => Ok(output),
+        Err(tailback_engine::report::RunError::Problems(problems)) => Err(problems),
+        Err(failed) => panic!("{failed:?}"),
+    }
+}
+
+fn took(keys: &str, slow: &str) -> f64 {
+    let output = job(keys, slow).unwrap_or_else(|problems| panic!("{problems:?}"));
+    output.summary["jobs"]["j"]["time_ns"].as_f64().unwrap()
+}
+
+#[test]
+fn all_wait_for_a_rank_that_computes_slowly() {
+    let goal = "workload = \"goal\"\ntext = \"\"\"num_ranks 2\nrank 0 {\nl1: calc 1000\nl2: calc 500\nl3: send 8b to 1\nl3 requires l1\n\
+                l3 requires l2\n}\nrank 1 {\nl1: recv 8b from 0\n}\n\"\"\"";
+    let training = "workload = \"training\"\nranks = 4\niterations = 2\nlayers = 1\ngradients = \"4 kB\"\ncompute = \"20 us\"";
+    let barrier = "workload = \"barrier\"\nranks = 4\niterations = 3\ncompute = \"10 us\"";
+    // What each computes beyond that is waited for: by a half three times, of both operations of a trace, and of two iterations forward and back.
+    for (keys, factor, more) in [(barrier, 1.5, 15_000.0), (goal, 3.0, 3_000.0), (training, 1.25, 30_000.0)] {
+        let rank = if keys == goal { 0 } else { 2 };
+        let one =
+            format!("[{{ ranks = [{rank}], compute = {factor} }}, {{ ranks = [{rank}], compute = 1.0 }}]");
+        let longer = took(keys, &one) - took(keys, "[]");
+        // What the others sent meanwhile has come, which a round of messages of 0.1 us at most is quicker for.
+        assert!((more - 100.0..=more + 0.001).contains(&longer), "{keys}: {longer}");
+        assert_eq!(took(keys, "[{ ranks = [0], compute = 1.0 }]"), took(keys, "[]"));
+    }
+    // Those that compute nothing cannot be slow, which is told.
+    let warns = |keys: &str| {
+        let output = job(keys, "[{ ranks = [1], compute = 2.0 }]").unwrap();
+        output.summary["warnings"].to_string().contains("slow ranks have computed nothing")
+    };
+    assert_eq!([warns("workload = \"barrier\"\nranks = 4"), warns(barrier)], [true, false]);
+    // If all are slow, none waits for another.
+    let all = job(barrier, "[{ ranks = ['0-3'], compute = 2.0 }]").unwrap();
+    let usual = job(barrier, "[]").unwrap();
+    let waits = |output: &Output| output.summary["jobs"]["j"]["communication_ns"]["max"].as_f64().unwrap();
+    assert!((waits(&all) - waits(&usual)).abs() < 1.0);
+}
+
+#[test]
+fn mistakes_in_slow_ranks_are_told() {
+    let barrier = "workload = \"barrier\"\nranks = 4\ncompute = \"10 us\"";
+    let flows = "workload = \"flow-list\"\ntext = \"1\\n0 1 3 1000 0\\n\"";
+    for (keys, slow, path, message) in [
+        (barrier, "[{ ranks = [4], compute = 2.0 }]", "job.j.slow.0.ranks", "there is no rank 4"),
+        (barrier, "[{ ranks = [1], compute = 0.5 }]", "job.j.slow.0.compute", "0.5 is less than"),
+        (barrier, "[{ ranks = [1] }]", "job.j.slow.0.compute", "missing"),
+        (flows, "[{ ranks = [1], compute = 2.0 }]", "job.j.slow", "do not compute"),
+    ] {
+        let problems = job(keys, slow).err().unwrap_or_default();
+        assert!(problems.iter().any(|one| one.path == path && one.message.contains(message)), "{problems:?}");
+    }
 }

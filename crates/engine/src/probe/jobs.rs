@@ -4,6 +4,7 @@ use super::summary::Measured;
 use crate::core::plan::FlitTime;
 use crate::report::{Column, Table};
 use crate::workload::bind::BoundJob;
+use crate::workload::host::RankResult;
 use crate::workload::ledger::KINDS;
 use crate::workload::outcome::Outcome;
 use serde_json::{Map, Value, json};
@@ -112,6 +113,12 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
         let unfinished = outcome.ranks.iter().filter(|rank| rank.end.is_none()).count();
         let unmatched: Vec<_> = outcome.ranks.iter().filter(|rank| rank.unmatched != (0, 0)).collect();
         warnings.extend(job.application.notes().iter().map(|note| format!("job \"{name}\": {note}")));
+        let computes =
+            |rank: &RankResult| rank.end.is_none_or(|end| rank.communicating.0 < end.0 - job.start.0);
+        let slow = || outcome.ranks.iter().filter(|rank| job.slowness(rank.number) > 1.0);
+        if slow().next().is_some() && !slow().any(computes) {
+            warnings.push(format!("job \"{name}\": its slow ranks have computed nothing"));
+        }
         if unfinished > 0 {
             let never = job.start.0 / measured.plan.tick > measured.end;
             let why = match (measured.interrupted, never) {

@@ -28,6 +28,8 @@ pub struct BoundJob {
     pub split: bool,
     /// When it starts.
     pub start: Time,
+    /// How many times as long as the others each rank takes to compute; empty if all take as long.
+    slowness: Vec<f64>,
     /// What its ranks do.
     pub application: Box<dyn Application>,
     /// It has its place but does nothing ([`crate::scenario::Run::only`]).
@@ -41,6 +43,11 @@ const RANKS_PER_ENDPOINT_MAX: u32 = 1024;
 const NO_RANK: u32 = u32::MAX;
 
 impl BoundJob {
+    /// How many times as long as others a rank takes to compute.
+    pub fn slowness(&self, rank: u32) -> f64 {
+        self.slowness.get(rank as usize).copied().unwrap_or(1.0)
+    }
+
     /// The job's ranks on an endpoint, in their order: one behind the other.
     #[inline]
     pub fn ranks_of(&self, endpoint: u32) -> Range<u32> {
@@ -96,11 +103,13 @@ fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<P
     let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name, memory };
     let application = job.workload.bound().bind(&setting);
     let placed = place(job, ranks, context, used);
-    let (application, endpoints) = match (application, placed) {
-        (Ok(application), Ok(endpoints)) => (application, endpoints),
-        (application, placed) => {
+    let slowness = slowness(job, ranks);
+    let (application, endpoints, slowness) = match (application, placed, slowness) {
+        (Ok(application), Ok(endpoints), Ok(slowness)) => (application, endpoints, slowness),
+        (application, placed, slowness) => {
             let mut problems = application.err().unwrap_or_default();
             problems.extend(placed.err());
+            problems.extend(slowness.err());
             return Err(problems);
         }
     };
@@ -119,9 +128,38 @@ fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<P
         local: job.mpi.local(scale),
         split: job.split,
         start: job.start.time(scale),
+        slowness,
         application,
         idle: false,
     })
+}
+
+/// How many times as long as others each rank takes to compute; none if all take as long. Of several tables that name a rank the
+/// slowest counts.
+fn slowness(job: &Job, ranks: u32) -> Result<Vec<f64>, Problem> {
+    if job.slow.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !job.workload.bound().computes() {
+        let message = format!("ranks of \"{}\" do not compute", job.workload.kind());
+        return Err(Problem::new("slow", message, "a workload whose ranks compute; or slow in [endpoint]"));
+    }
+    let mut found = vec![1.0; ranks as usize];
+    for (at, slow) in job.slow.iter().enumerate() {
+        if let Some(rank) = slow.ranks.iter().find(|&&rank| rank >= ranks) {
+            let help = format!("ranks are numbered from 0 to {}", ranks - 1);
+            return Err(Problem::new(format!("slow.{at}.ranks"), format!("there is no rank {rank}"), help));
+        }
+        if !(1.0..=1e6).contains(&slow.compute) {
+            let message = format!("{} is less than the time of the others", slow.compute);
+            return Err(Problem::new(format!("slow.{at}.compute"), message, "1 to 1e6"));
+        }
+        for &rank in &slow.ranks {
+            let own = &mut found[rank as usize];
+            *own = slow.compute.max(*own);
+        }
+    }
+    Ok(found)
 }
 
 /// The number of ranks: the job's own, the workload's own, or both if they agree.

@@ -75,6 +75,8 @@ struct Slot {
     number: u32,
     /// Time spent in communication, in ps.
     communicating: u64,
+    /// How many times as long as others it takes to compute.
+    slowness: f64,
     /// When its last copy for a rank of the same endpoint is made.
     copied: Time,
     /// Whether it has sent data, and whether data has reached it, by the network.
@@ -168,9 +170,10 @@ impl Hosts {
             for (at, job) in plan.jobs.iter().enumerate() {
                 for number in job.ranks_of(endpoint).filter(|_| !job.idle) {
                     agenda.add(job.start, hosts.slots.len() as u32, What::Start);
+                    let slowness = job.slowness(number);
                     let (rank, job) = (job.application.rank(number), at as u16);
                     let (communicating, copied, traffic) = (0, Time(0), [false; 2]);
-                    hosts.slots.push(Slot { rank, job, number, communicating, copied, traffic });
+                    hosts.slots.push(Slot { rank, job, number, communicating, slowness, copied, traffic });
                 }
             }
             hosts.agendas.push(agenda);
@@ -300,7 +303,7 @@ impl Hosts {
         let ledger = &mut self.ledgers[record.job as usize];
         ledger.communicating = 0;
         let agenda = &mut self.agendas[endpoint as usize];
-        event(&mut *record.rank, &mut Actions { now, slot, agenda, ledger });
+        event(&mut *record.rank, &mut Actions { now, slot, slowness: record.slowness, agenda, ledger });
         record.communicating += ledger.communicating;
     }
 

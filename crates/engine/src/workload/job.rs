@@ -48,9 +48,24 @@ pub struct Job {
     /// queue pairs goes whole, in turn. Congestion controls know the parts, each as a message; ranks and results know the whole.
     #[serde(default)]
     pub split: bool,
+    /// Ranks that compute more slowly than the others, such as `[{ ranks = [5], compute = 1.5 }]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<SlowRanks>,
     /// How its ranks pass messages; flows of phases are sent as they are.
     #[serde(default)]
     pub mpi: Mpi,
+}
+
+/// A table of `slow` in a job: ranks that compute more slowly than the others (stragglers).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlowRanks {
+    /// Their numbers, of which "0-63" stands for those from 0 to 63.
+    #[schemars(extend("ranges" = true))]
+    pub ranks: Vec<u32>,
+    /// How many times as long as the others they take to compute. What the MPI layer takes is not longer.
+    #[schemars(range(min = 0.0, max = 1e6))]
+    pub compute: f64,
 }
 
 fn one() -> u32 {

@@ -94,6 +94,11 @@ pub trait Bind {
         true
     }
 
+    /// Whether its ranks compute, and so may be slow.
+    fn computes(&self) -> bool {
+        self.has_mpi()
+    }
+
     /// Whether it is phases of flows, which the fluid model has.
     fn is_phases(&self) -> bool {
         false
@@ -177,12 +182,19 @@ pub struct Actions<'a> {
     pub now: Time,
     /// The rank, by its number in the partition.
     slot: u32,
+    /// How many times as long as others it takes to compute.
+    slowness: f64,
     agenda: &'a mut Agenda,
     /// Where its operations are counted.
     pub ledger: &'a mut Ledger,
 }
 
 impl Actions<'_> {
+    /// How long the rank computes what takes others a time, in picoseconds.
+    pub fn computes(&self, time: u64) -> u64 {
+        if self.slowness > 1.0 { libm::round(time as f64 * self.slowness) as u64 } else { time }
+    }
+
     /// Sends `bytes` with a tag to a rank of the same job at a time, which must not have passed. No bytes take one flit.
     pub fn send(&mut self, at: Time, to: u32, bytes: u64, tag: u32) {
         self.agenda.add(at, self.slot, host::What::Send { to, bytes, tag });

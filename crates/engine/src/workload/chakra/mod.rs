@@ -225,6 +225,10 @@ impl Bind for Chakra {
         false
     }
 
+    fn computes(&self) -> bool {
+        true
+    }
+
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let mut problems = self.superfluous(setting.ranks);
         if setting.mpi.barrier.is_some() {

@@ -367,7 +367,8 @@ mod tests {
         let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
         let (costs, mut agenda, mut ledger) =
             (Costs::new(&Mpi::default().or_codes(), &scale), Agenda::default(), Ledger::default());
-        let mut act = Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+        let mut act =
+            Actions { now: Time(0), slot: 0, slowness: 1.0, agenda: &mut agenda, ledger: &mut ledger };
         event(mail, &costs, &mut act);
         mail.done.drain(..).map(|(request, _)| request).collect()
     }
@@ -392,7 +393,8 @@ mod tests {
         let scale = Scale { flit_bits: 512, packet_flits: 32, host: Rate(10_000_000_000) };
         let (costs, mut agenda, mut ledger) =
             (Costs::new(&Mpi::default(), &scale), Agenda::default(), Ledger::default());
-        let mut act = Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+        let mut act =
+            Actions { now: Time(0), slot: 0, slowness: 1.0, agenda: &mut agenda, ledger: &mut ledger };
         mail.on_delivered(3, Wire { kind, sequence, tag: 5 }.pack(), &costs, &mut act);
         !agenda.0.is_empty()
     }
@@ -457,14 +459,16 @@ mod tests {
         let mut mail = Mailbox::default();
         let letter = Letter { to: 1, bytes: 8, tag: 5, instance: None };
         for request in 0..Request::from(SEQUENCES) + 2 {
-            let mut act = Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+            let mut act =
+                Actions { now: Time(0), slot: 0, slowness: 1.0, agenda: &mut agenda, ledger: &mut ledger };
             mail.send(Time(request.into()), letter, request, &costs, &mut act);
         }
         // The rank's clock is ahead for the first that is held, and behind for the second.
         let all = u64::from(SEQUENCES);
         for (sequence, now, sent) in [(0, all - 9, all), (1, all + 90, all + 90)] {
             let tag = Wire { kind: Kind::Eager, sequence, tag: 5 }.pack();
-            let mut act = Actions { now: Time(now), slot: 0, agenda: &mut agenda, ledger: &mut ledger };
+            let mut act =
+                Actions { now: Time(now), slot: 0, slowness: 1.0, agenda: &mut agenda, ledger: &mut ledger };
             mail.on_injected(1, tag, &costs, &mut act);
             assert_eq!(agenda.0.back().map(|entry| entry.0), Some(Time(sent)));
         }

@@ -135,7 +135,7 @@ impl Process {
         self.state = State::Blocked;
         match op {
             Op::Compute(time) => {
-                self.clock = self.clock.after(time);
+                self.clock = self.clock.after(act.computes(time));
                 self.state = State::Computing;
                 act.timer(self.clock, 0);
             }
@@ -387,7 +387,13 @@ mod tests {
         let mut rank =
             Process::new(Arc::new(Ops(ops.to_vec())), 0, 4, Costs::new(&Mpi::default().or_codes(), &scale));
         let (mut agenda, mut ledger) = (Agenda::default(), Ledger::default());
-        rank.on_start(&mut Actions { now: Time(0), slot: 0, agenda: &mut agenda, ledger: &mut ledger });
+        rank.on_start(&mut Actions {
+            now: Time(0),
+            slot: 0,
+            slowness: 1.0,
+            agenda: &mut agenda,
+            ledger: &mut ledger,
+        });
         rank.waits_for()
     }
 

@@ -67,6 +67,10 @@ impl Bind for Vef {
         false
     }
 
+    fn computes(&self) -> bool {
+        true
+    }
+
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
         let costs = Costs::new(setting.mpi, setting.scale);
         let trace = self.trace()?;

@@ -65,7 +65,7 @@ impl Worker {
         for &node in nodes {
             let Node { what, cpu, .. } = self.graph().nodes[node as usize];
             let occupied = match what {
-                What::Compute(time) | What::Delay(time) => time,
+                What::Compute(time) | What::Delay(time) => act.computes(time),
                 What::Send { .. } | What::Receive { .. } => self.costs.overhead,
             };
             self.under_way.insert(node, act.now);
@@ -100,7 +100,7 @@ impl Worker {
                     self.computing_since = act.now;
                 }
                 self.computing += 1;
-                act.timer(Time(act.now.0.saturating_add(time)), node << 1 | END);
+                act.timer(Time(act.now.0.saturating_add(act.computes(time))), node << 1 | END);
             }
         }
         self.released(node, true, act);
