@@ -32,13 +32,24 @@ def test_a_result_of_another_scenario_is_replaced_with_a_word(command, scenario_
     file = scenario_file(GOOD)
     assert command("run", file, "-o", "here")[2] == ""
     assert command("run", file, "-o", "here")[2] == ""
-    told = "here holds the result of another scenario, 'fake': this one takes its place\n"
-    assert command("run", file, "--set", "run.seed=2", "-o", "here")[2] == told
+    told = "here holds the result of another scenario, 'fake': this one takes its place"
+    assert command("run", file, "--set", "run.seed=2", "-o", "here")[2] == f"{told}\n"
     assert "run.seed = 2" in Path("here/scenario.toml").read_text()
     Path("here/summary.json").write_text("damaged")
     assert command("run", file, "-o", "here")[2] == ""
     command("run", scenario_file("stop"), "-o", "part")
     assert "another scenario" not in command("run", file, "-o", "part")[2], "it was not whole"
+
+
+@pytest.mark.engine
+def test_in_what_a_replaced_result_differs_is_told(command, scenario_file):
+    file = scenario_file(
+        "topology = { kind = 'single-switch', endpoints = 2 }\nrouting = 'minimal'\n"
+        "run = { duration = '1 us', drain = '0 us' }\n[[traffic]]\npattern = 'uniform'\nload = 0.1\n"
+    )
+    command("run", file, "-o", "here")
+    _, _, err = command("run", file, "--set", "run.warmup=1 us", "-o", "here")
+    assert "this one takes its place (the scenarios differ in run.warmup (20 us, 1 us))" in err
 
 
 def test_runs_at_once_without_o_keep_a_result_each(command, scenario_file, tmp_path, monkeypatch):

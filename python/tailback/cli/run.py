@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tailback import alone as alone_runs
 from tailback import console, result_tables
+from tailback.compared import differences
 from tailback.errors import InputError, Interrupted, TailbackError
 from tailback.result import SUMMARY, Result, prepare, unused
 from tailback.scenario import Scenario
@@ -51,7 +52,9 @@ class Place:
         if earlier.interrupted or earlier.scenario == scenario.complete():
             return ""
         title = f", {earlier.title!r}" if earlier.title else ""
-        return f"{self._folder} holds the result of another scenario{title}: this one takes its place"
+        told = differences({"earlier": earlier.scenario, "now": scenario.complete()})
+        how = f" ({told[0]})" if told else ""
+        return f"{self._folder} holds the result of another scenario{title}: this one takes its place{how}"
 
     def keep(self, result: Result) -> Path:
         """Keeps a result, in place of one that it has kept before; returns the folder.
