@@ -41,9 +41,7 @@ def all_compared(scenario: Scenario, result: Result, watch: Watch | None = None)
 
 def only(scenario: Scenario, name: str) -> Scenario:
     """The scenario with nothing but one job, which keeps its endpoints, of which none is slow."""
-    tables = tomllib.loads(scenario.complete())
-    sound: dict[str, Any] = {_SLOW: []} if "slow" in tables.get("endpoint", {}) else {}
-    return scenario.replace({ONLY: [name]} | sound)
+    return scenario.replace({ONLY: [name], _SLOW: []})
 
 
 def jobs(scenario: Scenario) -> list[str]:

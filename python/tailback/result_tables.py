@@ -163,7 +163,7 @@ def pause_tree_table(results: Mapping[str, Result]) -> Table | None:
         for tree in trees[:_TREES]:
             labels = (printable(label),) if len(results) > 1 else ()
             counts = (f"{count:,}" for count in (tree.endpoints, tree.switches, tree.depth))
-            of_all = share(tree.paused_ns / whole)
+            of_all = share(tree.paused_ns / whole) if whole else NOT_KNOWN
             table.add_row(tree.root, *labels, f"{tree.pauses:,}", of_all, *counts, duration(tree.first_ns))
         table.add_section()
     return table if table.row_count else None

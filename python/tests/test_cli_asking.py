@@ -61,6 +61,8 @@ def test_a_near_miss_of_a_list_is_told(command):
     assert "did you mean traffic_patterns?" in command("list", "patterns")[2]
     assert "did you mean job.mpi or job?" in command("list", "job.mpl")[2]
     assert command("list", "mpi")[1] == command("list", "job.mpi")[1]
+    found = json.loads(command("list", "lhrp", "--json")[1])
+    assert [member["name"] for member in found["congestion_controls"]] == ["lhrp"]
 
 
 @pytest.mark.engine
@@ -71,13 +73,13 @@ def test_a_near_miss_of_a_list_is_told(command):
         ("switch", "switches"),
         ("routing", "routings"),
         ("pattern", "traffic_patterns"),
+        ("process", "arrival_processes"),
+        ("flow_control", "flow_controls"),
     ],
 )
 def test_kinds_are_listed_by_the_key_that_takes_them(key, seam, command):
     status, out, _ = command("list", key)
     assert (status, out) == (0, command("list", seam)[1])
-    found = json.loads(command("list", "lhrp", "--json")[1])
-    assert [member["name"] for member in found["congestion_controls"]] == ["lhrp"]
 
 
 @pytest.mark.engine

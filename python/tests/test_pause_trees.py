@@ -41,13 +41,14 @@ def test_what_a_paused_switch_pauses_comes_from_where_its_own_pause_does():
     ],
 )
 def test_a_cause_is_a_pause_of_the_same_class_that_lasts(row, root, depth):
+    sender, _, start, *_ = row
+    behind = ("endpoint 5", sender, start + 0.5, 55.0, *row[4:])
     other = ("switch 3", "switch 9", 25.0, 90.0)
-    trees = {tree.root: tree for tree in pause_trees(table([row, *reversed(CHAIN), other]), 100.0)}
-    assert sum(tree.pauses for tree in trees.values()) == 6
-    found = [tree for tree in trees.values() if tree.root == root]
-    assert found[0].depth >= depth
-    without = {tree.root: tree for tree in pause_trees(table([*CHAIN, other]), 100.0)}
-    assert found[0].pauses == (without[root].pauses if root in without else 0) + 1
+    rows = [row, behind, other, CHAIN[0], CHAIN[1], CHAIN[3]]
+    trees = {tree.root: tree for tree in pause_trees(table(rows), 100.0)}
+    assert sum(tree.pauses for tree in trees.values()) == len(rows)
+    # What hangs on the pause of the row is one further than that.
+    assert trees[root].depth == depth + 1
 
 
 def test_the_longest_trees_are_shown_and_a_run_without_pauses_has_none():

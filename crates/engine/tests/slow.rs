@@ -198,6 +198,9 @@ fn what_channels_can_carry_counts_endpoints_that_are_always_slow() {
         tailback_engine::run::load(&scenario).unwrap()["bounds"][0]["throughput_bound"].as_f64().unwrap()
     };
     assert!((bound("[{ endpoints = [3], drain_rate = '50 Gb/s' }]") - 0.5).abs() < 1e-9);
+    let beside = "[{ endpoints = [3], drain_rate = '1 b/s' }, { endpoints = [3], drain_rate = '50 Gb/s', start = '1 us', stop = '2 us' }]";
+    assert!((bound(beside) * 1e11 - 1.0).abs() < 1e-6, "the slowest counts");
+    assert!((bound("[{ endpoints = [3], drain_rate = '50 Gb/s', stop = '1 s' }]") - 0.5).abs() < 1e-9);
     // A stall is a matter of its time.
     assert!((bound("[{ endpoints = [3], drain_rate = '50 Gb/s', start = '1 us' }]") - 1.0).abs() < 1e-9);
 }
@@ -256,11 +259,30 @@ fn mistakes_in_slow_ranks_are_told() {
     let flows = "workload = \"flow-list\"\ntext = \"1\\n0 1 3 1000 0\\n\"";
     for (keys, slow, path, message) in [
         (barrier, "[{ ranks = [4], compute = 2.0 }]", "job.j.slow.0.ranks", "there is no rank 4"),
-        (barrier, "[{ ranks = [1], compute = 0.5 }]", "job.j.slow.0.compute", "0.5 is less than"),
+        (
+            barrier,
+            "[{ ranks = [1], compute = 0.5 }]",
+            "job.j.slow.0.compute",
+            "expected a number from 1 to 1000000",
+        ),
         (barrier, "[{ ranks = [1] }]", "job.j.slow.0.compute", "missing"),
         (flows, "[{ ranks = [1], compute = 2.0 }]", "job.j.slow", "do not compute"),
     ] {
         let problems = job(keys, slow).err().unwrap_or_default();
         assert!(problems.iter().any(|one| one.path == path && one.message.contains(message)), "{problems:?}");
     }
+}
+
+/// Requests that were sent are no message of data, but they are something.
+#[test]
+fn a_job_of_which_only_requests_were_sent_has_begun() {
+    let output = job("workload = \"incast\"\nranks = 4\nmessage = \"100 kB\"", "[]").unwrap();
+    let text = output.summary["warnings"].to_string();
+    assert!(!text.contains("outside the measured window"), "{text}");
+    let stuck = "topology = { kind = \"single-switch\", endpoints = 4 }\nrouting = \"minimal\"\nendpoint = { slow = [{ endpoints = \"all\" }] }\n\
+                 [[job]]\nname = \"j\"\nworkload = \"incast\"\nranks = 4\nmessage = \"100 kB\"\n[run]\nduration = \"1 ms\"\n";
+    let output = run(stuck);
+    assert_eq!(number(&output, "j", "messages"), 0.0);
+    let text = output.summary["warnings"].to_string();
+    assert!(text.contains("4 of 4 ranks") && !text.contains("outside the measured window"), "{text}");
 }

@@ -91,7 +91,7 @@ def named(found: Kinds, name: str) -> dict[str, list[Any]]:
     alike = {
         of: own for of, members in found.items() if (own := [kind for kind in members if _is(kind, name)])
     }
-    alike = alike or _having(found, name) or {of: list(found[of]) for of in found if _is_key_of(seam, of)}
+    alike = alike or {of: list(found[of]) for of in found if _is_key_of(seam, of)} or _having(found, name)
     if not alike:
         raise mistake(f"there is nothing called {name!r} to list", _like(found, name))
     return alike

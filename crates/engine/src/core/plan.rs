@@ -347,10 +347,13 @@ impl Plan {
         self.flows[usize::from(class)].each.into()
     }
 
-    /// Ticks in which an endpoint takes a packet: slowly if it is always slow; if it is so for a time, that is not what it usually does.
-    pub fn drains(&self, endpoint: u32, flits: u16) -> u32 {
-        let always = self.slow.get(&endpoint).filter(|intake| intake.pieces().len() == 1);
-        always.map_or(self.drain_time[usize::from(flits)], |intake| intake.end(0, flits.into()) as u32)
+    /// Ticks in which an endpoint takes a largest packet: slowly if it is slow at one rate throughout; if it is so for a time, that is not
+    /// what it usually does.
+    pub fn drains(&self, endpoint: u32) -> f64 {
+        let always = self.slow.get(&endpoint).filter(|intake| intake.always(self.end).is_some());
+        always.map_or(f64::from(self.drain_time[usize::from(self.packet_flits)]), |intake| {
+            intake.end(0, self.packet_flits.into()) as f64
+        })
     }
 
     /// The link class of the buffer ahead of a kind of channel, by its row in the probe's shares; none ahead of endpoints.

@@ -5,6 +5,7 @@ use crate::rng::Stream;
 use crate::scenario::Endpoints;
 use crate::units::{Rate, SECOND};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What an endpoint takes in the course of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +14,7 @@ pub struct Intake {
     /// Picoseconds of a tick.
     tick: u64,
     /// From when, and how many bits a second; the first from the start on. Only the last lasts for ever, and it is not 0.
-    pieces: Box<[(Tick, u64)]>,
+    pieces: Arc<[(Tick, u64)]>,
 }
 
 impl Intake {
@@ -26,19 +27,29 @@ impl Intake {
     /// then, rounded up to a tick once.
     pub fn end(&self, start: Tick, flits: u32) -> Tick {
         let mut at = self.pieces.partition_point(|&(from, _)| from <= start) - 1;
-        let (mut now, mut left) = (start, u128::from(flits) * u128::from(self.flit_bits) * SECOND as u128);
+        let (mut now, mut left) = (start, u128::from(flits) * u128::from(self.flit_bits) * SECOND);
         loop {
             let by_tick = u128::from(self.pieces[at].1) * u128::from(self.tick);
             at += 1;
-            let Some(&(until, _)) = self.pieces.get(at) else { return now + left.div_ceil(by_tick) as Tick };
-            let taken = by_tick * u128::from(until - now);
-            if taken >= left {
-                return now + left.div_ceil(by_tick) as Tick;
+            let piece =
+                self.pieces.get(at).map_or(u128::MAX, |&(until, _)| by_tick * u128::from(until - now));
+            if piece >= left {
+                // What nobody lives to see comes late enough.
+                return now + left.div_ceil(by_tick).min(LATE) as Tick;
             }
-            (now, left) = (until, left - taken);
+            (now, left) = (self.pieces[at].0, left - piece);
         }
     }
+
+    /// The rate at which it takes data all the time until `end`, if that is one, and not 0.
+    pub fn always(&self, end: Tick) -> Option<u64> {
+        let seen = self.pieces.partition_point(|&(from, _)| from <= end);
+        (seen == 1).then_some(self.pieces[0].1).filter(|&rate| rate > 0)
+    }
 }
+
+/// Ticks that no run lasts.
+const LATE: u128 = 1 << 62;
 
 /// A time in which an endpoint takes no more than a rate.
 type Spell = (Tick, Option<Tick>, u64);
@@ -64,12 +75,17 @@ pub(super) fn intakes(ground: &Ground, usual: Rate, end: Tick) -> BTreeMap<u32, 
         members.into_iter().for_each(|endpoint| spells.entry(endpoint).or_default().push(spell));
     }
     let (flit_bits, tick) = (ground.scale.flit_bits, ground.tick);
-    let intake = |spells: Vec<Spell>| Intake { flit_bits, tick, pieces: pieces(&spells, usual) };
+    // Many endpoints have the same.
+    let mut known = BTreeMap::<Vec<Spell>, Arc<[(Tick, u64)]>>::new();
+    let mut intake = |spells: Vec<Spell>| {
+        let pieces = known.entry(spells).or_insert_with_key(|spells| pieces(spells, usual)).clone();
+        Intake { flit_bits, tick, pieces }
+    };
     spells.into_iter().map(|(endpoint, spells)| (endpoint, intake(spells))).collect()
 }
 
 /// The slowest of all spells counts at any time.
-fn pieces(spells: &[Spell], usual: Rate) -> Box<[(Tick, u64)]> {
+fn pieces(spells: &[Spell], usual: Rate) -> Arc<[(Tick, u64)]> {
     let mut bounds =
         Vec::from_iter(spells.iter().flat_map(|&(from, until, _)| [Some(from), until]).flatten());
     bounds.push(0);
@@ -79,5 +95,7 @@ fn pieces(spells: &[Spell], usual: Rate) -> Box<[(Tick, u64)]> {
         let lasts = |&&(from, until, _): &&Spell| from <= at && until.is_none_or(|until| at < until);
         spells.iter().filter(lasts).map(|spell| spell.2).fold(usual.0, u64::min)
     };
-    bounds.into_iter().map(|at| (at, slowest(at))).collect()
+    let mut pieces = Vec::from_iter(bounds.into_iter().map(|at| (at, slowest(at))));
+    pieces.dedup_by_key(|piece| piece.1);
+    pieces.into()
 }

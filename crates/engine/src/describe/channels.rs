@@ -12,7 +12,7 @@ pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
     let graph = &plan.graph;
     let (switches, most) = (graph.switches.len(), usize::from(plan.packet_flits));
     let bits = most as f64 * plan.scale.flit_bits as f64 * 1000.0;
-    let rate = |ticks: u32| bits / (f64::from(ticks) * plan.tick as f64);
+    let rate = |ticks: f64| bits / (ticks * plan.tick as f64);
     let mut channels = Vec::new();
     for (switch, ports) in graph.switches.iter().enumerate() {
         for port in ports {
@@ -23,19 +23,14 @@ pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
                     channels.push(json!([
                         switch,
                         to,
-                        rate(plan.links[usize::from(class)].time[most]),
+                        rate(plan.links[usize::from(class)].time[most].into()),
                         class
                     ]));
                 }
                 Peer::Endpoint(endpoint) => {
                     let node = switches + endpoint as usize;
-                    channels.push(json!([
-                        switch,
-                        node,
-                        rate(plan.drains(endpoint, plan.packet_flits)),
-                        class
-                    ]));
-                    channels.push(json!([node, switch, rate(plan.links[0].time[most]), class]));
+                    channels.push(json!([switch, node, rate(plan.drains(endpoint)), class]));
+                    channels.push(json!([node, switch, rate(plan.links[0].time[most].into()), class]));
                 }
             }
         }

@@ -145,10 +145,10 @@ impl Loads {
         for (switch, ports) in plan.graph.switches.iter().enumerate() {
             for (port, of) in ports.iter().enumerate() {
                 let time = match of.peer {
-                    Peer::Endpoint(endpoint) => plan.drains(endpoint, plan.packet_flits),
-                    _ => plan.links[usize::from(of.class)].time[flits],
+                    Peer::Endpoint(endpoint) => plan.drains(endpoint),
+                    _ => plan.links[usize::from(of.class)].time[flits].into(),
                 };
-                self.channels[self.first[switch] + port] *= f64::from(time) / host;
+                self.channels[self.first[switch] + port] *= time / host;
             }
         }
     }

@@ -100,22 +100,24 @@ fn ranks(plan: &Plan) -> Map<String, Value> {
     plan.traffic.iter().filter_map(of).collect()
 }
 
+/// Endpoints by their numbers, unless they are all.
+fn members(plan: &Plan, endpoints: &[u32]) -> Value {
+    if endpoints.len() == plan.graph.endpoints.len() { json!("all") } else { json!(endpoints) }
+}
+
 /// The classes of traffic, and who sends and receives in each, as it was drawn or given.
 fn traffic(plan: &Plan) -> Vec<Value> {
-    let all = plan.graph.endpoints.len();
-    let told = |members: &[u32]| if members.len() == all { json!("all") } else { json!(members) };
     let rows = |traffic: &crate::traffic::generator::Plan| {
         let class = traffic.class();
         [("sources", class.destinations.sources()), ("destinations", class.destinations.destinations())].map(
-            |(role, members)| {
-                json!({ "name": class.name, "role": role, "count": members.len(), "endpoints": told(members) })
+            |(role, ends)| {
+                json!({ "name": class.name, "role": role, "count": ends.len(), "endpoints": members(plan, ends) })
             },
         )
     };
     plan.traffic.iter().flat_map(rows).collect()
 }
 
-/// The jobs, and where they run.
 /// What slow endpoints take, from when on: a row for each change, of all endpoints that have the same changes.
 fn slow(plan: &Plan) -> Vec<Value> {
     let mut alike = BTreeMap::<&[(Tick, u64)], Vec<u32>>::new();
@@ -123,15 +125,17 @@ fn slow(plan: &Plan) -> Vec<Value> {
         alike.entry(intake.pieces()).or_default().push(endpoint);
     }
     let rows = alike.into_iter().flat_map(|(pieces, endpoints)| {
+        let told = members(plan, &endpoints);
         let row = move |&(from, rate): &(Tick, u64)| {
             let (count, from) = (endpoints.len(), ns(plan, from as f64));
-            json!({ "from_ns": from, "gbit_per_s": rate as f64 / 1e9, "count": count, "endpoints": endpoints })
+            json!({ "from_ns": from, "gbit_per_s": rate as f64 / 1e9, "count": count, "endpoints": told })
         };
         pieces.iter().filter(|(from, _)| *from != plan.end + 1).map(row)
     });
     rows.collect()
 }
 
+/// The jobs, and where they run.
 fn jobs(plan: &Plan) -> Vec<Value> {
     let row = |job: &BoundJob| {
         let switches = job.endpoints.iter().map(|&endpoint| plan.graph.endpoints[endpoint as usize].0);

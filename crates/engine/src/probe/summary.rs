@@ -341,7 +341,7 @@ impl Measured<'_> {
         }
         let jobs = classes[self.plan.traffic.len()..].iter().zip(&self.jobs);
         let sent = |job: &Outcome| job.ledger.posted > job.ledger.local;
-        for (class, _) in jobs.filter(|(class, job)| class.probe.messages == 0 && sent(job)) {
+        for (class, _) in jobs.filter(|(class, job)| class.probe.offered == 0 && sent(job)) {
             warnings.push(format!(
                 "job \"{}\": it created its messages outside the measured window of {} to {} us",
                 class.name,

@@ -64,7 +64,7 @@ pub struct SlowRanks {
     #[schemars(extend("ranges" = true))]
     pub ranks: Vec<u32>,
     /// How many times as long as the others they take to compute. What the MPI layer takes is not longer.
-    #[schemars(range(min = 0.0, max = 1e6))]
+    #[schemars(range(min = 1.0, max = 1e6))]
     pub compute: f64,
 }
 
