@@ -380,17 +380,26 @@ _TICKS_MAX = 7
 """Swept values on a logarithmic axis that each have a tick."""
 
 
-def _labels(values: Sequence[Any]) -> list[str]:
-    """The names of places in a row, in several lines where they would run into one another."""
-    width = max(_LETTERS // len(values), 6)
-    return [style.plain("\n".join(wrap(name, width) or [name])) for name in told_apart(values)]
+_ASLANT = 24
+"""Letters of a line of a name that stands aslant."""
+
+
+def _name_places(axes: Axes, at: Mapping[Any, float]) -> None:
+    """Names places in a row: in lines where names would run into one another, aslant if they still do."""
+    names, room = told_apart(list(at)), _LETTERS // len(at)
+    lines = [wrap(name, max(room, 6)) or [name] for name in names]
+    slant: dict[str, Any] = {}
+    if max(len(line) for own in lines for line in own) > room:
+        lines = [wrap(name, _ASLANT) or [name] for name in names]
+        slant = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(list(at.values()), [style.plain("\n".join(own)) for own in lines], **slant)
 
 
 def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
     """Every swept value is on the axis, whether or not something is known of it."""
     low, high = min(places.at.values()), max(places.at.values())
     if places.are_words:
-        axes.set_xticks(list(places.at.values()), _labels(list(places.at)))
+        _name_places(axes, places.at)
         axes.set_xlim(low - 0.5, high + 0.5)
     elif places.are_logarithmic:
         style.logarithmic(axes, "x")

@@ -48,6 +48,15 @@ def test_a_line_per_combination_and_the_mean_over_seeds():
     assert figure.legends[0].get_title().get_text() == "routing.kind"
 
 
+@pytest.mark.parametrize(("count", "angle"), [(4, 0), (12, 40)])
+def test_names_in_a_row_stand_aslant_where_they_would_run_into_one_another(count, angle):
+    names = [f"scheme{at:02}" for at in range(count)]
+    swept = table(**{"routing.kind": names, "class": ["a"] * count}, accepted=[0.1] * count)
+    labels = curves.measured_over(swept, "accepted").axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == names
+    assert {label.get_rotation() for label in labels} == {angle}
+
+
 def test_tables_are_told_by_their_kind():
     schemes = ['{"kind": "none"}', '{"kind": "lhrp", "threshold": "100 flits"}']
     swept = table(
