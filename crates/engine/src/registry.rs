@@ -168,7 +168,11 @@ fn tables(root: &Table) -> Vec<Value> {
 fn add_table(name: &str, doc: &str, fields: &[Field], found: &mut Vec<Value>) {
     found.push(json!({ "name": name, "doc": doc, "parameters": parameters(fields) }));
     for field in fields {
-        if let Shape::Table(table) = &field.shape {
+        let item = match &field.shape {
+            Shape::List { item, .. } => item,
+            shape => shape,
+        };
+        if let Shape::Table(table) = item {
             add_table(&format!("{name}.{}", field.name), &field.doc, &table.fields, found);
         }
     }
@@ -309,6 +313,20 @@ mod tests {
         let kinds = kinds();
         let tables = kinds["tables"].as_array().unwrap();
         let names: Vec<&str> = tables.iter().map(|table| table["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["link", "packet", "endpoint", "traffic", "job", "job.mpi", "run", "record"]);
+        assert_eq!(
+            names,
+            [
+                "link",
+                "packet",
+                "endpoint",
+                "endpoint.slow",
+                "traffic",
+                "job",
+                "job.slow",
+                "job.mpi",
+                "run",
+                "record"
+            ]
+        );
     }
 }

@@ -110,9 +110,9 @@ pub struct Endpoint {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Slow {
-    /// "all", a list of numbers, or `{ sample = n }` for n random ones.
+    /// "all", a list of numbers, or `{ sample = n }` for n random ones; not "rest".
     pub endpoints: Endpoints,
-    /// Rate at which they take data; without it they take none.
+    /// Rate at which they take data; without it they take none, until `stop` or for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_rate: Option<Rate>,
     /// From when on.
