@@ -59,7 +59,7 @@ def test_values_that_have_names_are_listed_with_what_they_mean(command, name, to
 @pytest.mark.engine
 def test_a_near_miss_of_a_list_is_told(command):
     assert "did you mean traffic_patterns?" in command("list", "patterns")[2]
-    assert "did you mean job.mpi or job?" in command("list", "job.mpl")[2]
+    assert "did you mean job.mpi or job.slow or job?" in command("list", "job.mpl")[2]
     assert command("list", "mpi")[1] == command("list", "job.mpi")[1]
     found = json.loads(command("list", "lhrp", "--json")[1])
     assert [member["name"] for member in found["congestion_controls"]] == ["lhrp"]
