@@ -350,8 +350,8 @@ impl Plan {
     /// Ticks in which an endpoint takes a largest packet: slowly if it is slow at one rate throughout; if it is so for a time, that is not
     /// what it usually does.
     pub fn drains(&self, endpoint: u32) -> f64 {
-        let always = self.slow.get(&endpoint).filter(|intake| intake.always(self.end).is_some());
-        always.map_or(f64::from(self.drain_time[usize::from(self.packet_flits)]), |intake| {
+        let steady = self.slow.get(&endpoint).filter(|intake| intake.is_steady(self.end));
+        steady.map_or(f64::from(self.drain_time[usize::from(self.packet_flits)]), |intake| {
             intake.end(0, self.packet_flits.into()) as f64
         })
     }

@@ -34,21 +34,19 @@ impl Intake {
             let piece =
                 self.pieces.get(at).map_or(u128::MAX, |&(until, _)| by_tick * u128::from(until - now));
             if piece >= left {
-                // What nobody lives to see comes late enough.
                 return now + left.div_ceil(by_tick).min(LATE) as Tick;
             }
             (now, left) = (self.pieces[at].0, left - piece);
         }
     }
 
-    /// The rate at which it takes data all the time until `end`, if that is one, and not 0.
-    pub fn always(&self, end: Tick) -> Option<u64> {
-        let seen = self.pieces.partition_point(|&(from, _)| from <= end);
-        (seen == 1).then_some(self.pieces[0].1).filter(|&rate| rate > 0)
+    /// Whether it takes data at one rate until `end`, which is not 0.
+    pub fn is_steady(&self, end: Tick) -> bool {
+        self.pieces.partition_point(|&(from, _)| from <= end) == 1 && self.pieces[0].1 > 0
     }
 }
 
-/// Ticks that no run lasts.
+/// Ticks that no run lasts: what takes longer need not be told apart.
 const LATE: u128 = 1 << 62;
 
 /// A time in which an endpoint takes no more than a rate.

@@ -36,7 +36,7 @@ pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
                 "endpoint.slow.{at}.drain_rate is {rate}, no less than the {usual} of all endpoints"
             ));
         }
-        let from = slow.start.time(&plan.scale).0 / plan.tick;
+        let from = plan.ticks(slow.start);
         if from >= plan.end {
             told.push(format!(
                 "endpoint.slow.{at} would start at {} us, after the end of the run, at {} us",

@@ -118,7 +118,7 @@ fn traffic(plan: &Plan) -> Vec<Value> {
     plan.traffic.iter().flat_map(rows).collect()
 }
 
-/// What slow endpoints take, from when on: a row for each change, of all endpoints that have the same changes.
+/// What slow endpoints take, from when on: a row for each change, of all endpoints that have the same changes, as long as the run may last.
 fn slow(plan: &Plan) -> Vec<Value> {
     let mut alike = BTreeMap::<&[(Tick, u64)], Vec<u32>>::new();
     for (&endpoint, intake) in &plan.slow {
@@ -130,7 +130,7 @@ fn slow(plan: &Plan) -> Vec<Value> {
             let (count, from) = (endpoints.len(), ns(plan, from as f64));
             json!({ "from_ns": from, "gbit_per_s": rate as f64 / 1e9, "count": count, "endpoints": told })
         };
-        pieces.iter().filter(|(from, _)| *from != plan.end + 1).map(row)
+        pieces.iter().filter(|(from, _)| *from <= plan.end).map(row)
     });
     rows.collect()
 }

@@ -98,7 +98,7 @@ pub fn scenario() -> &'static Shape {
     SHAPE.get_or_init(|| of(schema()))
 }
 
-/// The sections of a scenario file with a key, such as "[link]", if it is unknown in one that no kind of which has it.
+/// The sections of a scenario file that have a key, such as "[link]"; none if that in which it is unknown has it too, of another kind.
 pub fn sections_with(key: &str, unknown_in: &str) -> Vec<String> {
     let Shape::Table(sections) = scenario() else { return Vec::new() };
     let has = |section: &&Field| match &section.shape {
