@@ -15,7 +15,7 @@ ONLY = "run.only"
 """The key of the jobs that a run has, if not all."""
 
 
-_SLOW = "endpoint.slow"
+_SLOW = ("endpoint.slow", "link.slow")
 
 
 def compared(scenario: Scenario, result: Result, name: str, watch: Watch | None = None) -> Result:
@@ -40,8 +40,8 @@ def all_compared(scenario: Scenario, result: Result, watch: Watch | None = None)
 
 
 def only(scenario: Scenario, name: str) -> Scenario:
-    """The scenario with nothing but one job, which keeps its endpoints, of which none is slow."""
-    return scenario.replace({ONLY: [name], _SLOW: []})
+    """The scenario with nothing but one job, which keeps its endpoints; no endpoint and no link is slow."""
+    return scenario.replace({ONLY: [name], **dict.fromkeys(_SLOW, [])})
 
 
 def jobs(scenario: Scenario) -> list[str]:

@@ -17,8 +17,8 @@ from fractions import Fraction
 from functools import partial
 from math import ceil, inf
 
-from reference_case import Case, Row
-from reference_channel import Channel, Guard, Intake, Memory, Packet
+from reference_case import Case, Row, Slow, SlowLink
+from reference_channel import Channel, Guard, Memory, Packet, Speeds
 from reference_crossbar import Crossbar
 from reference_dragonfly_others import OTHERS
 from reference_dragonfly_ways import KINDS
@@ -103,23 +103,26 @@ class Simulation:
                 memory.counts = guard is None
             turns = [0] * len(self.case.classes)
             channel = Channel(origin, to, port, flit, latency, memory, pace, turns, guard)
-            if isinstance(to, Endpoint):
-                channel.intake = self._intake(self.endpoints.index(to), pace)
+            channel.slow = self._speeds(origin, to, pace)
             origin.out.append(channel)
             to.into.append(channel)
 
-    def _intake(self, endpoint: int, pace: Fraction) -> Intake | None:
+    def _speeds(self, origin: Node, to: Node, pace: Fraction) -> Speeds | None:
         flit, rounded = self.case.flit_bits * 1000, self.case.rounded
+        ends = [self.endpoints.index(node) for node in (origin, to) if isinstance(node, Endpoint)]
+        ends = ends or sorted(self.switches.index(node) for node in (origin, to) if isinstance(node, Switch))
+        found: list[Slow | SlowLink] = [slow for slow in self.case.slow_links if tuple(ends) == slow.ends]
+        if isinstance(to, Endpoint):
+            found += [slow for slow in self.case.slow if ends[0] in slow.endpoints]
         spells = tuple(
             (
                 rounded(slow.start),
                 inf if slow.stop is None else rounded(slow.stop),
                 Fraction(0) if slow.rate is None else slow.rate / flit,
             )
-            for slow in self.case.slow
-            if endpoint in slow.endpoints
+            for slow in found
         )
-        return Intake(self.case.tick, 1 / pace, spells) if spells else None
+        return Speeds(self.case.tick, 1 / pace, spells) if spells else None
 
     def _guard(self, busy: int, headroom: int, levels: int) -> Guard:
         """Of a buffer with room for the headroom and what keeps its channel busy, or as the case says."""

@@ -52,6 +52,16 @@ class Slow:
 
 
 @dataclass(frozen=True)
+class SlowLink:
+    """A link that carries so much in Gb/s, or nothing, for a time: an endpoint's, or all between two switches."""
+
+    ends: tuple[int, ...]
+    rate: Fraction | None
+    start: int
+    stop: int | None
+
+
+@dataclass(frozen=True)
 class Pauses:
     """Priority flow control: flits above which a sender is paused, at which it is freed, and a delay."""
 
@@ -94,6 +104,7 @@ class Case:
     fifo: bool = False
     drain: Fraction | None = None
     slow: tuple[Slow, ...] = ()
+    slow_links: tuple[SlowLink, ...] = ()
     queue_pairs: int = 1
     protocol: Protocol | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring
@@ -209,7 +220,9 @@ class Case:
         """The largest time of which all others are multiples."""
         usual = min(self.host_rate, self.drain or self.host_rate)
         rates = [self.host_rate, *(link.rate for link in self.links), usual]
+        fastest = max(rates)
         rates += [slow.rate for slow in self.slow if slow.rate is not None and slow.rate < usual]
+        rates += [slow.rate for slow in self.slow_links if slow.rate is not None and slow.rate < fastest]
         faster = (self.has_crossbar and self.speedup) or 1
         flits = [self.flit_bits * 1000 / rate / faster for rate in rates]
         if any(flit.denominator > 1 for flit in flits):

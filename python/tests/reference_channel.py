@@ -87,15 +87,15 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Intake:
-    """What an endpoint takes: flits in a time, but no more than so many from a start to a stop."""
+class Speeds:
+    """What a channel carries: flits in a time, but no more than so many from a start to a stop."""
 
     tick: int
     usual: Fraction
     spells: tuple[tuple[int, float, Fraction], ...]
 
     def end(self, now: int, flits: int) -> int:
-        """When it has taken so many, rounded up to a tick."""
+        """When it has carried so many, rounded up to a tick."""
         turns = sorted({turn for start, stop, _ in self.spells for turn in (start, stop)} - {inf})
         at, left = Fraction(now), Fraction(flits)
         for turn in (turn for turn in turns if turn > now):
@@ -124,15 +124,20 @@ class Channel:
     pace: Fraction  # time of a flit behind the head: longer than `flit` if the endpoint drains more slowly
     turns: list[int]  # next virtual channel, by class
     guard: Guard | None = None
-    intake: Intake | None = None  # of an endpoint that is slow at times
+    slow: Speeds | None = None  # if it, or its endpoint, is slow at times
     free_at: int = 0
     cut_until: int = 0  # end of its last control packet, between whose flits no other goes
 
     def end(self, now: int, flits: int) -> int:
         """When a packet that starts now has been sent, if it has come by then."""
-        if self.intake is not None:
-            return self.intake.end(now, flits)
+        if self.slow is not None:
+            return self.slow.end(now, flits)
         return now + ceil(flits * self.pace)
+
+    def head(self, now: int) -> int:
+        """When the head of a packet that starts now is at the other end."""
+        lag = 0 if self.slow is None else self.slow.end(now, 1) - now - ceil(self.pace)
+        return now + self.latency + ceil(self.flit) + lag
 
     @property
     def reach(self) -> int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from reference import Simulation
-from reference_case import Case, Link, Message, Pauses, Slow
+from reference_case import Case, Link, Message, Pauses, Slow, SlowLink
 from reference_kns import Kns
 from reference_queueing import lanes
 
@@ -233,26 +233,45 @@ def with_pauses(case: Case, draw: random.Random) -> Case:
 
 
 def slow_case(kind: str, seed: int) -> Case:
-    """A case some of whose endpoints are slow at times."""
+    """A case some of whose endpoints are slow at times, and some of whose links."""
     draw = random.Random(f"slow {kind} {seed}")
     makers = [random_case, crowded_case, queued_case, lattice_case, kns_case, graded_case, paused_case]
-    return with_slow(draw.choice(makers)(kind, seed), draw)
+    case = with_slow(draw.choice(makers)(kind, seed), draw)
+    return with_slow_links(replace(case, slow=draw.choice([(), case.slow])), draw)
 
 
 def with_slow(case: Case, draw: random.Random) -> Case:
     """Makes some endpoints of a case slow for some time, often those that get much."""
-    receivers = [message.destination for message in case.messages]
-    last, slow = max(message.start for message in case.messages) + 5_000_000, []
+    receivers, slow = [message.destination for message in case.messages], []
     for _ in range(draw.randint(1, 4)):
-        start = draw.choice([0, draw.randint(0, last)])
-        length = draw.choice([1000, 12_345, 100_000, 2_000_000, draw.randint(1, 20_000_000)])
-        rate = draw.choice([None, None, Fraction(5), Fraction(20), Fraction(33), Fraction(200)])
+        rate, start, stop = _spell(case, draw)
         members = {draw.choice(receivers), draw.randrange(len(case.hosts))}
-        one = Slow(tuple(sorted(members)), rate, start, draw.choice([None, start + length]))
-        # Protocols have been drawn by the tick.
+        one = Slow(tuple(sorted(members)), rate, start, draw.choice([None, stop]))
         keeps_tick = case.protocol is None or replace(case, slow=(one,)).tick == case.tick
-        slow.append(one if rate and keeps_tick else replace(one, rate=None, stop=start + length))
+        slow.append(one if rate and keeps_tick else replace(one, rate=None, stop=stop))
     return replace(case, slow=tuple(slow), interleave=False)
+
+
+def with_slow_links(case: Case, draw: random.Random) -> Case:
+    """Makes some links of a case slow for some time."""
+    slow, pairs = [], sorted({(min(link.a, link.b), max(link.a, link.b)) for link in case.links})
+    for _ in range(draw.randint(1, 4)):
+        rate, start, stop = _spell(case, draw)
+        host = (draw.randrange(len(case.hosts)),)
+        ends = draw.choice([host, draw.choice(pairs)]) if pairs else host
+        one = SlowLink(ends, rate, start, draw.choice([None, stop]))
+        keeps_tick = case.protocol is None or replace(case, slow_links=(one,)).tick == case.tick
+        slow.append(one if rate and keeps_tick else replace(one, rate=None, stop=stop))
+    return replace(case, slow_links=tuple(slow), interleave=False)
+
+
+def _spell(case: Case, draw: random.Random) -> tuple[Fraction | None, int, int]:
+    """A rate, and a start and a stop for it: protocols have been drawn by the tick, which not all rates keep."""
+    last = max(message.start for message in case.messages) + 5_000_000
+    start = draw.choice([0, draw.randint(0, last)])
+    length = draw.choice([1000, 12_345, 100_000, 2_000_000, draw.randint(1, 20_000_000)])
+    rate = draw.choice([None, None, Fraction(5), Fraction(20), Fraction(33), Fraction(200)])
+    return rate, start, start + length
 
 
 def interleaved_case(kind: str, seed: int) -> Case:

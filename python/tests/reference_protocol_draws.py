@@ -23,6 +23,7 @@ from reference_draws import (
     with_pauses,
     with_queues,
     with_slow,
+    with_slow_links,
 )
 from reference_ecn import Ecn
 from reference_lhrp import Lhrp
@@ -148,10 +149,11 @@ def paused_case(name: str, seed: int) -> Case:
 
 
 def slow_case(name: str, seed: int) -> Case:
-    """A case some of whose endpoints are slow at times."""
+    """A case some of whose endpoints are slow at times, and some of whose links."""
     draw = random.Random(f"slow {name} {seed}")
     makers = [protocol_case, network_case, lines_case, paired_case, paused_case]
-    return with_slow(draw.choice(makers)(name, seed), draw)
+    case = with_slow(draw.choice(makers)(name, seed), draw)
+    return with_slow_links(replace(case, slow=draw.choice([(), case.slow])), draw)
 
 
 def copying_case(variant: str, seed: int) -> Case:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from reference import Simulation
-from reference_case import Case, Row, Slow
+from reference_case import Case, Row, Slow, SlowLink
 from reference_draws import (
     crowded_case,
     graded_case,
@@ -73,6 +73,8 @@ def toml(case: Case) -> str:
         "run": {"warmup": "0 ps", "duration": "1 ms", "drain": "0 ps"},
         "record": {"packets": True},
     }
+    if case.slow_links:
+        tables["link"]["slow"] = [_slow_link(slow) for slow in case.slow_links]
     if case.pauses is not None:
         thresholds = {"xoff": case.pauses.xoff, "xon": case.pauses.xon}
         given = {key: f"{flits} flits" for key, flits in thresholds.items() if flits is not None}
@@ -155,9 +157,19 @@ def _endpoint(case: Case) -> dict[str, object]:
 
 
 def _slow(slow: Slow) -> dict[str, object]:
-    found: dict[str, object] = {"endpoints": list(slow.endpoints), "start": f"{slow.start} ps"}
-    if slow.rate is not None:
-        found["drain_rate"] = _rate(slow.rate)
+    found: dict[str, object] = {"endpoints": list(slow.endpoints)} | _lasts(slow)
+    return found if slow.rate is None else found | {"drain_rate": _rate(slow.rate)}
+
+
+def _slow_link(slow: SlowLink) -> dict[str, object]:
+    ends = list(slow.ends)
+    found = {"endpoints": ends} if len(ends) == 1 else {"between": [ends]}
+    found |= _lasts(slow)
+    return found if slow.rate is None else found | {"bandwidth": _rate(slow.rate)}
+
+
+def _lasts(slow: Slow | SlowLink) -> dict[str, object]:
+    found: dict[str, object] = {"start": f"{slow.start} ps"}
     return found if slow.stop is None else found | {"stop": f"{slow.stop} ps"}
 
 
@@ -226,7 +238,7 @@ def test_every_packet_goes_when_the_reference_says(kind, make):
 SIMPLER = {
     "acknowledge": False, "fifo": False, "pipeline": 0, "input_buffer": None, "output_buffer": 128,
     "speedup": 1, "per": "vc", "voq": (True, True), "parallel_reads": False, "host_latency": 0, "control": 1,
-    "interleave": False, "drain": None, "slow": (), "flit_bits": 100, "arbitration": "round-robin",
+    "interleave": False, "drain": None, "slow": (), "slow_links": (), "flit_bits": 100, "arbitration": "round-robin",
 }  # fmt: skip
 
 

@@ -317,6 +317,7 @@ mod tests {
             names,
             [
                 "link",
+                "link.slow",
                 "packet",
                 "endpoint",
                 "endpoint.slow",

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 mod checks;
 mod files;
 mod flows;
+mod links;
 mod message;
 mod names;
 mod nearest;
@@ -23,6 +24,7 @@ mod short;
 mod tree;
 mod walk;
 
+pub use links::{Links, SlowLinks};
 pub use message::MessageSize;
 
 /// One value for all link classes, or a table by class name.
@@ -45,6 +47,9 @@ pub struct Link {
     pub latency: Duration,
     /// How a sender knows whether the buffer ahead has room: a kind, or a table with its `kind` and parameters.
     pub flow_control: crate::flow_control::FlowControl,
+    /// Links that carry less than the others, such as `[{ between = [[0, 8]], bandwidth = "10 Gb/s" }]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<SlowLinks>,
     /// Latency by link class: `host`, and the topology's other classes.
     #[serde(flatten)]
     pub classes: BTreeMap<String, Duration>,
@@ -61,6 +66,7 @@ impl Default for Link {
             bandwidth: PerClass::One(Self::BANDWIDTH),
             latency: Duration::Ps(10_000),
             flow_control: Default::default(),
+            slow: Vec::new(),
             classes: BTreeMap::new(),
         }
     }

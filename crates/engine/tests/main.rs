@@ -32,6 +32,7 @@ mod results;
 mod scenario;
 mod schemes;
 mod slow;
+mod slow_links;
 mod slowdowns;
 mod training;
 mod turns;

@@ -7,7 +7,7 @@ use super::limits::{
     small_buffers, too_long,
 };
 use super::plan::{Flows, LinkPlan, Plan, TrafficClass, VCS_MAX, VirtualChannels};
-use super::slow::intakes;
+use super::slow::slow;
 use crate::problem::Problem;
 use crate::queueing::Assignment;
 use crate::routing::Router;
@@ -69,7 +69,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
     let (shares, home, endpoint_home) = shares(&graph, &parts);
     let [warmup, duration, drain] = scenario.run_spans().map(|span| ground.ticks(span));
     let window = (warmup, warmup + duration);
-    let usual = scenario.endpoint.takes(wires[0].rate);
+    let slow = slow(&ground, &wires, window.1 + drain)?;
     Ok(Plan {
         round_trip: OnceLock::new(),
         tick: ground.tick,
@@ -81,8 +81,8 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         packet_flits: scale.packet_flits as u16,
         control_flits: scenario.packet.control.flits(&scale) as u16,
         interleave: scenario.packet.interleave,
-        drain_time: ground.times(usual),
-        slow: intakes(&ground, usual, window.1 + drain),
+        drain_time: ground.times(scenario.endpoint.takes(wires[0].rate)),
+        slow,
         fifo: scenario.endpoint.queues == SendQueues::Fifo,
         queues_by_flow: scenario.endpoint.queues != SendQueues::Fifo
             && scenario.congestion_control.scheme().knows_flows(),
@@ -262,15 +262,18 @@ fn bind_load(
 }
 
 /// The tick: the greatest common divisor of latencies, of the switches' pipeline, and of the flit times of channels and of endpoints
-/// that drain, the slow ones too, over the speedup; 1 ps if such a flit time is not a whole number of picoseconds.
+/// that drain, slow ones too, over the speedup; 1 ps if such a flit time is not a whole number of picoseconds.
 fn tick(scenario: &Scenario, wires: &[Wire], scale: &Scale) -> u64 {
     let switch = scenario.switch.design().parameters();
     let mut common = u128::from(switch.pipeline.time(scale).0);
     let speedup = switch.speedup() as u128;
     let drain = scenario.endpoint.takes(wires[0].rate);
+    let fastest = wires.iter().map(|wire| wire.rate.0).max().unwrap_or(drain.0);
     let slow =
         scenario.endpoint.slow.iter().filter_map(|slow| slow.drain_rate).filter(|rate| rate.0 < drain.0);
-    for rate in wires.iter().map(|wire| wire.rate).chain([drain]).chain(slow) {
+    let slow_links =
+        scenario.link.slow.iter().filter_map(|slow| slow.bandwidth).filter(|rate| rate.0 < fastest);
+    for rate in wires.iter().map(|wire| wire.rate).chain([drain]).chain(slow).chain(slow_links) {
         let (bits, rate) = (scale.flit_bits as u128 * SECOND, rate.0 as u128 * speedup);
         if bits % rate != 0 {
             return 1;

@@ -8,7 +8,7 @@ use super::line::Line;
 use super::packet::{NIL, Pool};
 use super::pauses::Pauses;
 use super::plan::{LinkPlan, Plan, Share};
-use super::slow::Intake;
+use super::slow::Speeds;
 use super::table::Table;
 use super::wheel::{Kind, Wheel};
 use crate::keyed::Keyed;
@@ -72,8 +72,8 @@ pub struct Fabric {
     /// Flits in switches that are bound for each virtual channel; empty if no source weighs them.
     pub(super) bound: Table<u32>,
     pub(super) timing: Table<Timing>,
-    /// What slow endpoints take, by local endpoint; empty if there are none.
-    pub(super) slow: Table<Option<Intake>>,
+    /// What slow channels carry, by channel; empty if there are none.
+    pub(super) slow: Table<Option<Speeds>>,
     /// What is under way on each channel; empty if packets are not interleaved.
     pub(super) afoot: Table<Vec<Afoot>>,
     /// Credits of each virtual channel of each channel, a channel's side by side, and the packets that wait for it.
@@ -145,10 +145,7 @@ impl Fabric {
         if fabric.plan.interleave {
             fabric.afoot = vec![Vec::new(); fabric.channels.len()].into();
         }
-        if fabric.share.endpoints.iter().any(|endpoint| fabric.plan.slow.contains_key(endpoint)) {
-            let intake = |endpoint| fabric.plan.slow.get(endpoint).cloned();
-            fabric.slow = fabric.share.endpoints.iter().map(intake).collect();
-        }
+        fabric.slow = fabric.slow_channels();
         if !fabric.pools.is_empty() {
             fabric.borrowed = vec![0; fabric.credits.len()].into();
         }
@@ -297,7 +294,8 @@ impl Fabric {
         }
         self.probe.packet_hops += (channel < self.ports) as u64;
         let timing = &self.timing[record.row as u32];
-        let end = taken(&self.slow, record.far, now, flits).unwrap_or(now + timing.time(flits)).max(hot.tail);
+        let slow = speeds(&self.slow, channel);
+        let end = slow.map_or(now + timing.time(flits), |speeds| speeds.end(now, flits)).max(hot.tail);
         record.free_at = end;
         record.sending = flits as u16;
         record.starved = false;
@@ -312,7 +310,8 @@ impl Fabric {
         let credits = &mut self.credits[channel * self.vcs + vc as u32];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
-        let head = now + timing.head as Tick;
+        let head =
+            now + timing.head as Tick + slow.map_or(0, |speeds| speeds.end(now, 1) - now - timing.time(1));
         match far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => self.leave(line, id, head),
@@ -322,9 +321,14 @@ impl Fabric {
 
     /// Ticks for which a packet that starts on a channel now holds it, as far as the channel is concerned.
     pub(super) fn span(&self, channel: u32, flits: u32) -> Tick {
-        let record = &self.channels[channel];
-        let slow = taken(&self.slow, record.far, self.now, flits).map(|end| end - self.now);
-        slow.unwrap_or_else(|| self.timing[record.row as u32].time(flits))
+        let usual = || self.timing[self.channels[channel].row as u32].time(flits);
+        speeds(&self.slow, channel).map_or_else(usual, |speeds| speeds.end(self.now, flits) - self.now)
+    }
+
+    /// By how much the head of a packet that starts on a channel now is later than it usually would be.
+    pub(super) fn lag(&self, channel: u32) -> Tick {
+        let usual = self.timing[self.channels[channel].row as u32].time(1);
+        speeds(&self.slow, channel).map_or(0, |speeds| speeds.end(self.now, 1) - self.now - usual)
     }
 
     /// Moves a packet to a line to another partition.
@@ -388,13 +392,10 @@ impl Fabric {
     }
 }
 
-/// When a slow endpoint has taken a packet that starts on its channel at `start`; none if the endpoint is not slow.
+/// What a channel carries, if it is slow.
 #[inline]
-fn taken(slow: &Table<Option<Intake>>, far: Far, start: Tick, flits: u32) -> Option<Tick> {
-    match far {
-        Far::Endpoint(endpoint) if !slow.is_empty() => Some(slow[endpoint].as_ref()?.end(start, flits)),
-        _ => None,
-    }
+fn speeds(slow: &Table<Option<Speeds>>, channel: u32) -> Option<&Speeds> {
+    if slow.is_empty() { None } else { slow[channel].as_ref() }
 }
 
 /// Ticks that the wheel's slots should span: the ordinary events of a loaded network.

@@ -256,11 +256,12 @@ pub(super) fn no_turns(scenario: &Scenario, switch: &Parameters, links: &[LinkPl
     let kinds = "false; or a switch of kind cioq or input-queued with a finite speedup";
     let frames = "flits take turns only where senders have credits: under pauses packets go in one piece, as frames of Ethernet do";
     let credits = "false; or flow_control = \"credits\" in [link]";
-    let paces = "flits take turns only where each channel has one pace, and some endpoints are slow";
+    let paces = "flits take turns only where each channel has one pace, and some endpoints or links are slow";
+    let is_slow = !(scenario.endpoint.slow.is_empty() && scenario.link.slow.is_empty());
     let mistakes = [
         (switch.fabric == Path::Unlimited, crossbar, kinds),
         (links[0].pauses.is_some(), frames, credits),
-        (!scenario.endpoint.slow.is_empty(), paces, "false; or no slow endpoints"),
+        (is_slow, paces, "false; or no slow endpoints and links"),
     ];
     let found = mistakes.into_iter().filter(|(wrong, ..)| scenario.packet.interleave && *wrong);
     found.map(|(_, message, help)| Problem::new("packet.interleave", message, help)).collect()

@@ -20,6 +20,7 @@ mod interleave;
 pub mod kernel;
 mod limits;
 pub mod line;
+mod links;
 pub mod packet;
 pub mod partition;
 mod pauses;

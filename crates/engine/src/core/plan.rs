@@ -2,14 +2,13 @@
 //! into partitions. Immutable, shared by all partitions.
 use super::Tick;
 use super::post::{self, Post};
-use super::slow::Intake;
-use crate::graph::Graph;
+use super::slow::{Slow, Speeds};
+use crate::graph::{Graph, Peer, Port};
 use crate::queueing::Assignment;
 use crate::routing::Router;
 use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -281,8 +280,8 @@ pub struct Plan {
     pub interleave: bool,
     /// Time of a packet into its endpoint, by its flits (slower than the channel if the endpoint drains slowly).
     pub drain_time: Vec<u32>,
-    /// The endpoints that take data more slowly than that, for some time or for all of it.
-    pub slow: BTreeMap<u32, Intake>,
+    /// The channels that are slower than their kind, for some time or for all of it.
+    pub slow: Slow,
     /// Endpoints have one first-in first-out queue for all destinations.
     pub fifo: bool,
     /// Whether flows between two endpoints have a send queue each.
@@ -347,12 +346,24 @@ impl Plan {
         self.flows[usize::from(class)].each.into()
     }
 
-    /// Ticks in which an endpoint takes a largest packet: slowly if it is slow at one rate throughout; if it is so for a time, that is not
-    /// what it usually does.
-    pub fn drains(&self, endpoint: u32) -> f64 {
-        let steady = self.slow.get(&endpoint).filter(|intake| intake.is_steady(self.end));
-        steady.map_or(f64::from(self.drain_time[usize::from(self.packet_flits)]), |intake| {
-            intake.end(0, self.packet_flits.into()) as f64
+    /// Ticks of a largest packet on the channel out of a port: of a slow one as slowly if it is so at one rate throughout; if it is so for a
+    /// time, that is not what it usually is.
+    pub fn port_time(&self, switch: u32, port: u16) -> f64 {
+        let Port { class, peer } = self.graph.switches[switch as usize][usize::from(port)];
+        let drains = matches!(peer, Peer::Endpoint(_));
+        let times = if drains { &self.drain_time } else { &self.links[usize::from(class)].time };
+        self.steady(self.slow.ports.get(&(switch, port)), times)
+    }
+
+    /// Ticks of a largest packet on the channel out of an endpoint, as [`Self::port_time`].
+    pub fn injection_time(&self, endpoint: u32) -> f64 {
+        self.steady(self.slow.injections.get(&endpoint), &self.links[0].time)
+    }
+
+    fn steady(&self, speeds: Option<&Speeds>, usual: &[u32]) -> f64 {
+        let steady = speeds.filter(|speeds| speeds.is_steady(self.end));
+        steady.map_or(f64::from(usual[usize::from(self.packet_flits)]), |speeds| {
+            speeds.end(0, self.packet_flits.into()) as f64
         })
     }
 

@@ -1,15 +1,19 @@
-//! Endpoints that take data more slowly than the plan says, for some time or for all of it.
+//! Endpoints and links that are slower than the plan says, for some time or for all of it.
 use super::Tick;
+use super::build::Wire;
 use super::ground::Ground;
+use super::links::Chooser;
+use crate::graph::Peer;
+use crate::problem::Problem;
 use crate::rng::Stream;
 use crate::scenario::Endpoints;
-use crate::units::{Rate, SECOND};
+use crate::units::{Duration, Rate, SECOND};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What an endpoint takes in the course of a run.
+/// What a channel carries in the course of a run, if it or the endpoint that it leads to is slow.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Intake {
+pub struct Speeds {
     flit_bits: u64,
     /// Picoseconds of a tick.
     tick: u64,
@@ -17,14 +21,14 @@ pub struct Intake {
     pieces: Arc<[(Tick, u64)]>,
 }
 
-impl Intake {
-    /// From when on it takes how many bits a second.
+impl Speeds {
+    /// From when on it carries how many bits a second.
     pub fn pieces(&self) -> &[(Tick, u64)] {
         &self.pieces
     }
 
-    /// When an endpoint has taken a packet of which it is given the first bit at `start`: each part of it as fast as it takes data
-    /// then, rounded up to a tick once.
+    /// When the last bit of a packet leaves whose first does at `start`: each part of it goes as fast as the channel is then, and the end
+    /// is rounded up to a tick once.
     pub fn end(&self, start: Tick, flits: u32) -> Tick {
         let mut at = self.pieces.partition_point(|&(from, _)| from <= start) - 1;
         let (mut now, mut left) = (start, u128::from(flits) * u128::from(self.flit_bits) * SECOND);
@@ -40,7 +44,7 @@ impl Intake {
         }
     }
 
-    /// Whether it takes data at one rate until `end`, which is not 0.
+    /// Whether it has one rate until `end`, which is not 0.
     pub fn is_steady(&self, end: Tick) -> bool {
         self.pieces.partition_point(|&(from, _)| from <= end) == 1 && self.pieces[0].1 > 0
     }
@@ -49,41 +53,111 @@ impl Intake {
 /// Ticks that no run lasts: what takes longer need not be told apart.
 const LATE: u128 = 1 << 62;
 
-/// A time in which an endpoint takes no more than a rate.
+/// A time in which a channel carries no more than a rate.
 type Spell = (Tick, Option<Tick>, u64);
 
-/// The slow endpoints of a scenario whose run is over at `end`; none takes more than `usual`.
-pub(super) fn intakes(ground: &Ground, usual: Rate, end: Tick) -> BTreeMap<u32, Intake> {
-    let mut spells = BTreeMap::<u32, Vec<Spell>>::new();
-    for (at, slow) in ground.scenario.endpoint.slow.iter().enumerate() {
-        let count = ground.graph.endpoints.len() as u32;
-        let members = match &slow.endpoints {
-            Endpoints::All | Endpoints::Rest => (0..count).collect(),
-            Endpoints::List(list) => list.clone(),
-            Endpoints::Sample(n) => {
-                let seed = ground.scenario.run.seed;
-                Stream::new(seed, "slow endpoints", "", at as u64).sample(count, *n)
+/// The channels that are slow.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Slow {
+    /// Those out of ports of switches, to endpoints too, by switch and port.
+    pub ports: BTreeMap<(u32, u16), Speeds>,
+    /// Those out of endpoints.
+    pub injections: BTreeMap<u32, Speeds>,
+}
+
+/// What is slow when, before it is known how fast all of it usually is.
+#[derive(Default)]
+struct Spells {
+    ports: BTreeMap<(u32, u16), Vec<Spell>>,
+    injections: BTreeMap<u32, Vec<Spell>>,
+}
+
+impl Spells {
+    /// Those of `[endpoint]`.
+    fn add_endpoints(&mut self, ground: &Ground, end: Tick) {
+        for (at, slow) in ground.scenario.endpoint.slow.iter().enumerate() {
+            let count = ground.graph.endpoints.len() as u32;
+            let members = match &slow.endpoints {
+                Endpoints::All | Endpoints::Rest => (0..count).collect(),
+                Endpoints::List(list) => list.clone(),
+                Endpoints::Sample(n) => {
+                    let seed = ground.scenario.run.seed;
+                    Stream::new(seed, "slow endpoints", "", at as u64).sample(count, *n)
+                }
+            };
+            let spell = spell(ground, slow.drain_rate, (slow.start, slow.stop), end);
+            for endpoint in members {
+                let seat = ground.graph.endpoints[endpoint as usize];
+                self.ports.entry(seat).or_default().push(spell);
             }
-        };
-        let rate = slow.drain_rate.map_or(0, |rate| rate.0);
-        // One that takes nothing for ever is back when nobody looks any more.
-        let until = slow.stop.map(|stop| ground.ticks(stop)).or((rate == 0).then_some(end + 1));
-        let start = ground.ticks(slow.start);
-        let spell = (start, until.map(|until| until.max(start)), rate);
-        members.into_iter().for_each(|endpoint| spells.entry(endpoint).or_default().push(spell));
+        }
     }
+
+    /// Those of `[link]`, or what is wrong with these.
+    fn add_links(&mut self, ground: &Ground, end: Tick) -> Result<(), Vec<Problem>> {
+        let classes = ground.scenario.topology.wiring().link_classes();
+        let mut problems = Vec::new();
+        for (at, slow) in ground.scenario.link.slow.iter().enumerate() {
+            let (graph, seed) = (ground.graph, ground.scenario.run.seed);
+            let chooser = Chooser { graph, classes, seed, list: ("slow links", at) };
+            let spell = spell(ground, slow.bandwidth, (slow.start, slow.stop), end);
+            match chooser.choose(&slow.links, &slow.endpoints) {
+                Ok(links) => links.into_iter().for_each(|link| self.add_link(ground, link, spell)),
+                Err(one) => problems.push(Problem { path: format!("link.slow.{at}.{}", one.path), ..one }),
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// Both directions.
+    fn add_link(&mut self, ground: &Ground, (switch, port): (u32, u16), spell: Spell) {
+        self.ports.entry((switch, port)).or_default().push(spell);
+        match ground.graph.switches[switch as usize][usize::from(port)].peer {
+            Peer::Switch { switch, port } => self.ports.entry((switch, port)).or_default().push(spell),
+            Peer::Endpoint(endpoint) => self.injections.entry(endpoint).or_default().push(spell),
+            Peer::None => {}
+        }
+    }
+}
+
+fn spell(
+    ground: &Ground,
+    rate: Option<Rate>,
+    (start, stop): (Duration, Option<Duration>),
+    end: Tick,
+) -> Spell {
+    let (start, rate) = (ground.ticks(start), rate.map_or(0, |rate| rate.0));
+    // What carries nothing for ever is back when nobody looks any more.
+    let until = stop.map(|stop| ground.ticks(stop)).or((rate == 0).then_some(end + 1));
+    (start, until.map(|until| until.max(start)), rate)
+}
+
+/// The slow channels of a scenario whose run is over at `end`.
+pub(super) fn slow(ground: &Ground, wires: &[Wire], end: Tick) -> Result<Slow, Vec<Problem>> {
+    let mut spells = Spells::default();
+    spells.add_endpoints(ground, end);
+    spells.add_links(ground, end)?;
     let (flit_bits, tick) = (ground.scale.flit_bits, ground.tick);
-    // Many endpoints have the same.
-    let mut known = BTreeMap::<Vec<Spell>, Arc<[(Tick, u64)]>>::new();
-    let mut intake = |spells: Vec<Spell>| {
-        let pieces = known.entry(spells).or_insert_with_key(|spells| pieces(spells, usual)).clone();
-        Intake { flit_bits, tick, pieces }
+    // Many channels have the same.
+    let mut known = BTreeMap::<(u64, Vec<Spell>), Arc<[(Tick, u64)]>>::new();
+    let mut speeds = |usual: Rate, spells: Vec<Spell>| {
+        let of = known.entry((usual.0, spells));
+        let pieces = of.or_insert_with_key(|(usual, spells)| pieces(spells, *usual)).clone();
+        Speeds { flit_bits, tick, pieces }
     };
-    spells.into_iter().map(|(endpoint, spells)| (endpoint, intake(spells))).collect()
+    let (host, endpoint) = (wires[0].rate, &ground.scenario.endpoint);
+    let usual = |(switch, port): (u32, u16)| {
+        let port = ground.graph.switches[switch as usize][usize::from(port)];
+        let rate = wires[usize::from(port.class)].rate;
+        if matches!(port.peer, Peer::Endpoint(_)) { endpoint.takes(rate) } else { rate }
+    };
+    let ports = spells.ports.into_iter().map(|(at, spells)| (at, speeds(usual(at), spells))).collect();
+    let injections = spells.injections.into_iter().map(|(at, spells)| (at, speeds(host, spells))).collect();
+    Ok(Slow { ports, injections })
 }
 
 /// The slowest of all spells counts at any time.
-fn pieces(spells: &[Spell], usual: Rate) -> Arc<[(Tick, u64)]> {
+fn pieces(spells: &[Spell], usual: u64) -> Arc<[(Tick, u64)]> {
     let mut bounds =
         Vec::from_iter(spells.iter().flat_map(|&(from, until, _)| [Some(from), until]).flatten());
     bounds.push(0);
@@ -91,7 +165,7 @@ fn pieces(spells: &[Spell], usual: Rate) -> Arc<[(Tick, u64)]> {
     bounds.dedup();
     let slowest = |at: Tick| {
         let lasts = |&&(from, until, _): &&Spell| from <= at && until.is_none_or(|until| at < until);
-        spells.iter().filter(lasts).map(|spell| spell.2).fold(usual.0, u64::min)
+        spells.iter().filter(lasts).map(|spell| spell.2).fold(usual, u64::min)
     };
     let mut pieces = Vec::from_iter(bounds.into_iter().map(|at| (at, slowest(at))));
     pieces.dedup_by_key(|piece| piece.1);

@@ -5,6 +5,8 @@ use super::credits::Returns;
 use super::fabric::Fabric;
 use super::line::Line;
 use super::packet::NIL;
+use super::slow::Speeds;
+use super::table::Table;
 use crate::graph::Peer;
 
 impl Fabric {
@@ -48,6 +50,18 @@ impl Fabric {
             let (_, input) = plan.local_port(switch, port);
             self.add_channel(plan.graph.switches[switch as usize][port as usize].class, Far::Input(input));
         }
+    }
+
+    /// What each channel carries that is slow; nothing if none is.
+    pub(super) fn slow_channels(&self) -> Table<Option<Speeds>> {
+        let (slow, graph) = (&self.plan.slow, &self.plan.graph);
+        let ports = self.share.switches.iter().flat_map(|&switch| {
+            let count = graph.switches[switch as usize].len() as u16;
+            (0..count).map(move |port| slow.ports.get(&(switch, port)).cloned())
+        });
+        let injections = self.share.endpoints.iter().map(|endpoint| slow.injections.get(endpoint).cloned());
+        let all = Vec::from_iter(ports.chain(injections));
+        if all.iter().all(Option::is_none) { Table::default() } else { all.into() }
     }
 
     fn add_channel(&mut self, link: u8, far: Far) {

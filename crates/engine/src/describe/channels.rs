@@ -15,22 +15,17 @@ pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
     let rate = |ticks: f64| bits / (ticks * plan.tick as f64);
     let mut channels = Vec::new();
     for (switch, ports) in graph.switches.iter().enumerate() {
-        for port in ports {
-            let class = port.class;
+        for (at, port) in (0..).zip(ports) {
+            let (class, time) = (port.class, plan.port_time(switch as u32, at));
             match port.peer {
                 Peer::None => {}
                 Peer::Switch { switch: to, .. } => {
-                    channels.push(json!([
-                        switch,
-                        to,
-                        rate(plan.links[usize::from(class)].time[most].into()),
-                        class
-                    ]));
+                    channels.push(json!([switch, to, rate(time), class]));
                 }
                 Peer::Endpoint(endpoint) => {
                     let node = switches + endpoint as usize;
-                    channels.push(json!([switch, node, rate(plan.drains(endpoint)), class]));
-                    channels.push(json!([node, switch, rate(plan.links[0].time[most].into()), class]));
+                    channels.push(json!([switch, node, rate(time), class]));
+                    channels.push(json!([node, switch, rate(plan.injection_time(endpoint)), class]));
                 }
             }
         }

@@ -30,20 +30,30 @@ pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
             "endpoint.drain_rate is {drain}, but no more comes than the {host} of the channel"
         ));
     }
+    let mut late = Vec::new();
     for (at, slow) in scenario.endpoint.slow.iter().enumerate() {
         if let Some(rate) = slow.drain_rate.filter(|rate| rate.0 >= usual.0) {
             told.push(format!(
                 "endpoint.slow.{at}.drain_rate is {rate}, no less than the {usual} of all endpoints"
             ));
         }
-        let from = plan.ticks(slow.start);
-        if from >= plan.end {
-            told.push(format!(
-                "endpoint.slow.{at} would start at {} us, after the end of the run, at {} us",
-                us(from),
-                us(plan.end)
-            ));
+        late.push((format!("endpoint.slow.{at}"), plan.ticks(slow.start)));
+    }
+    let fastest = plan.links.iter().map(|link| link.rate).max_by_key(|rate| rate.0).unwrap_or(host);
+    for (at, slow) in scenario.link.slow.iter().enumerate() {
+        let class = plan.links.iter().find(|link| Some(&link.name) == slow.links.class.as_ref());
+        let usual = class.map_or(if slow.endpoints.is_empty() { fastest } else { host }, |link| link.rate);
+        if let Some(rate) = slow.bandwidth.filter(|rate| rate.0 >= usual.0) {
+            told.push(format!("link.slow.{at}.bandwidth is {rate}, no less than the {usual} of these links"));
         }
+        late.push((format!("link.slow.{at}"), plan.ticks(slow.start)));
+    }
+    for (path, from) in late.into_iter().filter(|(_, from)| *from >= plan.end) {
+        told.push(format!(
+            "{path} would start at {} us, after the end of the run, at {} us",
+            us(from),
+            us(plan.end)
+        ));
     }
     told.extend(pauses(plan));
     for job in plan.jobs.iter().filter(|job| !job.idle) {

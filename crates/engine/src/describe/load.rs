@@ -143,12 +143,8 @@ impl Loads {
         let flits = usize::from(plan.packet_flits);
         let host = f64::from(plan.links[0].time[flits]);
         for (switch, ports) in plan.graph.switches.iter().enumerate() {
-            for (port, of) in ports.iter().enumerate() {
-                let time = match of.peer {
-                    Peer::Endpoint(endpoint) => plan.drains(endpoint),
-                    _ => plan.links[usize::from(of.class)].time[flits].into(),
-                };
-                self.channels[self.first[switch] + port] *= time / host;
+            for port in 0..ports.len() {
+                self.channels[self.first[switch] + port] *= plan.port_time(switch as u32, port as u16) / host;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Mistakes across keys: what no schema can tell, and needs only the scenario.
 use super::nearest::nearest;
 use super::{Endpoints, Link, MessageSize, Model, PerClass, Scenario, SendQueues, Snapshots, Traffic};
-use super::{flows, names};
+use super::{flows, links, names};
 use crate::nic::queue::message_flits_max;
 use crate::problem::Problem;
 use crate::protocol::CLASS_NAMES;
@@ -48,6 +48,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     flows::across(scenario, tell);
     acknowledgements(scenario, tell);
     slow(scenario, count, tell);
+    links::across(scenario, tell);
     virtual_output_queues(&switch_parameters, tell);
     if let Some(scale) = packet(scenario, tell) {
         for problem in scenario.congestion_control.scheme().problems(&scale) {
@@ -136,7 +137,7 @@ fn link(scenario: &Scenario, tell: Tell) {
         }
     };
     for class in scenario.link.classes.keys() {
-        check(format!("link.{class}"), class, &["bandwidth", "latency", "flow_control"]);
+        check(format!("link.{class}"), class, &["bandwidth", "latency", "flow_control", "slow"]);
     }
     if let PerClass::Table(table) = &scenario.link.bandwidth {
         table.keys().for_each(|class| check(format!("link.bandwidth.{class}"), class, &[]));
@@ -346,7 +347,7 @@ fn distribution(file: &str, text: &str, scale: &Scale) -> Result<Distribution, P
     read.map_err(|mistake| mistake.problem(file))
 }
 
-fn times((start, stop): (Duration, Option<Duration>), path: &str, scale: &Scale, tell: Tell) {
+pub(super) fn times((start, stop): (Duration, Option<Duration>), path: &str, scale: &Scale, tell: Tell) {
     if let Some(stop) = stop.filter(|stop| stop.time(scale) <= start.time(scale)) {
         let message = format!("stops at {stop}, but starts at {start}");
         tell(Problem::new(format!("{path}.stop"), message, "stop must be after start"));

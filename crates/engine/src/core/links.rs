@@ -1,0 +1,121 @@
+//! Links that a scenario names, on its network.
+use crate::graph::{Graph, Peer};
+use crate::problem::Problem;
+use crate::rng::Stream;
+use crate::scenario::Links;
+use std::collections::BTreeSet;
+
+/// A link by the port of a switch at one of its ends: of two, the lower.
+pub(super) type Link = (u32, u16);
+
+/// What links are chosen from.
+pub(super) struct Chooser<'a> {
+    pub graph: &'a Graph,
+    pub classes: &'a [&'a str],
+    pub seed: u64,
+    /// Which list of links it is, and the place in it.
+    pub list: (&'a str, usize),
+}
+
+impl Chooser<'_> {
+    /// The links of a table, or what is wrong with it; paths are relative to the table.
+    pub(super) fn choose(&self, links: &Links, endpoints: &[u32]) -> Result<Vec<Link>, Problem> {
+        let mut found = self.named(links, endpoints)?;
+        if let Some(n) = links.sample {
+            if n as usize > found.len() {
+                return Err(Problem::new(
+                    "sample",
+                    format!("a sample of {n} links"),
+                    format!("there are {}", found.len()),
+                ));
+            }
+            let mut stream = Stream::new(self.seed, self.list.0, "", self.list.1 as u64);
+            found = stream.sample(found.len() as u32, n).into_iter().map(|at| found[at as usize]).collect();
+        }
+        Ok(found)
+    }
+
+    fn named(&self, links: &Links, endpoints: &[u32]) -> Result<Vec<Link>, Problem> {
+        if let Some(name) = &links.class {
+            let found = Vec::from_iter(
+                self.all().filter(|&link| self.classes[usize::from(self.port(link).class)] == name),
+            );
+            let help = "another class: `describe` lists the links of each";
+            return if found.is_empty() {
+                Err(Problem::new("class", "the network has no links of this class", help))
+            } else {
+                Ok(found)
+            };
+        }
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+        for &[one, other] in &links.between {
+            if !seen.insert((one.min(other), one.max(other))) {
+                let message = format!("switches {one} and {other} are named twice");
+                return Err(Problem::new("between", message, "name each pair once"));
+            }
+            found.extend(self.between(one, other)?);
+        }
+        let mut seen = BTreeSet::new();
+        for &endpoint in endpoints {
+            let Some(&link) = self.graph.endpoints.get(endpoint as usize) else {
+                let help = format!("endpoints are numbered from 0 to {}", self.graph.endpoints.len() - 1);
+                return Err(Problem::new("endpoints", format!("there is no endpoint {endpoint}"), help));
+            };
+            if !seen.insert(endpoint) {
+                return Err(Problem::new(
+                    "endpoints",
+                    format!("endpoint {endpoint} is named twice"),
+                    "name each once",
+                ));
+            }
+            found.push(link);
+        }
+        Ok(found)
+    }
+
+    fn port(&self, (switch, port): Link) -> crate::graph::Port {
+        self.graph.switches[switch as usize][usize::from(port)]
+    }
+
+    /// All links.
+    fn all(&self) -> impl Iterator<Item = Link> {
+        let switches = (0..).zip(&self.graph.switches);
+        let ports = switches
+            .flat_map(|(switch, ports)| (0..).zip(ports).map(move |(port, of)| ((switch, port), of.peer)));
+        ports.filter_map(|(link, peer)| match peer {
+            Peer::Switch { switch, port } if (switch, port) < link => None,
+            Peer::None => None,
+            _ => Some(link),
+        })
+    }
+
+    /// The links that join two switches.
+    fn between(&self, one: u32, other: u32) -> Result<Vec<Link>, Problem> {
+        let count = self.graph.switches.len() as u32;
+        if let Some(none) = [one, other].into_iter().find(|&switch| switch >= count) {
+            let help = format!("switches are numbered from 0 to {}", count - 1);
+            return Err(Problem::new("between", format!("there is no switch {none}"), help));
+        }
+        let ports = (0..).zip(&self.graph.switches[one as usize]);
+        let neighbours = ports.filter_map(|(port, of)| match of.peer {
+            Peer::Switch { switch, port: far } => Some((switch, ((one, port), (switch, far)))),
+            _ => None,
+        });
+        let neighbours = Vec::from_iter(neighbours);
+        let joins = neighbours.iter().filter(|(to, _)| *to == other);
+        let found = Vec::from_iter(joins.map(|&(_, (near, far))| near.min(far)));
+        if found.is_empty() {
+            let mut known = Vec::from_iter(neighbours.iter().map(|(to, _)| *to));
+            known.sort_unstable();
+            known.dedup();
+            let told = Vec::from_iter(known.iter().take(NEIGHBOURS_TOLD).map(u32::to_string)).join(", ");
+            let more = if known.len() > NEIGHBOURS_TOLD { ", …" } else { "" };
+            let message = format!("no link joins switch {one} and switch {other}");
+            return Err(Problem::new("between", message, format!("switch {one} is joined to {told}{more}")));
+        }
+        Ok(found)
+    }
+}
+
+/// Neighbours of a switch that a message names.
+const NEIGHBOURS_TOLD: usize = 16;

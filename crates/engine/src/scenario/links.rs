@@ -1,0 +1,88 @@
+//! Links of a network, as a scenario names them.
+use super::checks::{Tell, times};
+use super::nearest::nearest;
+use super::{Model, Scenario};
+use crate::problem::Problem;
+use crate::units::{Duration, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Some of the links between switches, or of a class.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Links {
+    /// Links between switches, by pairs of these: all that join the two, such as `[[0, 8], [1, 9]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub between: Vec<[u32; 2]>,
+    /// All links of a class of the topology's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Only so many of them, drawn at random by the seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub sample: Option<u32>,
+}
+
+/// A table of `slow` in `[link]`: links that carry less for a time, in both directions, of which neither routing nor congestion control
+/// is told. They are those of one of the keys `between`, `class` and `endpoints`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SlowLinks {
+    /// Which links between switches, or of which class.
+    #[serde(flatten)]
+    pub links: Links,
+    /// The links of these endpoints: a list of their numbers, of which "0-63" stands for those from 0 to 63.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1), extend("ranges" = true))]
+    pub endpoints: Vec<u32>,
+    /// What each direction carries; without it they carry nothing, until `stop` or for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Rate>,
+    /// From when on.
+    #[serde(default = "super::at_once")]
+    pub start: Duration,
+    /// Until when; without it, to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Duration>,
+}
+
+/// Tells what is wrong with the links that a scenario names, as far as that shows without its network.
+pub(super) fn across(scenario: &Scenario, tell: Tell) {
+    let slow = &scenario.link.slow;
+    if scenario.run.model == Model::Fluid && !slow.is_empty() {
+        let message = "the fluid model has no links that are slower than others";
+        tell(Problem::new("run.model", message, "no slow links, or model = \"packets\""));
+    }
+    for (at, slow) in slow.iter().enumerate() {
+        let path = format!("link.slow.{at}");
+        named(scenario, &slow.links, !slow.endpoints.is_empty(), &path, tell);
+        if let Some(scale) = scenario.scale() {
+            times((slow.start, slow.stop), &path, &scale, tell);
+        }
+    }
+}
+
+/// One way of naming them, and a class that there is.
+fn named(scenario: &Scenario, links: &Links, by_endpoints: bool, path: &str, tell: Tell) {
+    let ways = [
+        (!links.between.is_empty(), "between"),
+        (links.class.is_some(), "class"),
+        (by_endpoints, "endpoints"),
+    ];
+    let given = Vec::from_iter(ways.into_iter().filter_map(|(is_given, key)| is_given.then_some(key)));
+    let help = "between = [[0, 8]], class = \"…\" or endpoints = [5]";
+    match given[..] {
+        [] => tell(Problem::new(path, "which links?", help)),
+        [_] => {}
+        _ => tell(Problem::new(
+            path,
+            format!("links are named by {}", given.join(" and by ")),
+            format!("one of these: {help}"),
+        )),
+    }
+    let classes = scenario.topology.wiring().link_classes();
+    if let Some(class) = links.class.as_ref().filter(|class| !classes.contains(&class.as_str())) {
+        let meant = nearest(class, classes.iter().copied()).map(|name| format!("did you mean {name}? "));
+        let help = format!("{}one of: {}", meant.unwrap_or_default(), classes.join(", "));
+        tell(Problem::new(format!("{path}.class"), "this topology has no such link class", help));
+    }
+}
