@@ -6,7 +6,7 @@ import random
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from reference_channel import Packet
@@ -144,7 +144,7 @@ class DcqcnSource(PacedSource):
             state.rate = state.target = 1.0
 
     def following(self, queue: Queue, packet: Packet) -> int:
-        now, end = self.sim.now, self.out[0].free_at
+        now, tick = self.sim.now, self.case.tick
         state = self.rate(queue, now)
         if state.rate == 1:
             return now
@@ -153,8 +153,8 @@ class DcqcnSource(PacedSource):
             state.flits -= self.dcqcn.byte_counter
             state.by_data += 1
             self.increase(state)
-        tick = self.case.tick
-        return now + floor((end - now) // tick / state.rate + 0.5) * tick
+        took = ceil(packet.flits * self.out[0].flit / tick)
+        return now + floor(took / state.rate + 0.5) * tick
 
     def is_new(self, queue: Queue) -> bool:
         """Whether a send queue has all of its channel again."""

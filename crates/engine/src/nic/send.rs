@@ -1,6 +1,7 @@
 //! Sending a packet of a queue: what it takes beside credit, and who hears of it.
 use super::at_source::{Lacking, awaited, first_queue};
 use super::{Forgotten, NicSet};
+use crate::core::Tick;
 use crate::core::fabric::Fabric;
 use crate::core::flow::Flow;
 use crate::core::packet::{Kind, Packet};
@@ -67,7 +68,8 @@ impl<S: Source> NicSet<S> {
         if first && packet.cold.class() as usize >= self.first_job {
             self.job_injected(endpoint, queue, &packet, end);
         }
-        let sent = Sent { pull, packet: &packet, now: fabric.now, end };
+        let time = self.time_of(&packet);
+        let sent = Sent { pull, packet: &packet, now: fabric.now, end, time };
         if matches!(pull, Pull::Next(_) | Pull::Again(_)) {
             self.hold(fabric, endpoint, &sent);
         }
@@ -92,6 +94,12 @@ impl<S: Source> NicSet<S> {
             && !parked.is_empty()
             && !self.plan.router.weighs()
             && parked.are_ahead(&awaited(&self.plan, class, ends, packet.hot.next_vc), queue)
+    }
+
+    /// Ticks that a packet takes on a channel of an endpoint that is not slow.
+    #[inline]
+    pub(super) fn time_of(&self, packet: &Packet) -> Tick {
+        self.plan.links[0].time[packet.hot.flits() as usize].into()
     }
 
     /// After data, the endpoint may have to wait.

@@ -59,7 +59,8 @@ impl<S: Source> NicSet<S> {
         self.retain(fabric, endpoint, &packet, class, true);
         self.inject(fabric, endpoint, &mut packet);
         let end = fabric.channels[channel].free_at;
-        let sent = Sent { pull: Pull::Next(class), packet: &packet, now, end };
+        let time = self.time_of(&packet);
+        let sent = Sent { pull: Pull::Next(class), packet: &packet, now, end, time };
         debug_assert!(self.would_be_forgotten(message, &sent), "law broken: a queue that was needed");
         self.hold(fabric, endpoint, &sent);
         true

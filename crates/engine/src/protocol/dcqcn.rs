@@ -236,7 +236,7 @@ impl Source for Limits {
             state.counts += 1;
             self.raise(state);
         }
-        state.next = sent.now + ((sent.end - sent.now) as f64 / state.rate).round() as Tick;
+        state.next = sent.now + (sent.time as f64 / state.rate).round() as Tick;
     }
 
     fn hears(&self, kind: Kind) -> bool {
@@ -416,7 +416,7 @@ mod tests {
         source.cut(&mut queue.state, 0);
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 50);
-        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50 };
+        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50, time: 50 };
         source.on_sent(&mut queue, &sent(0));
         assert_eq!((queue.state.next, queue.state.rate), (100, 0.5));
         source.on_sent(&mut queue, &sent(10));
@@ -451,7 +451,7 @@ mod tests {
         source.cut(&mut queue.state, 0);
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 50);
-        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50 };
+        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50, time: 50 };
         source.on_sent(&mut queue, &sent(10));
         source.advance(&mut queue.state, 100);
         assert_eq!((queue.state.times, queue.state.counts, queue.state.flits), (1, 0, 50));

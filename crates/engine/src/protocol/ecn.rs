@@ -403,7 +403,8 @@ mod tests {
         packet.hot.set_size(Kind::Notification, 1);
         source.on_control(&mut queue, &packet, 10);
         packet.hot.set_size(Kind::Data, 20);
-        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 10, end: 30 });
+        source
+            .on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 10, end: 30, time: 20 });
         assert_eq!(queue.state.next, 54);
     }
 
@@ -415,7 +416,10 @@ mod tests {
             packet.hot.set_size(Kind::Notification, 1);
             source.on_control(&mut queue, &packet, 10);
             packet.hot.set_size(Kind::Data, 5);
-            source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 10, end: 15 });
+            source.on_sent(
+                &mut queue,
+                &Sent { pull: Pull::Next(1), packet: &packet, now: 10, end: 15, time: 5 },
+            );
             (0..).find(|&now| now >= 10 && source.idle(&queue, now)).unwrap()
         };
         // The delay of 24 is gone after one period; the gap behind the packet is not.

@@ -89,7 +89,7 @@ mod tests {
         queue.push(Message::new(0, 3, 100, 0));
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 24);
-        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 24 };
+        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 24, time: 24 };
         assert_eq!(flight.pull(&queue, 0.5, 1, 50, 7), Pull::Next(1), "one packet may always go");
         flight.sent(&sent(7));
         assert_eq!(flight.pull(&queue, 24.0, 1, 50, 31), Pull::Wait);

@@ -369,7 +369,10 @@ mod tests {
         for end in [24, 48] {
             source.stamp(&queue, Pull::Next(1), &mut packet);
             assert_eq!((packet.notes.words[0], number_and_flits(packet.notes.words[1])), (0, (end, 24)));
-            source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 0, end: 24 });
+            source.on_sent(
+                &mut queue,
+                &Sent { pull: Pull::Next(1), packet: &packet, now: 0, end: 24, time: 24 },
+            );
         }
     }
 

@@ -47,6 +47,8 @@ pub struct Sent<'a> {
     pub now: Tick,
     /// When its tail leaves.
     pub end: Tick,
+    /// How long the channel takes to send it, for all that its source knows: a slow link takes longer.
+    pub time: Tick,
 }
 
 /// What has arrived at an endpoint.

@@ -363,7 +363,7 @@ mod tests {
         queue.state = Window { cwnd: Some(0.25), delay: 1000, ..Window::default() };
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 24);
-        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 7, end: 31 });
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 7, end: 31, time: 24 });
         queue.push(Message::new(0, 3, 24, 0));
         queue.state.flight.acknowledged(24, 1007);
         assert_eq!(source.pull(&queue, 1007), Pull::At(4007));
@@ -415,7 +415,7 @@ mod tests {
         queue.state = Window { cwnd: Some(0.25), delay: 700, ..Window::default() };
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 24);
-        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 7, end: 31 });
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 7, end: 31, time: 24 });
         queue.push(Message::new(0, 3, 24, 0));
         queue.state.flight.acknowledged(24, 1007);
         assert_eq!(source.pull(&queue, 1007), Pull::At(2807));

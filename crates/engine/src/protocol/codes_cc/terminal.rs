@@ -158,7 +158,7 @@ impl Source for Terminal {
     fn hold(&self, state: &mut State, sent: &Sent) -> Tick {
         match self.allowed(state, sent.now) {
             MILLION => 0,
-            rate => sent.now + (sent.end - sent.now) * Tick::from(MILLION) / Tick::from(rate),
+            rate => sent.now + sent.time * Tick::from(MILLION) / Tick::from(rate),
         }
     }
 

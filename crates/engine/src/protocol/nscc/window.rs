@@ -286,7 +286,10 @@ mod tests {
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 10);
         for now in 0..40 {
-            source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 10 });
+            source.on_sent(
+                &mut queue,
+                &Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 10, time: 10 },
+            );
         }
         let state = &mut queue.state;
         source.adapt(state, 5000, true, 10, 6000);
@@ -350,7 +353,7 @@ mod tests {
         queue.push(Message::new(0, 3, 100, 0));
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 8);
-        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 0, end: 8 });
+        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 0, end: 8, time: 8 });
         for (window, expected) in [(17.0, Pull::Wait), (18.0, Pull::Next(1))] {
             queue.state.window = Some(window);
             assert_eq!(source.pull(&queue, 10), expected, "{window}");
@@ -373,7 +376,10 @@ mod tests {
         let (source, mut queue) = (signals(), SendQueue::<Window>::default());
         let mut packet = Packet::default();
         packet.hot.set_size(Kind::Data, 10);
-        source.on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 100, end: 110 });
+        source.on_sent(
+            &mut queue,
+            &Sent { pull: Pull::Next(1), packet: &packet, now: 100, end: 110, time: 10 },
+        );
         let word = with_flits(1, &packet);
         let mut ack = Packet::default();
         ack.hot.set_size(Kind::Ack, 1);

@@ -276,7 +276,7 @@ mod tests {
                 queue.advance(flits.into(), 1);
             }
         }
-        source.on_sent(queue, &Sent { pull, packet: &packet, now, end: now });
+        source.on_sent(queue, &Sent { pull, packet: &packet, now, end: now, time: 0 });
         packet.notes.words
     }
 

@@ -79,7 +79,7 @@ impl Bench {
     }
 
     fn state_on_sent(&mut self, pull: Pull, packet: &Packet) {
-        let sent = Sent { pull, packet, now: self.now, end: self.now };
+        let sent = Sent { pull, packet, now: self.now, end: self.now, time: 0 };
         self.rules.on_sent(&mut self.state, &sent);
     }
 

@@ -85,7 +85,7 @@ impl Source for Throttle {
         let throttled = |limit: &&mut Limit| limit.dst == dst && !limit.is_free();
         if let Some(limit) = queue.state.0.iter_mut().find(throttled) {
             let divisor = u64::from(self.divisor(limit));
-            limit.next = sent.now + (sent.end - sent.now) * divisor / u64::from(DIVISOR_ONE);
+            limit.next = sent.now + sent.time * divisor / u64::from(DIVISOR_ONE);
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
     fn sent(source: &Throttle, queue: &mut SendQueue<Limits>, dst: u32) {
         let mut packet = Packet::default();
         packet.hot.dst = dst;
-        source.on_sent(queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 1000, end: 1064 });
+        source.on_sent(queue, &Sent { pull: Pull::Next(1), packet: &packet, now: 1000, end: 1064, time: 64 });
     }
 
     #[test]
