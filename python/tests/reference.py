@@ -29,7 +29,7 @@ from reference_queueing import lanes, queue_count, queue_of
 from reference_routing import FlowDefault, InOrder, Routing, Senses, Shortest, levels_between
 from reference_signals import Order
 from reference_switches import Hop, Switch, Unlimited
-from reference_tree import Ancestor
+from reference_tree import Ancestor, Around
 
 _UNLIMITED = 1 << 60
 
@@ -80,8 +80,8 @@ class Simulation:
             return (KINDS | OTHERS)[case.dragonfly.kind](self)
         if case.kns is not None:
             return ByLines(self)
-        if case.tree is not None:
-            return FlowDefault(self) if case.has_flows else Ancestor(self)
+        if case.tree is not None and case.choose == "by-destination":
+            return FlowDefault(self) if case.has_flows else (Around if case.failed else Ancestor)(self)
         return Shortest(self) if case.dims is None else InOrder(self)
 
     def _join(self, one: Node, other: Node, rate: Fraction, latency: int) -> None:

@@ -53,7 +53,7 @@ class Slow:
 
 @dataclass(frozen=True)
 class SlowLink:
-    """A link that carries so much in Gb/s, or nothing, for a time: an endpoint's, or all between two switches."""
+    """A link of an endpoint, or all between two switches, that carries so much in Gb/s for a time."""
 
     ends: tuple[int, ...]
     rate: Fraction | None
@@ -105,6 +105,8 @@ class Case:
     drain: Fraction | None = None
     slow: tuple[Slow, ...] = ()
     slow_links: tuple[SlowLink, ...] = ()
+    failed: tuple[tuple[int, int], ...] = ()  # switches, the lower first, between which all links have failed
+    choose: str = "by-destination"  # one of several shortest ways
     queue_pairs: int = 1
     protocol: Protocol | None = None
     levels: bool = False  # a level for each hop; else one, and links that close no ring

@@ -266,7 +266,7 @@ def with_slow_links(case: Case, draw: random.Random) -> Case:
 
 
 def _spell(case: Case, draw: random.Random) -> tuple[Fraction | None, int, int]:
-    """A rate, and a start and a stop for it: protocols have been drawn by the tick, which not all rates keep."""
+    """A rate, a start and a stop. Protocols have been drawn by the tick, which not all rates keep."""
     last = max(message.start for message in case.messages) + 5_000_000
     start = draw.choice([0, draw.randint(0, last)])
     length = draw.choice([1000, 12_345, 100_000, 2_000_000, draw.randint(1, 20_000_000)])

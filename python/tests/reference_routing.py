@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reference_channel import Packet
-from reference_hash import Chance, ahead_of
+from reference_hash import Chance, ahead_of, least, of_flow
 from reference_nodes import Endpoint, Node
 from reference_switches import Hop, Switch
 
@@ -89,6 +89,10 @@ class Routing:
         guess = replace(packet, way=copy(packet.way), port=-1)
         return self.hop(Foreseen(switch, ahead_of(switch.number, packet.destination)), guess).port
 
+    def has_failed(self, one: int, other: int) -> bool:
+        """Whether the links between two switches have."""
+        return (min(one, other), max(one, other)) in self.case.failed
+
     def arrives(self, here: Switch, packet: Packet) -> int | None:
         """The port to the packet's endpoint, if it is one of the switch."""
         if self.case.hosts[packet.destination] != here.number:
@@ -97,9 +101,9 @@ class Routing:
 
 
 class Shortest(Routing):
-    """Of several shortest ways one by the destination's place; with levels, one for each hop.
+    """Of several shortest ways one by the destination's place, or by `choose`; with levels, one for each hop.
 
-    All switches have endpoints here: none divides by the ways below it.
+    Where the destination decides all switches have endpoints here: none divides by the ways below it.
     """
 
     def __init__(self, sim: Simulation) -> None:
@@ -114,7 +118,8 @@ class Shortest(Routing):
     def _distances(self, count: int) -> list[list[int]]:
         far = [[count * (one != other) for other in range(count)] for one in range(count)]
         for link in self.case.links:
-            far[link.a][link.b] = far[link.b][link.a] = 1
+            if not self.has_failed(link.a, link.b):
+                far[link.a][link.b] = far[link.b][link.a] = 1
         for via in range(count):
             far = [[min(row[to], row[via] + far[via][to]) for to in range(count)] for row in far]
         return far
@@ -128,10 +133,25 @@ class Shortest(Routing):
         ways = [
             port
             for port, channel in enumerate(here.out)
-            if isinstance(channel.to, Switch) and nearer[channel.to.number]
+            if isinstance(channel.to, Switch)
+            and nearer[channel.to.number]
+            and not self.has_failed(here.number, channel.to.number)
         ]
         level = packet.level + (self.case.levels and isinstance(here.came_from(packet), Switch))
-        return Hop(ways[self.places[packet.destination] % len(ways)], level)
+        return Hop(self.one_of(ways, senses, packet), level)
+
+    def one_of(self, ways: list[int], senses: Senses, packet: Packet) -> int:
+        """One of the ports on shortest ways."""
+        choose, here = self.case.choose, senses.here.number
+        if len(ways) == 1:
+            return ways[0]
+        if choose == "least-loaded":
+            return least(ways, senses.occupancy, senses.chance)
+        if choose == "random":
+            return ways[senses.chance.below(len(ways))]
+        if choose == "flow-hash":
+            return ways[of_flow(here, packet.source, packet.destination, packet.pair).below(len(ways))]
+        return ways[self.places[packet.destination] % len(ways)]
 
 
 class InOrder(Routing):

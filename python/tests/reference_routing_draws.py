@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
 from reference import Simulation
 from reference_case import Case, Message
 from reference_dragonfly import Dragonfly
 from reference_draws import MOST_VCS, random_case, with_queues
-from reference_tree import Tree
+from reference_tree import Around, Tree
 
 TREES = [
     Tree((2, 2), (2,)), Tree((2, 2, 2), (2, 2)), Tree((3, 3), (3,)), Tree((4, 2), (4,)), Tree((2, 3), (5,)),
@@ -90,3 +91,22 @@ def tree_case(upwards: str, kind: str, seed: int) -> Case:
     case = _loaded(case, tree.hosts, tree.down[0], draw)
     case = replace(case, links=tree.links(rates, latencies), tree=tree, upwards=upwards)
     return _with_some_queues(case, draw)
+
+
+def damaged_case(upwards: str, kind: str, seed: int) -> Case:
+    """A fat tree some of whose links have failed: `nca` with a choice of ways up, or "shortest …"."""
+    other = upwards.partition(" ")[2]
+    draw = random.Random(f"damaged {upwards} {kind} {seed}")
+    case = tree_case("random" if other else upwards, kind, seed)
+    if other:
+        case = replace(
+            case, choose=other, levels=True, queueing="single", queues=1, per="vc", input_buffer=None
+        )
+    pairs = sorted({(min(link.a, link.b), max(link.a, link.b)) for link in case.links})
+    for pair in draw.sample(pairs, min(len(pairs), draw.randint(1, 3))):
+        worse = replace(case, failed=tuple(sorted({*case.failed, pair})))
+        around = Around(Simulation(replace(worse, choose="by-destination")))
+        leaves = {*case.hosts}
+        if all(around.far(one, to, down=False) < inf for one in leaves for to in leaves):
+            case = worse
+    return case

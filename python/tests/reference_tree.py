@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
-from typing import Any
+from math import inf, prod
+from typing import TYPE_CHECKING, Any
 
 from reference_case import Case, Link
 from reference_channel import Packet
 from reference_hash import least, of_flow
 from reference_routing import Routing, Senses
-from reference_switches import Hop
+from reference_switches import Hop, Switch
+
+if TYPE_CHECKING:
+    from reference import Simulation
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Tree:
         latency = {name: f"{latency} ps" for name, (_, latency) in classes.items()}
         protocol: Any = case.protocol
         routing = protocol.routing if case.has_flows else {"kind": "nca", "up": case.upwards}
+        if case.choose != "by-destination":
+            routing = {"kind": "shortest", "choose": case.choose}
         return {"topology": topology, "routing": routing, "link": latency | {"bandwidth": bandwidth}}
 
     def tops(self, level: int) -> int:
@@ -170,3 +175,60 @@ class Ancestor(Routing):
             self.taken["up: by load" if len(loads) > 1 else "up: drawn"] += 1
             return Hop(least(ups, senses.occupancy, chance))
         return Hop(ups[chance.below(len(ups))])
+
+
+class Around(Ancestor):
+    """The same where links have failed: the shortest of the ways up and down that are left."""
+
+    def __init__(self, sim: Simulation) -> None:
+        super().__init__(sim)
+        self.known: dict[tuple[int, int, bool], float] = {}
+
+    def hop(self, senses: Senses, packet: Packet) -> Hop:
+        here, tree = senses.here, self.case.tree
+        last, before = self.arrives(here, packet), here.came_from(packet)
+        assert tree is not None
+        if last is not None:
+            return Hop(last)
+        down = isinstance(before, Switch) and tree.place(before.number).level > tree.place(here.number).level
+        target = self.case.hosts[packet.destination]
+        left = self.far(here.number, target, down=down)
+        ways = [
+            port
+            for port, channel in enumerate(here.out)
+            if isinstance(channel.to, Switch)
+            and self.far_by(here.number, channel.to.number, target, down=down) == left
+        ]
+        up = tree.place(here.out[ways[0]].to.number).level > tree.place(here.number).level
+        if len(ways) == 1:
+            return Hop(ways[0])
+        if self.case.upwards == "flow-hash":
+            chance = of_flow(here.number, packet.source, packet.destination, packet.pair)
+            return Hop(ways[chance.below(len(ways))])
+        if up and self.case.upwards == "least-loaded":
+            return Hop(least(ways, senses.occupancy, senses.chance))
+        if up and self.case.upwards == "deterministic":
+            port = tree.default(here.number, packet.destination)
+            first = tree.first_up(tree.place(here.number).level)
+            return Hop(port if port in ways else ways[(port - first) % len(ways)])
+        return Hop(ways[senses.chance.below(len(ways))])
+
+    def far_by(self, here: int, there: int, target: int, *, down: bool) -> float:
+        """Links to a switch by way of a neighbour, for a packet that may still go up or not."""
+        tree = self.case.tree
+        assert tree is not None
+        up = tree.place(there).level > tree.place(here).level
+        if self.has_failed(here, there) or (down and up):
+            return inf
+        return 1 + self.far(there, target, down=not up)
+
+    def far(self, here: int, target: int, *, down: bool) -> float:
+        """Links to a switch."""
+        known = self.known.get((here, target, down))
+        if known is None:
+            beyond = [channel.to for channel in self.sim.switches[here].out]
+            ways = [
+                self.far_by(here, to.number, target, down=down) for to in beyond if isinstance(to, Switch)
+            ]
+            known = self.known[here, target, down] = 0 if here == target else min(ways, default=inf)
+        return known

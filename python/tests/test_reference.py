@@ -73,12 +73,7 @@ def toml(case: Case) -> str:
         "run": {"warmup": "0 ps", "duration": "1 ms", "drain": "0 ps"},
         "record": {"packets": True},
     }
-    if case.slow_links:
-        tables["link"]["slow"] = [_slow_link(slow) for slow in case.slow_links]
-    if case.pauses is not None:
-        thresholds = {"xoff": case.pauses.xoff, "xon": case.pauses.xon}
-        given = {key: f"{flits} flits" for key, flits in thresholds.items() if flits is not None}
-        tables["link"]["flow_control"] = {"kind": "pfc", "response": f"{case.pauses.response} ps"} | given
+    tables["link"] |= _on_links(case)
     for number, message in enumerate(case.messages):
         pair = [message.source, message.destination]
         tables[f"[traffic]#{number}"] = {
@@ -95,6 +90,20 @@ def toml(case: Case) -> str:
         text += f"[{name.partition('#')[0]}]\n"
         text += "".join(f"{key} = {_value(value)}\n" for key, value in table.items())
     return text
+
+
+def _on_links(case: Case) -> dict[str, object]:
+    """What is said of links beside their classes."""
+    found: dict[str, object] = {}
+    if case.failed:
+        found["failed"] = [{"between": [list(pair) for pair in case.failed]}]
+    if case.slow_links:
+        found["slow"] = [_slow_link(slow) for slow in case.slow_links]
+    if case.pauses is not None:
+        thresholds = {"xoff": case.pauses.xoff, "xon": case.pauses.xon}
+        given = {key: f"{flits} flits" for key, flits in thresholds.items() if flits is not None}
+        found["flow_control"] = {"kind": "pfc", "response": f"{case.pauses.response} ps"} | given
+    return found
 
 
 def _network(case: Case) -> dict[str, dict[str, object]]:
@@ -238,7 +247,8 @@ def test_every_packet_goes_when_the_reference_says(kind, make):
 SIMPLER = {
     "acknowledge": False, "fifo": False, "pipeline": 0, "input_buffer": None, "output_buffer": 128,
     "speedup": 1, "per": "vc", "voq": (True, True), "parallel_reads": False, "host_latency": 0, "control": 1,
-    "interleave": False, "drain": None, "slow": (), "slow_links": (), "flit_bits": 100, "arbitration": "round-robin",
+    "interleave": False, "drain": None, "slow": (), "slow_links": (), "failed": (), "flit_bits": 100,
+    "arbitration": "round-robin",
 }  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def test_every_packet_goes_when_the_reference_says_where_senders_are_paused(name
 
 @pytest.mark.engine
 @pytest.mark.parametrize("name", [*CAUGHT, *WINDOWED])
-def test_every_packet_goes_when_the_reference_says_where_endpoints_are_slow(name):
+def test_every_packet_goes_when_the_reference_says_where_endpoints_and_links_are_slow(name):
     for seed in range(3):
         assert difference(slow_case(name, seed)) == ([], []), f"slow_case({name!r}, {seed})"
 
@@ -117,7 +117,7 @@ def main(name: str, count: str, first: str = "0") -> None:
     """Compares many, and tells the least difference.
 
     `network NAME` has queues and lattices, `lines NAME` KNS networks, `pairs NAME` several queue pairs,
-    `pauses NAME` pauses in place of credits, and `slow NAME` endpoints that are slow at times.
+    `pauses NAME` pauses in place of credits, and `slow NAME` endpoints and links that are slow at times.
     """
     where, _, name = name.rpartition(" ")
     makers = {

@@ -17,11 +17,16 @@ import pytest
 from reference import Simulation
 from reference_case import Case
 from reference_protocol_draws import random_protocol
-from reference_routing_draws import UPWARDS, dragonfly_case, tree_case
+from reference_routing_draws import UPWARDS, damaged_case, dragonfly_case, tree_case
 from test_reference import KINDS, SIMPLER, compare, difference
 
 ON_DRAGONFLIES = ("minimal", "valiant", "ugal", "par", "codes-par", "sst-ugal")
-ROUTINGS = (*ON_DRAGONFLIES, *(f"nca {up}" for up in UPWARDS))
+SHORTEST = ("shortest random", "shortest flow-hash", "shortest least-loaded")
+ROUTINGS = (
+    *ON_DRAGONFLIES,
+    *(f"nca {up}" for up in UPWARDS),
+    *(f"damaged {how}" for how in (*UPWARDS, *SHORTEST)),
+)
 CONTROLLED = (
     "valiant, srp",
     "ugal, ecn",
@@ -41,9 +46,10 @@ def routed_case(what: str, seed: int) -> Case:
     """A small case under a routing, and a congestion control; the seed says with which kind of switches."""
     routing, _, protocol = what.partition(", ")
     name, _, up = routing.partition(" ")
-    make: Callable[[str, int], Case] = (
-        partial(tree_case, up) if name == "nca" else partial(dragonfly_case, routing)
-    )
+    makers: dict[str, Callable[[str, int], Case]] = {
+        "nca": partial(tree_case, up), "damaged": partial(damaged_case, up),
+    }  # fmt: skip
+    make = makers.get(name, partial(dragonfly_case, routing))
     case = make(KINDS[seed % len(KINDS)], seed)
     return controlled(case, protocol, seed) if protocol else case
 

@@ -168,7 +168,9 @@ impl<'a> Explorer<'a> {
     /// Where packets for `dst` come from: every endpoint, with whatever is drawn at injection, and every switch.
     fn origins(&mut self, dst: u32) -> Result<Vec<State>, Fault> {
         let made = |switch| State { switch, in_port: None, route: Route::default(), held: None };
-        let mut states: Vec<State> = (0..self.graph.switches.len() as u32).map(made).collect();
+        // Where no way is left to an endpoint, no packet has come from it that would be answered.
+        let all = (0..self.graph.switches.len() as u32).filter(|&switch| self.router.reaches(switch, dst));
+        let mut states: Vec<State> = all.map(made).collect();
         for (src, &(switch, port)) in self.graph.endpoints.iter().enumerate() {
             let (router, left) = (self.router, &mut self.left);
             let ended = every_outcome(|senses| {

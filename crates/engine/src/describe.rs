@@ -2,6 +2,7 @@
 //! memory, and all of it of a scenario.
 mod channels;
 mod cost;
+mod faults;
 mod forewarned;
 mod latency;
 pub mod load;

@@ -32,6 +32,8 @@ pub struct Graph {
     pub switches: Vec<Vec<Port>>,
     /// The switch and the port each endpoint is attached to.
     pub endpoints: Vec<(u32, u16)>,
+    /// Both ends, as (switch, port), of each link between switches that is out of service; nothing is connected to these ports.
+    pub failed: Vec<[(u32, u16); 2]>,
     /// The natural block of each switch (dragonfly group, fat-tree pod, torus plane), from 0 without gaps.
     pub blocks: Vec<u32>,
 }
@@ -52,6 +54,15 @@ impl Graph {
             Port { class, peer: Peer::Switch { switch: b.0, port: b.1 } };
         self.switches[b.0 as usize][b.1 as usize] =
             Port { class, peer: Peer::Switch { switch: a.0, port: a.1 } };
+    }
+
+    /// Takes the link of a port to another switch out of service.
+    pub fn sever(&mut self, (switch, port): (u32, u16)) {
+        let near = &mut self.switches[switch as usize][usize::from(port)].peer;
+        if let Peer::Switch { switch: to, port: at } = std::mem::replace(near, Peer::None) {
+            self.switches[to as usize][usize::from(at)].peer = Peer::None;
+            self.failed.push([(switch, port), (to, at)]);
+        }
     }
 
     /// The channel out of a port in words; `link_classes` names the classes.

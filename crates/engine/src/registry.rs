@@ -318,6 +318,7 @@ mod tests {
             [
                 "link",
                 "link.slow",
+                "link.failed",
                 "packet",
                 "endpoint",
                 "endpoint.slow",

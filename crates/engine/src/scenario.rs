@@ -50,6 +50,10 @@ pub struct Link {
     /// Links that carry less than the others, such as `[{ between = [[0, 8]], bandwidth = "10 Gb/s" }]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<SlowLinks>,
+    /// Links between switches that are out of service from the beginning, which the routing knows and goes round, such as
+    /// `[{ class = "global", sample = 3 }]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<Links>,
     /// Latency by link class: `host`, and the topology's other classes.
     #[serde(flatten)]
     pub classes: BTreeMap<String, Duration>,
@@ -67,6 +71,7 @@ impl Default for Link {
             latency: Duration::Ps(10_000),
             flow_control: Default::default(),
             slow: Vec::new(),
+            failed: Vec::new(),
             classes: BTreeMap::new(),
         }
     }

@@ -12,6 +12,7 @@ mod connections;
 mod describe;
 mod determinism;
 mod exact;
+mod failed_links;
 mod flow_list;
 mod flows;
 mod goal;

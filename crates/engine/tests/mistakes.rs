@@ -50,8 +50,8 @@ series = true
 "#;
     let expected = r#"1:1 titel | unknown key | did you mean title? one of: title, preset, topology, link, packet, switch, endpoint, routing, queueing, congestion_control, traffic, job, run, record
 3:8 topology.kind | unknown kind "single-swich" | did you mean single-switch? one of: …
-5:1 link.bandwith | unknown key | did you mean bandwidth? one of: bandwidth, latency, flow_control
-6:8 link.host | "flits" is a unit of size, not of time | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles; or a key of this table: bandwidth, latency, flow_control
+5:1 link.bandwith | unknown key | did you mean bandwidth? one of: bandwidth, latency, flow_control, slow, failed
+6:8 link.host | "flits" is a unit of size, not of time | a time such as "5 ns"; units: ps, ns, us, µs, ms, s, cycles; or a key of this table: bandwidth, latency, flow_control, slow, failed
 8:8 packet.flit | expected a size such as "4 flits", found the integer 100
 9:7 packet.max | the unit "KB" could be 1000 or 1024 bytes | kB or KiB?
 12:11 switch.speedup | expected "infinite" or a whole number from 1 to 1000, found the text "endless"
@@ -113,7 +113,7 @@ endpoints = [3, 3]
 [run]
 memory = "4 flits"
 "#;
-    let expected = r#"5:1 link.latancy | this topology has no such link class | did you mean latency? one of: bandwidth, latency, flow_control, host
+    let expected = r#"5:1 link.latancy | this topology has no such link class | did you mean latency? one of: bandwidth, latency, flow_control, slow, failed, host
 6:34 link.bandwidth.global | this topology has no such link class | one of: host
 9:1 packet.control | a control packet has 30 flits | 1 to 24 flits
 12:1 switch.input_buffer | a buffer of 16 flits cannot hold a packet | at least "1 packet", 24 flits
@@ -149,7 +149,7 @@ sources = 100
 destinations = 1
 load = 0.5
 "#;
-    let expected = r#"9:1 link.globl | this topology has no such link class | did you mean global? one of: bandwidth, latency, flow_control, host, local, global
+    let expected = r#"9:1 link.globl | this topology has no such link class | did you mean global? one of: bandwidth, latency, flow_control, slow, failed, host, local, global
 11:8 routing.kind | unknown kind "ugla" | did you mean ugal? one of: …
 "#;
     assert_table(text, expected);

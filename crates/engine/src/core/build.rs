@@ -6,11 +6,12 @@ use super::limits::{
     large_buffers, large_traces, no_bubbles, no_bubbles_for_jobs, no_credits, no_headroom, no_turns,
     small_buffers, too_long,
 };
+use super::links::network;
 use super::plan::{Flows, LinkPlan, Plan, TrafficClass, VCS_MAX, VirtualChannels};
 use super::slow::slow;
 use crate::problem::Problem;
 use crate::queueing::Assignment;
-use crate::routing::Router;
+use crate::routing::{Router, severed};
 use crate::scenario::{Scenario, SendQueues};
 use crate::switch::turns::CLASSES_MAX;
 use crate::traffic::bind::{BoundClass, Use, bind_all};
@@ -36,7 +37,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, Vec<Problem>> {
         return Err(problems);
     }
     let scale = scenario.scale().expect("a packet without problems has a scale");
-    let graph = scenario.topology.wiring().graph();
+    let graph = network(scenario)?;
     let wires = wires(scenario, &scale);
     let switch = scenario.switch.design().parameters();
     let ground =
@@ -148,16 +149,27 @@ pub fn beyond(scenario: &Scenario, across: &[Problem]) -> Vec<Problem> {
         return Vec::new();
     }
     let Some(scale) = scenario.scale() else { return Vec::new() };
-    bind_load(scenario, &scale, &scenario.topology.wiring().graph()).err().unwrap_or_default()
+    network(scenario).and_then(|graph| bind_load(scenario, &scale, &graph)).err().unwrap_or_default()
 }
 
 /// The routing, the traffic and the jobs on the network, or all mistakes of all three.
 fn bind(scenario: &Scenario, scale: &Scale, graph: &Graph) -> Result<Bound, Vec<Problem>> {
     let router = scenario.routing.bind(&scenario.topology, graph, scale);
+    let router = router.and_then(|router| whole(router, graph));
     match (router.map_err(|problems| prefixed("routing", problems)), bind_load(scenario, scale, graph)) {
         (Ok(router), Ok((traffic, jobs))) => Ok((router, traffic, jobs)),
         (router, load) => Err(router.err().into_iter().chain(load.err()).flatten().collect()),
     }
+}
+
+/// A router, unless failed links leave it no way between two endpoints.
+fn whole(router: Box<dyn Router>, graph: &Graph) -> Result<Box<dyn Router>, Vec<Problem>> {
+    let found = if graph.failed.is_empty() { None } else { severed(&*router, graph) };
+    let Some((from, to)) = found else { return Ok(router) };
+    let message =
+        format!("with {} failed links no way is left from switch {from} to switch {to}", graph.failed.len());
+    let help = "fewer failed links, or, where longer ways could go round them, routing kind \"shortest\"";
+    Err(vec![Problem::new("kind", message, help)])
 }
 
 /// The levels of each class of links. Where packets may be dropped switches make some, which need levels too.

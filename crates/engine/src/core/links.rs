@@ -2,7 +2,7 @@
 use crate::graph::{Graph, Peer};
 use crate::problem::Problem;
 use crate::rng::Stream;
-use crate::scenario::Links;
+use crate::scenario::{Links, Scenario};
 use std::collections::BTreeSet;
 
 /// A link by the port of a switch at one of its ends: of two, the lower.
@@ -115,6 +115,22 @@ impl Chooser<'_> {
         }
         Ok(found)
     }
+}
+
+/// The network of a scenario without the links that have failed, or what is wrong with these.
+pub(super) fn network(scenario: &Scenario) -> Result<Graph, Vec<Problem>> {
+    let mut graph = scenario.topology.wiring().graph();
+    let classes = scenario.topology.wiring().link_classes();
+    let (mut found, mut problems) = (BTreeSet::new(), Vec::new());
+    for (at, links) in scenario.link.failed.iter().enumerate() {
+        let chooser = Chooser { graph: &graph, classes, seed: scenario.run.seed, list: ("failed links", at) };
+        match chooser.choose(links, &[]) {
+            Ok(links) => found.extend(links),
+            Err(one) => problems.push(Problem { path: format!("link.failed.{at}.{}", one.path), ..one }),
+        }
+    }
+    found.into_iter().for_each(|link| graph.sever(link));
+    if problems.is_empty() { Ok(graph) } else { Err(problems) }
 }
 
 /// Neighbours of a switch that a message names.

@@ -1,9 +1,8 @@
 //! All that can be said of a scenario before it runs, as one JSON object.
 use super::latency::{Spread, Ways};
-use super::{Description, cost, memory};
+use super::{Description, cost, faults, memory};
+use crate::core::NEVER;
 use crate::core::plan::{LinkPlan, Plan};
-use crate::core::slow::Speeds;
-use crate::core::{NEVER, Tick};
 use crate::graph::{Peer, Port};
 use crate::protocol;
 use crate::queueing::Assignment;
@@ -12,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::traffic::sizes::Sizes;
 use crate::workload::bind::BoundJob;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Describes a scenario whose plan is `plan`.
 pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
@@ -56,8 +55,9 @@ pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
         "queues": queues(plan),
         "ranks": ranks(plan),
         "traffic": traffic(plan),
-        "slow_endpoints": slow_endpoints(plan),
-        "slow_links": slow_links(scenario, plan),
+        "failed_links": faults::failed_links(scenario, plan),
+        "slow_endpoints": faults::slow_endpoints(plan),
+        "slow_links": faults::slow_links(scenario, plan),
         "jobs": jobs(plan),
         "cost": cost::cost(scenario, plan),
         "warnings": protocol::remarks(scenario, plan),
@@ -103,7 +103,7 @@ fn ranks(plan: &Plan) -> Map<String, Value> {
 }
 
 /// Endpoints by their numbers, unless they are all.
-fn members(plan: &Plan, endpoints: &[u32]) -> Value {
+pub(super) fn members(plan: &Plan, endpoints: &[u32]) -> Value {
     if endpoints.len() == plan.graph.endpoints.len() { json!("all") } else { json!(endpoints) }
 }
 
@@ -118,52 +118,6 @@ fn traffic(plan: &Plan) -> Vec<Value> {
         )
     };
     plan.traffic.iter().flat_map(rows).collect()
-}
-
-/// What slow channels carry, from when on: a row for each change, of all that have the same changes, as long as the run may last, with
-/// what `told` tells of them.
-fn slow<'a, T>(
-    plan: &Plan,
-    channels: impl Iterator<Item = (&'a Speeds, T)>,
-    told: impl Fn(&[T]) -> (&'static str, Value),
-) -> Vec<Value> {
-    let mut alike = BTreeMap::<&[(Tick, u64)], Vec<T>>::new();
-    for (speeds, channel) in channels {
-        alike.entry(speeds.pieces()).or_default().push(channel);
-    }
-    let rows = alike.into_iter().flat_map(|(pieces, channels)| {
-        let (key, told) = told(&channels);
-        let row = move |&(from, rate): &(Tick, u64)| {
-            let (count, from) = (channels.len(), ns(plan, from as f64));
-            json!({ "from_ns": from, "gbit_per_s": rate as f64 / 1e9, "count": count, key: told })
-        };
-        pieces.iter().filter(|(from, _)| *from <= plan.end).map(row)
-    });
-    rows.collect()
-}
-
-/// What endpoints take that are slow, or whose links are.
-fn slow_endpoints(plan: &Plan) -> Vec<Value> {
-    let to = |&(switch, port): &(u32, u16)| plan.graph.switches[switch as usize][usize::from(port)].peer;
-    let ends = plan.slow.ports.iter().filter_map(|(at, speeds)| match to(at) {
-        Peer::Endpoint(endpoint) => Some((speeds, endpoint)),
-        _ => None,
-    });
-    slow(plan, ends, |endpoints| ("endpoints", members(plan, endpoints)))
-}
-
-/// What slow channels between switches carry, and those out of endpoints.
-fn slow_links(scenario: &Scenario, plan: &Plan) -> Vec<Value> {
-    let (graph, names) = (&plan.graph, scenario.topology.wiring().link_classes());
-    let to = |&(switch, port): &(u32, u16)| graph.switches[switch as usize][usize::from(port)].peer;
-    let between = plan.slow.ports.iter().filter(|(at, _)| matches!(to(at), Peer::Switch { .. }));
-    let between = between.map(|(&(switch, port), speeds)| (speeds, graph.channel(switch, port, names)));
-    let out = plan
-        .slow
-        .injections
-        .iter()
-        .map(|(endpoint, speeds)| (speeds, format!("endpoint {endpoint} ({})", names[0])));
-    slow(plan, between.chain(out), |channels| ("channels", json!(channels)))
 }
 
 /// The jobs, and where they run.
@@ -184,7 +138,7 @@ fn jobs(plan: &Plan) -> Vec<Value> {
     plan.jobs.iter().filter(|job| !job.idle).map(row).collect()
 }
 
-fn ns(plan: &Plan, ticks: f64) -> f64 {
+pub(super) fn ns(plan: &Plan, ticks: f64) -> f64 {
     ticks * plan.tick as f64 / 1000.0
 }
 

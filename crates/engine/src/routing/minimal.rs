@@ -26,6 +26,11 @@ impl Bind for Minimal {
         Topology::KINDS
     }
 
+    fn goes_round(&self, topology: &Topology) -> bool {
+        let trees = nca::Nca::default().topologies();
+        topology.kind() == "file" || trees.contains(&topology.kind())
+    }
+
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         match topology {
             Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of)))),

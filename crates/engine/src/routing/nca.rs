@@ -1,4 +1,5 @@
 //! Nearest-common-ancestor routing on a fat tree: up as far as needed, and down the only way.
+use super::damaged::Damaged;
 use super::least::Least;
 use super::{Bind, Hop, Route, Router, Senses};
 use crate::graph::Graph;
@@ -11,7 +12,8 @@ use crate::units::Scale;
 ///
 /// The port is chosen at each level on the way up, for each packet unless `up` says otherwise. One level: a packet never goes up after it went down, so no cycle of
 /// channels can form. Of parallel links down one is drawn for each packet with equal probability. The horizontal links of a k-ary n-tree are
-/// not used.
+/// not used. Where links have failed (`failed` in `[link]`) the port is chosen among those on a shortest way up and down that is left,
+/// by the same rule; where `up = "deterministic"` would take another, the one of its number modulo how many there are.
 ///
 /// # Paper
 ///
@@ -56,13 +58,18 @@ impl Bind for Nca {
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
-        let endpoints = graph.endpoints.len();
-        match topology {
-            Topology::FatTree(tree) => Some(Box::new(Tree::new(self.up, &tree.general(), endpoints))),
-            Topology::Xgft(tree) => Some(Box::new(Tree::new(self.up, tree, endpoints))),
-            Topology::KAryNTree(tree) => Some(Box::new(Tree::new(self.up, &tree.plain(), endpoints))),
-            _ => None,
-        }
+        let tree = match topology {
+            Topology::FatTree(tree) => &tree.general(),
+            Topology::Xgft(tree) => tree,
+            Topology::KAryNTree(tree) => &tree.plain(),
+            _ => return None,
+        };
+        let tree = Tree::new(self.up, tree, graph.endpoints.len());
+        if graph.failed.is_empty() { Some(Box::new(tree)) } else { Some(Box::new(Damaged::new(tree, graph))) }
+    }
+
+    fn goes_round(&self, _: &Topology) -> bool {
+        true
     }
 }
 
@@ -103,10 +110,10 @@ pub(super) struct Seat {
 
 /// Nearest-common-ancestor routing on a tree of any number of levels.
 pub(super) struct Tree {
-    up: Up,
+    pub(super) up: Up,
     levels: Vec<Level>,
     /// The level of every switch (from 0) and the number of its subtree in the level.
-    places: Vec<(u32, u32)>,
+    pub(super) places: Vec<(u32, u32)>,
     /// For each endpoint, its seat for each level.
     seats: Vec<Seat>,
 }

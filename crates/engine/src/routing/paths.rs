@@ -3,6 +3,7 @@
 //! What is kept is a table of distances, from each switch to each switch with endpoints: a hop goes to a neighbour that is
 //! one nearer. Of `Route::state` one bit is used, [`DOWN`].
 use super::by_destination::Turns;
+use super::least::Least;
 use super::phases::Phases;
 use super::{Hop, Route, Senses};
 use crate::graph::{Graph, Peer};
@@ -37,6 +38,8 @@ pub enum Choose {
     /// By a hash of source, destination and queue pair, another one in each switch and for each seed: all packets of a flow take one way
     /// (ECMP), and stay in order. Several flows from a source to a destination: `queue_pairs`.
     FlowHash,
+    /// The port of least occupancy at each hop, of several the one drawn with equal probability.
+    LeastLoaded,
 }
 
 /// The packet has gone down (up*/down*).
@@ -46,10 +49,10 @@ const FAR: u16 = u16::MAX;
 
 /// A channel to another switch.
 #[derive(Debug, Clone, Copy)]
-struct Way {
-    port: u16,
+pub(super) struct Way {
+    pub(super) port: u16,
     to: u32,
-    up: bool,
+    pub(super) up: bool,
 }
 
 /// Shortest ways on a graph.
@@ -76,6 +79,30 @@ pub(super) struct Paths {
 
 impl Paths {
     pub(super) fn new(graph: &Graph, rule: Deadlock, choose: Choose) -> Self {
+        let mut paths = Self::bare(graph, rule, choose);
+        if rule == Deadlock::UpDown {
+            paths.orient();
+        }
+        paths.measured()
+    }
+
+    /// Ways up and down a tree, of which the level of each switch is given. Links within a level are not used.
+    pub(super) fn on_tree(graph: &Graph, levels: &[u32]) -> Self {
+        let mut paths = Self::bare(graph, Deadlock::UpDown, Choose::Random);
+        let (mut ways, mut first) = (Vec::new(), vec![0]);
+        for (switch, &level) in levels.iter().enumerate() {
+            let beyond =
+                paths.ways[paths.ways(switch as u32)].iter().map(|way| (levels[way.to as usize], *way));
+            let beyond = beyond.filter(|(to, _)| *to != level);
+            ways.extend(beyond.map(|(to, way)| Way { up: to > level, ..way }));
+            first.push(ways.len() as u32);
+        }
+        (paths.ways, paths.first) = (ways, first);
+        paths.measured()
+    }
+
+    /// Without distances, and all ways down.
+    fn bare(graph: &Graph, rule: Deadlock, choose: Choose) -> Self {
         let switches = graph.switches.len();
         let mut targets: Vec<u32> = graph.endpoints.iter().map(|&(switch, _)| switch).collect();
         targets.sort_unstable();
@@ -95,29 +122,32 @@ impl Paths {
         let seats = graph.endpoints.clone();
         let width = if rule == Deadlock::UpDown { 2 } else { 1 };
         let distances = Vec::with_capacity(targets.len() * switches * width);
-        let mut paths = Self {
-            rule,
-            choose,
-            turns,
-            seats,
-            ways,
-            first,
-            targets,
-            row,
-            distances,
-            width,
-            root: 0,
-            longest: 0,
-        };
-        if rule == Deadlock::UpDown {
-            paths.orient();
+        Self { rule, choose, turns, seats, ways, first, targets, row, distances, width, root: 0, longest: 0 }
+    }
+
+    /// With its distances.
+    fn measured(mut self) -> Self {
+        for at in 0..self.targets.len() {
+            self.add_row(self.targets[at]);
         }
-        for at in 0..paths.targets.len() {
-            paths.add_row(paths.targets[at]);
+        let free = self.distances.iter().step_by(self.width);
+        self.longest = free.copied().filter(|&distance| distance != FAR).max().unwrap_or(0);
+        self
+    }
+
+    /// The ways that bring a packet for an endpoint of switch `to` nearer to it, in the order of the ports.
+    pub(super) fn nearer(&self, (from, to): (u32, u32), route: Route) -> impl Iterator<Item = Way> + Clone {
+        let down = route.state & DOWN != 0;
+        let left = self.left(from, down, to);
+        let ways = self.ways[self.ways(from)].iter().copied();
+        ways.filter(move |&way| self.is_shortest(way, down, left, to))
+    }
+
+    /// Notes that a packet takes a way.
+    pub(super) fn take(&self, way: Way, route: &mut Route) {
+        if self.rule == Deadlock::UpDown && !way.up {
+            route.state |= DOWN;
         }
-        let free = paths.distances.iter().step_by(width);
-        paths.longest = free.copied().filter(|&distance| distance != FAR).max().unwrap_or(0);
-        paths
     }
 
     pub(super) fn hashes(&self) -> bool {
@@ -217,6 +247,16 @@ impl Paths {
     }
 }
 
+/// The least occupied of several ways.
+pub(super) fn least_loaded(ways: impl Iterator<Item = Way>, senses: &mut dyn Senses) -> Option<Way> {
+    let mut least = Least::new();
+    for way in ways {
+        let occupancy = senses.occupancy(way.port);
+        least.offer(way, occupancy.into(), senses);
+    }
+    least.best().map(|(way, _)| way)
+}
+
 /// Most switches tried as the root.
 const ROOTS_TRIED: usize = 256;
 
@@ -241,25 +281,25 @@ impl Phases for Paths {
         route: &mut Route,
         senses: &mut dyn Senses,
     ) -> Hop {
-        let down = route.state & DOWN != 0;
-        let left = self.left(from, down, to);
-        let ways = &self.ways[self.ways(from)];
-        let fits = |way: &&Way| self.is_shortest(**way, down, left, to);
-        let count = ways.iter().filter(fits).count() as u32;
-        let choice = match self.choose {
-            _ if count < 2 => 0,
-            Choose::Random => senses.below(count),
-            Choose::ByDestination => self.turns.as_ref().map_or(0, |turns| turns.of(dst, from) % count),
-            Choose::FlowHash => senses.of_flow(count),
+        let mut ways = self.nearer((from, to), *route);
+        let count = ways.clone().count() as u32;
+        let way = match self.choose {
+            _ if count < 2 => ways.next(),
+            Choose::Random => ways.nth(senses.below(count) as usize),
+            Choose::ByDestination => {
+                ways.nth(self.turns.as_ref().map_or(0, |turns| turns.of(dst, from) % count) as usize)
+            }
+            Choose::FlowHash => ways.nth(senses.of_flow(count) as usize),
+            Choose::LeastLoaded => least_loaded(ways, senses),
         };
-        let Some(way) = ways.iter().filter(fits).nth(choice as usize) else {
-            unreachable!("a network is connected, so a neighbour is nearer")
-        };
-        if self.rule == Deadlock::UpDown && !way.up {
-            route.state |= DOWN;
-        }
+        let way = way.unwrap_or_else(|| unreachable!("a network is connected, so a neighbour is nearer"));
+        self.take(way, route);
         let level = if self.rule == Deadlock::Hops { route.hops } else { phase };
         Hop { port: way.port, level }
+    }
+
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.left(switch, false, self.seat(dst).0) != FAR
     }
 
     fn turn(&self, route: &mut Route) {

@@ -19,6 +19,10 @@ pub(super) trait Phases: Send + Sync {
     }
     /// Switch and port of an endpoint.
     fn seat(&self, dst: u32) -> (u32, u16);
+    /// See [`super::Router::reaches`].
+    fn reaches(&self, _switch: u32, _dst: u32) -> bool {
+        true
+    }
     /// The next hop from one switch to another, of a packet for an endpoint, in phase 0 or 1.
     fn next(&self, ends: (u32, u32), dst: u32, phase: u8, route: &mut Route, senses: &mut dyn Senses) -> Hop;
     /// Forgets what the first phase kept in the route.

@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
 
-/// A shortest way, of several one at random, by the destination or by a hash of the flow; nothing depends on the load.
+/// A shortest way, of several one at random, by the destination, by a hash of the flow or by the load; it goes round failed links.
 ///
 /// # What it does
 ///
@@ -39,6 +39,14 @@ impl Bind for Shortest {
         Topology::KINDS
     }
 
+    fn senses_load(&self) -> bool {
+        self.choose == Choose::LeastLoaded
+    }
+
+    fn goes_round(&self, _: &Topology) -> bool {
+        true
+    }
+
     fn minimality(&self) -> Minimality {
         Minimality::OwnMinimal
     }
@@ -52,6 +60,10 @@ impl Bind for Shortest {
 struct ShortestWay(Paths);
 
 impl Router for ShortestWay {
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.0.reaches(switch, dst)
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 1)
     }

@@ -47,6 +47,10 @@ impl Bind for Ugal {
         &["dragonfly", "torus", "mesh", "hyperx", "file"]
     }
 
+    fn goes_round(&self, topology: &Topology) -> bool {
+        matches!(topology, Topology::File(_))
+    }
+
     fn minimality(&self) -> Minimality {
         Minimality::NonMinimal
     }
@@ -144,6 +148,10 @@ impl<P: Phases> PhasedUgal<P> {
 }
 
 impl<P: Phases> Router for PhasedUgal<P> {
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.ways.reaches(switch, dst)
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         self.ways.levels(link_class, 2)
     }

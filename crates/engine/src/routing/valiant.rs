@@ -35,6 +35,10 @@ impl Bind for Valiant {
         &["dragonfly", "torus", "mesh", "hyperx", "kns", "file"]
     }
 
+    fn goes_round(&self, topology: &Topology) -> bool {
+        matches!(topology, Topology::File(_))
+    }
+
     fn minimality(&self) -> Minimality {
         Minimality::NonMinimal
     }
@@ -82,6 +86,10 @@ impl Router for DragonflyValiant {
 struct ByWay<P>(P);
 
 impl<P: Phases> Router for ByWay<P> {
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.0.reaches(switch, dst)
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 2)
     }

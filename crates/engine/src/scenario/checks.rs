@@ -137,7 +137,7 @@ fn link(scenario: &Scenario, tell: Tell) {
         }
     };
     for class in scenario.link.classes.keys() {
-        check(format!("link.{class}"), class, &["bandwidth", "latency", "flow_control", "slow"]);
+        check(format!("link.{class}"), class, &["bandwidth", "latency", "flow_control", "slow", "failed"]);
     }
     if let PerClass::Table(table) = &scenario.link.bandwidth {
         table.keys().for_each(|class| check(format!("link.bandwidth.{class}"), class, &[]));

@@ -3,11 +3,12 @@ use super::checks::{Tell, times};
 use super::nearest::nearest;
 use super::{Model, Scenario};
 use crate::problem::Problem;
+use crate::routing::Routing;
 use crate::units::{Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Some of the links between switches, or of a class.
+/// A table of `failed` in `[link]`, or a part of one of `slow`: some of the links between switches, or of a class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Links {
     /// Links between switches, by pairs of these: all that join the two, such as `[[0, 8], [1, 9]]`.
@@ -54,22 +55,56 @@ pub(super) fn across(scenario: &Scenario, tell: Tell) {
     }
     for (at, slow) in slow.iter().enumerate() {
         let path = format!("link.slow.{at}");
-        named(scenario, &slow.links, !slow.endpoints.is_empty(), &path, tell);
+        named(scenario, &slow.links, Some(!slow.endpoints.is_empty()), &path, tell);
         if let Some(scale) = scenario.scale() {
             times((slow.start, slow.stop), &path, &scale, tell);
         }
     }
+    failed(scenario, tell);
 }
 
+/// Failed links, and a routing that can do without them.
+fn failed(scenario: &Scenario, tell: Tell) {
+    let (failed, routing) = (&scenario.link.failed, &scenario.routing);
+    for (at, links) in failed.iter().enumerate() {
+        let path = format!("link.failed.{at}");
+        named(scenario, links, None, &path, tell);
+        if links.class.as_deref() == Some(HOST) {
+            let help = "a class of links between switches; an endpoint whose link is down for a time: `slow`";
+            tell(Problem::new(format!("{path}.class"), "an endpoint without its link is none", help));
+        }
+    }
+    if !failed.is_empty()
+        && routing.suits(&scenario.topology)
+        && !routing.binding().goes_round(&scenario.topology)
+    {
+        let able = Routing::defaults();
+        let able = able
+            .iter()
+            .filter(|one| one.suits(&scenario.topology) && one.binding().goes_round(&scenario.topology));
+        let message = format!("\"{}\" reckons with every link, and some have failed", routing.kind());
+        let help =
+            format!("one that goes round them: {}", Vec::from_iter(able.map(Routing::kind)).join(", "));
+        tell(Problem::new("routing.kind", message, help));
+    }
+}
+
+/// The class of the links to endpoints.
+const HOST: &str = "host";
+
 /// One way of naming them, and a class that there is.
-fn named(scenario: &Scenario, links: &Links, by_endpoints: bool, path: &str, tell: Tell) {
+fn named(scenario: &Scenario, links: &Links, by_endpoints: Option<bool>, path: &str, tell: Tell) {
     let ways = [
         (!links.between.is_empty(), "between"),
         (links.class.is_some(), "class"),
-        (by_endpoints, "endpoints"),
+        (by_endpoints == Some(true), "endpoints"),
     ];
     let given = Vec::from_iter(ways.into_iter().filter_map(|(is_given, key)| is_given.then_some(key)));
-    let help = "between = [[0, 8]], class = \"…\" or endpoints = [5]";
+    let more = if by_endpoints.is_some() { " or endpoints = [5]" } else { "" };
+    let help = format!(
+        "between = [[0, 8]] or class = \"{}\"{more}",
+        scenario.topology.wiring().link_classes().last().unwrap_or(&HOST)
+    );
     match given[..] {
         [] => tell(Problem::new(path, "which links?", help)),
         [_] => {}

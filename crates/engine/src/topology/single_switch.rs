@@ -38,7 +38,7 @@ impl Wiring for SingleSwitch {
     }
 
     fn graph(&self) -> Graph {
-        let mut graph = Graph { switches: vec![Vec::new()], endpoints: Vec::new(), blocks: vec![0] };
+        let mut graph = Graph { switches: vec![Vec::new()], blocks: vec![0], ..Graph::default() };
         for _ in 0..self.endpoints {
             graph.attach(0, 0);
         }
