@@ -41,7 +41,7 @@ def all_compared(scenario: Scenario, result: Result, watch: Watch | None = None)
 
 def only(scenario: Scenario, name: str) -> Scenario:
     """The scenario with nothing but one job, which keeps its endpoints; no endpoint and no link is slow."""
-    return scenario.replace({ONLY: [name], **dict.fromkeys(_SLOW, [])})
+    return scenario.replace({ONLY: [name], **{key: [] for key in _SLOW}})
 
 
 def jobs(scenario: Scenario) -> list[str]:
