@@ -294,8 +294,11 @@ impl Fabric {
         }
         self.probe.packet_hops += (channel < self.ports) as u64;
         let timing = &self.timing[record.row as u32];
-        let slow = speeds(&self.slow, channel);
-        let end = slow.map_or(now + timing.time(flits), |speeds| speeds.end(now, flits)).max(hot.tail);
+        let (mut end, mut head) = (now + timing.time(flits), now + timing.head as Tick);
+        if !self.slow.is_empty() {
+            (end, head) = slowed(&self.slow[channel], timing, now, flits).unwrap_or((end, head));
+        }
+        let end = end.max(hot.tail);
         record.free_at = end;
         record.sending = flits as u16;
         record.starved = false;
@@ -310,8 +313,6 @@ impl Fabric {
         let credits = &mut self.credits[channel * self.vcs + vc as u32];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
-        let head =
-            now + timing.head as Tick + slow.map_or(0, |speeds| speeds.end(now, 1) - now - timing.time(1));
         match far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => self.leave(line, id, head),
@@ -390,6 +391,13 @@ impl Fabric {
     pub fn held(&self) -> u64 {
         self.pool.held() as u64 + self.lines.iter().map(Line::held).sum::<usize>() as u64
     }
+}
+
+/// When a packet that starts on a channel now has left it, and when its head is at the other end, if the channel is slow.
+#[cold]
+fn slowed(slow: &Option<Speeds>, timing: &Timing, now: Tick, flits: u32) -> Option<(Tick, Tick)> {
+    let speeds = slow.as_ref()?;
+    Some((speeds.end(now, flits), speeds.end(now, 1) + timing.head as Tick - timing.time(1)))
 }
 
 /// What a channel carries, if it is slow.
