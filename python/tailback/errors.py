@@ -55,7 +55,18 @@ class InputError(TailbackError):
 
 
 class RunFailed(TailbackError):  # noqa: N818 (the name says what happened)
-    """The run gave no result: a deadlock, memory over the limit, a broken law."""
+    """The run failed: a deadlock, memory over the limit, a broken law.
+
+    `result` holds what was measured by then, if that is known; `summary["failure"]` of it tells why, too.
+    """
+
+    def __init__(self, told: str, result: Result | None = None) -> None:
+        super().__init__(told)
+        self.result = result
+
+    def __reduce__(self) -> tuple[type[RunFailed], tuple[str]]:
+        """Comes from another process without the result, which may be large."""
+        return RunFailed, (str(self),)
 
 
 class PointsFailed(RunFailed):
@@ -65,7 +76,7 @@ class PointsFailed(RunFailed):
         super().__init__(told)
         self.sweep = sweep
 
-    def __reduce__(self) -> tuple[type[PointsFailed], tuple[str, Sweep]]:
+    def __reduce__(self) -> tuple[type[PointsFailed], tuple[str, Sweep]]:  # type: ignore[override]
         """Comes whole from another process: a pool that cannot read an answer breaks."""
         return PointsFailed, (str(self), self.sweep)
 

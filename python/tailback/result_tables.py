@@ -274,7 +274,9 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
         remarks.append(BOUND_TOLD)
     remarks += [why for word, why in _WITHHELD.items() if word in told]
     if interrupted:
-        remarks.append("interrupted: the numbers are those of the part that was simulated")
+        why = str(summary.get("failure", "")).partition("\n")[0].rstrip(":")
+        what = f"the run failed ({why})" if why else "interrupted"
+        remarks.append(f"{what}: the numbers are those of the part that was simulated")
     warnings = summary.get("warnings")
     return remarks + [str(warning) for warning in warnings] if isinstance(warnings, list) else remarks
 

@@ -14,7 +14,15 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from tailback import _engine, removal
-from tailback.errors import InputError, Interrupted, Problem, engine_errors, mistake, problems_from_json
+from tailback.errors import (
+    InputError,
+    Interrupted,
+    Problem,
+    RunFailed,
+    engine_errors,
+    mistake,
+    problems_from_json,
+)
 from tailback.result import Result
 from tailback.usage import Meter
 from tailback.words import counted, named
@@ -181,8 +189,8 @@ class Scenario:
         With `alone`, each job is run by itself too, on the same endpoints; `summary["jobs"]` tells how much
         slower it is beside the others (`slowdown`, `communication_slowdown`, and the times alone in ns); of a
         job whose run alone gives no result there is a warning, and no numbers. Raises `InputError` with every
-        mistake of the scenario, `RunFailed` if the run gave no result, and `Interrupted`, which carries the
-        partial result, on Ctrl-C.
+        mistake of the scenario, `RunFailed` if the run failed, and `Interrupted` on Ctrl-C; both carry what
+        was measured by then.
         """
         if not alone:
             return self._run(progress)
@@ -206,10 +214,12 @@ class Scenario:
         with self._errors():
             complete = _engine.complete(text, overrides)
             meter = Meter(alone=_ONE_THREAD in complete)
-            summary, tables, interrupted = _engine.run(text, overrides, watch)
+            summary, tables, interrupted, failure = _engine.run(text, overrides, watch)
             facts = {**json.loads(summary), **meter.read()}
         facts["warnings"] = [*facts.get("warnings", []), *self._left_out()]
         result = Result.from_engine(complete, facts, tables, interrupted=interrupted)
+        if failure is not None:
+            raise RunFailed(failure, result)
         if interrupted and not stopped:
             raise Interrupted(result)
         return result

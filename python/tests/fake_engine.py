@@ -188,7 +188,8 @@ def run(text, overrides, watch=None):
         raise EngineError("failed", json.dumps("deadlock: switch 3 waits for switch 4"))
     if "crash" in text:
         raise ZeroDivisionError("a bug")
-    interrupted = "stop" in text
+    failure = "deadlock: switch 5 waits for switch 6" if "jam" in text else None
+    interrupted = "stop" in text or failure is not None
     for step in range(1, 4):
         interrupted = interrupted or (watch is not None and not watch(step * 10**6, 3 * 10**6, step * 1000))
         if interrupted:
@@ -210,4 +211,6 @@ def run(text, overrides, watch=None):
     columns = {
         name: [column(key, values) for key, values in table.items()] for name, table in tables().items()
     }
-    return json.dumps(summary), columns, interrupted
+    if failure is not None:
+        summary["failure"] = failure
+    return json.dumps(summary), columns, interrupted, failure

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,38 @@ def test_a_failed_run_tells_why_and_writes_nothing(command, scenario_file, tmp_p
     assert (status, out) == (1, "")
     assert "deadlock: switch 3" in err
     assert not (tmp_path / "here").exists()
+
+
+def test_a_failed_run_keeps_what_it_measured_and_says_so(command, scenario_file, tmp_path):
+    status, out, err = command("run", scenario_file("jam"), "-o", "here")
+    assert (status, out) == (1, "")
+    assert err.endswith("deadlock: switch 5 waits for switch 6\nwhat was measured until then is in here\n")
+    kept = tailback.Result.load(tmp_path / "here")
+    assert kept.interrupted
+    assert kept.summary["failure"] == "deadlock: switch 5 waits for switch 6"
+    # It takes the place of no other.
+    assert command("run", scenario_file("jam"), "-o", "here")[2].endswith("is in here-2\n")
+    status, out, err = command("show", "here")
+    assert status == 0
+    assert "here failed: its numbers are those of the part that was simulated" in err
+    assert "the run failed (deadlock: switch 5 waits for switch 6): the numbers are those" in " ".join(
+        out.split()
+    )
+
+
+def test_a_failed_run_whose_result_cannot_be_kept_tells_both(command, scenario_file, monkeypatch):
+    def save(result, folder):
+        raise tailback.errors.NotKept("the disk is full")
+
+    monkeypatch.setattr(tailback.Result, "save", save)
+    _, _, err = command("run", scenario_file("jam"), "-o", "here")
+    assert err.endswith("waits for switch 6\nwhat was measured until then is not kept: the disk is full\n")
+
+
+def test_a_failure_comes_from_another_process_without_its_result():
+    failure = tailback.RunFailed("deadlock", object())
+    again = pickle.loads(pickle.dumps(failure))
+    assert (str(again), again.result) == ("deadlock", None)
 
 
 def test_an_interrupted_run_keeps_what_it_measured_and_says_so(command, scenario_file, tmp_path):

@@ -60,11 +60,11 @@ def recorded():
 
 
 ELSEWHERE = {
-    *("engine", "network_hash", "optimum_ns"),
+    *("engine", "network_hash", "optimum_ns", "failure"),
     *("alone_ns", "slowdown", "alone_communication_ns", "communication_slowdown"),
     *("injection", "ejection"),
 }
-"""What only sweeps, networks from files and options of the command add, and two link classes."""
+"""What only sweeps, networks from files, failures and options of the command add, and two link classes."""
 
 
 def once(names):

@@ -46,7 +46,7 @@ fn main() {
             problems.iter().for_each(|problem| eprintln!("{problem}"));
             std::process::exit(2);
         }
-        Err(RunError::Failed(message)) => {
+        Err(RunError::Failed(message, _)) => {
             eprintln!("{message}");
             std::process::exit(1);
         }

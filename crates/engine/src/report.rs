@@ -49,6 +49,7 @@ pub struct Progress {
 pub enum RunError {
     /// The scenario is wrong.
     Problems(Vec<Problem>),
-    /// The run failed: a deadlock, memory over the limit, a broken law. The text says what, where and what to do.
-    Failed(String),
+    /// The run failed: a deadlock, memory over the limit, a broken law. The text says what, where and what to do. With what was measured
+    /// until then, if that can be told: a partial result whose summary has the text too, as `failure`.
+    Failed(String, Option<Box<Output>>),
 }

@@ -125,7 +125,7 @@ fn run_with<A: Architecture>(
 ) -> Result<Output, RunError> {
     let mut kernel =
         Kernel::new(plan.clone(), partitions::<A>(scenario, plan), scenario.run.threads as usize);
-    let mut failure = None;
+    let (mut failure, mut full) = (None, None);
     let mut memory = memory::Watch::new(scenario.run.memory_bytes());
     let (mut end, mut seen) = (0, Instant::now());
     let mut search_at = 0;
@@ -141,7 +141,7 @@ fn run_with<A: Architecture>(
             return true;
         }
         seen = Instant::now();
-        failure = failure.take().or_else(|| memory.failure(plan, view));
+        full = memory.failure(plan, view);
         let packet_hops = view.partitions.iter().map(|partition| partition.fabric.probe.packet_hops).sum();
         let time = |ticks| Time(ticks * plan.tick);
         if view.is_check {
@@ -150,12 +150,19 @@ fn run_with<A: Architecture>(
             });
         }
         let go_on = watch(Progress { simulated: time(view.now), end: time(plan.end), packet_hops });
-        go_on && failure.is_none()
+        go_on && failure.is_none() && full.is_none()
     });
-    if let Some(failure) = failure {
-        return Err(RunError::Failed(failure));
+    if let Some(full) = full.filter(|_| failure.is_none()) {
+        // A result needs memory too.
+        return Err(RunError::Failed(full, None));
     }
-    measured(scenario, plan, kernel.into_partitions(), end, ending == Ending::Stopped)
+    let output = measured(scenario, plan, kernel.into_partitions(), end, ending == Ending::Stopped);
+    let Some(failure) = failure else { return output };
+    let partial = output.ok().map(|mut output| {
+        output.summary["failure"] = failure.clone().into();
+        Box::new(output)
+    });
+    Err(RunError::Failed(failure, partial))
 }
 
 /// The partitions of a run, at rest.
@@ -183,7 +190,7 @@ fn measured<A: Architecture>(
     for partition in &mut partitions {
         partition.nics.count_offered(&mut partition.fabric);
     }
-    conserved(&partitions).map_err(RunError::Failed)?;
+    conserved(&partitions).map_err(|broken| RunError::Failed(broken, None))?;
     let retained_peak = partitions.iter().map(|partition| partition.nics.retained_peak()).max().unwrap_or(0);
     let jobs = outcome::outcomes(&plan.jobs, &hosts(partitions.iter()), Time(end * plan.tick));
     let ran = plan.jobs.iter().zip(&jobs).filter(|(job, _)| !job.idle);

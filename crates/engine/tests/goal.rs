@@ -291,7 +291,7 @@ fn deadlock(trace: &str) -> String {
     let job = format!("[[job]]\nname = \"it\"\nworkload = \"goal\"\n{trace}\n");
     let text = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
     match tailback_engine::run::run(&read(&text), &mut |_| true) {
-        Err(RunError::Failed(told)) => told.lines().skip(1).map(str::trim).collect::<Vec<_>>().join("\n"),
+        Err(RunError::Failed(told, _)) => told.lines().skip(1).map(str::trim).collect::<Vec<_>>().join("\n"),
         other => panic!("{other:?}"),
     }
 }

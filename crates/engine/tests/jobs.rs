@@ -370,7 +370,7 @@ fn jobs_and_traffic_share_a_network() {
 fn ranks_that_all_wait_for_each_other_are_named() {
     let text = network(&(job("stuck", 10, "message = \"100 kB\"\nsend_first = true") + RUN));
     let failure = match tailback_engine::run::run(&read(&text), &mut |_| true) {
-        Err(RunError::Failed(failure)) => failure,
+        Err(RunError::Failed(failure, _)) => failure,
         other => panic!("{other:?}"),
     };
     let lines: Vec<&str> = failure.lines().collect();
@@ -490,7 +490,7 @@ fn a_message_that_no_packet_numbers_can_count_is_refused() {
     assert!(problems(&text).join("").contains(told), "{:?}", problems(&text));
     // How a collective cuts its message up shows as it runs.
     let text = text.replace("ring-exchange", "allreduce");
-    let Err(RunError::Failed(failure)) = tailback_engine::run::run(&read(&text), &mut |_| true) else {
+    let Err(RunError::Failed(failure, _)) = tailback_engine::run::run(&read(&text), &mut |_| true) else {
         panic!("it ran")
     };
     let expected =

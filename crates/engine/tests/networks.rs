@@ -267,10 +267,10 @@ const MADE: &str = "deadlock = \"none\"\nmay_deadlock = true";
 fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {
     let fails =
         |changes: &[(&str, &str)]| match tailback_engine::run::run(&ring(MADE, changes), &mut |_| true) {
-            Err(RunError::Failed(text)) => text,
+            Err(RunError::Failed(text, Some(partial))) => (text, partial),
             other => panic!("no deadlock was told: {other:?}"),
         };
-    let told = fails(&[("run.partitions", "1")]);
+    let (told, partial) = fails(&[("run.partitions", "1")]);
     assert!(told.starts_with("deadlock: at ") && told.contains("\"dor\""), "{told}");
     assert!(told.contains("8 channels wait for one another in a circle"), "{told}");
     for switch in 0..8 {
@@ -281,8 +281,15 @@ fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {
         assert!(told.contains(&channel), "{told}");
     }
     for (partitions, threads) in [("2", "1"), ("3", "2"), ("8", "2")] {
-        assert_eq!(told, fails(&[("run.partitions", partitions), ("run.threads", threads)]));
+        let (told_too, partial_too) = fails(&[("run.partitions", partitions), ("run.threads", threads)]);
+        assert_eq!(told, told_too);
+        assert!(result(&partial) == result(&partial_too));
     }
+    // What was measured until then is not lost: here none had arrived.
+    assert!(partial.interrupted && partial.summary["failure"] == told.as_str());
+    let [messages, unfinished] = ["messages", "unfinished"].map(|key| number(&partial, "t", key));
+    assert!(messages > 100.0 && unfinished == messages, "{unfinished} of {messages}");
+    assert!(told.contains(&format!("at {:.3} us", partial.summary["simulated_ns"].as_f64().unwrap() / 1e3)));
 }
 
 #[test]
@@ -294,7 +301,8 @@ fn when_a_deadlock_is_told_does_not_hang_on_what_is_recorded() {
             last = progress.simulated.0;
             true
         });
-        (format!("{outcome:?}"), asked)
+        let Err(RunError::Failed(text, _)) = outcome else { panic!("no deadlock was told: {outcome:?}") };
+        (text, asked)
     };
     let (text, asked) = told(&[]);
     let (recorded, asked_too) = told(&[("record.occupancy", "5 ns")]);
@@ -317,13 +325,13 @@ fn a_deadlock_of_buffers_that_virtual_channels_share_is_told_alike_for_any_cut()
         tailback_engine::run::run(&ring(deadlock, &changes), &mut |_| true)
     };
     for kind in ["cioq", "input-queued"] {
-        let Err(RunError::Failed(text)) = told(MADE, kind, "1") else {
+        let Err(RunError::Failed(text, _)) = told(MADE, kind, "1") else {
             panic!("no deadlock was told: {kind}")
         };
         assert!(text.contains("8 channels wait for one another in a circle"), "{text}");
         assert!(text.contains("all virtual channels: full"), "{text}");
         for partitions in ["2", "3", "8"] {
-            assert!(matches!(told(MADE, kind, partitions), Err(RunError::Failed(other)) if other == text));
+            assert!(matches!(told(MADE, kind, partitions), Err(RunError::Failed(other, _)) if other == text));
         }
         assert!(told("", kind, "1").is_ok(), "date lines keep {kind} moving");
     }
@@ -341,7 +349,7 @@ fn a_made_deadlock_is_told_within_twice_the_longest_queueing_delay() {
         seen.push((progress.simulated.0, progress.packet_hops));
         true
     });
-    assert!(matches!(outcome, Err(RunError::Failed(_))), "{outcome:?}");
+    assert!(matches!(outcome, Err(RunError::Failed(_, _))), "{outcome:?}");
     let (told, before) = (seen[seen.len() - 1].0, seen[seen.len() - 2].0);
     // The same run, stopped before it is told: what was delivered by then.
     let output = tailback_engine::run::run(&ring(MADE, &load), &mut |at| at.simulated.0 < before).unwrap();
@@ -473,7 +481,7 @@ fn deadlock_is_told_and_bubbles_prevent_it_on_every_kind_of_switch() {
         let mut scenario = read(&text(MADE));
         scenario.run.partitions = Some(3);
         match tailback_engine::run::run(&scenario, &mut |_| true) {
-            Err(RunError::Failed(told)) => assert!(told.contains("8 channels wait"), "{kind}: {told}"),
+            Err(RunError::Failed(told, _)) => assert!(told.contains("8 channels wait"), "{kind}: {told}"),
             other => panic!("{kind}: {other:?}"),
         }
         if kind == "input-queued" {
@@ -490,12 +498,12 @@ fn a_deadlock_of_speculative_packets_is_told_unless_they_time_out() {
         tailback_engine::run::run(&ring(MADE, &lhrp), &mut |_| true)
     };
     match go("{ kind = \"lhrp\" }") {
-        Err(RunError::Failed(told)) => assert!(told.contains("speculative level 0: full"), "{told}"),
+        Err(RunError::Failed(told, _)) => assert!(told.contains("speculative level 0: full"), "{told}"),
         other => panic!("no deadlock was told: {other:?}"),
     }
     // What was dropped goes again as data, which may wait in a circle too.
     match go("{ kind = \"lhrp\", fabric_drop = \"300 ns\" }") {
-        Err(RunError::Failed(told)) => {
+        Err(RunError::Failed(told, _)) => {
             assert!(told.contains("data level 0: full") && !told.contains("speculative"), "{told}");
         }
         other => panic!("no deadlock was told: {other:?}"),
@@ -519,7 +527,7 @@ fn deadlock_is_told_where_packets_of_two_sizes_wait() {
             traffic(1)
         );
         match tailback_engine::run::run(&read(&text), &mut |_| true) {
-            Err(RunError::Failed(told)) => assert!(told.contains("8 channels wait"), "{kind}: {told}"),
+            Err(RunError::Failed(told, _)) => assert!(told.contains("8 channels wait"), "{kind}: {told}"),
             other => panic!("{kind}: {other:?}"),
         }
     }

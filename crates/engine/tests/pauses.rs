@@ -155,7 +155,7 @@ fn a_deadlock_of_senders_that_are_paused_for_ever_is_told() {
         &read_with(text, &[("run.partitions", partitions)]),
         &mut |_| true,
     ) {
-        Err(RunError::Failed(text)) => text,
+        Err(RunError::Failed(text, _)) => text,
         other => panic!("no deadlock was told: {other:?}"),
     };
     let one = told("1");

@@ -306,7 +306,7 @@ fn what_is_recorded_counts_as_memory_of_the_run() {
     };
     assert!(outcome("").is_ok());
     for record in ["occupancy = \"2 ns\"\nports = true", "packets = true", "series = \"1 ns\""] {
-        let Err(RunError::Failed(told)) = outcome(&format!("[record]\n{record}\n")) else {
+        let Err(RunError::Failed(told, _)) = outcome(&format!("[record]\n{record}\n")) else {
             panic!("{record}: nothing is told")
         };
         assert!(told.contains("over the limit of 2") && told.contains("recorded"), "{record}: {told}");

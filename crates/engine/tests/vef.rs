@@ -280,7 +280,7 @@ fn messages_that_wait_are_told_with_their_peers_and_sizes() {
                 G0 0 1 1 8 0 0 0 -1\nG0 0 1 2 8 0 0 0 -1\nG0 0 1 3 8 0 2 0 0\n";
     let job = format!("[[job]]\nworkload = \"vef\"\ntext = {}\n", Scenario::quoted(text));
     let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
-    let Err(RunError::Failed(told)) = tailback_engine::run::run(&scenario(&file), &mut |_| true) else {
+    let Err(RunError::Failed(told, _)) = tailback_engine::run::run(&scenario(&file), &mut |_| true) else {
         panic!("it ran")
     };
     let expected = "\n  rank 0: 3 of its operations: receive of 8 B from rank 2, message 1 between the two\
@@ -337,7 +337,7 @@ proptest! {
         );
         let file = file(FEW_NETWORKS[0], "kind = \"minimal\"", "kind = \"none\"", &job);
         let ran = tailback_engine::run::run(&scenario(&file), &mut |_| true);
-        if let Err(RunError::Failed(failure)) = ran {
+        if let Err(RunError::Failed(failure, _)) = ran {
             prop_assert!(failure.contains("is deadlocked"), "{}", failure);
         }
     }

@@ -23,8 +23,8 @@ pyo3::create_exception!(
 /// Keys and values given with `--set`, in order.
 type Overrides = Vec<(String, String)>;
 
-/// `(summary as JSON, tables, interrupted)`.
-type Answer<'py> = (String, Bound<'py, pyo3::types::PyDict>, bool);
+/// `(summary as JSON, tables, interrupted, why the run failed)`.
+type Answer<'py> = (String, Bound<'py, pyo3::types::PyDict>, bool, Option<String>);
 
 fn input_error(problems: &[Problem]) -> PyErr {
     EngineError::new_err(("input", json(&problems)))
@@ -33,7 +33,7 @@ fn input_error(problems: &[Problem]) -> PyErr {
 fn run_error(error: RunError) -> PyErr {
     match error {
         RunError::Problems(problems) => input_error(&problems),
-        RunError::Failed(text) => failed(&text),
+        RunError::Failed(text, _) => failed(&text),
     }
 }
 
@@ -168,7 +168,7 @@ fn version() -> &'static str {
 }
 
 /// Runs a scenario. `watch(simulated_ps, end_ps, packet_hops)` is called a few times a second and stops the run by
-/// returning False; Ctrl-C stops it too. What was measured by then is returned, marked as interrupted.
+/// returning False; Ctrl-C stops it too. What was measured by then is returned, marked as interrupted, also of a run that failed.
 #[pyfunction]
 #[pyo3(signature = (text, overrides, watch=None))]
 fn run<'py>(
@@ -187,8 +187,11 @@ fn run<'py>(
     if let Some(error) = raised {
         return Err(error);
     }
-    let output = output.map_err(run_error)?;
-    Ok((json(&output.summary), tables::to_python(py, &output.tables)?, output.interrupted))
+    let (output, failure) = match output {
+        Err(RunError::Failed(failure, Some(output))) => (*output, Some(failure)),
+        output => (output.map_err(run_error)?, None),
+    };
+    Ok((json(&output.summary), tables::to_python(py, &output.tables)?, output.interrupted, failure))
 }
 
 /// Asks Python whether to go on. An exception other than Ctrl-C's stops the run and is raised after it.

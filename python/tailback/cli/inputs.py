@@ -58,7 +58,8 @@ def results(directories: Sequence[str], tables: Collection[str] | None = None) -
             told = f"{label} is of {made_by}, this is {ours}: its numbers may mean other things"
             console.errors().print(console.printable(told), soft_wrap=True)
         if result.interrupted:
-            told = f"{label} was interrupted: its numbers are those of the part that was simulated"
+            what = "failed" if result.summary.get("failure") else "was interrupted"
+            told = f"{label} {what}: its numbers are those of the part that was simulated"
             console.errors().print(console.printable(told), soft_wrap=True)
     return loaded
 

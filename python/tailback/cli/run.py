@@ -11,7 +11,7 @@ from pathlib import Path
 from tailback import alone as alone_runs
 from tailback import console, result_tables
 from tailback.compared import differences
-from tailback.errors import InputError, Interrupted, TailbackError
+from tailback.errors import InputError, Interrupted, RunFailed, TailbackError
 from tailback.result import SUMMARY, Result, prepare, unused
 from tailback.scenario import Scenario
 
@@ -87,12 +87,26 @@ def run(scenario: Scenario, name: str, place: Place | None, *, alone: bool, with
 
         asked = optimum.phases(scenario)
         extras.append(("the optimum", lambda result: optimum.beside(result, optimum.solved(asked))))
-    result = _simulated(scenario, name)
+    try:
+        result = _simulated(scenario, name)
+    except RunFailed as failure:
+        raise _with_place(failure, place) from None
     kept = _kept(Done(result), place)
     if alone:
         extras += _runs_alone(scenario, result)
     done = _with_extras(kept, extras)
     return done if done.result is result and not done.unkept else _kept(done, place)
+
+
+def _with_place(failure: RunFailed, place: Place | None) -> RunFailed:
+    """The failure, with where what was measured until then is kept."""
+    if place is None or failure.result is None:
+        return failure
+    try:
+        folder = place.keep(failure.result)
+    except TailbackError as error:
+        return RunFailed(f"{failure}\nwhat was measured until then is not kept: {error}")
+    return RunFailed(f"{failure}\nwhat was measured until then is in {folder}")
 
 
 def _kept(done: Done, place: Place | None) -> Done:

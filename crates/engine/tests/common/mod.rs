@@ -219,7 +219,7 @@ pub fn run_with(text: &str, overrides: &[(&str, &str)]) -> Output {
     match run::run(&scenario, &mut |_| true) {
         Ok(output) => output,
         Err(RunError::Problems(problems)) => panic!("{}\nin\n{text}", told(&problems)),
-        Err(RunError::Failed(failure)) => panic!("{failure}\nin\n{text}\n{overrides:?}"),
+        Err(RunError::Failed(failure, _)) => panic!("{failure}\nin\n{text}\n{overrides:?}"),
     }
 }
 
