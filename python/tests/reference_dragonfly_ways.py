@@ -72,15 +72,27 @@ class Direct(Routing):
 
     def draw(self, group: int, there: int, chance: Chance) -> Global:
         """One of the links to a group."""
-        number = chance.below(self.net.parallel) if self.net.parallel > 1 else 0
-        return self.net.towards(group, there), number
+        links = [link for link in self.left(group) if link[0] == self.net.towards(group, there)]
+        return links[chance.below(len(links)) if len(links) > 1 else 0]
 
     def other(self, group: int, there: int, chance: Chance) -> Global | None:
         """One of the links that do not lead to a group."""
         if self.net.groups < 3:
             return None
-        to, number = divmod(chance.below((self.net.others - 1) * self.net.parallel), self.net.parallel)
-        return to + (to >= self.net.towards(group, there)), number
+        links = [link for link in self.left(group) if link[0] != self.net.towards(group, there)]
+        return links[chance.below(len(links))]
+
+    def left(self, group: int) -> list[Global]:
+        """The links of a group, but for those that have failed."""
+        net, found = self.net, []
+        for number in range(net.parallel):
+            for there in (there for there in range(net.groups) if there != group):
+                link = net.towards(group, there), number
+                near = group * net.a + net.gateway(link)[0]
+                far = there * net.a + net.gateway((net.towards(there, group), number))[0]
+                if not self.has_failed(near, far):
+                    found.append(link)
+        return sorted(found)
 
     def reconsider(self, senses: Senses, way: Way, group: int, there: int) -> None:
         """May take another link than the one that the packet heads for."""

@@ -60,9 +60,9 @@ impl Bind for CodesPar {
         true
     }
 
-    fn router(&self, topology: &Topology, _: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
+    fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let Topology::Dragonfly(of) = topology else { return None };
-        let geometry = Geometry::new(of);
+        let geometry = Geometry::new(of, graph);
         let bundles = (0..geometry.a).map(|index| bundles(&geometry, index)).collect();
         Some(Box::new(Progressive { geometry, bundles, threshold: flits(self.threshold, scale) }))
     }

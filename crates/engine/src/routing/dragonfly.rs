@@ -5,6 +5,7 @@
 //! `Route::via` (link + 1, 0 while none is chosen) is the whole plan until the packet enters another group.
 use super::divisor::Divisor;
 use super::{Hop, Route, Senses, diverts};
+use crate::graph::{Graph, Peer};
 use crate::topology::dragonfly::{Arrangement, Dragonfly};
 use std::ops::Range;
 
@@ -25,6 +26,14 @@ struct Gateway {
     port: u16,
 }
 
+/// The links of a group that have not failed.
+#[derive(Debug)]
+struct Left {
+    links: Vec<u32>,
+    /// By bundle, the first of its links in `links`; then their number.
+    first: Vec<u32>,
+}
+
 /// The arithmetic of a dragonfly. Nothing here grows with the product of switches and destinations.
 #[derive(Debug)]
 pub(super) struct Geometry {
@@ -43,6 +52,10 @@ pub(super) struct Geometry {
     by_group: Divisor,
     /// By link, for any group: arrangements look alike from every group.
     gateways: Vec<Gateway>,
+    /// By group, what is left where links have failed; empty if none has.
+    left: Vec<Left>,
+    /// Switches of a group whose own link has failed, the lower first.
+    apart: Vec<(u32, u32)>,
 }
 
 /// Ratio of the hops of a minimal way and of a detour, as UGAL and PAR compare them: a Valiant way is two minimal ones, a
@@ -92,14 +105,14 @@ impl Route {
 }
 
 impl Geometry {
-    pub(super) fn new(dragonfly: &Dragonfly) -> Self {
+    pub(super) fn new(dragonfly: &Dragonfly, graph: &Graph) -> Self {
         let Dragonfly { p, a, h, groups, arrangement, .. } = *dragonfly;
         let (parallel, others) = (dragonfly.parallel(), groups - 1);
         let gateway = |link: u32| {
             let q = link % parallel * others + link / parallel;
             Gateway { index: q / h, port: (p + a - 1 + q % h) as u16 }
         };
-        Self {
+        let mut geometry = Self {
             a,
             groups,
             parallel,
@@ -108,7 +121,38 @@ impl Geometry {
             by_switch: Divisor::new(p),
             by_group: Divisor::new(a),
             gateways: (0..parallel * others).map(gateway).collect(),
+            left: Vec::new(),
+            apart: Vec::new(),
+        };
+        if !graph.failed.is_empty() {
+            geometry.left = (0..groups).map(|group| geometry.left_of(group, graph)).collect();
+            let ends = graph.failed.iter().map(|[one, other]| (one.0.min(other.0), one.0.max(other.0)));
+            geometry.apart = ends.filter(|&(one, other)| one / a == other / a).collect();
         }
+        geometry
+    }
+
+    /// What is left of the links of a group.
+    fn left_of(&self, group: u32, graph: &Graph) -> Left {
+        let is_left = |link: &u32| {
+            let Gateway { index, port } = self.gateways[*link as usize];
+            graph.switches[(group * self.a + index) as usize][usize::from(port)].peer != Peer::None
+        };
+        let links = Vec::from_iter((0..self.gateways.len() as u32).filter(is_left));
+        let first = |bundle: u32| links.partition_point(|&link| link < bundle * self.parallel) as u32;
+        Left { first: (0..self.groups).map(first).collect(), links }
+    }
+
+    /// See [`super::Router::reaches`]: groups are joined by links of their own, and so are the switches of a group.
+    pub(super) fn reaches(&self, switch: u32, dst: u32) -> bool {
+        let (seat, (group, _)) = (self.seat(dst), self.place(switch));
+        if group == seat.group {
+            return !self.apart.contains(&(switch.min(seat.switch), switch.max(seat.switch)));
+        }
+        self.left.get(group as usize).is_none_or(|left| {
+            let bundle = self.arrangement.port(group, seat.group, self.groups) as usize;
+            left.first[bundle] < left.first[bundle + 1]
+        })
     }
 
     /// Where endpoint `dst` is.
@@ -156,6 +200,9 @@ impl Geometry {
     /// One of the links from group `from` to group `to`, at random.
     #[inline]
     pub(super) fn link(&self, from: u32, to: u32, senses: &mut dyn Senses) -> u32 {
+        if !self.left.is_empty() {
+            return self.link_left(from, to, senses);
+        }
         let first = self.links(from, to).start;
         if self.parallel > 1 { first + senses.below(self.parallel) } else { first }
     }
@@ -166,9 +213,34 @@ impl Geometry {
         if self.groups < 3 {
             return None;
         }
+        if !self.left.is_empty() {
+            return Some(self.detour_left(from, to, senses));
+        }
         let first = self.links(from, to).start;
         let draw = senses.below((self.groups - 2) * self.parallel);
         Some(if draw < first { draw } else { draw + self.parallel })
+    }
+
+    /// [`Self::link`] where links have failed.
+    #[cold]
+    fn link_left(&self, from: u32, to: u32, senses: &mut dyn Senses) -> u32 {
+        let (left, bundle) = self.left_towards(from, to);
+        let (first, count) = (left.first[bundle], left.first[bundle + 1] - left.first[bundle]);
+        left.links[(first + if count > 1 { senses.below(count) } else { 0 }) as usize]
+    }
+
+    /// [`Self::detour`] where links have failed.
+    #[cold]
+    fn detour_left(&self, from: u32, to: u32, senses: &mut dyn Senses) -> u32 {
+        let (left, bundle) = self.left_towards(from, to);
+        let (first, count) = (left.first[bundle], left.first[bundle + 1] - left.first[bundle]);
+        let draw = senses.below(left.links.len() as u32 - count);
+        left.links[(if draw < first { draw } else { draw + count }) as usize]
+    }
+
+    /// What is left of the links of group `from`, and the bundle that leads to group `to`.
+    fn left_towards(&self, from: u32, to: u32) -> (&Left, usize) {
+        (&self.left[from as usize], self.arrangement.port(from, to, self.groups) as usize)
     }
 
     /// The local port of the switch of index `from` to that of index `to` in its group.

@@ -28,12 +28,12 @@ impl Bind for Minimal {
 
     fn goes_round(&self, topology: &Topology) -> bool {
         let trees = nca::Nca::default().topologies();
-        topology.kind() == "file" || trees.contains(&topology.kind())
+        ["dragonfly", "file"].contains(&topology.kind()) || trees.contains(&topology.kind())
     }
 
     fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         match topology {
-            Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of)))),
+            Topology::Dragonfly(of) => Some(Box::new(DragonflyMinimal(Geometry::new(of, graph)))),
             Topology::FatTree(_) | Topology::Xgft(_) | Topology::KAryNTree(_) => {
                 nca::Nca::default().router(topology, graph, scale)
             }
@@ -52,6 +52,10 @@ impl Bind for Minimal {
 struct DragonflyMinimal(Geometry);
 
 impl Router for DragonflyMinimal {
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.0.reaches(switch, dst)
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 1, 1)
     }

@@ -49,13 +49,17 @@ impl Bind for Par {
         Minimality::NonMinimal
     }
 
+    fn goes_round(&self, _: &Topology) -> bool {
+        true
+    }
+
     fn senses_load(&self) -> bool {
         true
     }
 
-    fn router(&self, topology: &Topology, _: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
+    fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let Topology::Dragonfly(of) = topology else { return None };
-        let geometry = Geometry::new(of);
+        let geometry = Geometry::new(of, graph);
         Some(Box::new(DragonflyPar { geometry, threshold: flits(self.threshold, scale) }))
     }
 }
@@ -88,6 +92,10 @@ impl DragonflyPar {
 }
 
 impl Router for DragonflyPar {
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.geometry.reaches(switch, dst)
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         self.geometry.levels(link_class, 2, 2)
     }

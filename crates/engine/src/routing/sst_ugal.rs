@@ -59,9 +59,9 @@ impl Bind for SstUgal {
         true
     }
 
-    fn router(&self, topology: &Topology, _: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
+    fn router(&self, topology: &Topology, graph: &Graph, scale: &Scale) -> Option<Box<dyn Router>> {
         let Topology::Dragonfly(of) = topology else { return None };
-        Some(Box::new(Weighing { geometry: Geometry::new(of), bias: flits(self.bias, scale) }))
+        Some(Box::new(Weighing { geometry: Geometry::new(of, graph), bias: flits(self.bias, scale) }))
     }
 }
 

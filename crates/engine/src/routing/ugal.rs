@@ -48,7 +48,7 @@ impl Bind for Ugal {
     }
 
     fn goes_round(&self, topology: &Topology) -> bool {
-        matches!(topology, Topology::File(_))
+        matches!(topology, Topology::Dragonfly(_) | Topology::File(_))
     }
 
     fn minimality(&self) -> Minimality {
@@ -63,7 +63,7 @@ impl Bind for Ugal {
         let threshold = flits(self.threshold, scale);
         match topology {
             Topology::Dragonfly(of) => {
-                Some(Box::new(DragonflyUgal { geometry: Geometry::new(of), threshold }))
+                Some(Box::new(DragonflyUgal { geometry: Geometry::new(of, graph), threshold }))
             }
             Topology::File(_) => {
                 let ways = Paths::new(graph, Deadlock::Hops, Choose::Random);
@@ -94,6 +94,10 @@ impl DragonflyUgal {
 }
 
 impl Router for DragonflyUgal {
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.geometry.reaches(switch, dst)
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         self.geometry.levels(link_class, 2, 1)
     }

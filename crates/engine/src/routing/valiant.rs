@@ -36,7 +36,7 @@ impl Bind for Valiant {
     }
 
     fn goes_round(&self, topology: &Topology) -> bool {
-        matches!(topology, Topology::File(_))
+        matches!(topology, Topology::Dragonfly(_) | Topology::File(_))
     }
 
     fn minimality(&self) -> Minimality {
@@ -45,7 +45,7 @@ impl Bind for Valiant {
 
     fn router(&self, topology: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         match topology {
-            Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of)))),
+            Topology::Dragonfly(of) => Some(Box::new(DragonflyValiant(Geometry::new(of, graph)))),
             Topology::File(_) => Some(Box::new(ByWay(Paths::new(graph, Deadlock::Hops, Choose::Random)))),
             Topology::Kns(of) => Some(Box::new(ByWay(Lines::new(of, graph, 2)))),
             _ => Some(Box::new(ByWay(Lattice::new(topology, graph, true)?))),
@@ -57,6 +57,10 @@ impl Bind for Valiant {
 struct DragonflyValiant(Geometry);
 
 impl Router for DragonflyValiant {
+    fn reaches(&self, switch: u32, dst: u32) -> bool {
+        self.0.reaches(switch, dst)
+    }
+
     fn levels(&self, link_class: u8) -> u16 {
         self.0.levels(link_class, 2, 1)
     }
