@@ -67,7 +67,12 @@ def network(scenario: Scenario) -> Figure:
     hosts = channels[:, 0] >= told["switches"]
     home = channels[hosts][np.argsort(channels[hosts, 0]), 1]
     inner = channels[(channels[:, 0] < channels[:, 1]) & (channels[:, 1] < told["switches"])]
-    links, parallel = np.unique(inner, axis=0, return_counts=True)
+    failed: Numbers = np.array(told["failed"], dtype=int).reshape(-1, 3)
+    # A network is drawn as it was built, those of its links that have failed too.
+    links, place, parallel = np.unique(
+        np.vstack([inner, failed]), axis=0, return_inverse=True, return_counts=True
+    )
+    broken = np.bincount(place.ravel()[len(inner) :], minlength=len(links))
     if len(links) > LINKS_MAX:
         raise mistake(
             f"the network joins {len(links):,} pairs of switches, and at most {LINKS_MAX:,} are drawn",
@@ -75,22 +80,32 @@ def network(scenario: Scenario) -> Figure:
         )
     layout = _layout(topology, links[:, :2], home, told["blocks"])
     with style.styled():
-        return _drawn(layout, links[:, 2], parallel, told["link_classes"], topology["kind"])
+        return _drawn(
+            layout, links[:, 2], (parallel - broken, broken), told["link_classes"], topology["kind"]
+        )
 
 
-def _drawn(layout: _Layout, kinds: Numbers, parallel: Numbers, names: Sequence[str], title: str) -> Figure:
+def _drawn(
+    layout: _Layout, kinds: Numbers, counts: tuple[Numbers, Numbers], names: Sequence[str], title: str
+) -> Figure:
+    """Of each pair of switches the links that are there, and those that have failed."""
+    parallel, broken = counts
     figure = Figure(figsize=(9.0, 6.2), layout="constrained")
     axes = figure.subplots()
     axes.set_axis_off()
     legend = []
     for kind, name in enumerate(names):
-        of_kind = kinds == kind
+        of_kind = (kinds == kind) & (parallel > 0)
         if not of_kind.any():
             continue
         colour = style.COLOURS[(kind - 1) % len(style.COLOURS)]
         widths = np.minimum(0.4 + 0.4 * parallel[of_kind], 3) * min(1, 25 / math.sqrt(len(kinds)))
         axes.add_collection(LineCollection([*layout.lines[of_kind]], linewidths=widths, colors=colour))
         legend.append(Line2D([], [], color=colour, label=style.plain(f"{name}: {parallel[of_kind].sum():,}")))
+    if (gone := broken > 0).any():
+        lines = LineCollection([*layout.lines[gone]], linewidths=0.8, colors="black", linestyles="dotted")
+        axes.add_collection(lines)
+        legend.append(Line2D([], [], color="black", linestyle="dotted", label=f"failed: {broken.sum():,}"))
     axes.add_collection(LineCollection([*layout.hosts], linewidths=0.3, colors="#bbbbbb", zorder=0))
     dots = float(np.clip(4000 / len(layout.switches), 2, 60))
     small = float(np.clip(4000 / len(layout.endpoints), 0.4, dots / 3))

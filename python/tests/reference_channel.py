@@ -134,9 +134,9 @@ class Channel:
             return self.slow.end(now, flits)
         return now + ceil(flits * self.pace)
 
-    def head(self, now: int) -> int:
-        """When the head of a packet that starts now is at the other end."""
-        lag = 0 if self.slow is None else self.slow.end(now, 1) - now - ceil(self.pace)
+    def head(self, now: int, flits: int) -> int:
+        """When so much of a packet that starts now is at the other end that the rest follows in time."""
+        lag = 0 if self.slow is None else self.slow.end(now, flits) - now - ceil(flits * self.pace)
         return now + self.latency + ceil(self.flit) + lag
 
     @property

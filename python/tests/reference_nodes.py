@@ -61,12 +61,12 @@ class Node:
         channel.memory.used[vc] += packet.flits
         if channel.guard is not None:
             self.sim.at(
-                channel.head(now),
+                channel.head(now, packet.flits),
                 channel.to,
                 partial(self.sim.hold, channel, vc, packet.flits),
             )
         channel.turns[packet.kind] = vc + 1
-        head, tail = channel.head(now), channel.free_at + channel.latency
+        head, tail = channel.head(now, packet.flits), channel.free_at + channel.latency
         packet.vc, packet.port, packet.came = vc, channel.port, head
         packet.tail = tail + channel.to.pipeline
         self.sim.record(packet, (self.name, channel.to.name), (now, head, tail))

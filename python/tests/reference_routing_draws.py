@@ -110,3 +110,27 @@ def damaged_case(upwards: str, kind: str, seed: int) -> Case:
         if all(around.far(one, to, down=False) < inf for one in leaves for to in leaves):
             case = worse
     return case
+
+
+def damaged_dragonfly_case(routing: str, kind: str, seed: int) -> Case:
+    """A dragonfly some of whose global links have failed, but none that alone joined two groups."""
+    draw = random.Random(f"damaged dragonfly {routing} {kind} {seed}")
+    case = dragonfly_case(routing, kind, seed)
+    net = case.dragonfly
+    assert net is not None
+
+    def groups(link: tuple[int, int]) -> tuple[int, int]:
+        return link[0] // net.a, link[1] // net.a
+
+    pairs = sorted(
+        {
+            (link.a, link.b)
+            for link in case.links
+            if groups((link.a, link.b))[0] != groups((link.a, link.b))[1]
+        }
+    )
+    for pair in draw.sample(pairs, min(len(pairs), draw.randint(1, 4))):
+        left = [other for other in pairs if other not in {*case.failed, pair}]
+        if any(groups(other) == groups(pair) for other in left):
+            case = replace(case, failed=tuple(sorted({*case.failed, pair})))
+    return case

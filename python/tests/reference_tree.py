@@ -209,8 +209,8 @@ class Around(Ancestor):
             return Hop(least(ways, senses.occupancy, senses.chance))
         if up and self.case.upwards == "deterministic":
             port = tree.default(here.number, packet.destination)
-            first = tree.first_up(tree.place(here.number).level)
-            return Hop(port if port in ways else ways[(port - first) % len(ways)])
+            ups = tree.ports_up(tree.place(here.number).level)
+            return Hop(port if port in ways else ways[packet.destination // ups % len(ways)])
         return Hop(ways[senses.chance.below(len(ways))])
 
     def far_by(self, here: int, there: int, target: int, *, down: bool) -> float:

@@ -150,3 +150,21 @@ def test_the_command_draws_and_tells_where(command, scenario_file, tmp_path):
     status, _, err = command("describe", file, "--draw", "net.gif")
     assert (status, "net.gif is no picture" in err) == (2, True)
     assert not Path("net.gif").exists()
+
+
+def test_links_that_have_failed_are_dotted_and_their_switches_stand_where_they_did():
+    network = _network("{ kind = 'k-ary-n-tree', k = 2, n = 3 }")
+    sound = drawing.network(network)
+    told = network.channels()
+    # All of a switch at the top, and one link of another.
+    joined = [[one, other] for one, other, *_ in told["channels"] if one < other < told["switches"]]
+    pairs = [pair for pair in joined if pair[1] == 8] + [pair for pair in joined if pair[1] == 9][:1]
+    damaged = drawing.network(network.replace({"link.failed": [{"between": pairs}]}))
+    switches = [
+        next(dots for dots in figure.axes[0].collections[::-1] if isinstance(dots, PathCollection))
+        for figure in (sound, damaged)
+    ]
+    np.testing.assert_allclose(switches[0].get_offsets(), switches[1].get_offsets())
+    labels = [text.get_text() for text in damaged.legends[0].get_texts()]
+    assert labels[-1] == f"failed: {len(pairs)}"
+    assert sum(int(label.split(": ")[1]) for label in labels) == 16

@@ -17,15 +17,16 @@ import pytest
 from reference import Simulation
 from reference_case import Case
 from reference_protocol_draws import random_protocol
-from reference_routing_draws import UPWARDS, damaged_case, dragonfly_case, tree_case
+from reference_routing_draws import UPWARDS, damaged_case, damaged_dragonfly_case, dragonfly_case, tree_case
 from test_reference import KINDS, SIMPLER, compare, difference
 
 ON_DRAGONFLIES = ("minimal", "valiant", "ugal", "par", "codes-par", "sst-ugal")
+GOING_ROUND = ON_DRAGONFLIES[:4]
 SHORTEST = ("shortest random", "shortest flow-hash", "shortest least-loaded")
 ROUTINGS = (
     *ON_DRAGONFLIES,
     *(f"nca {up}" for up in UPWARDS),
-    *(f"damaged {how}" for how in (*UPWARDS, *SHORTEST)),
+    *(f"damaged {how}" for how in (*UPWARDS, *SHORTEST, *GOING_ROUND)),
 )
 CONTROLLED = (
     "valiant, srp",
@@ -46,8 +47,9 @@ def routed_case(what: str, seed: int) -> Case:
     """A small case under a routing, and a congestion control; the seed says with which kind of switches."""
     routing, _, protocol = what.partition(", ")
     name, _, up = routing.partition(" ")
+    damaged = damaged_dragonfly_case if up in GOING_ROUND else damaged_case
     makers: dict[str, Callable[[str, int], Case]] = {
-        "nca": partial(tree_case, up), "damaged": partial(damaged_case, up),
+        "nca": partial(tree_case, up), "damaged": partial(damaged, up),
     }  # fmt: skip
     make = makers.get(name, partial(dragonfly_case, routing))
     case = make(KINDS[seed % len(KINDS)], seed)

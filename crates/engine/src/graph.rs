@@ -65,6 +65,13 @@ impl Graph {
         }
     }
 
+    /// The ports of a switch that are connected, or would be if their links had not failed.
+    pub fn wired(&self, switch: u32) -> impl Iterator<Item = &Port> {
+        let has_failed = move |port: u16| self.failed.iter().flatten().any(|&end| end == (switch, port));
+        let ports = (0..).zip(&self.switches[switch as usize]);
+        ports.filter(move |(at, port)| port.peer != Peer::None || has_failed(*at)).map(|(_, port)| port)
+    }
+
     /// The channel out of a port in words; `link_classes` names the classes.
     pub fn channel(&self, switch: u32, port: u16, link_classes: &[impl AsRef<str>]) -> String {
         let Port { class, peer } = self.switches[switch as usize][usize::from(port)];

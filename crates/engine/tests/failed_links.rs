@@ -57,9 +57,10 @@ proptest! {
             "kind = \"dragonfly\"\np = 2\na = 4\nh = 2\ngroups = 4", "kind = \"hyperx\"\ndims = [3, 4]"];
         let network = networks[which % networks.len()];
         let routings = ["'shortest'", "{ kind = 'shortest', choose = 'least-loaded' }", "{ kind = 'shortest', choose = 'flow-hash' }", "'nca'",
-            "{ kind = 'nca', up = 'least-loaded' }", "{ kind = 'nca', up = 'deterministic' }", "{ kind = 'nca', up = 'flow-hash' }"];
-        let able = if network.contains("tree") || network.contains("xgft") { routings.len() } else { 3 };
-        let routing = routings[which / networks.len() % able];
+            "{ kind = 'nca', up = 'least-loaded' }", "{ kind = 'nca', up = 'deterministic' }", "{ kind = 'nca', up = 'flow-hash' }",
+            "'minimal'", "'valiant'", "'ugal'", "'par'"];
+        let able = if network.contains("dragonfly") { 7..11 } else if network.contains("tree") || network.contains("xgft") { 0..8 } else { 0..3 };
+        let routing = routings[able][which / networks.len() % 3];
         let (switch, seed) = (SWITCHES[which % SWITCHES.len()], seed.to_string());
         let text = format!("[topology]\n{network}\n[switch]\n{switch}\n{TRAFFIC}");
         let classes = read_with(&text, &[("routing", "'minimal'")]).topology.wiring().link_classes();
@@ -91,7 +92,11 @@ fn mistakes_in_failed_links_are_told() {
         ("[{ between = [[0, 2]], class = 'level1' }]", "link.failed.0", "named by between and by class"),
         ("[{ between = [[0, 1]] }]", "link.failed.0.between", "no link joins switch 0 and switch 1"),
         ("[{ endpoints = [0] }]", "link.failed.0.endpoints", "unknown key"),
-        ("[{ between = [[0, 2], [1, 3]] }]", "routing.kind", "no way is left from switch 0 to switch 1"),
+        (
+            "[{ between = [[0, 2], [1, 3]] }]",
+            "routing.kind",
+            "with 2 failed links it has no way from switch 0 to switch 1",
+        ),
     ] {
         let problems = told(&tree, &[("link.failed", failed)]);
         assert!(
@@ -131,21 +136,47 @@ fn failed_links_are_described_and_drawn_by_the_seed() {
     assert_eq!(drawn("1").as_array().unwrap().len(), 2);
     assert_eq!(drawn("1"), drawn("1"));
     assert!((2..9).any(|seed| drawn(&seed.to_string()) != drawn("1")));
-    // What uniform traffic may bring: half of what goes up from switch 0 has three ways left of four.
-    let load = tailback_engine::run::load(&read_with(
-        &text,
-        &[("link.failed", "[{ between = [[0, 4]] }]"), ("traffic.t.self", "true")],
-    ))
-    .unwrap();
-    let bound = load["bounds"][0]["throughput_bound"].as_f64().unwrap();
-    assert!((bound - 1.0).abs() < 1e-9, "{bound}");
-    let three = [("link.failed", "[{ between = [[0, 4], [0, 5], [0, 6]] }]"), ("traffic.t.self", "true")];
-    let bound =
-        tailback_engine::run::load(&read_with(&text, &three)).unwrap()["bounds"][0]["throughput_bound"]
-            .as_f64()
-            .unwrap();
-    // Three quarters of what four endpoints send go over one link.
-    assert!((bound - 1.0 / 3.0).abs() < 1e-9, "{bound}");
+    // Each table draws from what those before it have left.
+    let both = facts("[{ between = [[0, 4], [1, 5]] }, { class = 'level1', sample = 3 }]", "1");
+    assert_eq!(both["failed_links"].as_array().unwrap().len(), 5);
+    // Of what four endpoints send three quarters go up: over four links, two, or one.
+    for (failed, expected) in [
+        ("[]", 1.0),
+        ("[{ between = [[0, 4], [0, 5]] }]", 2.0 / 3.0),
+        ("[{ between = [[0, 4], [0, 5], [0, 6]] }]", 1.0 / 3.0),
+    ] {
+        let scenario = read_with(&text, &[("link.failed", failed), ("traffic.t.self", "true")]);
+        let load = tailback_engine::run::load(&scenario).unwrap();
+        let bound = load["bounds"][0]["throughput_bound"].as_f64().unwrap();
+        assert!((bound - expected).abs() < 1e-9, "{failed}: {bound}");
+    }
+    // How the switches are set up, and what they cost, is what it was.
+    let lhrp = |failed: &str| {
+        let changes = [
+            ("link.failed", failed),
+            ("congestion_control", "'lhrp'"),
+            ("switch.output_buffer", "'2 packets'"),
+        ];
+        let facts = tailback_engine::run::describe(&read_with(&text, &changes)).unwrap();
+        (facts["congestion_control_default"].clone(), facts["cost"].clone())
+    };
+    assert_eq!(lhrp("[]"), lhrp("[{ between = [[0, 4], [0, 5], [0, 6]] }]"));
+}
+
+/// The centre is told by what the rest can reach, not by a switch that nothing reaches any more.
+#[test]
+fn a_switch_that_is_cut_off_is_no_root() {
+    let text = format!(
+        "routing = {{ kind = \"shortest\", deadlock = \"up-down\" }}\nlink = {{ failed = [{{ between = [[0, 1], [0, 2]] }}] }}\n\
+         [topology]\nkind = \"file\"\ntext = \"\"\"t a\nt b\nhost h0 h1 h2 h3 h4 h5\nh0 a\nh1 a\nh2 b\nh3 b\na c\nc b\nh4 c\nh5 c\n\"\"\"\n{TRAFFIC}"
+    );
+    let facts = tailback_engine::run::describe(&read_with(&text, &[])).unwrap();
+    let freedom = facts["deadlock_freedom"].as_str().unwrap();
+    assert!(
+        freedom.contains("towards switch 3, then down") && freedom.contains("longest has 2 links"),
+        "{freedom}"
+    );
+    assert_eq!(number(&run(&text), "t", "unfinished"), 0.0);
 }
 
 /// Eight endpoints of a leaf send to those of another over four spines; one of the links is slow.
@@ -158,7 +189,7 @@ fn routings_by_load_feel_a_slow_link_and_others_do_not() {
          [link]\nslow = [{{ between = [[0, 2]], bandwidth = \"20 Gb/s\" }}]\n"
     );
     let accepted = |up: &str| number(&run_with(&text, &[("routing.up", up)]), "t", "accepted");
-    // Of what is drawn an eighth of 70 %, four fifths of which it does not carry, is where it ends: the rest waits behind it.
+    // An eighth of what is drawn goes there, 70 Gb/s of which it carries 20: behind what it does not the rest waits.
     let [random, least] = ["'random'", "'least-loaded'"].map(accepted);
     assert!(random < 0.3, "{random}");
     assert!(least > 0.68, "{least}");

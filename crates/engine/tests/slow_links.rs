@@ -40,25 +40,25 @@ fn sent(slow: &str) -> Vec<[f64; 3]> {
 }
 
 #[test]
-fn heads_and_tails_come_as_fast_as_the_link_is_then() {
+fn packets_come_as_fast_as_the_link_is_then() {
     let usual =
         [[0., 11., 34.], [24., 35., 58.], [11., 22., 45.], [35., 46., 69.], [22., 33., 56.], [46., 57., 80.]];
     assert_eq!(sent("[]"), usual);
-    // A quarter of the rate between the switches: heads take 4 ns and tails 96, which the next channel waits for.
+    // A quarter of the rate between the switches: 96 ns a packet, which goes on once the rest follows at full rate.
     let quarter = "[{ between = [[1, 0]], bandwidth = '25 Gb/s' }]";
-    let slow = [[11., 25., 117.], [107., 121., 213.], [25., 36., 127.], [121., 132., 223.]];
+    let slow = [[11., 94., 117.], [107., 190., 213.], [94., 105., 128.], [190., 201., 224.]];
     assert_eq!(sent(quarter)[2..], slow);
-    // Nothing passes from the middle of the first packet on: its head has gone on, and holds the channel to the endpoint.
+    // Nothing passes from the middle of the first packet on: it waits for the rest, and the channel to the endpoint does not.
     let stalled = "[{ between = [[0, 1]], start = '23 ns', stop = '123 ns' }]";
-    let slow = [[11., 22., 145.], [135., 146., 169.], [22., 33., 155.], [146., 157., 180.]];
+    let slow = [[11., 122., 145.], [135., 146., 169.], [122., 133., 156.], [146., 157., 180.]];
     assert_eq!(sent(stalled)[2..], slow);
-    // The link is down when the first packet would start: it does, and its head leaves when the link is back.
+    // The link is down when the first packet would start.
     let down = "[{ class = 'link1', start = '5 ns', stop = '50 ns' }]";
     assert_eq!(sent(down)[2][..], [11., 61., 84.]);
     // Both directions of an endpoint's link.
     let host = "[{ endpoints = [0], bandwidth = '50 Gb/s' }]";
-    assert_eq!(sent(host)[..2], [[0., 12., 58.], [48., 60., 106.]]);
-    assert_eq!(sent("[{ endpoints = [2], bandwidth = '50 Gb/s' }]")[4][..], [22., 34., 80.]);
+    assert_eq!(sent(host)[..2], [[0., 35., 58.], [48., 83., 106.]]);
+    assert_eq!(sent("[{ endpoints = [2], bandwidth = '50 Gb/s' }]")[4][..], [22., 57., 80.]);
     // Beside a slow endpoint the slower of the two counts.
     let both = run_with(
         SENT,
@@ -128,6 +128,25 @@ fn problems_of(changes: &[(&str, &str)]) -> Vec<Problem> {
         .map_or_else(|problems| problems, |scenario| tailback_engine::run::check(&scenario))
 }
 
+/// What comes slowly by one link takes nothing from what comes by others.
+#[test]
+fn a_slow_link_holds_up_nothing_behind_it() {
+    let text = "topology = { kind = \"single-switch\", endpoints = 3 }\nrouting = \"minimal\"\n\
+        [[traffic]]\nname = \"slow\"\npattern = \"list\"\npairs = [[0, 1]]\nendpoints = [0, 1]\nload = 0.2\nmessage = \"24 flits\"\n\
+        [[traffic]]\nname = \"other\"\npattern = \"list\"\npairs = [[2, 1]]\nendpoints = [1, 2]\nload = 0.7\nmessage = \"24 flits\"\n\
+        [run]\nwarmup = \"50 us\"\nduration = \"200 us\"\n[link]\nslow = [{ endpoints = [0], bandwidth = \"25 Gb/s\" }]\n";
+    let text = text
+        .replace("[1, 2]\nload", "[1, 2]\nshare = true\nload")
+        .replace("[0, 1]\nload", "[0, 1]\nshare = true\nload");
+    for switch in SWITCHES {
+        let output = run(&format!("{text}[switch]\n{switch}\n"));
+        for (name, load) in [("slow", 0.2), ("other", 0.7)] {
+            let accepted = number(&output, name, "accepted");
+            assert!((accepted - load).abs() < 0.02, "{switch}: {name} {accepted}");
+        }
+    }
+}
+
 #[test]
 fn mistakes_in_slow_links_are_told() {
     let wrong = [
@@ -153,6 +172,10 @@ fn mistakes_in_slow_links_are_told() {
             problems.iter().any(|one| one.path == path && one.message.contains(message)),
             "{slow}: {problems:?}"
         );
+    }
+    // What is wrong in a table is all that is told of it.
+    for wrong in ["[{ between = [] }]", "[{ endpoints = 'all' }]", "[{ endpoints = ['5-3'] }]"] {
+        assert_eq!(problems_of(&[("link.slow", wrong)]).len(), 1, "{wrong}");
     }
     let slow = ("link.slow", "[{ endpoints = [1], stop = '1 us' }]");
     let interleaved = problems_of(&[slow, ("packet.interleave", "true")]);
@@ -186,4 +209,8 @@ fn slow_links_are_described() {
     };
     assert!((bound("[{ between = [[0, 1]], bandwidth = '30 Gb/s' }]") - 0.3).abs() < 1e-9);
     assert!((bound("[{ between = [[0, 1]], bandwidth = '30 Gb/s', start = '10 ns' }]") - 1.0).abs() < 1e-9);
+    // What its source can send, and a link that is dead all the time.
+    assert!((bound("[{ endpoints = [0], bandwidth = '25 Gb/s' }]") - 0.25).abs() < 1e-9);
+    assert!((bound("[{ endpoints = [1], bandwidth = '25 Gb/s' }]") - 1.0).abs() < 1e-9);
+    assert_eq!(bound("[{ between = [[0, 1]] }]"), 0.0);
 }

@@ -155,7 +155,7 @@ pub fn beyond(scenario: &Scenario, across: &[Problem]) -> Vec<Problem> {
 /// The routing, the traffic and the jobs on the network, or all mistakes of all three.
 fn bind(scenario: &Scenario, scale: &Scale, graph: &Graph) -> Result<Bound, Vec<Problem>> {
     let router = scenario.routing.bind(&scenario.topology, graph, scale);
-    let router = router.and_then(|router| whole(router, graph));
+    let router = router.and_then(|router| whole(router, graph, scenario));
     match (router.map_err(|problems| prefixed("routing", problems)), bind_load(scenario, scale, graph)) {
         (Ok(router), Ok((traffic, jobs))) => Ok((router, traffic, jobs)),
         (router, load) => Err(router.err().into_iter().chain(load.err()).flatten().collect()),
@@ -163,12 +163,21 @@ fn bind(scenario: &Scenario, scale: &Scale, graph: &Graph) -> Result<Bound, Vec<
 }
 
 /// A router, unless failed links leave it no way between two endpoints.
-fn whole(router: Box<dyn Router>, graph: &Graph) -> Result<Box<dyn Router>, Vec<Problem>> {
+fn whole(
+    router: Box<dyn Router>,
+    graph: &Graph,
+    scenario: &Scenario,
+) -> Result<Box<dyn Router>, Vec<Problem>> {
     let found = if graph.failed.is_empty() { None } else { severed(&*router, graph) };
     let Some((from, to)) = found else { return Ok(router) };
-    let message =
-        format!("with {} failed links no way is left from switch {from} to switch {to}", graph.failed.len());
-    let help = "fewer failed links, or, where longer ways could go round them, routing kind \"shortest\"";
+    let drawn = scenario.link.failed.iter().any(|links| links.sample.is_some());
+    let seed = if drawn { format!(" (of seed {})", scenario.run.seed) } else { String::new() };
+    let count = graph.failed.len();
+    let message = format!("with {count} failed links{seed} it has no way from switch {from} to switch {to}");
+    let help = match scenario.routing.kind() {
+        "shortest" => "fewer failed links, or others",
+        _ => "fewer failed links, or, where longer ways could go round them, routing kind \"shortest\"",
+    };
     Err(vec![Problem::new("kind", message, help)])
 }
 

@@ -294,11 +294,9 @@ impl Fabric {
         }
         self.probe.packet_hops += (channel < self.ports) as u64;
         let timing = &self.timing[record.row as u32];
-        let (mut end, mut head) = (now + timing.time(flits), now + timing.head as Tick);
-        if !self.slow.is_empty() {
-            (end, head) = slowed(&self.slow[channel], timing, now, flits).unwrap_or((end, head));
-        }
-        let end = end.max(hot.tail);
+        let usual = timing.time(flits);
+        let lag = if self.slow.is_empty() { 0 } else { lag(&self.slow[channel], now, flits, usual) };
+        let end = (now + usual + lag).max(hot.tail);
         record.free_at = end;
         record.sending = flits as u16;
         record.starved = false;
@@ -313,6 +311,7 @@ impl Fabric {
         let credits = &mut self.credits[channel * self.vcs + vc as u32];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
+        let head = now + timing.head as Tick + lag;
         match far {
             Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
             Far::Line(line) => self.leave(line, id, head),
@@ -326,10 +325,9 @@ impl Fabric {
         speeds(&self.slow, channel).map_or_else(usual, |speeds| speeds.end(self.now, flits) - self.now)
     }
 
-    /// By how much the head of a packet that starts on a channel now is later than it usually would be.
-    pub(super) fn lag(&self, channel: u32) -> Tick {
-        let usual = self.timing[self.channels[channel].row as u32].time(1);
-        speeds(&self.slow, channel).map_or(0, |speeds| speeds.end(self.now, 1) - self.now - usual)
+    /// By how much a packet that starts on a channel now comes later than it usually would.
+    pub(super) fn lag(&self, channel: u32, flits: u32) -> Tick {
+        self.span(channel, flits) - self.timing[self.channels[channel].row as u32].time(flits)
     }
 
     /// Moves a packet to a line to another partition.
@@ -393,11 +391,11 @@ impl Fabric {
     }
 }
 
-/// When a packet that starts on a channel now has left it, and when its head is at the other end, if the channel is slow.
+/// By how much a packet that starts now comes later than its channel usually takes, if that is slow: the switch behind it keeps what comes
+/// until the rest follows at the usual pace, so that it never waits for a packet that it has begun to pass on.
 #[cold]
-fn slowed(slow: &Option<Speeds>, timing: &Timing, now: Tick, flits: u32) -> Option<(Tick, Tick)> {
-    let speeds = slow.as_ref()?;
-    Some((speeds.end(now, flits), speeds.end(now, 1) + timing.head as Tick - timing.time(1)))
+fn lag(slow: &Option<Speeds>, now: Tick, flits: u32, usual: Tick) -> Tick {
+    slow.as_ref().map_or(0, |speeds| speeds.end(now, flits) - now - usual)
 }
 
 /// What a channel carries, if it is slow.

@@ -26,7 +26,7 @@ impl Chooser<'_> {
                 return Err(Problem::new(
                     "sample",
                     format!("a sample of {n} links"),
-                    format!("there are {}", found.len()),
+                    format!("there are {}{}", found.len(), self.beside_failed()),
                 ));
             }
             let mut stream = Stream::new(self.seed, self.list.0, "", self.list.1 as u64);
@@ -73,6 +73,11 @@ impl Chooser<'_> {
         Ok(found)
     }
 
+    /// What is to be said of a number of links where some have failed.
+    fn beside_failed(&self) -> &'static str {
+        if self.graph.failed.is_empty() { "" } else { ", without those that have failed" }
+    }
+
     fn port(&self, (switch, port): Link) -> crate::graph::Port {
         self.graph.switches[switch as usize][usize::from(port)]
     }
@@ -110,7 +115,13 @@ impl Chooser<'_> {
             known.dedup();
             let told = Vec::from_iter(known.iter().take(NEIGHBOURS_TOLD).map(u32::to_string)).join(", ");
             let more = if known.len() > NEIGHBOURS_TOLD { ", …" } else { "" };
-            let message = format!("no link joins switch {one} and switch {other}");
+            let ends = |&[(a, _), (b, _)]: &[(u32, u16); 2]| {
+                (a.min(b), a.max(b)) == (one.min(other), one.max(other))
+            };
+            let message = match self.graph.failed.iter().any(ends) {
+                true => format!("what joins switch {one} and switch {other} has failed"),
+                false => format!("no link joins switch {one} and switch {other}"),
+            };
             return Err(Problem::new("between", message, format!("switch {one} is joined to {told}{more}")));
         }
         Ok(found)
@@ -121,15 +132,16 @@ impl Chooser<'_> {
 pub(super) fn network(scenario: &Scenario) -> Result<Graph, Vec<Problem>> {
     let mut graph = scenario.topology.wiring().graph();
     let classes = scenario.topology.wiring().link_classes();
-    let (mut found, mut problems) = (BTreeSet::new(), Vec::new());
+    let mut problems = Vec::new();
+    // Each table is of what those before it have left.
     for (at, links) in scenario.link.failed.iter().enumerate() {
         let chooser = Chooser { graph: &graph, classes, seed: scenario.run.seed, list: ("failed links", at) };
         match chooser.choose(links, &[]) {
-            Ok(links) => found.extend(links),
+            Ok(links) => links.into_iter().for_each(|link| graph.sever(link)),
             Err(one) => problems.push(Problem { path: format!("link.failed.{at}.{}", one.path), ..one }),
         }
     }
-    found.into_iter().for_each(|link| graph.sever(link));
+    graph.failed.sort_unstable();
     if problems.is_empty() { Ok(graph) } else { Err(problems) }
 }
 

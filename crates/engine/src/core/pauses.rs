@@ -135,7 +135,7 @@ impl Fabric {
     pub(super) fn note_sent(&mut self, channel: u32, vc: u8, flits: u32) {
         let Some(link) = self.plan.link_ahead(self.channels[channel].row) else { return };
         let Some(limits) = link.pauses else { return };
-        let told = self.now + self.lag(channel) + 2 * link.credit() + Tick::from(limits.response);
+        let told = self.now + self.lag(channel, flits) + 2 * link.credit() + Tick::from(limits.response);
         self.pauses[channel].sent.push_back(Credit::new(told, vc, flits));
     }
 

@@ -361,10 +361,8 @@ impl Plan {
     }
 
     fn steady(&self, speeds: Option<&Speeds>, usual: &[u32]) -> f64 {
-        let steady = speeds.filter(|speeds| speeds.is_steady(self.end));
-        steady.map_or(f64::from(usual[usize::from(self.packet_flits)]), |speeds| {
-            speeds.end(0, self.packet_flits.into()) as f64
-        })
+        let slow = speeds.and_then(|speeds| speeds.steady(self.end, self.packet_flits.into()));
+        slow.unwrap_or(usual[usize::from(self.packet_flits)].into())
     }
 
     /// The link class of the buffer ahead of a kind of channel, by its row in the probe's shares; none ahead of endpoints.

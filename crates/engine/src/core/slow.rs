@@ -44,9 +44,10 @@ impl Speeds {
         }
     }
 
-    /// Whether it has one rate until `end`, which is not 0.
-    pub fn is_steady(&self, end: Tick) -> bool {
-        self.pieces.partition_point(|&(from, _)| from <= end) == 1 && self.pieces[0].1 > 0
+    /// Ticks of a packet if it has one rate until `end`: without end if that is 0.
+    pub fn steady(&self, end: Tick, flits: u32) -> Option<f64> {
+        let is_steady = self.pieces.partition_point(|&(from, _)| from <= end) == 1;
+        is_steady.then(|| if self.pieces[0].1 > 0 { self.end(0, flits) as f64 } else { f64::INFINITY })
     }
 }
 

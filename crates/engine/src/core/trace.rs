@@ -47,7 +47,8 @@ impl Fabric {
         let (from, to, link) = self.ends(&plan, channel);
         let end = (self.now + self.span(channel, packet.hot.flits())).max(packet.hot.tail);
         let class = plan.vcs.class_of[packet.hot.next_vc as usize];
-        let arrival = (self.now + link.credit() + self.lag(channel), end + link.latency as Tick);
+        let arrival =
+            (self.now + link.credit() + self.lag(channel, packet.hot.flits()), end + link.latency as Tick);
         self.probe.trace(Step { start: self.now, arrival, from, to, event: "sent", class, packet });
     }
 

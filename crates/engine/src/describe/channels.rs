@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use serde_json::{Value, json};
 
 /// Switches and endpoints in one numbering (endpoints behind the switches); channels as `[from, to, bits per ns, link class]`, with
-/// the names of the classes; the block of each switch (group, pod, plane); for each job in phases, its flows by phase as
+/// the names of the classes; links that have failed as `[one, other, link class]`; the block of each switch (group, pod, plane); for each job in phases, its flows by phase as
 /// `[source, destination, bytes]` with endpoint numbers.
 pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
     let graph = &plan.graph;
@@ -30,6 +30,10 @@ pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
             }
         }
     }
+    let failed = graph.failed.iter().map(|&[(one, port), (other, _)]| {
+        json!([one.min(other), one.max(other), graph.switches[one as usize][usize::from(port)].class])
+    });
+    let failed = Vec::from_iter(failed);
     let jobs = plan.jobs.iter().filter_map(|job| {
         let schedule = job.application.flows()?;
         let flow = |flow: &crate::workload::phases::Flow| {
@@ -43,6 +47,7 @@ pub fn channels(scenario: &Scenario, plan: &Plan) -> Value {
         "switches": switches,
         "endpoints": graph.endpoints.len(),
         "channels": channels,
+        "failed": failed,
         "link_classes": scenario.topology.wiring().link_classes(),
         "blocks": graph.blocks,
         "jobs": jobs.collect::<Vec<_>>(),

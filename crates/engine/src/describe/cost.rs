@@ -16,8 +16,8 @@ const BLOCK: (f64, f64) = (64.0 * 8.0, 0.09);
 /// A row for each kind of switch, told apart by the link classes of its ports.
 pub fn cost(scenario: &Scenario, plan: &Plan) -> Vec<Value> {
     let mut kinds: BTreeMap<(Vec<u8>, bool), u64> = BTreeMap::new();
-    for ports in &plan.graph.switches {
-        let connected = || ports.iter().filter(|port| port.peer != Peer::None);
+    for switch in 0..plan.graph.switches.len() as u32 {
+        let connected = || plan.graph.wired(switch);
         let has_endpoints = connected().any(|port: &Port| matches!(port.peer, Peer::Endpoint(_)));
         *kinds.entry((connected().map(|port| port.class).collect(), has_endpoints)).or_insert(0) += 1;
     }

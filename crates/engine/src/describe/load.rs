@@ -10,12 +10,15 @@ use crate::outcomes::every_outcome;
 use crate::routing::Route;
 use crate::traffic::Destinations;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// Loads of all channels, in multiples of what they can carry, when every source sends all that its own channel carries.
 struct Loads {
     /// By switch and port: `channels[first[switch] + port]`.
     channels: Vec<f64>,
+    /// Of the channels out of endpoints that are slow; no other is ever asked for more than it carries.
+    injections: BTreeMap<u32, f64>,
     first: Vec<usize>,
 }
 
@@ -82,12 +85,19 @@ fn rounded(value: f64) -> f64 {
 impl Loads {
     /// The channels of the same network without loads.
     fn none(&self) -> Self {
-        Self { channels: vec![0.0; self.channels.len()], first: self.first.clone() }
+        Self {
+            channels: vec![0.0; self.channels.len()],
+            injections: BTreeMap::new(),
+            first: self.first.clone(),
+        }
     }
 
     /// Adds so many times other loads.
     fn add(&mut self, other: &Self, times: f64) {
         self.channels.iter_mut().zip(&other.channels).for_each(|(mine, theirs)| *mine += times * theirs);
+        for (&endpoint, load) in &other.injections {
+            *self.injections.entry(endpoint).or_default() += times * load;
+        }
     }
 
     fn new(plan: &Plan, destinations: &dyn Destinations) -> Result<Self, String> {
@@ -98,9 +108,13 @@ impl Loads {
         for ports in &plan.graph.switches {
             first.push(first[first.len() - 1] + ports.len());
         }
-        let mut loads = Self { channels: vec![0.0; first[first.len() - 1]], first };
+        let mut loads =
+            Self { channels: vec![0.0; first[first.len() - 1]], injections: BTreeMap::new(), first };
         for &dst in destinations.destinations() {
             let packets = injected(plan, destinations, dst)?;
+            for &src in destinations.sources().iter().filter(|src| plan.slow.injections.contains_key(src)) {
+                *loads.injections.entry(src).or_default() += destinations.share(src, dst);
+            }
             loads.follow(plan, dst, packets)?;
         }
         loads.scale(plan);
@@ -144,9 +158,14 @@ impl Loads {
         let host = f64::from(plan.links[0].time[flits]);
         for (switch, ports) in plan.graph.switches.iter().enumerate() {
             for port in 0..ports.len() {
-                self.channels[self.first[switch] + port] *= plan.port_time(switch as u32, port as u16) / host;
+                let load = &mut self.channels[self.first[switch] + port];
+                // What carries nothing matters only if something is to be carried.
+                *load *= if *load > 0.0 { plan.port_time(switch as u32, port as u16) / host } else { 1.0 };
             }
         }
+        self.injections
+            .iter_mut()
+            .for_each(|(&endpoint, load)| *load *= plan.injection_time(endpoint) / host);
     }
 
     /// The load of the most loaded channel, and its name.
@@ -157,6 +176,10 @@ impl Loads {
             if load > most.0 * (1.0 + 1e-9) {
                 most = (load, at);
             }
+        }
+        let injections = self.injections.iter().max_by(|one, other| one.1.total_cmp(other.1));
+        if let Some((endpoint, &load)) = injections.filter(|(_, load)| **load > most.0 * (1.0 + 1e-9)) {
+            return (load, format!("endpoint {endpoint} ({})", plan.links[0].name));
         }
         let switch = self.first.partition_point(|&first| first <= most.1) - 1;
         let names: Vec<&str> = plan.links.iter().map(|link| link.name.as_str()).collect();

@@ -37,7 +37,7 @@ pub struct PortTime {
     pub stalled: Tick,
     /// Since when it stalls.
     since: Option<Tick>,
-    /// When what it sent last is over, and when a slow endpoint has taken it.
+    /// When what it sent last is over, and when its channel has carried it, which may be slow.
     until: Tick,
     taken: Tick,
 }
@@ -336,7 +336,7 @@ impl Probe {
         !self.ports.is_empty()
     }
 
-    /// A port sends from `now` to `end`, and then waits for a slow endpoint until that has `taken` all.
+    /// A port sends from `now` to `end`, and then for as long as its channel is slow, until that has `taken` all.
     pub fn active(&mut self, channel: u32, now: Tick, (end, taken): (Tick, Tick)) {
         let window = self.window;
         let Some(port) = self.ports.get_mut(channel as usize) else { return };

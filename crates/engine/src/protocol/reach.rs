@@ -1,6 +1,5 @@
 //! What a switch can hold for one of its endpoints: a scheme that waits for more than that to come together waits for ever.
 use crate::core::plan::{Plan, TrafficClass};
-use crate::graph::Peer;
 use std::collections::BTreeSet;
 
 /// Flits that a last switch can hold for an endpoint, before it pauses its neighbours if it does: in its output queue, and in a virtual channel of each port to other switches by a link
@@ -25,8 +24,8 @@ impl Reach {
         };
         let room = |switch: u32| {
             let mut classes = vec![0; plan.links.len()];
-            let ports = plan.graph.switches[switch as usize].iter().filter(|port| port.peer != Peer::None);
-            ports.for_each(|port| classes[usize::from(port.class)] += held(port.class));
+            // Failed links change no threshold: it is the network that is damaged, not how it was set up.
+            plan.graph.wired(switch).for_each(|port| classes[usize::from(port.class)] += held(port.class));
             let others = classes[1..].iter().filter(|&&flits| flits > 0).min();
             let inputs = others.copied().unwrap_or_else(|| classes[0] - held(0));
             inputs + u64::from(plan.output_buffer.unwrap_or(0))

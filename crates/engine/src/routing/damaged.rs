@@ -55,7 +55,8 @@ impl Router for Damaged {
             Up::LeastLoaded if leads_up => least_loaded(ways, senses),
             Up::Deterministic if leads_up => {
                 let (level, seat, _) = self.tree.place(switch, dst);
-                let other = usize::from(seat.up - level.first_up) % count as usize;
+                // Those whose port is lost spread over the others.
+                let other = (dst / u32::from(level.up) % count) as usize;
                 ways.clone().find(|way| way.port == seat.up).or_else(|| ways.nth(other))
             }
             Up::Random | Up::Deterministic | Up::LeastLoaded => ways.nth(senses.below(count) as usize),
@@ -153,15 +154,18 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Vec::from_iter(kinds.keys().copied()), ["minimal", "nca", "shortest", "ugal", "valiant"]);
-        assert!(kinds.values().all(|(whole, _)| *whole > 3), "{kinds:?}");
+        assert_eq!(
+            Vec::from_iter(kinds.keys().copied()),
+            ["minimal", "nca", "par", "shortest", "ugal", "valiant"]
+        );
+        assert!(kinds.values().all(|(whole, _)| *whole > 2), "{kinds:?}");
         assert!(["nca", "shortest"].iter().all(|kind| kinds[kind].1 > 0), "{kinds:?}");
     }
 
     #[test]
     fn a_destination_whose_port_is_lost_takes_another_and_only_ways_that_lead_there_are_left() {
-        // Two leaves of four endpoints under four spines: switches 0 and 1, then 2 to 5. Ports up: 4 to 7.
-        let topology: Topology = toml::from_str("kind = 'xgft'\ndown = [4, 2]\nup = [4]").unwrap();
+        // Four leaves of four endpoints under four spines. Ports up: 4 to 7.
+        let topology: Topology = toml::from_str("kind = 'xgft'\ndown = [4, 4]\nup = [4]").unwrap();
         let mut graph = topology.wiring().graph();
         // The spine of port 5 does not reach leaf 1.
         graph.sever((1, 5));
@@ -174,7 +178,9 @@ mod tests {
         assert_eq!(chosen(Up::Random, 0, 4), [4, 6, 7]);
         assert_eq!(chosen(Up::Random, 1, 0), [4, 6, 7]);
         // Endpoints 4 to 7 by ports 4 to 7, but the second of what is left for 5.
-        assert_eq!([4, 5, 6, 7].map(|dst| chosen(Up::Deterministic, 0, dst)[0]), [4, 6, 6, 7]);
+        assert_eq!([4, 5, 6, 7, 9].map(|dst| chosen(Up::Deterministic, 0, dst)[0]), [4, 6, 6, 7, 5]);
+        // Without that port those of all other leaves spread.
+        assert_eq!([1, 9, 13].map(|dst| chosen(Up::Deterministic, 1, dst)[0]), [4, 7, 4]);
         graph.sever((1, 4));
         graph.sever((1, 6));
         graph.sever((0, 7));

@@ -13,7 +13,8 @@ use crate::units::Scale;
 /// The port is chosen at each level on the way up, for each packet unless `up` says otherwise. One level: a packet never goes up after it went down, so no cycle of
 /// channels can form. Of parallel links down one is drawn for each packet with equal probability. The horizontal links of a k-ary n-tree are
 /// not used. Where links have failed (`failed` in `[link]`) the port is chosen among those on a shortest way up and down that is left,
-/// by the same rule; where `up = "deterministic"` would take another, the one of its number modulo how many there are.
+/// by the same rule; destinations whose port `up = "deterministic"` has lost take those left in turn (by their number divided by the ports up, rounded down, modulo how
+/// many are left).
 ///
 /// # Paper
 ///

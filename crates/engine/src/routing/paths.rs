@@ -180,7 +180,12 @@ impl Paths {
         let count = self.row.len() as u32;
         // Of a large network every n-th switch is tried.
         let tried = (0..count).step_by((count as usize).div_ceil(ROOTS_TRIED).max(1));
-        let greatest = |root: &u32| self.depths(*root).into_iter().max();
+        // A switch that failed links have cut off is no root, and none is measured by it.
+        let greatest = |root: &u32| {
+            let depths = self.depths(*root);
+            let unreached = self.targets.iter().filter(|&&target| depths[target as usize] == FAR).count();
+            (unreached, depths.into_iter().filter(|&depth| depth != FAR).max())
+        };
         self.root = tried.min_by_key(greatest).unwrap_or(0);
         let depths = self.depths(self.root);
         for switch in 0..count {

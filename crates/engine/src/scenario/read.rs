@@ -63,7 +63,8 @@ impl Scenario {
             add(&across, &original, &mut found);
             if !found.problems.is_empty() {
                 let mut further = beyond(scenario, &across);
-                further.retain(|problem| !only_seems(problem) && !is_guess(problem));
+                let told = |table: &str| found.problems.iter().any(|(_, one)| within(&one.path, table));
+                further.retain(|problem| !only_seems(problem) && !is_guess(problem) && !told(&problem.path));
                 add(&further, &original, &mut found);
             }
         }
