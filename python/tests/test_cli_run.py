@@ -244,6 +244,9 @@ def test_a_failed_run_keeps_what_it_measured_and_says_so(command, scenario_file,
     assert kept.summary["failure"] == "deadlock: switch 5 waits for switch 6"
     # It takes the place of no other.
     assert command("run", scenario_file("jam"), "-o", "here")[2].endswith("is in here-2\n")
+    status, out, err = command("run", scenario_file("jam"), "--json")
+    assert (status, out) == (1, "")
+    assert err.endswith("what was measured until then is kept with -o\n")
     status, out, err = command("show", "here")
     assert status == 0
     assert "here failed: its numbers are those of the part that was simulated" in err

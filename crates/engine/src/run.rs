@@ -152,17 +152,15 @@ fn run_with<A: Architecture>(
         let go_on = watch(Progress { simulated: time(view.now), end: time(plan.end), packet_hops });
         go_on && failure.is_none() && full.is_none()
     });
-    if let Some(full) = full.filter(|_| failure.is_none()) {
+    if let Some(full) = full {
         // A result needs memory too.
-        return Err(RunError::Failed(full, None));
+        return Err(RunError::Failed(failure.unwrap_or(full), None));
     }
-    let output = measured(scenario, plan, kernel.into_partitions(), end, ending == Ending::Stopped);
-    let Some(failure) = failure else { return output };
-    let partial = output.ok().map(|mut output| {
-        output.summary["failure"] = failure.clone().into();
-        Box::new(output)
-    });
-    Err(RunError::Failed(failure, partial))
+    let cut_off = ending == Ending::Stopped || failure.is_some();
+    let mut output = measured(scenario, plan, kernel.into_partitions(), end, cut_off)?;
+    let Some(failure) = failure else { return Ok(output) };
+    output.summary["failure"] = failure.clone().into();
+    Err(RunError::Failed(failure, Some(Box::new(output))))
 }
 
 /// The partitions of a run, at rest.

@@ -95,7 +95,7 @@ fn mistakes_in_failed_links_are_told() {
         (
             "[{ between = [[0, 2], [1, 3]] }]",
             "routing.kind",
-            "with 2 failed links it has no way from switch 0 to switch 1",
+            "with 2 failed links the routing has no way from switch 0 to switch 1",
         ),
     ] {
         let problems = told(&tree, &[("link.failed", failed)]);

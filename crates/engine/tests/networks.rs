@@ -289,7 +289,13 @@ fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {
     assert!(partial.interrupted && partial.summary["failure"] == told.as_str());
     let [messages, unfinished] = ["messages", "unfinished"].map(|key| number(&partial, "t", key));
     assert!(messages > 100.0 && unfinished == messages, "{unfinished} of {messages}");
-    assert!(told.contains(&format!("at {:.3} us", partial.summary["simulated_ns"].as_f64().unwrap() / 1e3)));
+    let at = partial.summary["simulated_ns"].as_f64().unwrap();
+    assert!(told.contains(&format!("at {:.3} us", at / 1e3)));
+    // Also in the last moment of the run; and in the warm-up, when nothing can be told of what the network takes.
+    let (_, last) = fails(&[("run.duration", &format!("{at} ns"))]);
+    assert!(last.interrupted && last.summary["simulated_ns"].as_f64() == Some(at));
+    let (_, early) = fails(&[("run.warmup", "10 us")]);
+    assert!(early.summary["stable"].is_null(), "{}", early.summary["stable"]);
 }
 
 #[test]

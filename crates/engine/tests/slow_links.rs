@@ -131,18 +131,23 @@ fn problems_of(changes: &[(&str, &str)]) -> Vec<Problem> {
 /// What comes slowly by one link takes nothing from what comes by others.
 #[test]
 fn a_slow_link_holds_up_nothing_behind_it() {
-    let text = "topology = { kind = \"single-switch\", endpoints = 3 }\nrouting = \"minimal\"\n\
-        [[traffic]]\nname = \"slow\"\npattern = \"list\"\npairs = [[0, 1]]\nendpoints = [0, 1]\nload = 0.2\nmessage = \"24 flits\"\n\
-        [[traffic]]\nname = \"other\"\npattern = \"list\"\npairs = [[2, 1]]\nendpoints = [1, 2]\nload = 0.7\nmessage = \"24 flits\"\n\
-        [run]\nwarmup = \"50 us\"\nduration = \"200 us\"\n[link]\nslow = [{ endpoints = [0], bandwidth = \"25 Gb/s\" }]\n";
-    let text = text
-        .replace("[1, 2]\nload", "[1, 2]\nshare = true\nload")
-        .replace("[0, 1]\nload", "[0, 1]\nshare = true\nload");
-    for switch in SWITCHES {
-        let output = run(&format!("{text}[switch]\n{switch}\n"));
+    let class = |name: &str, source: u32, load: f64| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = [[{source}, 1]]\nendpoints = [{source}, 1]\nshare = true\n\
+             load = {load}\nmessage = \"24 flits\"\n"
+        )
+    };
+    let text = format!(
+        "topology = {{ kind = \"single-switch\", endpoints = 3 }}\nrouting = \"minimal\"\n{}{}\
+         [run]\nwarmup = \"50 us\"\nduration = \"200 us\"\n[link]\nslow = [{{ endpoints = [0], bandwidth = \"25 Gb/s\" }}]\n",
+        class("slow", 0, 0.2),
+        class("other", 2, 0.7)
+    );
+    for (switch, flow_control) in SWITCHES.iter().flat_map(|of| [(of, "'credits'"), (of, "'pfc'")]) {
+        let output = run_with(&format!("{text}[switch]\n{switch}\n"), &[("link.flow_control", flow_control)]);
         for (name, load) in [("slow", 0.2), ("other", 0.7)] {
             let accepted = number(&output, name, "accepted");
-            assert!((accepted - load).abs() < 0.02, "{switch}: {name} {accepted}");
+            assert!((accepted - load).abs() < 0.02, "{switch} {flow_control}: {name} {accepted}");
         }
     }
 }

@@ -100,8 +100,10 @@ def run(scenario: Scenario, name: str, place: Place | None, *, alone: bool, with
 
 def _with_place(failure: RunFailed, place: Place | None) -> RunFailed:
     """The failure, with where what was measured until then is kept."""
-    if place is None or failure.result is None:
+    if failure.result is None:
         return failure
+    if place is None:
+        return RunFailed(f"{failure}\nwhat was measured until then is kept with -o")
     try:
         folder = place.keep(failure.result)
     except TailbackError as error:

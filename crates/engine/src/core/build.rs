@@ -173,7 +173,9 @@ fn whole(
     let drawn = scenario.link.failed.iter().any(|links| links.sample.is_some());
     let seed = if drawn { format!(" (of seed {})", scenario.run.seed) } else { String::new() };
     let count = graph.failed.len();
-    let message = format!("with {count} failed links{seed} it has no way from switch {from} to switch {to}");
+    let links = if count == 1 { "failed link" } else { "failed links" };
+    let message =
+        format!("with {count} {links}{seed} the routing has no way from switch {from} to switch {to}");
     let help = match scenario.routing.kind() {
         "shortest" => "fewer failed links, or others",
         _ => "fewer failed links, or, where longer ways could go round them, routing kind \"shortest\"",

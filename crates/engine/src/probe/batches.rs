@@ -142,6 +142,9 @@ pub struct Growth {
 }
 
 impl Growth {
+    /// Of which too little was simulated.
+    pub const UNKNOWN: Self = Self { share: f64::NAN, half: None };
+
     /// By the straight line through what is left over at the end of each batch within a span of time.
     pub fn of(given: &Batches, taken: &Batches, cut: &Cut, span: (Tick, Tick)) -> Self {
         let batches = Vec::from_iter(cut.within(span).map(|(batch, _)| batch));
@@ -150,7 +153,7 @@ impl Growth {
             return Self { share: 0.0, half: Some(0.0) };
         }
         if batches.len() < BATCHES / 2 {
-            return Self { share: f64::NAN, half: None };
+            return Self::UNKNOWN;
         }
         let left = batches.iter().scan(0.0, |sum, &batch| {
             *sum += given.0[batch].1 as f64 - taken.0[batch].1 as f64;

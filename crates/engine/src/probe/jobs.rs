@@ -122,7 +122,7 @@ pub fn warnings(measured: &Measured) -> Vec<String> {
         if unfinished > 0 {
             let never = job.start.0 / measured.plan.tick > measured.end;
             let why = match (measured.interrupted, never) {
-                (true, _) => "the run was stopped",
+                (true, _) => "the run ended before that",
                 (_, true) => "the job would start after the end of the run",
                 _ => "run.duration is too short",
             };

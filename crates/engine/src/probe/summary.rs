@@ -308,6 +308,10 @@ impl Measured<'_> {
 
     fn growth(&self, class: &Class) -> Growth {
         let from = self.probes[0].window.0;
+        // Of a run that was cut off before, not even that nothing was offered is known.
+        if self.interrupted && 2 * self.window() < self.plan.window.1 - self.plan.window.0 {
+            return Growth::UNKNOWN;
+        }
         Growth::of(&class.probe.given, &class.probe.taken, &self.probes[0].cut, (from, from + self.window()))
     }
 
