@@ -1,18 +1,11 @@
 //! Links that are out of service.
 use crate::common::*;
+use crate::slow::problems_in;
 use proptest::prelude::*;
-use tailback_engine::problem::Problem;
-use tailback_engine::scenario::Scenario;
 
 /// Whatever sends, on a network that stands before it.
 const TRAFFIC: &str = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.5\nmessage = \"10 flits\"\n\
 [run]\nwarmup = \"0 us\"\nduration = \"2 us\"\ndrain = \"100 us\"\n[record]\nmessages = true\n";
-
-fn told(text: &str, changes: &[(&str, &str)]) -> Vec<Problem> {
-    let changes = Vec::from_iter(changes.iter().map(|(key, value)| (key.to_string(), value.to_string())));
-    Scenario::parse(text, &changes)
-        .map_or_else(|problems| problems, |scenario| tailback_engine::run::check(&scenario))
-}
 
 #[test]
 fn a_network_with_a_failed_link_is_one_without_it() {
@@ -67,7 +60,7 @@ proptest! {
         let failed = format!("[{{ class = '{}', sample = {failed} }}]", classes[1 + which % (classes.len() - 1)]);
         let with = |failed: &str, partitions: &str| [("link.failed", failed), ("routing", routing), ("run.seed", &seed),
             ("run.partitions", partitions), ("run.threads", "2")].map(|(key, value)| (key.to_string(), value.to_string()));
-        let borrowed = |changes: &[(String, String); 5]| told(&text, &changes.each_ref().map(|(key, value)| (key.as_str(), value.as_str())));
+        let borrowed = |changes: &[(String, String); 5]| problems_in(&text, &changes.each_ref().map(|(key, value)| (key.as_str(), value.as_str())));
         // A tree may lose the only link to a switch.
         prop_assume!(borrowed(&with(&failed, "1")).is_empty());
         let run = |failed: &str, partitions: &str| {
@@ -98,14 +91,14 @@ fn mistakes_in_failed_links_are_told() {
             "with 2 failed links the routing has no way from switch 0 to switch 1",
         ),
     ] {
-        let problems = told(&tree, &[("link.failed", failed)]);
+        let problems = problems_in(&tree, &[("link.failed", failed)]);
         assert!(
             problems.iter().any(|one| one.path == path && one.message.contains(message)),
             "{failed}: {problems:?}"
         );
     }
     let torus = format!("topology = {{ kind = \"torus\", dims = [4, 4] }}\nrouting = \"dor\"\n{TRAFFIC}");
-    let problems = told(&torus, &[("link.failed", "[{ between = [[0, 1]] }]")]);
+    let problems = problems_in(&torus, &[("link.failed", "[{ between = [[0, 1]] }]")]);
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!(problems[0].path, "routing.kind");
     assert!(problems[0].to_string().contains("one that goes round them: shortest"), "{}", problems[0]);

@@ -75,12 +75,12 @@ fn a_slow_endpoint_holds_its_channel_and_nothing_else() {
 }
 
 /// A hot spot beside other traffic, with whatever else the files of `networks` have.
-const BUSY: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 3\ndestinations = 1\nload = 0.5\nmessage = \"4 flits\"\n\
+pub const BUSY: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 3\ndestinations = 1\nload = 0.5\nmessage = \"4 flits\"\n\
 [[traffic]]\nname = \"others\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.5\nmessage = \"40 flits\"\n\
 [run]\nwarmup = \"500 ns\"\nduration = \"1 us\"\ndrain = \"1 us\"\n[record]\nports = true\nmessages = true\n";
 
-/// A result without warnings, of which slow endpoints may have some of their own.
-fn compared(text: &str, changes: &[(&str, &str)]) -> String {
+/// A result without warnings, of which what is slow may have some of its own.
+pub fn compared(text: &str, changes: &[(&str, &str)]) -> String {
     let mut output = run_with(text, changes);
     output.summary.as_object_mut().unwrap().remove("warnings");
     result(&output)
@@ -134,10 +134,15 @@ proptest! {
     }
 }
 
-fn problems_of(changes: &[(&str, &str)]) -> Vec<Problem> {
+/// All that is wrong with a scenario.
+pub fn problems_in(text: &str, changes: &[(&str, &str)]) -> Vec<Problem> {
     let changes = Vec::from_iter(changes.iter().map(|(key, value)| (key.to_string(), value.to_string())));
-    Scenario::parse(SENT, &changes)
+    Scenario::parse(text, &changes)
         .map_or_else(|problems| problems, |scenario| tailback_engine::run::check(&scenario))
+}
+
+fn problems_of(changes: &[(&str, &str)]) -> Vec<Problem> {
+    problems_in(SENT, changes)
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Links that are slow for a time.
 use crate::common::*;
+use crate::slow::{BUSY, compared, problems_in};
 use proptest::prelude::*;
 use tailback_engine::problem::Problem;
-use tailback_engine::scenario::Scenario;
 
 /// Packets of 24 flits of 1 ns from endpoint 0 to endpoint 2: three channels of 10 ns.
 const SENT: &str = r#"routing = "shortest"
@@ -59,6 +59,9 @@ fn packets_come_as_fast_as_the_link_is_then() {
     let host = "[{ endpoints = [0], bandwidth = '50 Gb/s' }]";
     assert_eq!(sent(host)[..2], [[0., 35., 58.], [48., 83., 106.]]);
     assert_eq!(sent("[{ endpoints = [2], bandwidth = '50 Gb/s' }]")[4][..], [22., 57., 80.]);
+    let all = sent("[{ endpoints = 'all', bandwidth = '50 Gb/s' }]");
+    assert_eq!(all, sent("[{ endpoints = { sample = 4 }, bandwidth = '50 Gb/s' }]"));
+    assert_eq!(all, sent("[{ class = 'host', bandwidth = '50 Gb/s' }]"));
     // Beside a slow endpoint the slower of the two counts.
     let both = run_with(
         SENT,
@@ -73,13 +76,6 @@ fn packets_come_as_fast_as_the_link_is_then() {
     {
         assert_eq!(sent(other), usual);
     }
-}
-
-/// A result without warnings, of which slow links may have some of their own.
-fn compared(text: &str, changes: &[(&str, &str)]) -> String {
-    let mut output = run_with(text, changes);
-    output.summary.as_object_mut().unwrap().remove("warnings");
-    result(&output)
 }
 
 proptest! {
@@ -117,15 +113,8 @@ proptest! {
     }
 }
 
-/// A hot spot beside other traffic, with whatever else the files of `networks` have.
-const BUSY: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources = 3\ndestinations = 1\nload = 0.5\nmessage = \"4 flits\"\n\
-[[traffic]]\nname = \"others\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.5\nmessage = \"40 flits\"\n\
-[run]\nwarmup = \"500 ns\"\nduration = \"1 us\"\ndrain = \"1 us\"\n[record]\nports = true\nmessages = true\n";
-
 fn problems_of(changes: &[(&str, &str)]) -> Vec<Problem> {
-    let changes = Vec::from_iter(changes.iter().map(|(key, value)| (key.to_string(), value.to_string())));
-    Scenario::parse(SENT, &changes)
-        .map_or_else(|problems| problems, |scenario| tailback_engine::run::check(&scenario))
+    problems_in(SENT, changes)
 }
 
 /// What comes slowly by one link takes nothing from what comes by others.
@@ -166,6 +155,8 @@ fn mistakes_in_slow_links_are_told() {
         ("[{ between = [[0, 1], [1, 0]] }]", "link.slow.0.between", "named twice"),
         ("[{ between = [[0, 1, 1]] }]", "link.slow.0.between.0", ""),
         ("[{ endpoints = [4] }]", "link.slow.0.endpoints", "there is no endpoint 4"),
+        ("[{ endpoints = 'rest' }]", "link.slow.0.endpoints", "\"rest\" is for traffic"),
+        ("[{ endpoints = { sample = 5 } }]", "link.slow.0.endpoints", "a sample of 5"),
         ("[{ endpoints = ['0-2', 1] }]", "link.slow.0.endpoints", "named twice"),
         ("[{ endpoints = [1], start = '2 us', stop = '1 us' }]", "link.slow.0.stop", "stops at 1 us"),
         ("[{ endpoints = [1], bandwidth = '0 b/s' }]", "link.slow.0.bandwidth", ""),
@@ -179,7 +170,7 @@ fn mistakes_in_slow_links_are_told() {
         );
     }
     // What is wrong in a table is all that is told of it.
-    for wrong in ["[{ between = [] }]", "[{ endpoints = 'all' }]", "[{ endpoints = ['5-3'] }]"] {
+    for wrong in ["[{ between = [] }]", "[{ endpoints = 'some' }]", "[{ endpoints = ['5-3'] }]"] {
         assert_eq!(problems_of(&[("link.slow", wrong)]).len(), 1, "{wrong}");
     }
     let slow = ("link.slow", "[{ endpoints = [1], stop = '1 us' }]");

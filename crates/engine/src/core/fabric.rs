@@ -321,13 +321,19 @@ impl Fabric {
 
     /// Ticks for which a packet that starts on a channel now holds it, as far as the channel is concerned.
     pub(super) fn span(&self, channel: u32, flits: u32) -> Tick {
-        let usual = || self.timing[self.channels[channel].row as u32].time(flits);
-        speeds(&self.slow, channel).map_or_else(usual, |speeds| speeds.end(self.now, flits) - self.now)
+        self.usual(channel, flits) + self.lag(channel, flits)
+    }
+
+    fn usual(&self, channel: u32, flits: u32) -> Tick {
+        self.timing[self.channels[channel].row as u32].time(flits)
     }
 
     /// By how much a packet that starts on a channel now comes later than it usually would.
     pub(super) fn lag(&self, channel: u32, flits: u32) -> Tick {
-        self.span(channel, flits) - self.timing[self.channels[channel].row as u32].time(flits)
+        if self.slow.is_empty() {
+            return 0;
+        }
+        lag(&self.slow[channel], self.now, flits, self.usual(channel, flits))
     }
 
     /// Moves a packet to a line to another partition.
@@ -396,12 +402,6 @@ impl Fabric {
 #[cold]
 fn lag(slow: &Option<Speeds>, now: Tick, flits: u32, usual: Tick) -> Tick {
     slow.as_ref().map_or(0, |speeds| speeds.end(now, flits) - now - usual)
-}
-
-/// What a channel carries, if it is slow.
-#[inline]
-fn speeds(slow: &Table<Option<Speeds>>, channel: u32) -> Option<&Speeds> {
-    if slow.is_empty() { None } else { slow[channel].as_ref() }
 }
 
 /// Ticks that the wheel's slots should span: the ordinary events of a loaded network.

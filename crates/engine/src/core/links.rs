@@ -18,9 +18,9 @@ pub(super) struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// The links of a table, or what is wrong with it; paths are relative to the table.
-    pub(super) fn choose(&self, links: &Links, endpoints: &[u32]) -> Result<Vec<Link>, Problem> {
-        let mut found = self.named(links, endpoints)?;
+    /// The links of a table, if it has not named `hosts`, or what is wrong with it; paths are relative to the table.
+    pub(super) fn choose(&self, links: &Links, hosts: Vec<Link>) -> Result<Vec<Link>, Problem> {
+        let mut found = if hosts.is_empty() { self.named(links)? } else { hosts };
         if let Some(n) = links.sample {
             if n as usize > found.len() {
                 return Err(Problem::new(
@@ -35,7 +35,7 @@ impl Chooser<'_> {
         Ok(found)
     }
 
-    fn named(&self, links: &Links, endpoints: &[u32]) -> Result<Vec<Link>, Problem> {
+    fn named(&self, links: &Links) -> Result<Vec<Link>, Problem> {
         if let Some(name) = &links.class {
             let found = Vec::from_iter(
                 self.all().filter(|&link| self.classes[usize::from(self.port(link).class)] == name),
@@ -54,21 +54,6 @@ impl Chooser<'_> {
                 return Err(Problem::new("between", message, "name each pair once"));
             }
             found.extend(self.between(one, other)?);
-        }
-        let mut seen = BTreeSet::new();
-        for &endpoint in endpoints {
-            let Some(&link) = self.graph.endpoints.get(endpoint as usize) else {
-                let help = format!("endpoints are numbered from 0 to {}", self.graph.endpoints.len() - 1);
-                return Err(Problem::new("endpoints", format!("there is no endpoint {endpoint}"), help));
-            };
-            if !seen.insert(endpoint) {
-                return Err(Problem::new(
-                    "endpoints",
-                    format!("endpoint {endpoint} is named twice"),
-                    "name each once",
-                ));
-            }
-            found.push(link);
         }
         Ok(found)
     }
@@ -136,7 +121,7 @@ pub(super) fn network(scenario: &Scenario) -> Result<Graph, Vec<Problem>> {
     // Each table is of what those before it have left.
     for (at, links) in scenario.link.failed.iter().enumerate() {
         let chooser = Chooser { graph: &graph, classes, seed: scenario.run.seed, list: ("failed links", at) };
-        match chooser.choose(links, &[]) {
+        match chooser.choose(links, Vec::new()) {
             Ok(links) => links.into_iter().for_each(|link| graph.sever(link)),
             Err(one) => problems.push(Problem { path: format!("link.failed.{at}.{}", one.path), ..one }),
         }

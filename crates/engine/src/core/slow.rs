@@ -77,18 +77,8 @@ impl Spells {
     /// Those of `[endpoint]`.
     fn add_endpoints(&mut self, ground: &Ground, end: Tick) {
         for (at, slow) in ground.scenario.endpoint.slow.iter().enumerate() {
-            let count = ground.graph.endpoints.len() as u32;
-            let members = match &slow.endpoints {
-                Endpoints::All | Endpoints::Rest => (0..count).collect(),
-                Endpoints::List(list) => list.clone(),
-                Endpoints::Sample(n) => {
-                    let seed = ground.scenario.run.seed;
-                    Stream::new(seed, "slow endpoints", "", at as u64).sample(count, *n)
-                }
-            };
             let spell = spell(ground, slow.drain_rate, (slow.start, slow.stop), end);
-            for endpoint in members {
-                let seat = ground.graph.endpoints[endpoint as usize];
+            for seat in seats(ground, &slow.endpoints, ("slow endpoints", at)) {
                 self.ports.entry(seat).or_default().push(spell);
             }
         }
@@ -102,7 +92,9 @@ impl Spells {
             let (graph, seed) = (ground.graph, ground.scenario.run.seed);
             let chooser = Chooser { graph, classes, seed, list: ("slow links", at) };
             let spell = spell(ground, slow.bandwidth, (slow.start, slow.stop), end);
-            match chooser.choose(&slow.links, &slow.endpoints) {
+            let endpoints = slow.endpoints.as_ref();
+            let hosts = endpoints.map_or(Vec::new(), |of| seats(ground, of, ("endpoints of slow links", at)));
+            match chooser.choose(&slow.links, hosts) {
                 Ok(links) => links.into_iter().for_each(|link| self.add_link(ground, link, spell)),
                 Err(one) => problems.push(Problem { path: format!("link.slow.{at}.{}", one.path), ..one }),
             }
@@ -119,6 +111,19 @@ impl Spells {
             Peer::None => {}
         }
     }
+}
+
+/// The switches and ports of the endpoints of a table, drawn by its list and its place there if they are random ones.
+fn seats(ground: &Ground, of: &Endpoints, (list, at): (&str, usize)) -> Vec<(u32, u16)> {
+    let all = &ground.graph.endpoints;
+    let members = match of {
+        Endpoints::All | Endpoints::Rest => return all.clone(),
+        Endpoints::List(list) => list.clone(),
+        Endpoints::Sample(n) => {
+            Stream::new(ground.scenario.run.seed, list, "", at as u64).sample(all.len() as u32, *n)
+        }
+    };
+    members.into_iter().map(|endpoint| all[endpoint as usize]).collect()
 }
 
 fn spell(

@@ -42,7 +42,7 @@ pub fn forewarned(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     let fastest = plan.links.iter().map(|link| link.rate).max_by_key(|rate| rate.0).unwrap_or(host);
     for (at, slow) in scenario.link.slow.iter().enumerate() {
         let class = plan.links.iter().find(|link| Some(&link.name) == slow.links.class.as_ref());
-        let usual = class.map_or(if slow.endpoints.is_empty() { fastest } else { host }, |link| link.rate);
+        let usual = class.map_or(if slow.endpoints.is_none() { fastest } else { host }, |link| link.rate);
         if let Some(rate) = slow.bandwidth.filter(|rate| rate.0 >= usual.0) {
             told.push(format!("link.slow.{at}.bandwidth is {rate}, no less than the {usual} of these links"));
         }

@@ -131,11 +131,13 @@ mod tests {
     #[test]
     fn what_goes_round_failed_links_arrives_and_has_no_cycle() {
         let mut kinds = std::collections::BTreeMap::<&str, (u32, u32)>::new();
-        for topology in small() {
+        // Of the small ones few have several links between two groups.
+        let joined = "kind = 'dragonfly'\np = 1\na = 3\nh = 2\ngroups = 3";
+        for topology in small().into_iter().chain([toml::from_str(joined).unwrap()]) {
             let graph = topology.wiring().graph();
             let able = |routing: &Routing| routing.binding().goes_round(&topology);
             let all = links(&graph);
-            let some = (0..all.len().min(6)).map(|n| n * 7 % all.len());
+            let some = (0..all.len().min(20)).map(|n| n * 7 % all.len());
             for (at, routing) in
                 some.flat_map(|at| variants(&topology).into_iter().filter(able).map(move |of| (at, of)))
             {
@@ -158,7 +160,7 @@ mod tests {
             Vec::from_iter(kinds.keys().copied()),
             ["minimal", "nca", "par", "shortest", "ugal", "valiant"]
         );
-        assert!(kinds.values().all(|(whole, _)| *whole > 2), "{kinds:?}");
+        assert!(kinds.values().all(|(whole, _)| *whole > 5), "{kinds:?}");
         assert!(["nca", "shortest"].iter().all(|kind| kinds[kind].1 > 0), "{kinds:?}");
     }
 

@@ -48,7 +48,7 @@ pub fn across(scenario: &Scenario, tell: Tell) {
     flows::across(scenario, tell);
     acknowledgements(scenario, tell);
     slow(scenario, count, tell);
-    links::across(scenario, tell);
+    links::across(scenario, count, tell);
     virtual_output_queues(&switch_parameters, tell);
     if let Some(scale) = packet(scenario, tell) {
         for problem in scenario.congestion_control.scheme().problems(&scale) {
@@ -189,15 +189,20 @@ fn slow(scenario: &Scenario, count: u64, tell: Tell) {
     }
     for (at, slow) in some.iter().enumerate() {
         let path = format!("endpoint.slow.{at}");
-        if slow.endpoints == Endpoints::Rest {
-            let help = "\"all\", a list of numbers, or { sample = n }";
-            tell(Problem::new(format!("{path}.endpoints"), "\"rest\" is for traffic", help));
-        }
-        endpoints(&slow.endpoints, &path, count, tell);
+        members(&slow.endpoints, &path, count, tell);
         if let Some(scale) = scenario.scale() {
             times((slow.start, slow.stop), &path, &scale, tell);
         }
     }
+}
+
+/// The endpoints of a table that is none of traffic.
+pub(super) fn members(of: &Endpoints, path: &str, count: u64, tell: Tell) {
+    if *of == Endpoints::Rest {
+        let help = "\"all\", a list of numbers, or { sample = n }";
+        tell(Problem::new(format!("{path}.endpoints"), "\"rest\" is for traffic", help));
+    }
+    endpoints(of, path, count, tell);
 }
 
 /// Names of traffic classes that no scheme has. One that another has is left as it is, so that schemes can be compared on one switch.

@@ -1,7 +1,7 @@
 //! Links of a network, as a scenario names them.
-use super::checks::{Tell, times};
+use super::checks::{Tell, members, times};
 use super::nearest::nearest;
-use super::{Model, Scenario};
+use super::{Endpoints, Model, Scenario};
 use crate::problem::Problem;
 use crate::routing::Routing;
 use crate::units::{Duration, Rate};
@@ -31,10 +31,9 @@ pub struct SlowLinks {
     /// Which links between switches, or of which class.
     #[serde(flatten)]
     pub links: Links,
-    /// The links of these endpoints: a list of their numbers, of which "0-63" stands for those from 0 to 63.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(min = 1), extend("ranges" = true))]
-    pub endpoints: Vec<u32>,
+    /// The links of these endpoints: "all", a list of numbers, or `{ sample = n }` for n random ones; not "rest".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoints: Option<Endpoints>,
     /// What each direction carries; without it they carry nothing, until `stop` or for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
@@ -46,8 +45,8 @@ pub struct SlowLinks {
     pub stop: Option<Duration>,
 }
 
-/// Tells what is wrong with the links that a scenario names, as far as that shows without its network.
-pub(super) fn across(scenario: &Scenario, tell: Tell) {
+/// Tells what is wrong with the links that a scenario of so many endpoints names, as far as that shows without its network.
+pub(super) fn across(scenario: &Scenario, count: u64, tell: Tell) {
     let slow = &scenario.link.slow;
     if scenario.run.model == Model::Fluid && !slow.is_empty() {
         let message = "the fluid model has no links that are slower than others";
@@ -55,7 +54,10 @@ pub(super) fn across(scenario: &Scenario, tell: Tell) {
     }
     for (at, slow) in slow.iter().enumerate() {
         let path = format!("link.slow.{at}");
-        named(scenario, &slow.links, Some(!slow.endpoints.is_empty()), &path, tell);
+        named(scenario, &slow.links, Some(slow.endpoints.is_some()), &path, tell);
+        if let Some(of) = &slow.endpoints {
+            members(of, &path, count, tell);
+        }
         if let Some(scale) = scenario.scale() {
             times((slow.start, slow.stop), &path, &scale, tell);
         }

@@ -57,6 +57,7 @@ const VARIANTS: &[&str] = &[
     "kind = \"shortest\"\ndeadlock = \"up-down\"",
     "kind = \"shortest\"\nchoose = \"by-destination\"",
     "kind = \"shortest\"\nchoose = \"flow-hash\"",
+    "kind = \"shortest\"\nchoose = \"least-loaded\"",
     "kind = \"par\"\nthreshold = \"0 flits\"",
     "kind = \"ugal\"\nthreshold = \"0 flits\"",
     "kind = \"dor\"\norders = [\"xy\", \"yx\"]",
