@@ -38,6 +38,7 @@ from tailback.figures.tables import (
     time_unit,
     unknown,
 )
+from tailback.figures.trees import trees_over_time
 
 __all__ = [
     "channel_shares",
@@ -52,6 +53,7 @@ __all__ = [
     "source_throughput",
     "switch_occupancy",
     "throughput_over_time",
+    "trees_over_time",
 ]
 
 

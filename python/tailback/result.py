@@ -60,6 +60,17 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "signals": (),
     "slowdowns": ("class", "flits_from", "flits_to", "messages", "mean", "p50", "p99", "p999", "max"),
     "sources": ("class", "accepted"),
+    "trees": (
+        "time_ns",
+        "from",
+        "from_port",
+        "to_switch",
+        "to_port",
+        "root",
+        "depth",
+        "flits",
+        "strangers",
+    ),
 }
 """Every table that a result can have, with the columns that `tailback plot` reads."""
 

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import isnan, nan
+from math import isnan
 from typing import Any
 
 from rich.table import Table
 
+from tailback.congestion_trees import by_root, congestion_trees
 from tailback.console import duration, number, printable, share
-from tailback.pause_trees import pause_trees
 from tailback.result import Result
 from tailback.words import NOT_KNOWN, SATURATED, withheld
 
@@ -26,8 +26,8 @@ BOUND_TOLD = "≥: what had not arrived at the end counts with its age then (run
 _TOTAL = "all"
 """The classes together."""
 _TREES = 5
-"""Trees of pauses that are shown of a run: the longest."""
-_WORDS = ("class", "channels", "pauses from", "job", "result", "workload", "latency")
+"""Congestion trees that are shown of a run: the largest."""
+_WORDS = ("class", "channels", "congestion tree of", "job", "result", "workload", "latency")
 """Columns that hold words; the others hold numbers."""
 
 
@@ -61,7 +61,7 @@ def results_tables(results: Mapping[str, Result]) -> list[Table]:
         for row in classes:
             traffic.add_row(row.name, *row.label, *_traffic_cells(row.facts, fairness))
         tables += [traffic, _latency_table(classes, several)]
-    others = (slowdown_table(results), pause_table(summaries), pause_tree_table(results))
+    others = (slowdown_table(results), pause_table(summaries), tree_table(results))
     return [*tables, *(table for table in others if table)]
 
 
@@ -152,19 +152,18 @@ def pause_table(summaries: Mapping[str, Summary]) -> Table | None:
     return table if table.row_count else None
 
 
-def pause_tree_table(results: Mapping[str, Result]) -> Table | None:
-    """Where pauses come from and how far they reach, of results whose table `pauses` is loaded."""
-    reach = ("endpoints", "switches", "deepest")
-    table = _table("pauses from", *_several(results), "pauses", "of all paused time", *reach, "first at")
+def tree_table(results: Mapping[str, Result]) -> Table | None:
+    """What congestion trees grew from and how far they reached, of results whose table `trees` is loaded."""
+    reach = ("endpoints held", "channels held", "deepest", "strangers")
+    table = _table("congestion tree of", *_several(results), "snapshots", *reach, "first at", "last at")
     for label, result in results.items():
-        pauses = result.tables.get("pauses")
-        trees = pause_trees(pauses, result.summary.get("simulated_ns", nan)) if pauses else []
-        whole = sum(tree.paused_ns for tree in trees)
-        for tree in trees[:_TREES]:
+        trees = result.tables.get("trees")
+        for tree in by_root(congestion_trees(trees))[:_TREES] if trees else []:
             labels = (printable(label),) if len(results) > 1 else ()
-            counts = (f"{count:,}" for count in (tree.endpoints, tree.switches, tree.depth))
-            of_all = share(tree.paused_ns / whole) if whole else NOT_KNOWN
-            table.add_row(tree.root, *labels, f"{tree.pauses:,}", of_all, *counts, duration(tree.first_ns))
+            counts = (f"{count:,}" for count in (tree.endpoints, tree.channels, tree.depth))
+            others = NOT_KNOWN if isnan(tree.strangers) else share(tree.strangers)
+            times = map(duration, (tree.first_ns, tree.last_ns))
+            table.add_row(tree.root, *labels, f"{tree.snapshots:,}", *counts, others, *times)
         table.add_section()
     return table if table.row_count else None
 

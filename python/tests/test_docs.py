@@ -49,7 +49,7 @@ def recorded():
                 "messages": True,
                 "control": True,
             }
-            | {"occupancy": ["1 us"]},
+            | {"occupancy": ["1 us"], "trees": True},
         }
     )
     phases = tailback.Scenario.load(ROOT / "scenarios" / "phases.toml")

@@ -92,6 +92,17 @@ OF_JOBS = {
     "ranks": {"job": ["a"], "rank": [0], "endpoint": [1], "time_ns": [9.0], "communication_ns": [5.0]},
     "phases": {"job": ["a"], "phase": [0], "start_ns": [0.0], "time_ns": [9.0], "bound_ns": [5.0]},
     "pauses": {"from": ["switch 0"], "start_ns": [0.0], "end_ns": [5.0]},
+    "trees": {
+        "time_ns": [0.0],
+        "from": ["endpoint 1"],
+        "from_port": [-1],
+        "to_switch": [0],
+        "to_port": [1],
+        "root": ["endpoint 0"],
+        "depth": [1],
+        "flits": [8],
+        "strangers": [2.0],
+    },
     "pairs": {"class": ["hot"], "source": [0], "destination": [1], "time_ns": [0.0], "flits": [5]},
     "messages": {
         "class": ["hot"],

@@ -183,7 +183,7 @@ def test_tables_of_a_result_are_known():
         "series": "1 us",
         "pairs": "1 us",
         "occupancy": ["1 us"],
-        **dict.fromkeys(("sources", "ports", "packets", "messages", "pauses"), True),
+        **dict.fromkeys(("sources", "ports", "packets", "messages", "pauses", "trees"), True),
     }
     changes = {f"record.{key}": value for key, value in record.items()}
     changed = {"run.duration": "2 us", "link.flow_control": "pfc"}

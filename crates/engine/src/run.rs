@@ -7,7 +7,7 @@ use crate::core::fabric::Fabric;
 use crate::core::kernel::{Ending, Kernel, View};
 use crate::core::partition::Partition;
 use crate::core::plan::{Plan, VCS_MAX};
-use crate::core::stall;
+use crate::core::{stall, trees};
 use crate::deadlock::{Fault, check_within};
 use crate::probe::summary::Measured;
 use crate::problem::Problem;
@@ -229,6 +229,10 @@ fn look<A: Architecture>(plan: &Plan, view: &mut View<A>) {
     let window_ends = view.now == plan.window.1;
     if !snapshot && !window_ends {
         return;
+    }
+    if snapshot && plan.record.trees {
+        let held = trees::find(plan, view.partitions, view.now);
+        view.partitions[0].fabric.probe.trees.iter_mut().for_each(|trees| trees.extend(&held));
     }
     for partition in view.partitions.iter_mut() {
         let partition = &mut **partition;

@@ -340,6 +340,9 @@ pub struct Record {
     pub control: bool,
     /// Every pause of a sender (table `pauses`), under a flow control that has some.
     pub pauses: bool,
+    /// The congestion trees at the times of `occupancy` (table `trees`): every channel that has something to send and no room ahead, and what
+    /// holds it in the end.
+    pub trees: bool,
     /// Times at which the occupancy of every switch is recorded: a list of them, or one time, for each of its multiples.
     pub occupancy: Snapshots,
 }

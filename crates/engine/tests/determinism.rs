@@ -6,7 +6,7 @@ const BUSY: &str = "[[traffic]]\nname = \"hot\"\npattern = \"hotspot\"\nsources 
 [[traffic]]\nname = \"victim\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.6\n\
 message = { sizes = [\"4 flits\", \"60 flits\"], shares = [0.5, 0.5], by = \"volume\" }\n\
 [run]\nwarmup = \"500 ns\"\nduration = \"1 us\"\ndrain = \"250 ns\"\n\
-[record]\nseries = \"125 ns\"\nports = true\nsources = true\npairs = \"125 ns\"\nmessages = true\ncontrol = true\noccupancy = [\"1 us\", \"350 ns\", \"1250 ns\"]\n";
+[record]\nseries = \"125 ns\"\ntrees = true\nports = true\nsources = true\npairs = \"125 ns\"\nmessages = true\ncontrol = true\noccupancy = [\"1 us\", \"350 ns\", \"1250 ns\"]\n";
 
 /// Every kind of switch, with every arbiter.
 const KINDS: &[&str] = &[

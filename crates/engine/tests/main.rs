@@ -36,6 +36,7 @@ mod slow;
 mod slow_links;
 mod slowdowns;
 mod training;
+mod trees;
 mod turns;
 mod vef;
 mod windows;

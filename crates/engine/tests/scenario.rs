@@ -108,6 +108,7 @@ packets = false
 messages = false
 control = false
 pauses = false
+trees = false
 occupancy = []
 "#;
     let found = parse(LEAST).unwrap().to_toml();

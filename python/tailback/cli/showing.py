@@ -50,7 +50,7 @@ def show(
             return
         if against:
             raise mistake("--against is for sweeps", "several results are shown side by side without it")
-        results = inputs.results(list(dict.fromkeys(directories)), tables=("slowdowns", "pauses"))
+        results = inputs.results(list(dict.fromkeys(directories)), tables=("slowdowns", "trees"))
         differ = compared.differences({label: result.scenario for label, result in results.items()})
     if as_json:
         console.print_json({label: result.summary for label, result in results.items()})

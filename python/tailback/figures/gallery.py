@@ -32,6 +32,7 @@ FIGURES: dict[str, tuple[str, Callable[..., Figure]]] = {
     "switch_occupancy": ("occupancy", plot.switch_occupancy),
     "occupancy_over_time": ("occupancy", plot.occupancy_over_time),
     "pauses_over_time": ("pauses", plot.pauses_over_time),
+    "trees_over_time": ("trees", plot.trees_over_time),
     "port_ternary": ("ports", pictures.port_ternary),
     "occupancy_map": ("queues", pictures.occupancy_map),
     "allowed_rate": ("rates", pictures.allowed_rate),

@@ -91,7 +91,7 @@ def legend(figure: go.Figure) -> str:
     """A button for every line of the figure, which hides it; empty if there are fewer than two."""
     lines: dict[str, list[int]] = {}
     for number, trace in enumerate(figure.data):
-        if trace.type == "scatter":
+        if trace.type == "scatter" and trace.legendgroup:
             lines.setdefault(trace.legendgroup, []).append(number)
     if len(lines) < 2:
         return ""

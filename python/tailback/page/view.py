@@ -17,6 +17,7 @@ from tailback.figures.network_map import NetworkMap
 from tailback.figures.spans import window
 from tailback.figures.tables import Results, by_name, distinct, numbers, only, shown_times
 from tailback.page import html
+from tailback.page import trees as trees_of
 from tailback.page.curves import PANELS, Curve, curves, draw, end_us, text, titles
 from tailback.page.html import BEGINNING as BEGINNING
 from tailback.result import Result
@@ -43,6 +44,8 @@ _BUTTONS = ["zoom2d", "pan2d", "resetScale2d", "toImage"]
 _CELLS_MAX, _TIMES_MAX = 4_000_000, 500
 """Cells of all maps at all times together, of which each takes 11 bytes of the page, and times: more than a
 slider can tell apart."""
+_CELLS_OF_MARK = 6
+"""As many bytes as a mark takes."""
 _SCALE = [[0, "#eeeeee"], [0.001, "#fde725"], [0.33, "#35b779"], [0.67, "#31688e"], [1, "#440154"]]
 
 
@@ -83,13 +86,15 @@ def _remarks(results: dict[str, Result]) -> Iterator[str]:
     mapped = _with(results, "occupancy")
     if mapped:
         yield _MAP_REMARK
+    if any(result.tables.get("trees") for result in mapped.values()):
+        yield trees_of.REMARK
     if told := unmapped(results):
         yield f"{escape(told[0].upper() + told[1:])}."
     times = _times(mapped)
     if any(_times({label: result}) != times for label, result in mapped.items()):
         yield _NO_SNAPSHOT_REMARK
     if mapped:
-        shown = len(_mapped_times(mapped, {label: NetworkMap.of(one) for label, one in mapped.items()}))
+        shown = len(_mapped_times(mapped, *_networks(mapped)))
         if shown < len(times):
             yield f"Of {len(times):,} snapshots {shown:,} are shown, at even distances."
     if curved := _with(results, "series"):
@@ -189,10 +194,14 @@ def _title(label: str, columns: int) -> str:
 def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, curved: bool) -> None:
     """A map per result, a frame per time: what waits for every port, by its logarithm."""
     _, columns = _grid(len(results))
-    networks = {label: NetworkMap.of(result) for label, result in results.items()}
-    times = _mapped_times(results, networks)
-    for number, (label, network) in enumerate(networks.items()):
-        place = {"row": 1 + number // columns, "col": 1 + number % columns}
+    networks, marks = _networks(results)
+    times = _mapped_times(results, networks, marks)
+    marked = {label: one for label, one in marks.items() if len(one)}
+    places = {
+        label: {"row": 1 + number // columns, "col": 1 + number % columns}
+        for number, label in enumerate(results)
+    }
+    for label, network in networks.items():
         made.add_trace(
             go.Heatmap(
                 **_cells(network, results[label], times[0]),
@@ -201,30 +210,48 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, c
                 hoverongaps=False,
                 coloraxis="coloraxis",
             ),
-            **place,
+            **places[label],
         )
-        made.update_xaxes(visible=False, **place)
-        made.update_yaxes(visible=False, autorange="reversed", **place)
+        made.update_xaxes(visible=False, **places[label])
+        made.update_yaxes(visible=False, autorange="reversed", **places[label])
+    for label, one in marked.items():
+        made.add_trace(one.at(times[0], text(label)), **places[label])
 
     def shapes(time: float) -> list[dict[str, Any]]:
         return _shapes(len(results), time / 1e3, shaded) if curved else []
+
+    def traces(time: float) -> list[Any]:
+        maps = (go.Heatmap(**_cells(network, results[label], time)) for label, network in networks.items())
+        return [*maps, *(one.at(time, text(label)) for label, one in marked.items())]
 
     made.update_layout(coloraxis=_colours(results), shapes=shapes(times[0]))
     made.frames = [
         go.Frame(
             name=f"{time:.15g}",
-            data=[go.Heatmap(**_cells(network, results[label], time)) for label, network in networks.items()],
-            traces=list(range(len(results))),
+            data=traces(time),
+            traces=list(range(len(networks) + len(marked))),
             layout={"shapes": shapes(time)},
         )
         for time in times
     ]
 
 
-def _mapped_times(results: dict[str, Result], networks: dict[str, NetworkMap]) -> list[float]:
+def _networks(results: dict[str, Result]) -> tuple[dict[str, NetworkMap], dict[str, trees_of.Marks]]:
+    """The maps of the networks, and what is marked on them."""
+    height = _MAP_HEIGHT if _grid(len(results))[0] == 1 else _SMALL_MAP_HEIGHT
+    networks = {label: NetworkMap.of(result) for label, result in results.items()}
+    marked = {label: trees_of.Marks.of(results[label], one, height) for label, one in networks.items()}
+    return networks, marked
+
+
+def _mapped_times(
+    results: dict[str, Result], networks: dict[str, NetworkMap], marks: dict[str, trees_of.Marks]
+) -> list[float]:
     """Those that the maps show."""
+    times = _times(results)
     cells = sum(one.blank().size for one in networks.values())
-    return shown_times(_times(results), min(_TIMES_MAX, max(2, _CELLS_MAX // cells)))
+    cells += math.ceil(_CELLS_OF_MARK * sum(map(len, marks.values())) / max(1, len(times)))
+    return shown_times(times, min(_TIMES_MAX, max(2, _CELLS_MAX // cells)))
 
 
 def _times(results: dict[str, Result]) -> list[float]:

@@ -1,11 +1,11 @@
 //! Accounts that only some routings, buffers and records need: room that is promised, flits that are bound for a virtual
 //! channel, credits that virtual channels share, and what is carried by whom.
-use super::Tick;
 use super::channel::Far;
 use super::circuits::{Ended, connection};
 use super::credits::Credit;
 use super::fabric::Fabric;
 use super::packet::{Hot, Kind};
+use super::{NEVER, Tick};
 use crate::protocol::{Agent, Departure};
 use std::ops::RangeInclusive;
 
@@ -27,9 +27,9 @@ impl Fabric {
         room - own - self.shared(channel) - record.returns.all(self.now)
     }
 
-    /// Flits of credit that are on their way back to a virtual channel.
-    fn owed(&self, channel: u32, vc: u8) -> u32 {
-        let of = |credit: &Credit| credit.vc() == u32::from(vc);
+    /// Flits of credit on their way back to a virtual channel that are back by a time.
+    fn owed(&self, channel: u32, vc: u8, by: Tick) -> u32 {
+        let of = |credit: &Credit| credit.vc() == u32::from(vc) && credit.at() <= by;
         self.on_their_way(channel).filter(of).map(|credit| credit.flits()).sum()
     }
 
@@ -43,17 +43,18 @@ impl Fabric {
         record.returns.iter().chain(exchanged.iter().copied())
     }
 
-    /// Whether so many flits, or under pauses any, may be sent on a virtual channel once all credit that is on its way has come.
-    pub fn will_afford(&self, channel: u32, vc: u8, flits: u32) -> bool {
+    /// Whether so many flits, or under pauses any, may be sent on a virtual channel by what its sender has been told by a time, of what
+    /// has been sent until now: with `NEVER`, once all credit that is on its way has come.
+    pub fn will_afford(&self, channel: u32, vc: u8, flits: u32, by: Tick) -> bool {
         match self.plan.link_ahead(self.channels[channel].row).and_then(|link| link.pauses) {
-            Some(limits) => !self.pauses[channel].stays_paused(vc, self.on_their_way(channel), limits),
-            None => self.coming(channel, vc) >= flits,
+            Some(limits) => !self.pauses[channel].is_paused_by((vc, by), self.on_their_way(channel), limits),
+            None => self.credit_by(channel, vc, by) >= flits,
         }
     }
 
-    /// Flits of credit of a virtual channel, once all that is on its way has come.
-    fn own(&self, channel: u32, vc: u8) -> u32 {
-        self.credits[channel * self.vcs + vc as u32] + self.owed(channel, vc)
+    /// Flits of credit of a virtual channel, once what is back by a time has come.
+    fn own(&self, channel: u32, vc: u8, by: Tick) -> u32 {
+        self.credits[channel * self.vcs + vc as u32] + self.owed(channel, vc, by)
     }
 
     /// Flits of the buffer ahead that all virtual channels share and none uses.
@@ -61,21 +62,21 @@ impl Fabric {
         self.pools.get(channel as usize).copied().unwrap_or(0)
     }
 
-    /// Flits of credit that a virtual channel can have once all that is on its way has come: of others, what they have borrowed.
-    fn coming(&self, channel: u32, vc: u8) -> u32 {
-        let own = self.own(channel, vc) + self.shared(channel);
+    /// Flits of credit that a virtual channel can have once what is back by a time has come: of others, what they have borrowed.
+    fn credit_by(&self, channel: u32, vc: u8, by: Tick) -> u32 {
+        let own = self.own(channel, vc, by) + self.shared(channel);
         if self.pools.is_empty() {
             return own;
         }
         let others = (0..self.vcs as u8).filter(|&other| other != vc);
         let repaid =
-            |other: u8| self.owed(channel, other).min(self.borrowed[channel * self.vcs + other as u32]);
+            |other: u8| self.owed(channel, other, by).min(self.borrowed[channel * self.vcs + other as u32]);
         own + others.map(repaid).sum::<u32>()
     }
 
     /// Flits of the buffer ahead that these virtual channels do not use once all credit that is on its way has come.
     pub fn unused(&self, channel: u32, vcs: RangeInclusive<u8>) -> u32 {
-        self.shared(channel) + vcs.map(|vc| self.own(channel, vc)).sum::<u32>()
+        self.shared(channel) + vcs.map(|vc| self.own(channel, vc, NEVER)).sum::<u32>()
     }
 
     /// Promises the room ahead to a packet that has just been routed, if it was routed to the reserved level.

@@ -181,6 +181,7 @@ impl Ground<'_> {
             messages: record.messages,
             control: record.control,
             pauses: record.pauses,
+            trees: record.trees,
             occupancy,
         }
     }

@@ -32,6 +32,7 @@ mod space;
 pub mod stall;
 pub mod table;
 pub mod trace;
+pub mod trees;
 pub mod wheel;
 mod wiring;
 

@@ -99,14 +99,14 @@ impl Pauses {
         self.lanes[usize::from(vc)].since != NEVER
     }
 
-    /// Whether a virtual channel stays paused, whatever it is told of what was sent and of the credits that are coming.
-    pub(super) fn stays_paused(
+    /// Whether a virtual channel is paused at a time, by what it is told until then of what was sent and of the credits that are coming.
+    pub(super) fn is_paused_by(
         &self,
-        vc: u8,
+        (vc, by): (u8, Tick),
         credits: impl Iterator<Item = Credit>,
         limits: PauseLimits,
     ) -> bool {
-        let of = |credit: &Credit| credit.vc() == u32::from(vc);
+        let of = |credit: &Credit| credit.vc() == u32::from(vc) && credit.at() <= by;
         let sent = self.sent.iter().copied().filter(of).map(|sent| (sent.at(), sent.flits(), 0));
         let back = credits.filter(of).map(|back| (back.at(), 0, back.flits()));
         let mut told = Vec::from_iter(sent.chain(back));

@@ -250,6 +250,8 @@ pub struct RecordPlan {
     pub control: bool,
     /// Every pause of a sender.
     pub pauses: bool,
+    /// The channels that are held at the snapshots.
+    pub trees: bool,
     /// Times of occupancy snapshots, ascending.
     pub occupancy: Vec<Tick>,
 }

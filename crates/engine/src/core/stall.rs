@@ -5,6 +5,7 @@
 //! buffer ahead, and every packet that could leave that buffer waits for a stuck output queue. That is the greatest such set:
 //! whatever might still move is taken to move, so what is found is a deadlock, and every deadlock is found in the end, but for
 //! those of some virtual channels that share buffers with others which still move.
+use super::NEVER;
 use super::packet::Packet;
 use super::partition::Partition;
 use super::plan::{LinkPlan, Plan};
@@ -105,7 +106,7 @@ fn starved<A: Architecture>(
                 None => (link.buffer.iter().sum::<u32>() + link.pool, 0..=(plan.vcs.count() - 1) as u8),
             };
             let key = (at.switch, number, queue);
-            if !matches!(out.peer, Peer::Switch { .. }) || fabric.will_afford(port, vc, needed) {
+            if !matches!(out.peer, Peer::Switch { .. }) || fabric.will_afford(port, vc, needed, NEVER) {
                 buffers.insert(key, None);
             } else {
                 let held = room - fabric.unused(port, vcs);

@@ -146,6 +146,7 @@ impl<S: Source> NicSet<S> {
         } else if held {
             wake = wake.min(node.hold);
         }
+        fabric.channels[channel].starved = false;
         if starved && (early || free_at <= now) {
             wake = wake.min(fabric.next_credit(channel));
         }

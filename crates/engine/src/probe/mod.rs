@@ -13,10 +13,12 @@ mod slowdowns;
 mod sources;
 pub mod summary;
 mod tables;
+mod trees;
 
 use crate::core::packet::{KINDS, Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::trace::Step;
+use crate::core::trees::Held;
 use crate::core::{NEVER, Tick};
 use crate::nic::queue::Message;
 use crate::protocol::signal::Signal;
@@ -108,6 +110,8 @@ pub struct Probe {
     pub pauses: Vec<PauseCounts>,
     /// Every pause, if recorded.
     pub every_pause: Option<Vec<Pause>>,
+    /// The channels of the whole network that were held at the snapshots, if recorded: of the first partition alone.
+    pub trees: Option<Vec<Held>>,
     /// What the congestion control ordered, if recorded.
     pub control: Option<control::Control>,
     /// What the flows of phases put on every channel, if there are any.
@@ -143,6 +147,7 @@ impl Probe {
             pairs: record.pairs.map(Pairs::new),
             pauses: vec![PauseCounts::default(); plan.links.len() + 2],
             every_pause: record.pauses.then(Vec::new),
+            trees: record.trees.then(Vec::new),
             control: record.control.then(Default::default),
             loads: Loads::new(plan, share.ports[share.ports.len() - 1]),
         }
@@ -385,6 +390,7 @@ impl Probe {
         let control = self.control.as_ref().map_or(0, control::Control::memory);
         let pairs = self.pairs.as_ref().map_or(0, Pairs::memory);
         let pauses = self.every_pause.as_ref().map_or(0, |pauses| pauses.capacity() * size_of::<Pause>());
+        let trees = self.trees.as_ref().map_or(0, |trees| trees.capacity() * size_of::<Held>());
         (self.classes.iter().map(class).sum::<usize>()
             + snapshots
             + ports
@@ -392,6 +398,7 @@ impl Probe {
             + messages
             + pairs
             + pauses
+            + trees
             + control) as u64
     }
 

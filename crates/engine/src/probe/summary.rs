@@ -101,6 +101,9 @@ impl Measured<'_> {
         if !self.plan.record.occupancy.is_empty() {
             tables.push(self.occupancy_table());
             tables.push(self.queue_table());
+            if self.plan.record.trees {
+                tables.push(self.tree_table());
+            }
         }
         if self.plan.record.pauses && self.plan.links[0].pauses.is_some() {
             tables.push(self.pause_table());

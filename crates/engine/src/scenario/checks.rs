@@ -410,6 +410,10 @@ fn run(scenario: &Scenario, scale: &Scale, tell: Tell) {
         let help = "times up to the end of warmup, duration and drain";
         tell(Problem::new("record.occupancy", message, help));
     }
+    if scenario.record.trees && times.is_empty() {
+        let message = "congestion trees have no times at which they are recorded";
+        tell(Problem::new("record.trees", message, "such as record.occupancy = \"1 us\""));
+    }
     if let Snapshots::Every(span) = scenario.record.occupancy {
         let snapshots = total / u128::from(span.time(scale).0.max(1));
         if snapshots > u128::from(SNAPSHOTS_MAX) {

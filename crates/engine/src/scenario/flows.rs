@@ -111,6 +111,7 @@ fn fluid(scenario: &Scenario, tell: Tell) {
         ("messages", record.messages),
         ("control", record.control),
         ("pauses", record.pauses),
+        ("trees", record.trees),
         ("occupancy", record.occupancy != Snapshots::default()),
     ];
     for (key, _) in unknown.iter().filter(|(_, asked)| *asked) {
