@@ -226,9 +226,13 @@ class Simulation:
         self.count += 1
         heapq.heappush(self.events, (when, self.count, node, action))
 
+    def settle_until(self, when: int) -> None:
+        """Everything before a time has happened."""
+
     def run(self) -> list[Row]:
         """All packets on all channels."""
         while self.events:
+            self.settle_until(self.events[0][0])
             self.now, nodes = self.events[0][0], set[Node]()
             while self.events and self.events[0][0] == self.now:
                 _, _, node, action = heapq.heappop(self.events)
