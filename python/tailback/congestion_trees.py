@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import NamedTuple
@@ -37,42 +37,10 @@ class Held(NamedTuple):
 _COLUMNS = ("time_ns", "from", "from_port", "to_switch", "to_port", "root", "depth", "flits", "strangers")
 
 
-def held(table: pa.Table) -> Iterator[Held]:
-    """The rows of the table `trees` that hang on something, with the roots that last.
-
-    A channel that is held again and again goes as fast as it can in between, and is a root then. If it is
-    held at half as many snapshots as it is one, or more, what hangs on it counts with what it hangs on
-    itself: what it hangs on most often.
-    """
+def held(table: pa.Table) -> list[Held]:
+    """The rows of the table `trees` that hang on something."""
     columns = (table[name].to_pylist() for name in _COLUMNS)
-    rows = [row for row in map(Held._make, zip(*columns, strict=True)) if row.root != NOTHING]
-    lasting = _lasting(rows)
-    for row in rows:
-        yield row._replace(root=lasting.get(row.root, row.root))
-
-
-def _lasting(rows: Iterable[Held]) -> dict[str, str]:
-    """For roots that are held themselves for much of the time, the roots that last."""
-    hangs: defaultdict[str, set[tuple[float, str]]] = defaultdict(set)
-    grown: defaultdict[str, set[float]] = defaultdict(set)
-    for row in rows:
-        hangs[f"{row.sender} port {row.sender_port}"].add((row.time_ns, row.root))
-        grown[row.root].add(row.time_ns)
-    ahead = {}
-    for root, times in grown.items():
-        own = hangs.get(root.partition(" (")[0], set())
-        if 2 * len({time for time, _ in own}) >= len(times):
-            counts = Counter(other for _, other in own if other != root)
-            ahead[root] = max(sorted(counts), key=counts.__getitem__, default=root)
-    return {root: _last(root, ahead) for root in ahead}
-
-
-def _last(root: str, ahead: dict[str, str]) -> str:
-    seen = {root}
-    while root in ahead and ahead[root] not in seen:
-        root = ahead[root]
-        seen.add(root)
-    return root
+    return [row for row in map(Held._make, zip(*columns, strict=True)) if row.root != NOTHING]
 
 
 @dataclass(frozen=True)
@@ -94,16 +62,15 @@ class CongestionTree:
     """Those of them that are for others than the root."""
 
 
-def congestion_trees(table: pa.Table) -> list[CongestionTree]:
-    """The trees of the table `trees`, by their times, the one of the most channels first.
+def congestion_trees(rows: Iterable[Held]) -> list[CongestionTree]:
+    """The trees of what is held, by their times, the one of the most channels first.
 
-    A channel counts once, however many of its virtual channels are held. What hangs on nothing, as it only
-    waits for credit that is on its way, is in no tree.
+    A channel counts once in a tree, however many of its virtual channels are held, and may be in several.
     """
     members: defaultdict[tuple[float, str], list[Held]] = defaultdict(list)
-    for row in held(table):
+    for row in rows:
         members[row.time_ns, row.root].append(row)
-    trees = (_tree(time, root, rows) for (time, root), rows in members.items())
+    trees = (_tree(time, root, own) for (time, root), own in members.items())
     return sorted(trees, key=lambda tree: (tree.time_ns, -tree.endpoints - tree.channels, tree.root))
 
 
@@ -130,18 +97,27 @@ class TreeSummary:
     depth: int
     strangers: float
     """Of the flits that waited, those for others than the root, as a fraction; NaN if that is not known."""
+    held: int
+    """At how many snapshots the root is held itself."""
 
 
-def by_root(trees: Iterable[CongestionTree]) -> list[TreeSummary]:
+def by_root(rows: Iterable[Held]) -> list[TreeSummary]:
     """What grew from each root; first what held the most channels, all snapshots together."""
     grown: defaultdict[str, list[CongestionTree]] = defaultdict(list)
-    for tree in trees:
+    times: defaultdict[str, set[float]] = defaultdict(set)
+    rows = list(rows)
+    for row in rows:
+        times[f"{row.sender} port {row.sender_port}"].add(row.time_ns)
+    for tree in congestion_trees(rows):
         grown[tree.root].append(tree)
     sizes = {root: sum(tree.endpoints + tree.channels for tree in own) for root, own in grown.items()}
-    return [_summary(root, grown[root]) for root in sorted(grown, key=lambda root: (-sizes[root], root))]
+    return [
+        _summary(root, grown[root], len(times[root.partition(" (")[0]]))
+        for root in sorted(grown, key=lambda root: (-sizes[root], root))
+    ]
 
 
-def _summary(root: str, trees: list[CongestionTree]) -> TreeSummary:
+def _summary(root: str, trees: list[CongestionTree], held: int) -> TreeSummary:
     times = [tree.time_ns for tree in trees]
     flits = sum(tree.flits for tree in trees)
     return TreeSummary(
@@ -153,4 +129,5 @@ def _summary(root: str, trees: list[CongestionTree]) -> TreeSummary:
         channels=max(tree.channels for tree in trees),
         depth=max(tree.depth for tree in trees),
         strangers=sum(tree.strangers for tree in trees) / flits if flits else nan,
+        held=held,
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.table import Table
 
-from tailback.congestion_trees import by_root, congestion_trees
+from tailback.congestion_trees import by_root, held
 from tailback.console import duration, number, printable, share
 from tailback.result import Result
 from tailback.words import NOT_KNOWN, SATURATED, withheld
@@ -154,16 +154,17 @@ def pause_table(summaries: Mapping[str, Summary]) -> Table | None:
 
 def tree_table(results: Mapping[str, Result]) -> Table | None:
     """What congestion trees grew from and how far they reached, of results whose table `trees` is loaded."""
-    reach = ("endpoints held", "channels held", "deepest", "strangers")
+    reach = ("endpoints held", "channels held", "deepest", "strangers", "held itself")
     table = _table("congestion tree of", *_several(results), "snapshots", *reach, "first at", "last at")
     for label, result in results.items():
         trees = result.tables.get("trees")
-        for tree in by_root(congestion_trees(trees))[:_TREES] if trees else []:
+        for tree in by_root(held(trees))[:_TREES] if trees else []:
             labels = (printable(label),) if len(results) > 1 else ()
             counts = (f"{count:,}" for count in (tree.endpoints, tree.channels, tree.depth))
             others = NOT_KNOWN if isnan(tree.strangers) else share(tree.strangers)
             times = map(duration, (tree.first_ns, tree.last_ns))
-            table.add_row(tree.root, *labels, f"{tree.snapshots:,}", *counts, others, *times)
+            cells = (f"{tree.snapshots:,}", *counts, others, f"{tree.held:,}", *times)
+            table.add_row(tree.root, *labels, *cells)
         table.add_section()
     return table if table.row_count else None
 

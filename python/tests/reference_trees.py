@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reference_channel import Channel, Packet
@@ -15,8 +16,8 @@ from reference_switches import Switch, Unlimited
 if TYPE_CHECKING:
     from reference import Simulation
 
-Held = tuple[int, str, str, int, str, int, int, int | None]
-"""A time, both ends, the input port, the root, how far that is, flits that wait, those for others."""
+Held = tuple[int, str, str, int, int, str, int, int, int | None]
+"""A time, both ends, input port, virtual channel, root, how far it is, flits that wait, those for others."""
 
 
 @dataclass
@@ -44,7 +45,8 @@ class Trees:
                     into = switch.into[first.port]
                     self.buffers[into, self._place(into, first.vc)].add(packets, first, switch)
         nodes: list[Node] = [*sim.endpoints, *sim.switches]
-        self.held = {(channel, vc) for node in nodes for channel, vc in self._held(node)}
+        held = (place for node in nodes for place in self._held(node))
+        self.held = {(channel, self._place(channel, vc)) for channel, vc in held}
 
     def _place(self, channel: Channel, vc: int) -> int:
         """Virtual channels that share a buffer have one."""
@@ -54,21 +56,51 @@ class Trees:
         if isinstance(node, Endpoint):
             waits = bool(node.acks) or any(node.queues.values())
             if waits and node.out[0].free_at < self.sim.now:
-                most = self.sim.case.packet_max
                 firsts = range(0, self.sim.vcs, self.sim.levels)
-                yield from ((node.out[0], vc) for vc in firsts if node.out[0].memory.room(vc) < most)
+                yield from ((node.out[0], vc) for vc in firsts if self._lacks_room(node.out[0], vc))
             return
         assert isinstance(node, Switch)
         for out, channel in enumerate(node.out):
             if isinstance(channel.to, Switch):
                 for vc in range(self.sim.vcs):
                     needs = list(_needs(node, out, vc))
-                    if needs and min(needs) > channel.memory.room(vc):
+                    if needs and min(needs) > self._room(channel, vc):
                         yield channel, vc
+
+    def _room(self, channel: Channel, vc: int) -> int:
+        """The room that there is when a channel is free, by the credits that are on their way."""
+        memory, coming = channel.memory, []
+        if memory.counts:  # what a buffer that stops its sender will tell is not known
+            actions = (
+                (when, action) for when, _, _, action in self.sim.events if isinstance(action, partial)
+            )
+            coming = [
+                action
+                for when, action in actions
+                if when <= channel.free_at and action.args and action.args[0] is memory.used
+            ]
+        used = list(memory.used)
+        for action in coming:
+            action()
+        room = memory.room(vc)
+        memory.used[:] = used
+        return room
+
+    def _lacks_room(self, channel: Channel, vc: int) -> bool:
+        """Whether a buffer has no room for the largest packet that an endpoint may send there."""
+        case = self.sim.case
+        most = case.control if vc < self._of_controls else case.packet_max
+        return channel.memory.room(vc) < most
+
+    @property
+    def _of_controls(self) -> int:
+        """The virtual channels of control packets, which come first."""
+        classes = self.sim.case.classes
+        return self.sim.vcs // len(classes) * sum(name.startswith("control") for name in classes)
 
     def _next(self, place: tuple[Channel, int]) -> tuple[Channel, int] | None:
         """What most of the flits at the end of a channel wait for."""
-        wants = self.buffers[place[0], self._place(*place)].wants
+        wants = self.buffers[place].wants
         outs = place[0].to.out
         return min(wants, key=lambda one: (-wants[one], outs.index(one[0]), one[1]), default=None)
 
@@ -77,10 +109,11 @@ class Trees:
         return sorted(self._row(*place) for place in self.held)
 
     def _row(self, channel: Channel, vc: int) -> Held:
-        buffer = self.buffers[channel, self._place(channel, vc)]
+        buffer = self.buffers[channel, vc]
         at, seen, root = (channel, vc), [(channel, vc)], "nothing"
         while (ahead := self._next(at)) is not None:
             root = _name(ahead[0])
+            ahead = ahead[0], self._place(*ahead)
             if ahead not in self.held or self._next(ahead) is None:
                 break
             if ahead in seen:
@@ -92,7 +125,10 @@ class Trees:
         flits, others = buffer.bound.total(), None
         if root.startswith("endpoint"):
             others = flits - buffer.bound[int(root.removeprefix("endpoint "))]
-        return self.sim.now, channel.origin.name, channel.to.name, channel.port, root, depth, flits, others
+        ends = channel.origin.name, channel.to.name, channel.port
+        # Where nothing is acknowledged, there is no class of control packets.
+        vc -= 0 if self.sim.case.acknowledge or vc < 0 else self._of_controls
+        return self.sim.now, *ends, vc, root, depth, flits, others
 
 
 def _name(channel: Channel) -> str:

@@ -232,6 +232,7 @@ fn what_is_recorded_does_not_change_the_packets() {
     assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
     without["warnings"].take();
     // What is told only of what was recorded.
+    assert!(recorded.as_object_mut().unwrap().remove("trees").is_some());
     for class in recorded["classes"].as_object_mut().unwrap().values_mut() {
         for key in ["fairness", "source_accepted_min", "source_accepted_max", "message_slowdown"] {
             assert!(class.as_object_mut().unwrap().remove(key).is_some(), "{key}");

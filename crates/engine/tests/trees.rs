@@ -202,6 +202,26 @@ trees = true
 }
 
 #[test]
+fn the_summary_tells_what_share_of_the_network_is_held_in_the_window() {
+    // The first time is before the window.
+    let times = [
+        ("record.occupancy", "['1 ns', '1500 ns', '2 us']"),
+        ("run.warmup", "'1 us'"),
+        ("run.duration", "'1 us'"),
+    ];
+    let summary = run_with(LINE, &times).summary;
+    let told = &summary["trees"];
+    assert_eq!(told["snapshots"], 2);
+    // Endpoints 0, 1, 2 and 4 of six, and two of four channels between switches.
+    for (key, share) in [("endpoints_held", 4.0 / 6.0), ("channels_held", 0.5)] {
+        assert_eq!(told[key]["mean"].as_f64(), Some(share), "{told}");
+        assert_eq!(told[key]["max"].as_f64(), Some(share), "{told}");
+    }
+    assert_eq!((told["deepest"].as_u64(), told["strangers"].is_number()), (Some(3), true));
+    assert!(run_with(LINE, &[("record.trees", "false")]).summary["trees"].is_null());
+}
+
+#[test]
 fn a_channel_between_switches_may_be_the_root() {
     let dead = [("endpoint.slow", "[]"), ("link.slow", "[{ between = [[1, 2]], start = '500 ns' }]")];
     let all = held(&run_with(LINE, &dead)).remove(&END).unwrap();
@@ -247,19 +267,19 @@ proptest! {
     #[test]
     fn trees_hang_together(
         seed in 0_u64..1000,
-        which in 0_usize..1000,
+        (place, other, scheme, pausing) in (0_usize..1000, 0_usize..1000, 0_usize..1000, 0_usize..8),
         partitions in 2_u32..6,
     ) {
         let all = routed(FEW_NETWORKS);
-        let (network, routing) = &all[which % all.len()];
+        let (network, routing) = &all[place % all.len()];
         let control = match goes_by_credits(routing) {
             true => FLOW_CONTROLS[0],
-            false => FLOW_CONTROLS[which % FLOW_CONTROLS.len()],
+            false => FLOW_CONTROLS[pausing.saturating_sub(4) % FLOW_CONTROLS.len()],
         };
         // A buffer that virtual channels share has no room for what comes until a pause is obeyed.
         let fits = |switch: &&&str| control == FLOW_CONTROLS[0] || !switch.contains("shared = true");
         let switches = Vec::from_iter(SWITCHES.iter().filter(fits));
-        let (switch, protocol) = (switches[which % switches.len()], PROTOCOLS[which % PROTOCOLS.len()]);
+        let (switch, protocol) = (switches[other % switches.len()], PROTOCOLS[scheme % PROTOCOLS.len()]);
         let text = file(network, routing, suited(routing, protocol), &format!("[switch]\n{switch}\n[link.flow_control]\n{control}\n{BUSY}"));
         let seed = seed.to_string();
         let with = |partitions: &str| run_with(&text, &[

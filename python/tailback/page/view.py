@@ -16,8 +16,7 @@ from tailback.errors import mistake
 from tailback.figures.network_map import NetworkMap
 from tailback.figures.spans import window
 from tailback.figures.tables import Results, by_name, distinct, numbers, only, shown_times
-from tailback.page import html
-from tailback.page import trees as trees_of
+from tailback.page import html, trees
 from tailback.page.curves import PANELS, Curve, curves, draw, end_us, text, titles
 from tailback.page.html import BEGINNING as BEGINNING
 from tailback.result import Result
@@ -40,12 +39,14 @@ _LINE_HEIGHT, _AXIS_HEIGHT = 18, 50
 """Of a line of a title, and of the numbers and the name of an axis of time."""
 _TITLE_WIDTH, _TITLE_LINES = 66, 3
 """Letters in a line over all maps of a row, and lines of a title."""
-_BUTTONS = ["zoom2d", "pan2d", "resetScale2d", "toImage"]
+_BUTTONS = ["zoom2d", "pan2d", "resetScale2d"]
 _CELLS_MAX, _TIMES_MAX = 4_000_000, 500
 """Cells of all maps at all times together, of which each takes 11 bytes of the page, and times: more than a
 slider can tell apart."""
 _CELLS_OF_MARK = 6
-"""As many bytes as a mark takes."""
+"""A mark and what is told of it take as many bytes as so many cells."""
+_MAP_WIDTH = 1060
+"""In pixels, of all maps side by side."""
 _SCALE = [[0, "#eeeeee"], [0.001, "#fde725"], [0.33, "#35b779"], [0.67, "#31688e"], [1, "#440154"]]
 
 
@@ -86,8 +87,8 @@ def _remarks(results: dict[str, Result]) -> Iterator[str]:
     mapped = _with(results, "occupancy")
     if mapped:
         yield _MAP_REMARK
-    if any(result.tables.get("trees") for result in mapped.values()):
-        yield trees_of.REMARK
+    if marked := trees.colours(mapped):
+        yield trees.remark(marked)
     if told := unmapped(results):
         yield f"{escape(told[0].upper() + told[1:])}."
     times = _times(mapped)
@@ -197,6 +198,7 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, c
     networks, marks = _networks(results)
     times = _mapped_times(results, networks, marks)
     marked = {label: one for label, one in marks.items() if len(one)}
+    told = "%{text}" if marked else ""
     places = {
         label: {"row": 1 + number // columns, "col": 1 + number % columns}
         for number, label in enumerate(results)
@@ -204,25 +206,30 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, c
     for label, network in networks.items():
         made.add_trace(
             go.Heatmap(
-                **_cells(network, results[label], times[0]),
+                **_cells(network, results[label], times[0], marks[label]),
                 hovertext=_names(network),
-                hovertemplate="%{hovertext}: %{customdata} flits<extra>" + text(label) + "</extra>",
+                hovertemplate=f"%{{hovertext}}: %{{customdata}} flits{told}<extra>{text(label)}</extra>",
                 hoverongaps=False,
                 coloraxis="coloraxis",
             ),
             **places[label],
         )
-        made.update_xaxes(visible=False, **places[label])
-        made.update_yaxes(visible=False, autorange="reversed", **places[label])
+        # Ranges of their own would follow what is shown first, or marks at the edge.
+        height, width = network.blank().shape
+        made.update_xaxes(visible=False, range=[-0.5, width - 0.5], **places[label])
+        made.update_yaxes(visible=False, range=[height - 0.5, -0.5], **places[label])
     for label, one in marked.items():
-        made.add_trace(one.at(times[0], text(label)), **places[label])
+        made.add_trace(one.at(times[0]), **places[label])
 
     def shapes(time: float) -> list[dict[str, Any]]:
         return _shapes(len(results), time / 1e3, shaded) if curved else []
 
     def traces(time: float) -> list[Any]:
-        maps = (go.Heatmap(**_cells(network, results[label], time)) for label, network in networks.items())
-        return [*maps, *(one.at(time, text(label)) for label, one in marked.items())]
+        maps = (
+            go.Heatmap(**_cells(network, results[label], time, marks[label]))
+            for label, network in networks.items()
+        )
+        return [*maps, *(one.at(time) for one in marked.values())]
 
     made.update_layout(coloraxis=_colours(results), shapes=shapes(times[0]))
     made.frames = [
@@ -236,16 +243,18 @@ def _draw_maps(made: go.Figure, results: dict[str, Result], *, shaded: Window, c
     ]
 
 
-def _networks(results: dict[str, Result]) -> tuple[dict[str, NetworkMap], dict[str, trees_of.Marks]]:
+def _networks(results: dict[str, Result]) -> tuple[dict[str, NetworkMap], dict[str, trees.Marks]]:
     """The maps of the networks, and what is marked on them."""
-    height = _MAP_HEIGHT if _grid(len(results))[0] == 1 else _SMALL_MAP_HEIGHT
+    rows, columns = _grid(len(results))
+    pixels = (_MAP_HEIGHT if rows == 1 else _SMALL_MAP_HEIGHT, _MAP_WIDTH // columns)
     networks = {label: NetworkMap.of(result) for label, result in results.items()}
-    marked = {label: trees_of.Marks.of(results[label], one, height) for label, one in networks.items()}
-    return networks, marked
+    colours = trees.colours(results)
+    marks = {label: trees.Marks.of(results[label], one, pixels, colours) for label, one in networks.items()}
+    return networks, marks
 
 
 def _mapped_times(
-    results: dict[str, Result], networks: dict[str, NetworkMap], marks: dict[str, trees_of.Marks]
+    results: dict[str, Result], networks: dict[str, NetworkMap], marks: dict[str, trees.Marks]
 ) -> list[float]:
     """Those that the maps show."""
     times = _times(results)
@@ -281,19 +290,25 @@ def _colours(results: dict[str, Result]) -> dict[str, Any]:
     }
 
 
-def _cells(network: NetworkMap, result: Result, time: float) -> dict[str, Any]:
+def _cells(network: NetworkMap, result: Result, time: float, marks: trees.Marks) -> dict[str, Any]:
     """The picture at a time: the logarithm of the flits, just below 0 where there are none, and the flits.
 
-    It has no cells where the result has no snapshot of that time.
+    It has no cells where the result has no snapshot of that time. If any are marked, what is told of these.
     """
     cells = network.cells(only(result.tables["queues"], "time_ns", time))
     if time not in distinct(result.tables["occupancy"], "time_ns"):
         cells = np.full_like(cells, np.nan)
     flits = np.where(cells < 1, 0, cells)
-    return {
+    shown = {
         "z": np.log10(np.maximum(flits, 0.97)).astype(np.float32),
         "customdata": np.nan_to_num(flits).astype(np.uint32),
     }
+    if len(marks):
+        told: Any = np.full(cells.shape, "", dtype=object)
+        for place, tells in marks.told(time):
+            told[place] = tells
+        shown["text"] = told
+    return shown
 
 
 def _names(network: NetworkMap) -> list[list[str]]:

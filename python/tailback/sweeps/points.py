@@ -205,9 +205,12 @@ def class_rows(result: Result) -> list[Mapping[str, Any]]:
     """The table `classes` of a result as rows, and what the summary adds; jobs without packets have rows."""
     classes, jobs = (result.summary.get(key, {}) for key in ("classes", "jobs"))
     pauses = result.summary.get("pauses", {})
-    paused = {f"{name}_paused": facts["time_share"] for name, facts in pauses.items()}
+    of_all = {f"{name}_paused": facts["time_share"] for name, facts in pauses.items()}
+    if trees := result.summary.get("trees"):
+        of_all |= {key: trees[key]["mean"] for key in ("endpoints_held", "channels_held")}
+        of_all |= {"deepest_tree": trees["deepest"], "strangers": trees["strangers"]}
     rows: list[dict[str, Any]] = [
-        {**row, "stable": classes.get(row["class"], {}).get("stable"), **paused}
+        {**row, "stable": classes.get(row["class"], {}).get("stable"), **of_all}
         for row in result.tables["classes"].to_pylist()
     ]
     rows += [{"class": name} for name in jobs if name not in classes]

@@ -18,8 +18,8 @@ use std::ops::DerefMut;
 /// ahead are one queue, without a number: a circle of some of them is not seen while others of the same link can still move.
 type Key = (u32, u16, Option<u8>);
 
-/// How the queue of a virtual channel is known on links of a class.
-fn queue_on(link: &LinkPlan, vc: u8) -> Option<u8> {
+/// How the queue of a virtual channel is known on links of a class: those that share the buffer ahead have no number.
+pub(super) fn queue_on(link: &LinkPlan, vc: u8) -> Option<u8> {
     (link.pool == 0).then_some(vc)
 }
 

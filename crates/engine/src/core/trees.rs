@@ -1,13 +1,15 @@
 //! Congestion trees: which channels cannot send for lack of room ahead, and what holds each of them in the end.
 //!
 //! As the search for deadlock it looks at the state between two windows and costs the events nothing. A virtual channel is *held* if
-//! its sender has a packet for it and may not send it: credit for that is lacking, or it is paused. It hangs on the channel for which most of
-//! the flits wait that fill the buffer at its end; if that is held too, on what that hangs on, and so on to the *root*: a channel that
-//! goes as fast as it can, and is what they wait for. So every held channel is in one tree, as long as they do not wait in a circle.
-//! Where nothing waits in the buffer at its end, as in one that is too small for the round trip of credits, it hangs on nothing.
+//! its sender has a packet for it that it could not send if the channel were free, or when it is, by the credits that are on their
+//! way; or if it is paused. It hangs on the channel for which most of the flits wait that fill the buffer at its end; if that is held too, on what that hangs on, and so on to
+//! the *root*: a channel that is not held, and is what they wait for. So every held channel is in one tree, as long as they do
+//! not wait in a circle. Where nothing waits in the buffer at its end, as in one that is too small for the round trip of credits, it
+//! hangs on nothing.
 use super::Tick;
 use super::partition::Partition;
 use super::plan::Plan;
+use super::stall::queue_on;
 use super::trace::Node;
 use crate::graph::Peer;
 use crate::switch::arch::Architecture;
@@ -15,8 +17,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::DerefMut;
 
-/// A virtual channel by the buffer at its end: switch, input port, virtual channel.
-type Place = (u32, u16, u8);
+/// A virtual channel by the buffer at its end: switch, input port, virtual channel. Those that share a buffer are one, without a
+/// number.
+type Place = (u32, u16, Option<u8>);
 
 /// What held channels wait for in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +41,8 @@ pub struct Held {
     pub at: Tick,
     /// Switch and port where it ends.
     pub to: (u32, u16),
-    /// Its number.
-    pub vc: u8,
+    /// Its number; none if all share the buffer at the end.
+    pub vc: Option<u8>,
     /// Its sender.
     pub from: Node,
     /// What it waits for.
@@ -76,15 +79,22 @@ pub fn find<A: Architecture>(
     let roots = roots(plan, &held, &buffers);
     let of = |(&place, &from): (&Place, &Node)| {
         let (switch, port, vc) = place;
-        let buffer = buffers.get(&buffer_of(plan, place));
-        let flits = buffer.map_or(0, |buffer| buffer.flits);
+        let Buffer { flits, bound, .. } = &buffers[&place];
         let (root, depth) = roots[&place];
         let for_root = match root {
-            Root::Endpoint(endpoint) => buffer.and_then(|buffer| buffer.bound.get(&endpoint)),
-            _ => None,
+            Root::Endpoint(endpoint) => bound.get(&endpoint).copied().unwrap_or(0),
+            _ => 0,
         };
-        let strangers = flits - for_root.copied().unwrap_or(0);
-        Held { at: now, to: (switch, port), vc, from, root, depth, flits, strangers }
+        Held {
+            at: now,
+            to: (switch, port),
+            vc,
+            from,
+            root,
+            depth,
+            flits: *flits,
+            strangers: flits - for_root,
+        }
     };
     held.iter().map(of).collect()
 }
@@ -97,39 +107,46 @@ fn held<A: Architecture>(
 ) -> BTreeMap<Place, Node> {
     // What happens now is yet to happen.
     let Some(by) = now.checked_sub(1) else { return BTreeMap::new() };
-    // False for one of which some packet can be sent.
-    let mut lacks: BTreeMap<Place, (bool, Node)> = BTreeMap::new();
+    let has_pauses = plan.links.iter().any(|link| link.pauses.is_some());
+    // By virtual channels, and false for one of which some packet can be sent.
+    let mut lacks: BTreeMap<(u32, u16, u8), (bool, Node)> = BTreeMap::new();
     for partition in partitions {
         let fabric = &partition.fabric;
-        partition.switches().each_queued(fabric, &mut |port, vc, needed| {
-            let at = &fabric.inlets[port];
-            let out = plan.graph.switches[at.switch as usize][(port - at.base) as usize];
-            let Peer::Switch { switch, port: far } = out.peer else { return };
-            let lacking = !fabric.will_afford(port, vc, needed, by);
-            lacks.entry((switch, far, vc)).or_insert((true, Node::Switch(at.switch))).0 &= lacking;
+        partition.switches().each_queued(fabric, &mut |channel, vc, needed| {
+            let at = &fabric.inlets[channel];
+            let out = plan.graph.switches[at.switch as usize][(channel - at.base) as usize];
+            let Peer::Switch { switch, port } = out.peer else { return };
+            // Pauses to come are not known.
+            let by = if has_pauses { by } else { by.max(fabric.channels[channel].free_at) };
+            let lacking = !fabric.will_afford(channel, vc, needed, by);
+            lacks.entry((switch, port, vc)).or_insert((true, Node::Switch(at.switch))).0 &= lacking;
         });
         for (local, &endpoint) in (0..).zip(&fabric.share.endpoints) {
             let channel = fabric.ports + local;
-            if !fabric.channels[channel].starved {
+            let record = &fabric.channels[channel];
+            if !record.starved || record.free_at >= now {
                 continue;
             }
             let (switch, port) = plan.graph.endpoints[endpoint as usize];
             let class = plan.graph.switches[switch as usize][usize::from(port)].class;
-            // It does not tell which room it waits for: of what has any, all without enough for a largest packet counts.
+            // It does not tell which room it waits for: of what has any, all without enough for its largest packets counts.
             let buffers = (0..).zip(&plan.links[usize::from(class)].buffer).filter(|(_, flits)| **flits > 0);
             for (vc, _) in buffers {
-                let lacking = !fabric.will_afford(channel, vc, plan.packet_flits.into(), by);
+                let is_control = plan.vcs.classes[usize::from(plan.vcs.class_of[usize::from(vc)])].control;
+                let most = if is_control { plan.control_flits } else { plan.packet_flits };
+                let lacking = !fabric.will_afford(channel, vc, most.into(), by);
                 lacks.insert((switch, port, vc), (lacking, Node::Endpoint(endpoint)));
             }
         }
     }
-    lacks.into_iter().filter_map(|(place, (lacking, from))| lacking.then_some((place, from))).collect()
+    let held = lacks.into_iter().filter(|(_, (lacking, _))| *lacking);
+    held.map(|((switch, port, vc), (_, from))| (place_of(plan, (switch, port), vc), from)).collect()
 }
 
-/// The buffer of a virtual channel: virtual channels that share one have no number there.
-fn buffer_of(plan: &Plan, (switch, port, vc): Place) -> (u32, u16, Option<u8>) {
+/// The place of a virtual channel that ends at a port.
+fn place_of(plan: &Plan, (switch, port): (u32, u16), vc: u8) -> Place {
     let class = plan.graph.switches[switch as usize][usize::from(port)].class;
-    (switch, port, (plan.links[usize::from(class)].pool == 0).then_some(vc))
+    (switch, port, queue_on(&plan.links[usize::from(class)], vc))
 }
 
 /// What waits in the buffers of these virtual channels.
@@ -137,9 +154,8 @@ fn fill<A: Architecture>(
     plan: &Plan,
     partitions: &[impl DerefMut<Target = Partition<A>>],
     held: &BTreeMap<Place, Node>,
-) -> BTreeMap<(u32, u16, Option<u8>), Buffer> {
-    let mut buffers: BTreeMap<_, Buffer> =
-        held.keys().map(|&place| (buffer_of(plan, place), Buffer::default())).collect();
+) -> BTreeMap<Place, Buffer> {
+    let mut buffers: BTreeMap<Place, Buffer> = held.keys().map(|&place| (place, Buffer::default())).collect();
     for partition in partitions {
         let fabric = &partition.fabric;
         let mut wants = (0, 0);
@@ -149,8 +165,8 @@ fn fill<A: Architecture>(
             if waiting.first {
                 wants = (hot.out, hot.next_vc);
             }
-            let place = (at.switch, (waiting.input - at.base) as u16, hot.vc);
-            let Some(buffer) = buffers.get_mut(&buffer_of(plan, place)) else { return };
+            let end = (at.switch, (waiting.input - at.base) as u16);
+            let Some(buffer) = buffers.get_mut(&place_of(plan, end, hot.vc)) else { return };
             buffer.flits += hot.flits();
             *buffer.wants.entry(wants).or_default() += hot.flits();
             *buffer.bound.entry(hot.dst).or_default() += hot.flits();
@@ -163,21 +179,23 @@ fn fill<A: Architecture>(
 fn roots(
     plan: &Plan,
     held: &BTreeMap<Place, Node>,
-    buffers: &BTreeMap<(u32, u16, Option<u8>), Buffer>,
+    buffers: &BTreeMap<Place, Buffer>,
 ) -> BTreeMap<Place, (Root, u32)> {
-    let wants = |place: &Place| &buffers[&buffer_of(plan, *place)].wants;
-    let is_held = |place: &Place| held.contains_key(place) && !wants(place).is_empty();
+    let is_held = |place: &Place| held.contains_key(place) && !buffers[place].wants.is_empty();
     // The held channel that one waits for, or its root.
     let next = |place: Place| {
-        let Some((&(out, vc), _)) =
-            wants(&place).iter().max_by_key(|&(wanted, &flits)| (flits, Reverse(wanted)))
+        let wants = &buffers[&place].wants;
+        let Some((&(out, vc), _)) = wants.iter().max_by_key(|&(wanted, &flits)| (flits, Reverse(wanted)))
         else {
             return Err(Root::Nothing);
         };
         match plan.graph.switches[place.0 as usize][usize::from(out)].peer {
             Peer::Endpoint(endpoint) => Err(Root::Endpoint(endpoint)),
-            Peer::Switch { switch, port } if is_held(&(switch, port, vc)) => Ok((switch, port, vc)),
-            _ => Err(Root::Channel(place.0, out)),
+            Peer::Switch { switch, port } => {
+                let ahead = place_of(plan, (switch, port), vc);
+                if is_held(&ahead) { Ok(ahead) } else { Err(Root::Channel(place.0, out)) }
+            }
+            Peer::None => unreachable!("a packet waits for a port that leads nowhere"),
         }
     };
     let mut roots = BTreeMap::new();

@@ -249,6 +249,9 @@ impl Measured<'_> {
         if let Some(pauses) = self.pauses() {
             summary["pauses"] = pauses;
         }
+        if let Some(trees) = self.trees() {
+            summary["trees"] = trees;
+        }
         if let Some(count) = &self.circuits {
             let [entries, flows, flits] = count.left;
             summary["flow_routes"] = json!({

@@ -79,7 +79,8 @@ pub trait Architecture: Send {
     /// queue that is not empty; where there are none, of every packet that may be the next to be sent.
     fn each_queued(&self, fabric: &Fabric, visit: &mut dyn FnMut(u32, u8, u32));
 
-    /// Calls `visit` with every packet that waits in an input buffer, those of the virtual inputs left out.
+    /// Calls `visit` with every packet that waits in an input buffer, those of the virtual inputs left out: those of a queue one after the
+    /// other, from the first.
     fn each_waiting(&self, fabric: &Fabric, visit: &mut dyn FnMut(Waiting));
 
     /// Learns what the protocol wants to be asked about.
