@@ -57,6 +57,8 @@ _MARKS = (5.5, 2.5)
 _RATES_MAX = 6
 _JOB_WIDTH = 20
 """Characters of a line of the name of a job."""
+_TRIANGLES = 3
+"""Side by side."""
 _PHASE_HALF = 0.4
 """Half of the width of a line at a phase, in phases."""
 
@@ -69,9 +71,13 @@ def port_ternary(results: Results) -> Figure:
     """
     labelled = {label: result for _, label, result in having(results, "ports")}
     with style.styled():
-        figure = Figure(figsize=(4.0 * len(labelled) + 0.6, 3.8), layout="constrained")
-        panels = figure.subplots(1, len(labelled), squeeze=False)[0]
-        for axes, (label, result) in zip(panels, labelled.items(), strict=True):
+        across = min(_TRIANGLES, len(labelled))
+        rows = -(-len(labelled) // across)
+        figure = Figure(figsize=(4.0 * across + 0.6, 3.8 * rows), layout="constrained")
+        panels = figure.subplots(rows, across, squeeze=False).ravel()
+        for axes in panels[len(labelled) :]:
+            axes.set_axis_off()
+        for axes, (label, result) in zip(panels, labelled.items(), strict=False):
             _triangle(axes, label)
             table = recorded(result, "ports")
             inner = [name for name in distinct(table, "link_class") if name != "host"]
@@ -94,7 +100,7 @@ def _triangle(axes: Axes, label: str) -> None:
         (0.5, 0.88, "stalled", "center"),
     ):
         axes.text(x, y - 0.02, f" {text} ", ha=side, va="top" if y == 0 else "bottom", fontsize=9)
-    axes.set_title(label, fontsize=10, pad=14)
+    axes.set_title(style.titled(label, 44), fontsize=10, pad=14)
     axes.set_aspect("equal")
     axes.set_axis_off()
 

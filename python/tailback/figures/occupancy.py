@@ -179,6 +179,8 @@ _WIDTH, _LEAST = 10.5, 2.6
 """Of all panels of a row, and of a panel at the least, in inches."""
 _LETTERS = 6.5
 """Size of the names of blocks, in points."""
+_TITLE_LETTER = 0.085
+"""Inches that a letter of a title takes, as a rule."""
 _LETTER, _LINE = 0.52 * _LETTERS / 72, 1.5 * _LETTERS / 72
 """How much room a letter of one and a line take, in inches."""
 
@@ -218,7 +220,7 @@ def _draw_map(axes: Axes, shot: _Shot, norm: LogNorm, size: tuple[float, float])
     beside, under = 0.02 * columns, 0.02 * rows
     axes.set_xlim(-0.5 - beside, columns - 0.5 + beside)
     axes.set_ylim(rows - 0.5 + under, -0.5 - network.gap)
-    axes.set_title(shot.title, fontsize="medium")
+    axes.set_title(style.titled(shot.title, int(size[0] / _TITLE_LETTER)), fontsize="medium")
     axes.grid(visible=False)
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color("#999999")

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from tailback.figures import style
 from tailback.figures.spans import end_ns, time_us
-from tailback.figures.tables import Numbers, chosen, distinct, join, numbers, only, unknown
+from tailback.figures.tables import ALL, Numbers, chosen, distinct, join, numbers, only, unknown
 from tailback.result import Result
 
 
@@ -47,6 +47,8 @@ _MARKERS = 12
 """About how many of them a line has."""
 _ROUNDING = 1e-6
 """Of a bin: times are read as floats."""
+_WITHIN = 1e-6
+"""Of a bin, how far from its ends its line begins and ends."""
 
 
 class Curve(NamedTuple):
@@ -83,7 +85,8 @@ def curves(results: Mapping[str, Result]) -> list[Curve]:
         table = result.tables["series"]
         width = _bin_ns(result)
         end = end_ns(result)
-        for member in members[label]:
+        # What is all together lies under the others.
+        for member in sorted(members[label], key=lambda name: name != ALL):
             kind = kinds.index(member)
             look = _look(run, kind, len(kinds)) if len(results) > 1 else _look(kind, 0, 1)
             rows = only(table, "class", member)
@@ -142,7 +145,9 @@ def draw(made: go.Figure, drawn: Sequence[Curve], first: int, end: float) -> Non
     """Draws the curves into the panels from row `first` on, whose axes of time lead to `end`."""
     for row, panel in enumerate(PANELS, first):
         made.update_yaxes(title=panel.axis, automargin=False, row=row, col=1)
-        made.update_xaxes(range=[0, end], showticklabels=True, row=row, col=1)
+        (first_axis,) = made.select_xaxes(row=first, col=1)
+        same = first_axis.plotly_name.replace("axis", "") if row > first else None
+        made.update_xaxes(range=[0, end], showticklabels=True, matches=same, row=row, col=1)
         known = np.concatenate([curve.values(panel) for curve in drawn])
         known = known[np.isfinite(known)]
         if nothing := _nothing(drawn, known):
@@ -165,7 +170,8 @@ def _scale(panel: Panel, known: Numbers) -> dict[str, Any]:
 def _steps(curve: Curve, panel: Panel, number: int, *, showlegend: bool) -> go.Scatter:
     """Every bin from its start to its end, so that one between two gaps is seen too."""
     return go.Scatter(
-        x=np.column_stack([curve.starts, curve.starts + curve.width]).ravel(),
+        # Not quite, so that a bin's end does not tell of the next.
+        x=(curve.starts[:, None] + curve.width * np.array([_WITHIN, 1 - _WITHIN])).ravel(),
         y=np.repeat(curve.values(panel), 2),
         customdata=np.repeat(curve.starts, 2),
         hovertemplate=f"%{{customdata:,.10~g}} us + {curve.width:.10g} us: %{{y:,.4~g}}",
@@ -173,7 +179,7 @@ def _steps(curve: Curve, panel: Panel, number: int, *, showlegend: bool) -> go.S
         legendgroup=str(number),
         showlegend=showlegend,
         **curve.look,
-    )
+    ).update(line={"simplify": False})
 
 
 def _nothing(drawn: Sequence[Curve], known: Numbers) -> str:

@@ -30,11 +30,11 @@ def page(title: str, numbers: str, remarks: str, controls: str, figure: str, leg
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
-        numbers,
         f"<p>{remarks}</p>",
         controls,
-        figure,
+        f'<div role="group" aria-label="maps and curves">{figure}</div>',
         legend,
+        numbers,
         f"<script>{_SCRIPT}</script>",
         "</body></html>\n",
     )
@@ -57,7 +57,10 @@ def _table(table: Table) -> str:
     style = ["" if column.justify == "left" else ' class="number"' for column in table.columns]
     heads = (str(column.header) for column in table.columns)
     rows = zip(*(map(str, column.cells) for column in table.columns), strict=True)
-    lines = [_line("th", heads, style), *(_line("td", row, style) for row in rows)]
+    lines = [
+        _line("th", heads, [f' scope="col"{how}' for how in style]),
+        *(_line("td", row, style) for row in rows),
+    ]
     return "<table>" + "\n".join(lines) + "</table>"
 
 
@@ -130,9 +133,9 @@ _SHAPES = {
 """Outlines of plotly's markers."""
 _STYLE = f"""
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; }}
-body {{ max-width: 80rem; min-width: 30rem; margin: 1.5rem auto; padding: 0 1rem; }}
-h1 {{ overflow-wrap: anywhere; }}
-.wide {{ overflow-x: auto; }}
+body {{ max-width: 80rem; min-width: 40rem; margin: 1.5rem auto; padding: 0 1rem; }}
+h1, p, li {{ overflow-wrap: anywhere; }}
+.wide {{ overflow-x: auto; margin-bottom: 1.2rem; }}
 table {{ border-collapse: collapse; font-size: 0.9rem; }}
 th, td {{ text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; border-bottom: 1px solid #ddd; }}
 .number {{ text-align: right; white-space: nowrap; }}
@@ -141,17 +144,24 @@ th, td {{ text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; border-bottom: 1px 
 button {{ font: inherit; font-size: 0.9rem; }}
 input[type=range] {{ display: block; appearance: none; height: {_THUMB}px; cursor: pointer; }}
 input[type=range] {{ width: calc(100% + {_THUMB}px); margin: 0.4rem -{_THUMB // 2}px 0; }}
-input[type=range] {{ background: linear-gradient(#bbb, #bbb) center no-repeat; }}
+input[type=range] {{ background: linear-gradient(#888, #888) center no-repeat; }}
 input[type=range] {{ background-size: calc(100% - {_THUMB}px) 4px; }}
 input[type=range]::-webkit-slider-thumb {{ appearance: none; width: {_THUMB}px; height: {_THUMB}px; }}
 input[type=range]::-webkit-slider-thumb {{ border-radius: 50%; background: #0072b2; }}
 input[type=range]::-moz-range-thumb {{ width: {_THUMB}px; height: {_THUMB}px; border: 0; }}
 input[type=range]::-moz-range-thumb {{ border-radius: 50%; background: #0072b2; }}
 .legend {{ display: flex; flex-wrap: wrap; gap: 0.2rem 0.4rem; padding-left: {LEFT}px; }}
+.legend {{ margin-bottom: 1.5rem; }}
 .legend button {{ border: 1px solid #ccc; border-radius: 4px; background: #fff; color: inherit; }}
 .legend button {{ text-align: left; overflow-wrap: anywhere; cursor: pointer; }}
 .legend svg {{ vertical-align: middle; margin-right: 0.5em; }}
-.legend [aria-pressed=false] {{ opacity: 0.4; text-decoration: line-through; }}
+.legend [aria-pressed=false] {{ opacity: 0.65; text-decoration: line-through; }}
+@media print {{
+  body {{ max-width: none; min-width: 0; }}
+  .controls button, .controls input, .legend [data-every] {{ display: none; }}
+  .wide {{ overflow: visible; }}
+  .wide, .js-plotly-plot {{ break-inside: avoid; }}
+}}
 """
 _SCRIPT = (
     f"""
@@ -164,7 +174,8 @@ _SCRIPT = (
     const frames = JSON.parse(slider.dataset.frames), times = frames.map((frame) => frame / 1e3);
     const shown = document.getElementById("shown");
     let at = 0, timer = null;
-    const stop = () => { clearInterval(timer); timer = null; };
+    const play = document.getElementById("play");
+    const stop = () => { clearInterval(timer); timer = null; play.setAttribute("aria-pressed", "false"); };
     const show = (index) => {
       at = Math.min(Math.max(index, 0), times.length - 1);
       slider.value = times[at];
@@ -188,9 +199,10 @@ _SCRIPT = (
       show(keys[event.key]());
     });
     document.getElementById("stop").addEventListener("click", stop);
-    document.getElementById("play").addEventListener("click", () => {
+    play.addEventListener("click", () => {
       stop();
       if (at === times.length - 1) show(0);
+      play.setAttribute("aria-pressed", "true");
       timer = setInterval(() => { at < times.length - 1 ? show(at + 1) : stop(); }, 150);
     });
   };
@@ -205,6 +217,8 @@ _SCRIPT = (
   for (const button of document.querySelectorAll("[data-every]"))
     button.addEventListener("click", () => press(lines, button.dataset.every === "true"));
   if (slider) chooseTimes();
+  for (const when of ["beforeprint", "afterprint"])
+    window.addEventListener(when, () => Plotly.Plots.resize(figure));
 })();
 """
 )
