@@ -8,7 +8,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +74,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 }
 """Every table that a result can have, with the columns that `tailback plot` reads."""
 
+_WORDS = {"class", "from", "kind", "latency", "link_class", "root"}
+"""Those of them that hold words; the others hold numbers."""
 _ARROW_TYPES = {"int64": pa.int64(), "float64": pa.float64()}
 
 
@@ -129,10 +131,8 @@ class Result:
         if not _is_summary(summary):
             raise mistake(f"{directory / SUMMARY} is no summary", _RUN_AGAIN)
         for name, table in read.items():
-            missing = [column for column in TABLES.get(name, ()) if column not in table.column_names]
-            if missing:
-                file = directory / f"{name}.parquet"
-                raise mistake(f"{file} has no column {missing[0]!r}", _RUN_AGAIN)
+            if told := _lacking(table, TABLES.get(name, ())):
+                raise mistake(f"{directory / name}.parquet {told}", _RUN_AGAIN)
         return cls(scenario, summary, read, directory)
 
     def __repr__(self) -> str:
@@ -366,6 +366,17 @@ def _sync(directory: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _lacking(table: pa.Table, columns: Iterable[str]) -> str:
+    """What is wrong with a table that should have columns; empty if it has them."""
+    for column in columns:
+        if column not in table.column_names:
+            return f"has no column {column!r}"
+        has_words, kind = column in _WORDS, table.schema.field(column).type
+        if has_words != pa.types.is_string(kind):
+            return f"has a column {column!r} of {kind} in place of {'words' if has_words else 'numbers'}"
+    return ""
 
 
 def _table(columns: Sequence[tuple[str, str, bytes]]) -> pa.Table:

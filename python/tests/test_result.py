@@ -6,6 +6,7 @@ import os
 import pkgutil
 import re
 import signal
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -201,6 +202,22 @@ def test_a_table_in_place_of_another_is_named_with_the_column_that_it_lacks(resu
     status, _, err = command("plot", "here")
     assert status == 2
     assert "here/series.parquet has no column 'time_ns'" in err
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "told"),
+    [
+        ("mean", ["much"], "'mean' of string in place of numbers"),
+        ("class", [1], "'class' of int64 in place of words"),
+    ],
+)
+def test_a_column_of_another_kind_is_told(result, tmp_path, command, column, values, told):
+    names = results.TABLES["slowdowns"]
+    row = {name: ["a"] if name == "class" else [1.0] for name in names} | {column: values}
+    replace(result, tables=result.tables | {"slowdowns": pa.table(row)}).save(tmp_path / "here")
+    status, _, err = command("show", "here")
+    assert status == 2
+    assert f"here/slowdowns.parquet has a column {told}" in err
 
 
 def test_a_result_without_a_title_is_called_by_its_folder(tmp_path):
