@@ -57,6 +57,9 @@ QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "slowdown": ("time of the job over\nthat of the job alone", 1.0, False),
     "phase_time_mean_ns": ("mean time of a phase [us]", 1e-3, False),
     "time_over_bound_mean": ("time of a phase over\nload of its busiest link", 1.0, False),
+    "endpoints_held": ("endpoints held [%]", 100.0, False),
+    "channels_held": ("channels between\nswitches held [%]", 100.0, False),
+    "strangers": ("held flits that are\nnot for the root [%]", 100.0, False),
 }
 """What `tailback plot` draws of a sweep: the axis' name, a factor, whether it is a latency (logarithmic).
 
@@ -64,9 +67,16 @@ A latency has the unit that suits what is drawn.
 """
 
 
-_HIGHEST = {"fairness": 1.0, "accepted": 1.0, "accepted_per_destination": 1.0}
+_OF_NETWORK = ("endpoints_held", "channels_held", "strangers")
+"""Those of all classes together."""
+_HIGHEST = {"accepted_per_destination": 1.0} | dict.fromkeys(("fairness", "accepted", *_OF_NETWORK), 1.0)
 """What a quantity is at most."""
-_RECORDED = {"fairness": "sources", "source_accepted": "sources", "message_slowdown": "messages"}
+_RECORDED = {
+    "fairness": "sources",
+    "source_accepted": "sources",
+    "message_slowdown": "messages",
+    **dict.fromkeys(_OF_NETWORK, "trees"),
+}
 """What columns begin with that a scenario has to ask for, and by which key."""
 
 
@@ -101,6 +111,8 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     places = _places([row[over] for row in rows])
     others = [key for key in swept if key != over and not _follows(rows, key, over)]
     members = [name for name in dict.fromkeys(row[CLASS] for row in rows) if name not in (ALL, None)]
+    # What is of the network stands in the row of each class.
+    members = members[:1] if column in _OF_NETWORK else members
 
     def lines_of(member: str) -> _Lines:
         return _lines(list(_of_class(rows, member)), column, over, others, places)

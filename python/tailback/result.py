@@ -374,7 +374,8 @@ def _lacking(table: pa.Table, columns: Iterable[str]) -> str:
         if column not in table.column_names:
             return f"has no column {column!r}"
         has_words, kind = column in _WORDS, table.schema.field(column).type
-        if has_words != pa.types.is_string(kind):
+        is_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_dictionary)
+        if has_words != any(test(kind) for test in is_text):
             return f"has a column {column!r} of {kind} in place of {'words' if has_words else 'numbers'}"
     return ""
 

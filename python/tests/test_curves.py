@@ -437,3 +437,14 @@ def test_at_a_word_lines_stand_side_by_side():
     places = [[point[0] for point in points] for points in drawn(figure).values()]
     assert [list(map(round, of)) for of in places] == [[0, 1], [0, 1]]
     assert len({at for of in places for at in of}) == 4
+
+
+def test_what_is_of_the_whole_network_is_drawn_once():
+    loads = [0.1, 0.5] * 3
+    classes = ["a", "a", "b", "b", "all", "all"]
+    swept = table(**{"traffic.a.load": loads, "class": classes}, endpoints_held=[0.0, 0.25] * 3)
+    figure = curves.measured_over(swept, "endpoints_held")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [""]
+    assert figure.axes[0].get_lines()[0].get_ydata().tolist() == [0.0, 25.0]
+    with pytest.raises(InputError, match=r"\[record\] trees = true"):
+        curves.measured_over(swept, "strangers")
