@@ -138,7 +138,7 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
             if len(members) > 1:
                 axes.set_title(style.folded(member), loc="left", fontsize="medium")
         gone = [member for member in members if member not in known]
-        notes = _notes(panels[0], list(known.values()), gone, is_latency=is_latency)
+        notes = _notes(panels[0], list(known.values()), gone, _lacking(column, is_latency=is_latency))
         if failed := lost(table):
             notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
         panels[-1].set_xlabel(_axis_name(over, places))
@@ -426,12 +426,21 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 
 
-def _notes(axes: Axes, known: Sequence[_Lines], gone: Sequence[str], *, is_latency: bool) -> list[str]:
+def _lacking(column: str, *, is_latency: bool) -> str:
+    """Why nothing may be known of a point."""
+    if is_latency:
+        return "saturated, or too few messages"
+    return (
+        "no tree grew from an endpoint" if column in _OF_NETWORK else "a job that did not end, or no messages"
+    )
+
+
+def _notes(axes: Axes, known: Sequence[_Lines], gone: Sequence[str], lacking: str) -> list[str]:
+    """What has to be said under the panels; `lacking` tells why a point may not be known."""
     points = [point for lines in known for point in _points(lines)]
     notes = means.notes(axes, points)
     if not all(point.is_known for point in points if point.mean.values > 0):
-        why = "saturated, or too few messages" if is_latency else "a job that did not end, or no messages"
-        notes.append(f"no point: {why}")
+        notes.append(f"no point: {lacking}")
     if gone:
         notes.append(f"no points at all: {', '.join(map(style.plain, gone))}")
     return notes

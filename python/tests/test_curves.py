@@ -448,3 +448,6 @@ def test_what_is_of_the_whole_network_is_drawn_once():
     assert figure.axes[0].get_lines()[0].get_ydata().tolist() == [0.0, 25.0]
     with pytest.raises(InputError, match=r"\[record\] trees = true"):
         curves.measured_over(swept, "strangers")
+    known = swept.append_column("strangers", pa.array([None, 0.5] * 3))
+    figure = curves.measured_over(known, "strangers")
+    assert "no point: no tree grew from an endpoint" in figure.get_supxlabel()
