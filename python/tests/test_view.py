@@ -278,7 +278,7 @@ def test_the_page_stands_beside_the_figures_and_is_replaced_with_the_result(comm
     assert command("view", "here") == (0, "here/plots/view.html\n", "")
     text = (tmp_path / "here" / "plots" / "view.html").read_text("utf-8")
     assert "small &lt;b&gt;" in text
-    assert "<b>" not in text.split("<body>")[1].split("<script")[0]
+    assert "<b>" not in text.split("<body")[1].split("<script")[0]
     run.save(tmp_path / "here")
     run.save(tmp_path / "there")
     assert command("view", "here", "there")[:2] == (0, "plots/view.html\n")

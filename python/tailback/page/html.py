@@ -23,12 +23,13 @@ _THUMB = 16
 """Pixels that the knob of the slider is wide; its middle shows the time."""
 
 
-def page(title: str, numbers: str, remarks: str, controls: str, figure: str, legend: str) -> str:
-    """The whole page; only the title is not HTML yet."""
+def page(title: str, numbers: str, remarks: str, controls: str, figure: str, legend: str, least: int) -> str:
+    """The whole page, at least so many pixels wide; only the title is not HTML yet."""
     parts = (
         BEGINNING,
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>",
+        f'<body style="min-width: {least}px">',
         f"<h1>{escape(title)}</h1>",
         f"<p>{remarks}</p>",
         controls,
@@ -133,7 +134,7 @@ _SHAPES = {
 """Outlines of plotly's markers."""
 _STYLE = f"""
 body {{ font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff; }}
-body {{ max-width: 80rem; min-width: 40rem; margin: 1.5rem auto; padding: 0 1rem; }}
+body {{ max-width: 80rem; margin: 1.5rem auto; padding: 0 1rem; }}
 h1, p, li {{ overflow-wrap: anywhere; }}
 .wide {{ overflow-x: auto; margin-bottom: 1.2rem; }}
 table {{ border-collapse: collapse; font-size: 0.9rem; }}
@@ -157,7 +158,7 @@ input[type=range]::-moz-range-thumb {{ border-radius: 50%; background: #0072b2; 
 .legend svg {{ vertical-align: middle; margin-right: 0.5em; }}
 .legend [aria-pressed=false] {{ opacity: 0.65; text-decoration: line-through; }}
 @media print {{
-  body {{ max-width: none; min-width: 0; }}
+  body {{ max-width: none; min-width: 0 !important; }}
   .controls button, .controls input, .legend [data-every] {{ display: none; }}
   .wide {{ overflow: visible; }}
   .wide, .js-plotly-plot {{ break-inside: avoid; }}

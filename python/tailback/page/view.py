@@ -45,6 +45,8 @@ _CELLS_MAX, _TIMES_MAX = 4_000_000, 500
 slider can tell apart."""
 _CELLS_OF_MARK = 6
 """A mark and what is told of it take as many bytes as so many cells."""
+_LEAST_WIDTH = 230
+"""In pixels, of a map with what stands over it; on a narrower screen the page is scrolled."""
 _MAP_WIDTH = 1060
 """In pixels, of all maps side by side."""
 _SCALE = [[0, "#eeeeee"], [0.001, "#fde725"], [0.33, "#35b779"], [0.67, "#31688e"], [1, "#440154"]]
@@ -71,6 +73,7 @@ def page(results: Results) -> str:
             config={"displaylogo": False, "modeBarButtons": [_BUTTONS]},
         ),
         legend=html.legend(drawn),
+        least=html.LEFT + html.RIGHT + _LEAST_WIDTH * max(2, _grid(len(_with(labelled, "occupancy")))[1]),
     )
 
 
