@@ -97,8 +97,8 @@ class TreeSummary:
     depth: int
     strangers: float
     """Of the flits that waited, those for others than the root, as a fraction; NaN if that is not known."""
-    held: int
-    """At how many snapshots the root is held itself."""
+    held_itself: int
+    """At how many snapshots the root is held."""
 
 
 def by_root(rows: Iterable[Held]) -> list[TreeSummary]:
@@ -117,7 +117,7 @@ def by_root(rows: Iterable[Held]) -> list[TreeSummary]:
     ]
 
 
-def _summary(root: str, trees: list[CongestionTree], held: int) -> TreeSummary:
+def _summary(root: str, trees: list[CongestionTree], held_itself: int) -> TreeSummary:
     times = [tree.time_ns for tree in trees]
     flits = sum(tree.flits for tree in trees)
     return TreeSummary(
@@ -129,5 +129,5 @@ def _summary(root: str, trees: list[CongestionTree], held: int) -> TreeSummary:
         channels=max(tree.channels for tree in trees),
         depth=max(tree.depth for tree in trees),
         strangers=sum(tree.strangers for tree in trees) / flits if flits else nan,
-        held=held,
+        held_itself=held_itself,
     )

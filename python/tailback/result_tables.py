@@ -163,7 +163,7 @@ def tree_table(results: Mapping[str, Result]) -> Table | None:
             counts = (f"{count:,}" for count in (tree.endpoints, tree.channels, tree.depth))
             others = NOT_KNOWN if isnan(tree.strangers) else share(tree.strangers)
             times = map(duration, (tree.first_ns, tree.last_ns))
-            cells = (f"{tree.snapshots:,}", *counts, others, f"{tree.held:,}", *times)
+            cells = (f"{tree.snapshots:,}", *counts, others, f"{tree.held_itself:,}", *times)
             table.add_row(tree.root, *labels, *cells)
         table.add_section()
     return table if table.row_count else None

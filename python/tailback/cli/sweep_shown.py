@@ -17,8 +17,7 @@ from tailback.sweeps.merged import CLASS, swept
 from tailback.sweeps.space import SEED, told
 from tailback.words import counted
 
-_ALL, _STABLE, _LATENCY = "all", "stable", "message_latency_mean_ns"
-_PAUSED, _STRANGERS = "injection_paused", "strangers"
+_ALL, _STABLE, _PAUSED, _LATENCY = "all", "stable", "injection_paused", "message_latency_mean_ns"
 _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("accepted", "accepted [%]", 100.0),
     (_LATENCY, "mean message latency [ns]", 1.0),
@@ -29,7 +28,7 @@ _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("endpoints_held", "endpoints held [%]", 100.0),
     ("channels_held", "channels held [%]", 100.0),
     ("deepest_tree", "deepest tree", 1.0),
-    (_STRANGERS, "strangers [%]", 100.0),
+    ("strangers", "strangers [%]", 100.0),
     ("time_ns", "time [us]", 1e-3),
     ("alone_ns", "alone [us]", 1e-3),
     ("slowdown", "slowdown", 1.0),
@@ -47,8 +46,7 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
     lacking = doubtful = unfinished = False
     for name in [name for name in names if name != _ALL] or names:
         own = [row for row in rows if row[CLASS] == name]
-        # Credits have no pauses, and where nothing is held nobody is a stranger.
-        measured = [column for column, _, _ in _known(own) if column not in (_PAUSED, _STRANGERS)]
+        measured = [column for column, _, _ in _known(own) if column != _PAUSED]  # credits have no pauses
         unknown = [(row, column) for row in own for column in measured if _value(row, column) is None]
         lacking |= any(_least(row, column) is None for row, column in unknown)
         unfinished |= any(_least(row, column) is not None for row, column in unknown)
@@ -70,7 +68,7 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
     if lacking:
         yield (
             "not known: the network was saturated, over 1 % of the messages had not arrived, there were "
-            "none, or a job did not end"
+            "none, a job did not end, or (strangers) no tree grew from an endpoint"
         )
     if rows and whole:
         yield "sweep.parquet has more; its column directory names the folder of a point's result"

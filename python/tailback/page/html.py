@@ -159,9 +159,9 @@ input[type=range]::-moz-range-thumb {{ border-radius: 50%; background: #0072b2; 
 .legend [aria-pressed=false] {{ opacity: 0.65; text-decoration: line-through; }}
 @media print {{
   body {{ max-width: none; min-width: 0 !important; }}
-  .controls button, .controls input, .legend [data-every] {{ display: none; }}
+  .controls button, .controls input, .legend [data-every], .modebar {{ display: none !important; }}
   .wide {{ overflow: visible; }}
-  .wide, .js-plotly-plot {{ break-inside: avoid; }}
+  .wide {{ break-inside: avoid; }}
 }}
 """
 _SCRIPT = (
@@ -218,8 +218,9 @@ _SCRIPT = (
   for (const button of document.querySelectorAll("[data-every]"))
     button.addEventListener("click", () => press(lines, button.dataset.every === "true"));
   if (slider) chooseTimes();
-  for (const when of ["beforeprint", "afterprint"])
-    window.addEventListener(when, () => Plotly.Plots.resize(figure));
+  // A sheet of paper is narrower than the window, of which the figure has the width.
+  window.addEventListener("beforeprint", () => Plotly.relayout(figure, {width: 700}));
+  window.addEventListener("afterprint", () => Plotly.relayout(figure, {width: null, autosize: true}));
 })();
 """
 )

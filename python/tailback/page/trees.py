@@ -37,7 +37,7 @@ class _Mark:
 
     symbol: int
     roots: dict[str, int]
-    """With how far it is."""
+    """With how far it is at most."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Marks:
             line, column = network.places(*ends)
             symbol = _ENDPOINT if row.is_of_endpoint else _CHANNEL
             mark = marks[row.time_ns].setdefault((int(line), int(column)), _Mark(symbol, {}))
-            mark.roots[row.root] = row.depth
+            mark.roots[row.root] = max(row.depth, mark.roots.get(row.root, 0))
         return cls(marks, size, colours)
 
     def __len__(self) -> int:
@@ -115,7 +115,8 @@ def colours(results: Mapping[str, Result]) -> dict[str, str]:
     sizes: Counter[str] = Counter()
     for result in results.values():
         if table := result.tables.get("trees"):
-            sizes.update(row.root for row in held(table))
+            rows = {(row.time_ns, row.switch, row.port, row.root) for row in held(table)}
+            sizes.update(root for *_, root in rows)
     largest = sorted(sizes, key=lambda root: (-sizes[root], root))
     return dict(zip(largest, _COLOURS, strict=False))
 

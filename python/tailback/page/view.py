@@ -184,6 +184,7 @@ def _frame(maps: list[str], drawn: list[Curve]) -> go.Figure:
         template="simple_white",
         margin=margin,
         hoverlabel={"namelength": -1},
+        hoverdistance=-1,
         legend={"orientation": "h", "y": -margin["b"] / area, "yanchor": "top"},
     )
     return made

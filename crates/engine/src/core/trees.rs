@@ -1,11 +1,11 @@
 //! Congestion trees: which channels cannot send for lack of room ahead, and what holds each of them in the end.
 //!
 //! As the search for deadlock it looks at the state between two windows and costs the events nothing. A virtual channel is *held* if
-//! its sender has a packet for it that it could not send if the channel were free, or when it is, by the credits that are on their
-//! way; or if it is paused. It hangs on the channel for which most of the flits wait that fill the buffer at its end; if that is held too, on what that hangs on, and so on to
-//! the *root*: a channel that is not held, and is what they wait for. So every held channel is in one tree, as long as they do
-//! not wait in a circle. Where nothing waits in the buffer at its end, as in one that is too small for the round trip of credits, it
-//! hangs on nothing.
+//! its sender has a packet for it that lacks credit, whatever is on its way back by when the channel is free, or is paused now. It hangs
+//! on the channel for which most of the flits wait that fill the buffer at its end, of several the first; if that is held too, on what
+//! that hangs on, and so on to the *root*: a channel that is not held, and is what they wait for. So every held channel is in one tree,
+//! as long as they do not wait in a circle. Where nothing waits in the buffer at its end, as in one that is too small for the round trip
+//! of credits, it hangs on nothing.
 use super::Tick;
 use super::partition::Partition;
 use super::plan::Plan;
