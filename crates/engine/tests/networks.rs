@@ -250,7 +250,7 @@ fn runs_saturate_at_the_bound() {
 }
 
 /// Packets of three flits half-way round a ring, in buffers for two of them.
-fn ring(deadlock: &str, changes: &[(&str, &str)]) -> Scenario {
+pub fn ring(deadlock: &str, changes: &[(&str, &str)]) -> Scenario {
     let text = format!(
         "[topology]\nkind = \"torus\"\ndims = [8]\n[link]\nlatency = \"10 ns\"\n[packet]\nmax = \"3 flits\"\n\
          [switch]\nkind = \"cioq\"\ninput_buffer = \"2 packets\"\noutput_buffer = \"2 packets\"\n\
@@ -261,7 +261,8 @@ fn ring(deadlock: &str, changes: &[(&str, &str)]) -> Scenario {
     read_with(&text, changes)
 }
 
-const MADE: &str = "deadlock = \"none\"\nmay_deadlock = true";
+/// Of the ring: nothing keeps it from deadlock.
+pub const MADE: &str = "deadlock = \"none\"\nmay_deadlock = true";
 
 #[test]
 fn a_made_deadlock_is_told_with_its_circle_alike_for_any_cut() {

@@ -1,5 +1,6 @@
 //! Congestion trees: which channels are held, and by what.
 use crate::common::*;
+use crate::networks::{MADE, ring};
 use crate::slow::{BUSY, problems_in};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -238,13 +239,8 @@ fn a_channel_between_switches_may_be_the_root() {
 
 #[test]
 fn channels_may_wait_in_a_circle() {
-    let text = "[topology]\nkind = \"torus\"\ndims = [8]\n[link]\nlatency = \"10 ns\"\n[packet]\nmax = \"3 flits\"\n\
-         [switch]\nkind = \"cioq\"\ninput_buffer = \"2 packets\"\noutput_buffer = \"2 packets\"\n\
-         [routing]\nkind = \"dor\"\ndeadlock = \"none\"\nmay_deadlock = true\n[endpoint]\nacknowledge = false\n\
-         [[traffic]]\nname = \"t\"\npattern = \"tornado\"\nload = 1.0\nmessage = \"3 flits\"\n\
-         [run]\nwarmup = \"0 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n[record]\noccupancy = \"8 ns\"\ntrees = true\n";
-    let Err(RunError::Failed(_, Some(partial))) = tailback_engine::run::run(&read(text), &mut |_| true)
-    else {
+    let recorded = ring(MADE, &[("record.occupancy", "'8 ns'"), ("record.trees", "true")]);
+    let Err(RunError::Failed(_, Some(partial))) = tailback_engine::run::run(&recorded, &mut |_| true) else {
         panic!("no deadlock was told")
     };
     let all = held(&partial);
