@@ -57,8 +57,8 @@ _MARKS = (5.5, 2.5)
 _RATES_MAX = 6
 _JOB_WIDTH = 20
 """Characters of a line of the name of a job."""
-_TRIANGLES = 3
-"""Side by side."""
+_TRIANGLES, _TITLE_WIDTH = 3, 44
+"""Side by side, and letters over one."""
 _PHASE_HALF = 0.4
 """Half of the width of a line at a phase, in phases."""
 
@@ -100,7 +100,7 @@ def _triangle(axes: Axes, label: str) -> None:
         (0.5, 0.88, "stalled", "center"),
     ):
         axes.text(x, y - 0.02, f" {text} ", ha=side, va="top" if y == 0 else "bottom", fontsize=9)
-    axes.set_title(style.titled(label, 44), fontsize=10, pad=14)
+    axes.set_title(style.titled(label, _TITLE_WIDTH), fontsize=10, pad=14)
     axes.set_aspect("equal")
     axes.set_axis_off()
 

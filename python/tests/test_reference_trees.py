@@ -15,7 +15,7 @@ import pytest
 from reference import Simulation
 from reference_case import Case
 from reference_trees import Held, Trees
-from test_reference import CROSSBARS, KINDS, MAKERS, interleaved_case, toml
+from test_reference import MAKERS, SUITED, toml
 
 import tailback
 
@@ -64,11 +64,8 @@ def difference(case: Case, seed: int) -> tuple[list[Held], list[Held], int]:
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("make", MAKERS)
-def test_every_tree_is_what_the_reference_sees(kind, make):
-    if make is interleaved_case and kind not in CROSSBARS:
-        pytest.skip("flits take turns on a crossbar only")
+@pytest.mark.parametrize(("make", "kind"), SUITED)
+def test_every_tree_is_what_the_reference_sees(make, kind):
     rows = 0
     for seed in range(4):
         *differ, count = difference(make(kind, seed), seed)

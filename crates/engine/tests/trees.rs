@@ -95,15 +95,9 @@ fn a_tree_grows_from_an_endpoint_that_takes_nothing() {
         ("switch 1", 2, root, 1),
     ]);
     for flow_control in ["'credits'", "{ kind = 'pfc', xoff = '12 flits', xon = '0 flits' }"] {
-        for switch in SWITCHES {
-            let switch = format!(
-                "{{ {}, input_buffer = '40 flits' }}",
-                switch
-                    .lines()
-                    .take_while(|line| !line.starts_with("input_buffer"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            );
+        // One kind has a buffer of its own.
+        for switch in SWITCHES.iter().filter(|switch| !switch.contains("input_buffer")) {
+            let switch = format!("{{ {}, input_buffer = '40 flits' }}", switch.replace('\n', ", "));
             let output = run_with(LINE, &[("link.flow_control", flow_control), ("switch", &switch)]);
             let all = &held(&output)[&END];
             assert_eq!(BTreeSet::from_iter(all.iter().map(Held::shape)), expected, "{switch}");
@@ -270,6 +264,7 @@ proptest! {
         let (network, routing) = &all[place % all.len()];
         let control = match goes_by_credits(routing) {
             true => FLOW_CONTROLS[0],
+            // More than half go by credits, the first.
             false => FLOW_CONTROLS[pausing.saturating_sub(4) % FLOW_CONTROLS.len()],
         };
         // A buffer that virtual channels share has no room for what comes until a pause is obeyed.

@@ -107,7 +107,7 @@ fn held<A: Architecture>(
 ) -> BTreeMap<Place, Node> {
     // What happens now is yet to happen.
     let Some(by) = now.checked_sub(1) else { return BTreeMap::new() };
-    let has_pauses = plan.links.iter().any(|link| link.pauses.is_some());
+    let has_pauses = plan.links[0].pauses.is_some();
     // By virtual channels, and false for one of which some packet can be sent.
     let mut lacks: BTreeMap<(u32, u16, u8), (bool, Node)> = BTreeMap::new();
     for partition in partitions {
