@@ -92,7 +92,7 @@ class Simulation:
                 pace = self.case.flit_bits * 1000 / min(rate, self.case.drain)
             memory, guard = Memory([_UNLIMITED] * self.vcs), None
             if isinstance(to, Switch):
-                whole, most = ceil(flit), 2 * self.case.packet_max
+                whole, most = ceil(flit), (2 + self.case.stores) * self.case.packet_max
                 round_trip = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
                 levels = levels_between(self.routing, origin, to)
                 if self.case.pauses is not None:

@@ -89,6 +89,7 @@ class Case:
     voq: tuple[bool, bool] = (True, True)  # by traffic class
     parallel_reads: bool = False
     arbitration: str = "round-robin"
+    stores: bool = False  # switches pass on only what is there whole
     pipeline: int = 0
     queueing: str = "single"
     queues: int = 1  # of a port, where the scheme lets one choose

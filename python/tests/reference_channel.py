@@ -33,7 +33,7 @@ class Packet:
     port: int = 0  # where it came in (-1: a switch made it), and where it goes
     out: int = 0
     next_vc: int = 0
-    came: int = 0  # when its head was there, and when its tail is behind the pipeline
+    came: int = 0  # when it was there, whole or its head, and when its tail is behind the pipeline
     tail: int = 0
     what: str = "data"
     granted: int = -1  # the time that it carries, for protocols with one

@@ -274,6 +274,22 @@ def _spell(case: Case, draw: random.Random) -> tuple[Fraction | None, int, int]:
     return rate, start, start + length
 
 
+def stored_case(kind: str, seed: int) -> Case:
+    """A case whose switches store packets and forward them."""
+    draw = random.Random(f"stored {kind} {seed}")
+    makers = [
+        random_case,
+        crowded_case,
+        queued_case,
+        lattice_case,
+        kns_case,
+        graded_case,
+        paused_case,
+        slow_case,
+    ]
+    return replace(draw.choice(makers)(kind, seed), stores=True, interleave=False)
+
+
 def interleaved_case(kind: str, seed: int) -> Case:
     """A case whose control packets go between the flits of others."""
     make = random.Random(f"interleaved {kind} {seed}").choice([random_case, queued_case, lattice_case])

@@ -67,11 +67,12 @@ class Node:
             )
         channel.turns[packet.kind] = vc + 1
         head, tail = channel.head(now, packet.flits), channel.free_at + channel.latency
-        packet.vc, packet.port, packet.came = vc, channel.port, head
+        packet.vc, packet.port = vc, channel.port
+        packet.came = tail if channel.to.takes_whole else head
         packet.tail = tail + channel.to.pipeline
         self.sim.record(packet, (self.name, channel.to.name), (now, head, tail))
         self.sim.at(channel.free_at, self)
-        due = tail if channel.to.takes_whole else head + channel.to.pipeline
+        due = packet.came + channel.to.pipeline
         self.sim.at(due, channel.to, partial(channel.to.arrive, packet))
 
     def release(self, packet: Packet, when: int) -> None:

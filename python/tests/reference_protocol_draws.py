@@ -156,6 +156,17 @@ def slow_case(name: str, seed: int) -> Case:
     return with_slow_links(replace(case, slow=draw.choice([(), case.slow])), draw)
 
 
+def stored_case(name: str, seed: int) -> Case:
+    """A case whose switches store packets and forward them."""
+    draw = random.Random(f"stored {name} {seed}")
+    makers = [protocol_case, network_case, lines_case, paired_case, paused_case, slow_case]
+    case = replace(draw.choice(makers)(name, seed), stores=True, interleave=False)
+    if name in WINDOWED:  # whose parameters go by the round trip when nothing is slow
+        usual = replace(case, slow=(), slow_links=())
+        return replace(case, protocol=random_window(name, f"stored {name} {seed}", usual))
+    return case
+
+
 def copying_case(variant: str, seed: int) -> Case:
     """A case of SRP where what is not answered in time is sent again."""
     case = protocol_case("srp", seed)

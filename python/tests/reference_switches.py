@@ -31,7 +31,7 @@ class Switch(Node):
 
     def __init__(self, sim: Simulation, name: str, number: int) -> None:
         super().__init__(sim, name)
-        self.number, self.pipeline = number, self.case.pipeline
+        self.number, self.pipeline, self.takes_whole = number, self.case.pipeline, self.case.stores
         self.has_queues = self.case.kind in ("cioq", "output-queued")
         self.heads: list[Packet] = []
 

@@ -28,6 +28,7 @@ from reference_draws import (
     queued_case,
     random_case,
     slow_case,
+    stored_case,
 )
 
 import tailback
@@ -38,7 +39,7 @@ KINDS = (*CROSSBARS, "output-queued", "shared-buffer")
 CONTROLS = ("set-up", "probe", "tear-down", "return")  # of flows
 MAKERS = (
     random_case, crowded_case, queued_case, lattice_case, kns_case, interleaved_case, graded_case,
-    paired_case, paused_case, slow_case,
+    paired_case, paused_case, slow_case, stored_case,
 )  # fmt: skip
 SUITED = [
     (make, kind) for make in MAKERS for kind in KINDS if make is not interleaved_case or kind in CROSSBARS
@@ -53,6 +54,7 @@ def toml(case: Case) -> str:
     switch: dict[str, object] = {
         "kind": case.kind,
         "pipeline": f"{case.pipeline} ps",
+        "forwarding": "store-and-forward" if case.stores else "cut-through",
         "arbitration": case.arbitration,
         "input_buffer": _buffer(case),
     }
@@ -249,7 +251,7 @@ SIMPLER = {
     "acknowledge": False, "fifo": False, "pipeline": 0, "input_buffer": None, "output_buffer": 128,
     "speedup": 1, "per": "vc", "voq": (True, True), "parallel_reads": False, "host_latency": 0, "control": 1,
     "interleave": False, "drain": None, "slow": (), "slow_links": (), "failed": (), "flit_bits": 100,
-    "arbitration": "round-robin",
+    "arbitration": "round-robin", "stores": False,
 }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from reference_protocol_draws import (
     paused_case,
     protocol_case,
     slow_case,
+    stored_case,
 )  # fmt: skip
 from reference_window_draws import WINDOWED
 from test_reference import SIMPLER, compare, difference
@@ -88,6 +89,13 @@ def test_every_packet_goes_when_the_reference_says_where_endpoints_and_links_are
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("name", [*CAUGHT, *WINDOWED])
+def test_every_packet_goes_when_the_reference_says_where_switches_store_and_forward(name):
+    for seed in range(3):
+        assert difference(stored_case(name, seed)) == ([], []), f"stored_case({name!r}, {seed})"
+
+
+@pytest.mark.engine
 def test_what_comes_in_the_same_tick_at_a_later_port_does_not_wait():
     messages = Message(1, 0, 1, 0, priority=0), Message(2, 0, 1, 0, priority=1)
     case = Case((0, 0, 0), (), messages, host_latency=0, acknowledge=False, protocol=Lhrp(threshold=0))
@@ -117,12 +125,13 @@ def main(name: str, count: str, first: str = "0") -> None:
     """Compares many, and tells the least difference.
 
     `network NAME` has queues and lattices, `lines NAME` KNS networks, `pairs NAME` several queue pairs,
-    `pauses NAME` pauses in place of credits, and `slow NAME` endpoints and links that are slow at times.
+    `pauses NAME` pauses in place of credits, `slow NAME` endpoints and links that are slow at times, and
+    `stored NAME` switches that store packets and forward them.
     """
     where, _, name = name.rpartition(" ")
     makers = {
         "network": network_case, "lines": lines_case, "pairs": paired_case, "pauses": paused_case,
-        "slow": slow_case,
+        "slow": slow_case, "stored": stored_case,
     }  # fmt: skip
     make = makers.get(where, protocol_case)
     seeds = range(int(first), int(first) + int(count))

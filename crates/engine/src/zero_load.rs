@@ -5,6 +5,7 @@ use crate::core::plan::Plan;
 use crate::graph::Peer;
 use crate::outcomes::{Script, every_outcome};
 use crate::routing::{Bind, Minimality, Route, Router, Routing, minimal::Minimal};
+use crate::switch::parameters::Forwarding;
 use crate::topology::Topology;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -118,7 +119,8 @@ fn least(plan: &Plan, wide: &Wide, flits: u32) -> Tick {
         return latency(plan, &way, flits);
     }
     let largest = u32::from(plan.packet_flits);
-    let rest: Vec<Tick> = (0..way.len()).map(|at| behind(plan, &way[at..])).collect();
+    let last = (flits - 1) % largest + 1;
+    let rest: Vec<Tick> = (0..way.len()).map(|at| behind(plan, &way[at..], last)).collect();
     let mut head = 0;
     let mut least = latency(plan, &way, flits.min(largest));
     for (at, (class, beside)) in wide.iter().enumerate() {
@@ -128,17 +130,21 @@ fn least(plan: &Plan, wide: &Wide, flits: u32) -> Tick {
             let all = f64::from(flits) / f64::from(largest) / packets_a_tick;
             least = least.max(head + all as Tick + rest[at]);
         }
-        head += plan.links[usize::from(*class)].head();
+        head += plan.links[usize::from(*class)].ready(flits.min(largest) as u16);
     }
     least
 }
 
-/// From when a tail leaves the first of these channels until it arrives.
-fn behind(plan: &Plan, way: &[u8]) -> Tick {
-    let links = way.iter().map(|&class| &plan.links[usize::from(class)]);
-    let pipelines: Tick =
-        way[..way.len() - 1].iter().map(|&class| Tick::from(plan.links[usize::from(class)].pipeline)).sum();
-    links.map(|link| Tick::from(link.latency)).sum::<Tick>() + pipelines
+/// From when the tail of a packet leaves the first of these channels until it arrives.
+fn behind(plan: &Plan, way: &[u8], flits: u32) -> Tick {
+    let all = way.iter().enumerate().map(|(at, &class)| {
+        let (link, ejection) = (&plan.links[usize::from(class)], at + 1 == way.len());
+        let again = at > 0 && link.forwarding == Forwarding::StoreAndForward;
+        Tick::from(link.latency)
+            + if ejection { 0 } else { Tick::from(link.pipeline) }
+            + if again { channel_time(plan, class, flits, ejection) } else { 0 }
+    });
+    all.sum()
 }
 
 /// The paths between two endpoints, with their probabilities: of too many, one with its own.
@@ -184,8 +190,8 @@ fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut S
 }
 
 /// Arrival of the last flit of a message that starts at 0 and goes one way, over idle channels of these classes: a packet
-/// starts on a channel when its head is there and the packet before it has left, and ends no sooner than its tail
-/// arrives. Buffers are taken to be large enough for a stream.
+/// starts on a channel when its head is there (or all of it, where it is stored and forwarded) and the packet before it has left,
+/// and ends no sooner than its tail arrives. Buffers are taken to be large enough for a stream.
 pub fn latency(plan: &Plan, way: &[u8], flits: u32) -> Tick {
     let largest = u32::from(plan.packet_flits);
     let (packets, last) = (flits.div_ceil(largest), (flits - 1) % largest + 1);
@@ -212,8 +218,11 @@ fn cross(plan: &Plan, way: &[u8], flits: u32, free: &mut [Tick]) -> Tick {
         let (link, ejection) = (&plan.links[class as usize], at + 1 == way.len());
         let start = (*free).max(head);
         *free = (start + channel_time(plan, class, flits, ejection)).max(tail);
-        head = start + link.head();
         tail = *free + Tick::from(link.latency) + if ejection { 0 } else { Tick::from(link.pipeline) };
+        head = match link.forwarding {
+            Forwarding::CutThrough => start + link.head(),
+            Forwarding::StoreAndForward => tail,
+        };
     }
     tail
 }

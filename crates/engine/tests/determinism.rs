@@ -25,6 +25,8 @@ const KINDS: &[&str] = &[
      input_buffer = { per = \"port\", size = \"100 packets\", shared = true }",
     "kind = \"cioq\"\nspeedup = 1\ninput_buffer = \"2 packets\"\noutput_buffer = \"1 packet\"\npipeline = \"7 ns\"",
     "kind = \"cioq\"\nparallel_reads = true",
+    "kind = \"cioq\"\nforwarding = \"store-and-forward\"",
+    "kind = \"shared-buffer\"\nforwarding = \"store-and-forward\"\npipeline = \"7 ns\"",
     "kind = \"input-queued\"\nparallel_reads = true\nvoq = false",
     "kind = \"input-queued\"\nparallel_reads = true\n\
      input_buffer = { per = \"port\", size = \"100 packets\", shared = true }",

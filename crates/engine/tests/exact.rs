@@ -1,5 +1,6 @@
 //! Latencies without load are known to the picosecond.
 use crate::common::*;
+use crate::slow::problems_in;
 use std::collections::BTreeSet;
 use tailback_engine::graph::{Graph, Peer};
 use tailback_engine::topology::Topology;
@@ -16,6 +17,16 @@ fn closed_form(path: Links, flits: u64, pipeline: u64) -> u64 {
     let latency = 2 * LATENCY[0] + path.0 * LATENCY[1] + path.1 * LATENCY[2];
     let channels = 2 + path.0 + path.1;
     latency * 1000 + channels * FLIT + (channels - 1) * pipeline + (flits - 1) * FLIT
+}
+
+/// Flits of a largest packet, by default.
+const PACKET: u64 = 24;
+
+/// The same where switches store packets and forward them: each waits for the flits of a largest packet behind its head, since those
+/// before the last come in no sooner.
+fn closed_form_stored(path: Links, flits: u64, pipeline: u64) -> u64 {
+    let switches = 1 + path.0 + path.1;
+    closed_form(path, flits, pipeline) + switches * (flits.min(PACKET) - 1) * FLIT
 }
 
 /// The ways from a switch of one group over one global link to a switch of another: (first local, last local) hops.
@@ -192,6 +203,8 @@ fn check(network: &str, routing: &str, (switch, control): (&str, &str), message:
         alone(&pairs, &format!("{message} flits"))
     );
     let output = run(&text);
+    let stores = switch.contains("store-and-forward");
+    let closed_form = if stores { closed_form_stored } else { closed_form };
     let mut seen = BTreeSet::new();
     for (at, &(src, dst)) in pairs.iter().enumerate() {
         let mut legal = if routing.contains("shortest") {
@@ -331,6 +344,40 @@ fn the_packets_of_a_message_follow_each_other_without_gaps() {
         let found = single(TWO_LEVELS, sections, message);
         assert_eq!(found, closed_form((2, 0), flits, 0), "{message}");
     }
+}
+
+#[test]
+fn a_packet_that_is_stored_and_forwarded_is_sent_anew_by_each_switch() {
+    let stored = "[switch]\nkind = \"cioq\"\nforwarding = \"store-and-forward\"\n";
+    // One behind the other over one way.
+    let text = format!(
+        "[topology]\n{TWO_LEVELS}\n[link]\nhost = \"5 ns\"\nlevel1 = \"50 ns\"\n[routing]\nkind = \"nca\"\nup = \"deterministic\"\n{stored}\
+         [record]\nmessages = true\n"
+    );
+    for flits in [1, 24, 25, 47, 100] {
+        let output = run(&format!("{text}{}", alone(&[(0, 15)], &format!("{flits} flits"))));
+        let told = reals(&output, "messages", "zero_load_ns")[0];
+        assert_eq!(latency(&output, 0), closed_form_stored((2, 0), flits, 0), "{flits} flits");
+        assert_eq!(told * 1000.0, latency(&output, 0) as f64, "{flits} flits");
+    }
+    // Over unequal channels a packet takes the time of each.
+    let uneven = format!(
+        "[link]\nhost = \"5 ns\"\nlevel1 = \"50 ns\"\n[link.bandwidth]\nhost = \"100 Gb/s\"\nlevel1 = \"400 Gb/s\"\n{stored}"
+    );
+    for flits in [1, 4, 24] {
+        let found = single(TWO_LEVELS, &uneven, &format!("{flits} flits"));
+        assert_eq!(found, 110_000 + 2 * flits * (1_000 + 250), "{flits} flits");
+    }
+}
+
+#[test]
+fn control_packets_do_not_overtake_the_tails_that_switches_wait_for() {
+    let stored = [("switch.forwarding", "\"store-and-forward\""), ("packet.interleave", "true")];
+    let told = problems_in(
+        &file(TWO_LEVELS, "kind = \"nca\"", "kind = \"none\"", &alone(&[(0, 1)], "1 flit")),
+        &stored,
+    );
+    assert_eq!(Vec::from_iter(told.iter().map(|one| one.path.as_str())), ["packet.interleave"]);
 }
 
 /// Over a quarter of a second: more packets than 16 bits number, and more flits than 28.

@@ -135,6 +135,13 @@ const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
         "kind = \"saa\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"",
         &[LARGE, "[switch]\nkind = \"shared-buffer\"\narbitration = \"age\"\n"],
     ),
+    (
+        "tree, stored and forwarded, NSCC",
+        TREE,
+        "kind = \"nca\"",
+        "kind = \"nscc\"",
+        &[HOT, "[switch]\nkind = \"output-queued\"\nforwarding = \"store-and-forward\"\n"],
+    ),
 ];
 
 fn table() -> String {

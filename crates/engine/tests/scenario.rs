@@ -63,6 +63,7 @@ output_buffer = "16 packets"
 voq = true
 parallel_reads = false
 arbitration = "round-robin"
+forwarding = "cut-through"
 pipeline = "0 ps"
 
 [endpoint]

@@ -20,9 +20,8 @@ DRAWS = 3
 BUFFERS = (2, 4, 8)
 READINGS: Mapping[str, Mapping[str, Any]] = {
     "cut through": {},
-    "stored and forwarded": {"switch.pipeline": f"{FLOW_NS / PACKETS:g} ns"},
+    "stored and forwarded": {"switch.forwarding": "store-and-forward"},
 }
-"""A head that waits for a packet's time in each switch leaves when its tail has come."""
 HOLD = {"probe_period": "40 us", "hold": "100 us"}
 """Longer than elsewhere: control packets too wait a packet's time in each switch."""
 

@@ -149,7 +149,7 @@ EXPERIMENT = Experiment(
         "knows its rates; the measured rate counts from there. Once more on the reduced tree with flows of "
         f"{steady.SPAN} packets, three draws: the least rate at which one gets through in the third and in "
         f"the fourth {steady.WINDOW} packets' times, with switches that cut through, as elsewhere, and with "
-        "such that store and forward (a pipeline of a packet's time)."
+        "such that store and forward."
     ),
     cases=cases,
     draw=lambda data: injection.draw(data, [KIND], injection.BUFFERS),

@@ -3,6 +3,7 @@ use super::Tick;
 use super::credits::Returns;
 use super::plan::{LinkPlan, Plan};
 use super::table::Table;
+use crate::switch::parameters::Forwarding;
 
 /// Where a channel ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(super) struct Timing {
     pub(super) head: u32,
     /// From its end to the arrival of its tail.
     pub(super) tail: u32,
+    /// A packet counts as there when its tail is, not when its head is.
+    pub(super) whole: bool,
     /// Time of a packet by its flits.
     pub(super) table: Table<u32>,
 }
@@ -53,7 +56,7 @@ pub(super) struct Timing {
 impl Timing {
     pub(super) fn new(table: &[u32], head: u32, tail: u32) -> Self {
         let even = table.iter().enumerate().all(|(flits, &time)| time == flits as u32 * table[1]);
-        Self { flit: if even { table[1] } else { 0 }, head, tail, table: table.to_vec().into() }
+        Self { flit: if even { table[1] } else { 0 }, head, tail, whole: false, table: table.to_vec().into() }
     }
 
     #[inline]
@@ -64,7 +67,10 @@ impl Timing {
 
 /// Every kind of channel: the link classes, then injection, then ejection.
 pub(super) fn timings(plan: &Plan) -> Vec<Timing> {
-    let class = |link: &LinkPlan| Timing::new(&link.time, link.head() as u32, link.latency + link.pipeline);
+    let class = |link: &LinkPlan| Timing {
+        whole: link.forwarding == Forwarding::StoreAndForward,
+        ..Timing::new(&link.time, link.head() as u32, link.latency + link.pipeline)
+    };
     let host = &plan.links[0];
     let mut timings: Vec<Timing> = plan.links.iter().map(class).collect();
     timings.push(class(host));

@@ -311,10 +311,10 @@ impl Fabric {
         let credits = &mut self.credits[channel * self.vcs + vc as u32];
         assert!(*credits >= flits, "law broken: a packet was sent without credit");
         *credits -= flits;
-        let head = now + timing.head as Tick + lag;
+        let ready = if timing.whole { tail } else { now + timing.head as Tick + lag };
         match far {
-            Far::Input(input) => self.wheel.push(head, Kind::Arrival, (input as u64) << 32 | id as u64),
-            Far::Line(line) => self.leave(line, id, head),
+            Far::Input(input) => self.wheel.push(ready, Kind::Arrival, (input as u64) << 32 | id as u64),
+            Far::Line(line) => self.leave(line, id, ready),
             Far::Endpoint(_) | Far::Nowhere => unreachable!("routing chose a port that leads nowhere"),
         }
     }

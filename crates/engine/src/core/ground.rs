@@ -7,7 +7,7 @@ use super::post::Post;
 use crate::graph::{Graph, Peer};
 use crate::protocol::signal::Passage;
 use crate::scenario::{Scenario, Snapshots};
-use crate::switch::parameters::{Buffer, Parameters};
+use crate::switch::parameters::{Buffer, Forwarding, Parameters};
 use crate::traffic::bind::BoundClass;
 use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale};
@@ -77,7 +77,8 @@ impl Ground<'_> {
                 // Orders may take longer than credits.
                 let longer = response.map_or(0, |response| started(&time, response));
                 let beside = headroom.unwrap_or(0);
-                busy.saturating_add(2 * packet).saturating_add(longer).saturating_add(beside)
+                let stored = if self.switch.forwarding == Forwarding::StoreAndForward { packet } else { 0 };
+                busy.saturating_add(2 * packet + stored).saturating_add(longer).saturating_add(beside)
             }
             Buffer::PerVc(size) => size.flits(self.scale),
             Buffer::PerPort(size) => size.flits(self.scale) / used.max(1),
@@ -101,6 +102,7 @@ impl Ground<'_> {
             rate: wire.rate,
             time,
             latency: latency as u32,
+            forwarding: self.switch.forwarding,
             pipeline: (pipeline / self.tick) as u32,
             pool: capped(pool),
             pauses,

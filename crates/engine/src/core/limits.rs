@@ -7,7 +7,7 @@ use crate::graph::{Graph, Peer, Port};
 use crate::problem::Problem;
 use crate::routing::Router;
 use crate::scenario::{PerClass, Scenario};
-use crate::switch::parameters::{Buffer, Parameters, Path};
+use crate::switch::parameters::{Buffer, Forwarding, Parameters, Path};
 use crate::traffic::bind::BoundClass;
 use crate::traffic::sizes::Sizes;
 use crate::units::{Rate, SECOND, Scale};
@@ -257,9 +257,12 @@ pub(super) fn no_turns(scenario: &Scenario, switch: &Parameters, links: &[LinkPl
     let frames = "flits take turns only where senders have credits: under pauses packets go in one piece, as frames of Ethernet do";
     let credits = "false; or flow_control = \"credits\" in [link]";
     let paces = "flits take turns only where each channel has one pace, and some endpoints or links are slow";
+    let whole = "flits take turns only where switches cut through, and these store packets and forward them";
+    let cut = "false; or forwarding = \"cut-through\" in [switch]";
     let is_slow = !(scenario.endpoint.slow.is_empty() && scenario.link.slow.is_empty());
     let mistakes = [
         (switch.fabric == Path::Unlimited, crossbar, kinds),
+        (switch.forwarding == Forwarding::StoreAndForward, whole, cut),
         (links[0].pauses.is_some(), frames, credits),
         (is_slow, paces, "false; or no slow endpoints and links"),
     ];

@@ -6,6 +6,7 @@ use super::slow::{Slow, Speeds};
 use crate::graph::{Graph, Peer, Port};
 use crate::queueing::Assignment;
 use crate::routing::Router;
+use crate::switch::parameters::Forwarding;
 use crate::traffic::generator;
 use crate::units::{Duration, Rate, Scale, Size};
 use crate::workload::bind::BoundJob;
@@ -152,6 +153,8 @@ pub struct LinkPlan {
     pub time: Vec<u32>,
     /// Latency of the channel.
     pub latency: u32,
+    /// When the switch behind it can pass on what comes.
+    pub forwarding: Forwarding,
     /// Latency of the switch's pipeline, which follows the channel.
     pub pipeline: u32,
     /// Input buffer of each virtual channel in flits (0: not in use on this class).
@@ -214,6 +217,16 @@ impl LinkPlan {
         (self.latency + self.time[1] + self.pipeline) as u64
     }
 
+    /// From the start of a packet to when the arbiter of a switch knows of it.
+    pub fn ready(&self, flits: u16) -> u64 {
+        match self.forwarding {
+            Forwarding::CutThrough => self.head(),
+            Forwarding::StoreAndForward => {
+                (self.latency + self.time[usize::from(flits)] + self.pipeline) as u64
+            }
+        }
+    }
+
     /// From the release of a buffer to the return of its credit.
     pub fn credit(&self) -> u64 {
         (self.latency + self.time[1]) as u64
@@ -227,7 +240,8 @@ impl LinkPlan {
     /// Flits that can leave a buffer at its end until what a sender sends that may just resume can leave it too.
     pub fn leaving(&self) -> u64 {
         let response = self.pauses.map_or(0, |pauses| pauses.response.into());
-        (self.credit() + self.head() + response).div_ceil(self.time[1].into())
+        let packet = self.time.len() as u16 - 1;
+        (self.credit() + self.ready(packet) + response).div_ceil(self.time[1].into())
     }
 }
 

@@ -2,6 +2,7 @@
 use super::Tick;
 use super::plan::{LinkPlan, Plan};
 use crate::graph::{Graph, Peer};
+use crate::switch::parameters::Forwarding;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
@@ -37,7 +38,8 @@ impl Post {
             Post::Closed => unreachable!("no signals travel out of band"),
             Post::Latency(ticks) => (*ticks).max(1),
             Post::Path(rows) => {
-                let row = rows[from as usize].get_or_init(|| distances(graph, links, from));
+                let row = rows[from as usize]
+                    .get_or_init(|| distances(graph, from, |class| links[usize::from(class)].head()));
                 let (switch, _) = graph.endpoints[to as usize];
                 row[switch as usize] + links[0].credit()
             }
@@ -53,11 +55,12 @@ const LOOKS: usize = 64;
 /// find, and from the farthest of that one, as long as they grow.
 pub(super) fn round_trip(plan: &Plan) -> Tick {
     let (graph, host) = (&plan.graph, &plan.links[0]);
+    let there_and_back = |link: &LinkPlan| link.ready(plan.packet_flits) + link.ready(plan.control_flits);
     let with_endpoints =
         |at: usize| graph.switches[at].iter().any(|port| matches!(port.peer, Peer::Endpoint(_)));
     let switches = Vec::from_iter((0..graph.switches.len()).filter(|&at| with_endpoints(at)));
     let farthest = |from: usize| {
-        let found = distances(graph, &plan.links, from as u32);
+        let found = distances(graph, from as u32, |class| there_and_back(&plan.links[usize::from(class)]));
         let reached = switches.iter().map(|&to| (found[to], to)).filter(|&(time, _)| time < Tick::MAX);
         reached.max().unwrap_or((0, from))
     };
@@ -70,19 +73,20 @@ pub(super) fn round_trip(plan: &Plan) -> Tick {
         }
         (far, end) = (time, to);
     }
-    let way = host.head() + far + host.credit();
-    // A tail follows its head by what the slowest channel, or the endpoint, takes for the rest.
+    let ways = there_and_back(host) + far + 2 * host.credit();
+    // A tail follows its head by what the slowest channel, or the endpoint, takes for the rest: the endpoint alone where the rest is there.
     let tail = |flits: u16| {
-        let channels = plan.links.iter().map(|link| (&link.time, link.time[1]));
+        let cut = plan.links.iter().filter(|link| link.forwarding == Forwarding::CutThrough);
+        let channels = cut.map(|link| (&link.time, link.time[1]));
         // The head has come to an endpoint after a flit time of its channel, however slowly it drains.
         let ends = channels.chain([(&plan.drain_time, host.time[1])]);
         ends.map(|(times, head)| Tick::from(times[usize::from(flits)] - head)).max().unwrap_or(0)
     };
-    2 * way + tail(plan.packet_flits) + tail(plan.control_flits)
+    ways + tail(plan.packet_flits) + tail(plan.control_flits)
 }
 
-/// Ticks of a head from a switch to every switch by the fastest way.
-fn distances(graph: &Graph, links: &[LinkPlan], from: u32) -> Box<[Tick]> {
+/// Ticks from a switch to every switch by the fastest way, if a channel of a link class takes so many.
+fn distances(graph: &Graph, from: u32, of: impl Fn(u8) -> Tick) -> Box<[Tick]> {
     let mut found = vec![Tick::MAX; graph.switches.len()].into_boxed_slice();
     let mut next = BinaryHeap::from([Reverse((0, from))]);
     while let Some(Reverse((time, switch))) = next.pop() {
@@ -92,7 +96,7 @@ fn distances(graph: &Graph, links: &[LinkPlan], from: u32) -> Box<[Tick]> {
         found[switch as usize] = time;
         for port in &graph.switches[switch as usize] {
             if let Peer::Switch { switch, .. } = port.peer {
-                next.push(Reverse((time + links[port.class as usize].head(), switch)));
+                next.push(Reverse((time + of(port.class), switch)));
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Input-queued switch.
-use super::parameters::{Arbitration, Buffer, Kind, Parameters, Path, Voq};
+use super::parameters::{Arbitration, Buffer, Forwarding, Kind, Parameters, Path, Voq};
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,9 @@ pub struct InputQueued {
     pub parallel_reads: bool,
     /// How equals are chosen: in turn, the one that came to this switch first (not the one sent first), or one at random.
     pub arbitration: Arbitration,
-    /// Latency from the arrival of a head to its first arbitration.
+    /// When a packet that arrives can go on.
+    pub forwarding: Forwarding,
+    /// Latency from then to its first arbitration.
     pub pipeline: Duration,
 }
 
@@ -37,6 +39,7 @@ impl Default for InputQueued {
             voq: Voq::All(true),
             parallel_reads: false,
             arbitration: Arbitration::RoundRobin,
+            forwarding: Forwarding::CutThrough,
             pipeline: Duration::Ps(0),
         }
     }
@@ -53,6 +56,7 @@ impl Kind for InputQueued {
             input_buffer: self.input_buffer,
             output_buffer: None,
             arbitration: self.arbitration,
+            forwarding: self.forwarding,
             pipeline: self.pipeline,
         }
     }

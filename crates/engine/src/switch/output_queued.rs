@@ -1,5 +1,5 @@
 //! Output-queued switch.
-use super::parameters::{Arbitration, Buffer, Kind, Parameters, Path};
+use super::parameters::{Arbitration, Buffer, Forwarding, Kind, Parameters, Path};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,9 @@ pub struct OutputQueued {
     pub output_buffer: Size,
     /// How an output chooses among its virtual channels of the best class.
     pub arbitration: Arbitration,
-    /// Latency from the arrival of a head to its entry into the output queue.
+    /// When a packet that arrives can go on.
+    pub forwarding: Forwarding,
+    /// Latency from then to its entry into the output queue.
     pub pipeline: Duration,
 }
 
@@ -27,6 +29,7 @@ impl Default for OutputQueued {
             input_buffer: Buffer::RoundTrip,
             output_buffer: Size::Packets(16),
             arbitration: Arbitration::RoundRobin,
+            forwarding: Forwarding::CutThrough,
             pipeline: Duration::Ps(0),
         }
     }
@@ -39,6 +42,7 @@ impl Kind for OutputQueued {
             input_buffer: self.input_buffer,
             output_buffer: Some(self.output_buffer),
             arbitration: self.arbitration,
+            forwarding: self.forwarding,
             pipeline: self.pipeline,
         }
     }

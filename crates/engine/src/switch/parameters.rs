@@ -26,7 +26,9 @@ pub struct Parameters {
     pub output_buffer: Option<Size>,
     /// How equals are chosen: in turn, the one that came to this switch first (not the one sent first), or one at random.
     pub arbitration: Arbitration,
-    /// Latency from the arrival of a head to its first arbitration.
+    /// When a packet that arrives can go on.
+    pub forwarding: Forwarding,
+    /// Latency from then to its first arbitration.
     pub pipeline: Duration,
 }
 
@@ -56,6 +58,16 @@ impl Parameters {
     }
 }
 
+/// When a packet that arrives can go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forwarding {
+    /// As soon as its head is there, but never faster than it comes (virtual cut-through).
+    CutThrough,
+    /// When all of it is there.
+    StoreAndForward,
+}
+
 /// Speed of a crossbar's paths over that of the channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Speedup {
@@ -71,7 +83,8 @@ pub enum Speedup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "BufferText", into = "BufferText")]
 pub enum Buffer {
-    /// "credit round trip", per virtual channel: 2·(latency + flit time + pipeline)/flit time + 2 largest packets.
+    /// "credit round trip", per virtual channel: 2·(latency + flit time + pipeline)/flit time + 2 largest packets, and one more where
+    /// they are stored and forwarded.
     RoundTrip,
     /// Per virtual channel.
     PerVc(Size),
@@ -85,7 +98,8 @@ pub enum Buffer {
 /// A [`Buffer`] as it is written.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 enum BufferText {
-    /// Per virtual channel: 2·(latency + flit time + pipeline)/flit time + 2 largest packets.
+    /// Per virtual channel: 2·(latency + flit time + pipeline)/flit time + 2 largest packets, and one more where they are stored and
+    /// forwarded.
     #[serde(rename = "credit round trip")]
     RoundTrip,
     #[serde(untagged)]

@@ -1,5 +1,5 @@
 //! Switch with shared input buffers and infinite speedup.
-use super::parameters::{Arbitration, Buffer, Kind, Parameters, Path};
+use super::parameters::{Arbitration, Buffer, Forwarding, Kind, Parameters, Path};
 use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,20 @@ pub struct SharedBuffer {
     pub input_buffer: Buffer,
     /// How an output chooses among its virtual channels of the best class.
     pub arbitration: Arbitration,
-    /// Latency from the arrival of a head to its first arbitration.
+    /// When a packet that arrives can go on.
+    pub forwarding: Forwarding,
+    /// Latency from then to its first arbitration.
     pub pipeline: Duration,
 }
 
 impl Default for SharedBuffer {
     fn default() -> Self {
-        Self { input_buffer: Buffer::RoundTrip, arbitration: Arbitration::Age, pipeline: Duration::Ps(0) }
+        Self {
+            input_buffer: Buffer::RoundTrip,
+            arbitration: Arbitration::Age,
+            forwarding: Forwarding::CutThrough,
+            pipeline: Duration::Ps(0),
+        }
     }
 }
 
@@ -33,6 +40,7 @@ impl Kind for SharedBuffer {
             input_buffer: self.input_buffer,
             output_buffer: None,
             arbitration: self.arbitration,
+            forwarding: self.forwarding,
             pipeline: self.pipeline,
         }
     }

@@ -291,6 +291,8 @@ pub const SWITCHES: &[&str] = &[
     "kind = \"shared-buffer\"",
     "kind = \"input-queued\"\nvoq = false\nspeedup = 2",
     "kind = \"shared-buffer\"\ninput_buffer = { per = \"port\", size = \"100 packets\", shared = true }",
+    "kind = \"cioq\"\nforwarding = \"store-and-forward\"",
+    "kind = \"output-queued\"\nforwarding = \"store-and-forward\"",
 ];
 
 /// Every kind of flow control, in its variants.

@@ -10,7 +10,7 @@ pub mod state;
 mod waiting;
 
 use crate::problem::Problem;
-use crate::switch::parameters::{Arbitration, Buffer, Kind, Parameters, Path, Speedup, Voq};
+use crate::switch::parameters::{Arbitration, Buffer, Forwarding, Kind, Parameters, Path, Speedup, Voq};
 use crate::units::{Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,9 @@ pub struct Cioq {
     pub parallel_reads: bool,
     /// How equals are chosen: in turn, the one that came to this switch first (not the one sent first), or one at random.
     pub arbitration: Arbitration,
-    /// Latency from the arrival of a head to its first arbitration.
+    /// When a packet that arrives can go on.
+    pub forwarding: Forwarding,
+    /// Latency from then to its first arbitration.
     pub pipeline: Duration,
 }
 
@@ -47,6 +49,7 @@ impl Default for Cioq {
             voq: Voq::All(true),
             parallel_reads: false,
             arbitration: Arbitration::RoundRobin,
+            forwarding: Forwarding::CutThrough,
             pipeline: Duration::Ps(0),
         }
     }
@@ -65,6 +68,7 @@ impl Kind for Cioq {
             input_buffer: self.input_buffer,
             output_buffer: Some(self.output_buffer),
             arbitration: self.arbitration,
+            forwarding: self.forwarding,
             pipeline: self.pipeline,
         }
     }
