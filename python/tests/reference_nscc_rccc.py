@@ -61,6 +61,9 @@ class NsccRcccSource(RcccSource, NsccSource):
         has_room = not isinstance(pull, Packet) or pull.what != "data" or self.has_room(queue, pull)
         return pull if has_room else None
 
+    def usable(self, queue: NsccRcccQueue) -> float:
+        return int(queue.window + self.case.packet_max)
+
     def hear(self, queue: NsccRcccQueue, packet: Packet) -> None:
         if packet.what == "ack":
             NsccSource.hear(self, queue, packet)

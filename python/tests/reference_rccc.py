@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING
 
 from reference_channel import Packet
@@ -70,10 +70,14 @@ class RcccSource(WindowSource):
         is_as_new = queue.free == self.rccc.unsolicited
         return is_as_new or self.sim.now - queue.active >= self.case.rounded(self.rccc.restart)
 
-    def untold(self, queue: RcccQueue) -> int:
-        """What a queue has that needs credit and that the destination does not know of."""
-        waits = sum(packet.flits for packet in queue.fresh)
-        return max(0, waits - queue.free - queue.credit - queue.told)
+    def usable(self, queue: RcccQueue) -> float:
+        """Flits for which a queue could use credit now."""
+        return inf
+
+    def untold(self, queue: RcccQueue, goes: int = 0) -> int:
+        """What a queue has that needs credit and that the destination does not know of, when some flits go."""
+        waits = min(sum(packet.flits for packet in queue.fresh) - goes, self.usable(queue))
+        return max(0, int(waits) - (queue.free + queue.credit + queue.told - goes))
 
     def pull(self, queue: RcccQueue) -> Packet | int | None:
         if not queue.fresh:
@@ -92,7 +96,7 @@ class RcccSource(WindowSource):
             queue.told += packet.asked
             self.begin(packet)
             return
-        packet.asked = self.untold(queue)
+        packet.asked = self.untold(queue, packet.flits)
         free = min(queue.free, packet.flits)
         packet.carries["paid"] = packet.flits - free
         queue.told += packet.asked

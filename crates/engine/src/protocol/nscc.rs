@@ -200,7 +200,7 @@ impl Nscc {
         }
     }
 
-    fn marks(&self, plan: &Plan) -> Marks {
+    pub(super) fn marks(&self, plan: &Plan) -> Marks {
         let part = |part: f64| (part * self.product(plan)) as u32;
         Marks {
             from: self.mark_from,

@@ -1,9 +1,10 @@
 //! NSCC and RCCC together: what a window lets through, as far as there is credit for it.
 use super::nscc::{Nscc, Signals, Window};
 use super::rccc::{Account, Credits, Purse, Rccc};
+use super::red::Red;
 use super::round_trip::RoundTrip;
-use super::{Agent, Defaults, Prompt, Pull, Received, Reply, Scheme, Sent, Source};
-use crate::core::packet::{Kind, Packet};
+use super::{Agent, Defaults, Departure, Interest, Prompt, Pull, Received, Reply, Scheme, Sent, Source};
+use crate::core::packet::{Cold, Kind, Packet};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
 use crate::nic::queue::SendQueue;
@@ -20,13 +21,14 @@ use std::sync::Arc;
 /// # What it does
 ///
 /// A send queue sends what it has credit for, or may send without, as long as its window has room; one that has neither asks even if its
-/// window has none. So credit keeps many sources from
+/// window has none. A queue tells the destination of no more than, with the credit that it has, its window and a packet, so that credit
+/// goes to those that can use it. So credit keeps many sources from
 /// sending more to a destination than that can take, and the window acts on congestion inside the network, which destinations do not know
-/// of.
+/// of: outputs to endpoints mark nothing.
 ///
 /// # Where it acts
 ///
-/// Switch (mark at departure), destination (acknowledges, gives credit), source (window, waits for credit).
+/// Switch (marks what leaves for another switch), destination (acknowledges, gives credit), source (window, waits for credit).
 ///
 /// # Parameters
 ///
@@ -39,7 +41,7 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// Those of the two. A queue that its window holds back keeps the credit it has, which its destination then gives to nobody else. A queue
+/// Those of the two. A queue that its window holds back keeps the credit it has. A queue
 /// that was silent for `restart` begins anew when both say so.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -74,7 +76,7 @@ impl Source for Endpoint {
     fn pull(&self, queue: &SendQueue<Both>, now: Tick) -> Pull {
         let Both { window, account } = &queue.state;
         if queue.has_message() {
-            let by_credit = self.credits.next(account);
+            let by_credit = self.credits.next(account, self.signals.usable(window));
             if !matches!(by_credit, Pull::Next(_)) {
                 return by_credit;
             }
@@ -90,7 +92,8 @@ impl Source for Endpoint {
     }
 
     fn stamp(&self, queue: &SendQueue<Both>, _: Pull, packet: &mut Packet) {
-        packet.notes.words = self.credits.words(&queue.state.account, packet);
+        let Both { window, account } = &queue.state;
+        packet.notes.words = self.credits.words(account, self.signals.usable(window), packet);
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Both>, sent: &Sent) {
@@ -134,6 +137,21 @@ impl Source for Endpoint {
 
     fn prompt(&self, purse: &mut Purse, now: Tick) -> Prompt {
         self.credits.prompt(purse, now)
+    }
+}
+
+/// Marks at outputs to other switches.
+struct Inside(Red);
+
+impl Agent for Inside {
+    fn interest(&self) -> Interest {
+        self.0.interest()
+    }
+
+    fn on_dequeue(&mut self, departure: &Departure, packet: &mut Cold, words: &mut [u64; 2]) {
+        if departure.endpoint.is_none() {
+            self.0.on_dequeue(departure, packet, words);
+        }
     }
 }
 
@@ -190,7 +208,7 @@ impl Scheme for NsccRccc {
         Box::new(NicSet::new(source, plan, share))
     }
 
-    fn agent(&self, plan: &Plan, share: &Share) -> Box<dyn Agent> {
-        self.nscc.agent(plan, share)
+    fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
+        Box::new(Inside(self.nscc.marks(plan).agent(plan, 1.0)))
     }
 }

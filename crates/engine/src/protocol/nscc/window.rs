@@ -91,6 +91,11 @@ impl Signals {
         self.adapt(state, delay, marked == 1, flits, now);
     }
 
+    /// Flits for which credit is of use: those of the window, and a packet, which goes on as soon as it has room.
+    pub(in crate::protocol) fn usable(&self, state: &Window) -> u64 {
+        (self.window(state) + self.packet_flits) as u64
+    }
+
     /// What the window lets through in a round trip, in parts of a million of what the channel does.
     pub(in crate::protocol) fn allows(&self, state: &Window) -> u32 {
         millionths(self.window(state) / self.round)

@@ -65,22 +65,23 @@ impl Credits {
         self.unsolicited - state.unsolicited
     }
 
-    /// What the destination was not told of, of the data that waits and of what was sent ahead of credit.
-    fn untold(&self, state: &Account) -> u64 {
-        let covered = (self.free(state) + state.told) as i64 + state.credit;
-        (state.waiting as i64 - covered).max(0) as u64
+    /// What the destination is yet to be told of when so many flits go: of what is left of the data, as far as a queue may use it now, and
+    /// of what was sent ahead of credit.
+    fn untold(&self, state: &Account, usable: u64, goes: u64) -> u64 {
+        let covered = (self.free(state) + state.told) as i64 + state.credit - goes as i64;
+        ((state.waiting - goes).min(usable) as i64 - covered).max(0) as u64
     }
 
     fn may_send(&self, state: &Account) -> bool {
         self.free(state) > 0 || state.credit > 0
     }
 
-    /// What a queue that has messages does by its credit.
-    pub(in crate::protocol) fn next(&self, state: &Account) -> Pull {
+    /// What a queue that has messages does by its credit, if it may use credit for so much data now.
+    pub(in crate::protocol) fn next(&self, state: &Account, usable: u64) -> Pull {
         if self.may_send(state) {
             return Pull::Next(self.data);
         }
-        let untold = self.untold(state);
+        let untold = self.untold(state, usable, 0);
         if state.told == 0 && untold > 0 {
             Pull::Control(self.control, Kind::Reservation, [untold, 0])
         } else {
@@ -93,10 +94,10 @@ impl Credits {
         state.waiting += u64::from(flits);
     }
 
-    /// The words of a data packet.
-    pub(in crate::protocol) fn words(&self, state: &Account, packet: &Packet) -> [u64; 2] {
+    /// The words of a data packet of such a queue.
+    pub(in crate::protocol) fn words(&self, state: &Account, usable: u64, packet: &Packet) -> [u64; 2] {
         let flits = u64::from(packet.hot.flits());
-        [self.untold(state), flits - flits.min(self.free(state))]
+        [self.untold(state, usable, flits), flits - flits.min(self.free(state))]
     }
 
     /// A packet was sent.
@@ -160,7 +161,7 @@ impl Source for Credits {
 
     fn pull(&self, queue: &SendQueue<Account>, now: Tick) -> Pull {
         if queue.has_message() {
-            return self.next(&queue.state);
+            return self.next(&queue.state, u64::MAX);
         }
         let end = self.end(&queue.state);
         if end <= now || end == NEVER { Pull::Wait } else { Pull::At(end) }
@@ -175,7 +176,7 @@ impl Source for Credits {
     }
 
     fn stamp(&self, queue: &SendQueue<Account>, _: Pull, packet: &mut Packet) {
-        packet.notes.words = self.words(&queue.state, packet);
+        packet.notes.words = self.words(&queue.state, u64::MAX, packet);
     }
 
     fn on_sent(&self, queue: &mut SendQueue<Account>, sent: &Sent) {
