@@ -75,7 +75,7 @@ class RcccSource(WindowSource):
         return inf
 
     def untold(self, queue: RcccQueue, goes: int = 0) -> int:
-        """What a queue has that needs credit and that the destination does not know of, when some flits go."""
+        """What a queue has that needs credit and that the destination does not know of, when some go."""
         waits = min(sum(packet.flits for packet in queue.fresh) - goes, self.usable(queue))
         return max(0, int(waits) - (queue.free + queue.credit + queue.told - goes))
 
