@@ -167,9 +167,8 @@ class Marker(Switch):
 
     def send(self, channel: Channel, packet: Packet, vc: int, now: int) -> None:
         its, tick = self.case.protocol, now // self.case.tick
-        if not isinstance(
-            its, Nscc
-        ):  # destinations give credit beside it, so that the last channel is left out
+        if not isinstance(its, Nscc):
+            # Destinations give credit beside it, so that the last channel is left out.
             its = its.nscc if isinstance(channel.to, Switch) else None  # type: ignore[union-attr]
         behind, name = sum(self.bound[packet.out]) - packet.flits, who(packet.source, packet.label)
         if its and packet.what == "data" and reds(behind, (its.mark_from, its.mark), 1.0, name, tick):

@@ -23,7 +23,7 @@ READINGS: Mapping[str, Mapping[str, Any]] = {
     "stored and forwarded": {"switch.forwarding": "store-and-forward"},
 }
 HOLD = {"probe_period": "40 us", "hold": "100 us"}
-"""Longer than elsewhere: control packets too wait a packet's time in each switch."""
+"""Longer than elsewhere: control packets wait behind whole packets in each switch that stores them."""
 
 SPAN = WINDOW * (WINDOWS[-1] + 1)
 """Packets of a flow: more than a channel carries until the end."""

@@ -212,3 +212,21 @@ impl Scheme for NsccRccc {
         Box::new(Inside(self.nscc.marks(plan).agent(plan, 1.0)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::testing;
+
+    #[test]
+    fn the_channels_to_endpoints_mark_nothing() {
+        let mut agent = Inside(Red { from: 0, all: 0, chance: 1.0, seed: 1, flit: None });
+        let marks = [None, Some(3)].map(|endpoint| {
+            let mut packet = Cold::default();
+            let departure = Departure { endpoint, ..testing::departure(5, 25, 24, Kind::Data) };
+            agent.on_dequeue(&departure, &mut packet, &mut [0; 2]);
+            packet.marked()
+        });
+        assert_eq!(marks, [true, false]);
+    }
+}

@@ -329,6 +329,22 @@ mod tests {
         assert_eq!(source.pull(&queue, 9001), Pull::At(10_001));
     }
 
+    /// It tells of the packet that it sends too, once that has gone.
+    #[test]
+    fn a_queue_tells_of_no_more_than_it_could_use() {
+        let source = credits();
+        let told = |usable, flits| {
+            let mut packet = Packet::default();
+            packet.hot.set_size(Kind::Data, flits);
+            source.words(&queue(&source, 100).state, usable, &packet)[0]
+        };
+        assert_eq!([10, 16, 20, 60, 80].map(|usable| told(usable, 24)), [0, 0, 4, 44, 60]);
+        let spent = Account { waiting: 100, unsolicited: 40, ..Account::default() };
+        assert_eq!(source.next(&spent, 30), Pull::Control(0, Kind::Reservation, [30, 0]));
+        let told = Account { told: 30, ..spent };
+        assert_eq!(source.next(&told, 60), Pull::Wait, "credit is on its way");
+    }
+
     #[test]
     fn what_goes_beyond_the_unsolicited_data_is_told_with_the_rest() {
         let source = Credits { unsolicited: 1, ..credits() };
