@@ -75,6 +75,7 @@ IDS = (
     "abate-margin",
     "peer-torus",
     "peer-fat-tree",
+    "peer-htsim",
 )
 
 
