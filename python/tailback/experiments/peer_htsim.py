@@ -197,7 +197,7 @@ def _claims(data: Data) -> list[Claim]:
 EXPERIMENT = Experiment(
     id="peer-htsim",
     paper=(
-        "Ultra Ethernet Consortium's htsim (github.com/ultraethernet/uet-htsim, commit 40ccb052); "
+        "Ultra Ethernet Consortium, “htsim” (github.com/ultraethernet/uet-htsim at 40ccb052), GitHub 2025; "
         "what it tells was measured with runs of our own"
     ),
     title="Ultra Ethernet's congestion control beside its authors' simulator",
