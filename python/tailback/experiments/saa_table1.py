@@ -134,7 +134,7 @@ def _cause(data: Data) -> str:
         "its rates do not hang on the length of the flows; but the least of many flows differs much between "
         "draws, and some buffers are still filling then. The verdicts here are by completion all the same, "
         "as before. Channels whose credits come back late are no cause: they take from 8 packets too, "
-        "where nothing is missing in the paper (docs/reports/2026-11-28-saa)."
+        "where nothing is missing in the paper (docs/reports/2026-11-29-saa)."
     )
 
 
