@@ -1,4 +1,4 @@
-"""What the README shows works as printed."""
+"""What the README and the page about sweeps show works as printed."""
 
 import re
 import shlex
@@ -12,10 +12,11 @@ pytestmark = pytest.mark.engine
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+SWEEPS = (ROOT / "docs" / "sweeps.md").read_text("utf-8")
 
 
-def samples(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def samples(language, page=README):
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -27,9 +28,10 @@ def beside_scenarios(tmp_path, monkeypatch):
 
 
 def test_the_scenario_has_no_mistakes():
-    text, jobs = samples("toml")
-    assert tailback.Scenario.loads(text).check() == []
-    assert tailback.Scenario.loads(text + jobs).check() == []
+    text, sweep, jobs = samples("toml")
+    (varied,) = samples("toml", SWEEPS)
+    for more in ("", sweep, jobs, varied):
+        assert tailback.Scenario.loads(text + more).check() == []
 
 
 def test_the_python_sample_runs(beside_scenarios, capsys):
@@ -40,9 +42,10 @@ def test_the_python_sample_runs(beside_scenarios, capsys):
 
 
 def test_the_commands_run(command, beside_scenarios):
-    commands = [shlex.split(line, comments=True) for text in samples("sh") for line in text.splitlines()]
+    lines = [line for page in (README, SWEEPS) for text in samples("sh", page) for line in text.splitlines()]
+    commands = [shlex.split(line, comments=True) for line in dict.fromkeys(lines)]
     ours = [words[1:] for words in commands if words[0] == ".venv/bin/tailback"]
-    assert len(ours) == 7
+    assert len(ours) == 8
     short = [part for key in ("warmup", "duration", "drain") for part in ("--set", f"run.{key}=1 us")]
     for words in ours:
         assert command(*words, *(short if words[0] == "sweep" else []))[::2] == (0, "")
