@@ -76,6 +76,7 @@ IDS = (
     "peer-torus",
     "peer-fat-tree",
     "peer-htsim",
+    "peer-htsim-pfc",
 )
 
 

@@ -3,78 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from tailback.experiments.model import Case, Claim, Data, Experiment, value
+from tailback.experiments import htsim
+from tailback.experiments.model import Case, Claim, Data, Experiment
 from tailback.figures import style
-from tailback.result import Result
 from tailback.scenario import Scenario
-from tailback.stats import Interval
 
 BYTES = 497 * 4096
 """Of a message: htsim cuts 2 MB into packets of 4096 B with 64 B of header, all of one size."""
-WITHIN = 0.05
-"""Of htsim's mean and last end; chosen after the first runs had been seen."""
 
-
-@dataclass(frozen=True)
-class Ends:
-    """When messages arrive in htsim, in us: it tells of the last acknowledgement, 6.03 us later."""
-
-    mean: float
-    last: float
-    """The mean over the seeds."""
-    tenths: Sequence[float]
-    """Of the messages under all seeds: the first, those behind each tenth, and the last."""
-
-
-THEIRS: Mapping[tuple[str, str], Ends] = {
-    ("NSCC", "8 to 1"): Ends(
+THEIRS: Mapping[tuple[str, str], htsim.Ends] = {
+    ("NSCC", "8 to 1"): htsim.Ends(
         1199.0,
         1328.5,
         (835.7, 1049.0, 1085.0, 1161.7, 1198.9, 1233.2, 1267.6, 1295.1, 1304.9, 1318.2, 1344.5),
     ),
-    ("RCCC", "8 to 1"): Ends(
+    ("RCCC", "8 to 1"): htsim.Ends(
         1302.2,
         1308.0,
         (1283.3, 1293.0, 1297.7, 1301.0, 1302.9, 1304.0, 1305.8, 1306.5, 1307.4, 1308.0, 1308.0),
     ),
-    ("NSCC and RCCC", "8 to 1"): Ends(
+    ("NSCC and RCCC", "8 to 1"): htsim.Ends(
         1145.0,
         1311.6,
         (961.2, 1041.3, 1057.1, 1066.1, 1068.5, 1071.2, 1142.6, 1262.9, 1291.9, 1309.9, 1315.1),
     ),
-    ("NSCC", "32 to 1"): Ends(
+    ("NSCC", "32 to 1"): htsim.Ends(
         4790.0,
         5217.5,
         (3682.5, 4214.5, 4416.1, 4561.9, 4739.8, 4915.6, 4985.6, 5069.2, 5148.3, 5190.3, 5226.1),
     ),
-    ("RCCC", "32 to 1"): Ends(
+    ("RCCC", "32 to 1"): htsim.Ends(
         5154.8,
         5209.1,
         (5065.4, 5103.7, 5117.2, 5123.8, 5135.6, 5153.5, 5169.2, 5190.6, 5202.1, 5207.1, 5209.1),
     ),
-    ("NSCC and RCCC", "32 to 1"): Ends(
+    ("NSCC and RCCC", "32 to 1"): htsim.Ends(
         4369.7,
         5209.5,
         (2757.9, 3325.4, 3577.4, 3863.9, 4158.7, 4492.7, 4890.2, 5077.8, 5163.8, 5193.1, 5211.3),
     ),
-    ("NSCC", "each to one"): Ends(
+    ("NSCC", "each to one"): htsim.Ends(
         187.4, 196.5, (181.0, 183.6, 184.7, 185.4, 186.3, 187.1, 188.0, 188.8, 190.0, 191.4, 201.0)
     ),
-    ("RCCC", "each to one"): Ends(
+    ("RCCC", "each to one"): htsim.Ends(
         188.5, 197.6, (182.3, 184.6, 185.7, 186.5, 187.3, 188.1, 189.1, 190.2, 191.2, 192.5, 202.6)
     ),
-    ("NSCC and RCCC", "each to one"): Ends(
+    ("NSCC and RCCC", "each to one"): htsim.Ends(
         188.5, 197.4, (182.3, 185.0, 185.9, 186.6, 187.3, 188.3, 189.1, 189.9, 191.0, 192.4, 202.1)
     ),
 }
-"""By control and traffic, with five seeds."""
+"""By control and traffic, with five seeds. htsim tells of the last acknowledgement, 6.03 us later."""
 
 _CREDIT = '{ unsolicited = "4100 flits", outstanding = "100000 flits" }'
 _MARKS = '{ mark_from = "576 flits", mark_all = "2240 flits" }'
@@ -128,48 +109,24 @@ messages = true
 '''
 
 
-def _matrix(pairs: Sequence[tuple[int, int]]) -> str:
-    lines = [f"{source}->{destination} start 0 size {BYTES}" for source, destination in pairs]
-    return "\n".join(["Nodes 128", f"Connections {len(pairs)}", *lines])
-
-
 def _cases(full: bool) -> list[Case]:
     made = []
     for control, keys in CONTROLS.items():
         for traffic, pairs in PAIRS.items():
             for seed in range(1, 6 if full else 4):
-                text = _SCENARIO.format(control=keys, matrix=_matrix(pairs), seed=seed)
+                text = _SCENARIO.format(control=keys, matrix=htsim.matrix(128, pairs, BYTES), seed=seed)
                 labels = {"control": control, "traffic": traffic, "seed": seed}
                 made.append(Case(labels, Scenario.loads(text), cost=0.25))
     return made
 
 
-def _ends(result: Result) -> NDArray[Any]:
-    """Of all messages, in us."""
-    return np.array(result.tables["messages"]["latency_ns"].to_pylist(), dtype=float) / 1000
-
-
 def _draw(data: Data) -> Figure:
-    """How many messages have ended by when, in parts of the last of htsim: ours as lines, htsim's as dots."""
     with style.styled():
         figure, panels = style.figure(len(CONTROLS), height=2.2)
         for axes, control in zip(panels, CONTROLS, strict=True):
             for number, traffic in enumerate(PAIRS):
                 theirs = THEIRS[control, traffic]
-                ours = np.sort(
-                    np.concatenate([_ends(run) for run in data.results(control=control, traffic=traffic)])
-                )
-                looks = style.line(number, 0)
-                parts = 100 * np.arange(1, len(ours) + 1) / len(ours)
-                axes.step(ours / theirs.last, parts, where="post", label=f"{traffic}, Tailback", **looks)
-                places = np.array(theirs.tenths) / theirs.last
-                axes.plot(
-                    places,
-                    range(0, 101, 10),
-                    style.marker(number),
-                    color=looks["color"],
-                    label=f"{traffic}, htsim",
-                )
+                htsim.draw(axes, number, traffic, theirs, data, control=control, traffic=traffic)
             axes.set_title(control)
             axes.set_ylabel("messages ended [%]")
         panels[-1].set_xlabel("time [of htsim's last end]")
@@ -177,21 +134,12 @@ def _draw(data: Data) -> Figure:
     return figure
 
 
-def _near(text: str, theirs: float, ours: Interval) -> Claim:
-    """That ours is near theirs, both in us."""
-    bounds = (round(theirs * (1 - WITHIN), 1), round(theirs * (1 + WITHIN), 1))
-    return value(text, f"{theirs:g} us", ours, bounds, "us")
-
-
 def _claims(data: Data) -> list[Claim]:
-    found = []
-    for (control, traffic), theirs in THEIRS.items():
-        of = {"control": control, "traffic": traffic}
-        mean = data.mean(lambda run: float(_ends(run).mean()), **of)
-        last = data.mean(lambda run: float(_ends(run).max()), **of)
-        found.append(_near(f"{control}, {traffic}: mean end", theirs.mean, mean))
-        found.append(_near(f"{control}, {traffic}: last end", theirs.last, last))
-    return found
+    return [
+        claim
+        for (control, traffic), theirs in THEIRS.items()
+        for claim in htsim.near(f"{control}, {traffic}", theirs, data, control=control, traffic=traffic)
+    ]
 
 
 EXPERIMENT = Experiment(
