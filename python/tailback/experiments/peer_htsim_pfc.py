@@ -133,7 +133,7 @@ def _draw(data: Data) -> Figure:
             htsim.draw(panels[number % 2], number // 2, traffic, THEIRS[traffic], data, traffic=traffic)
         for axes in panels:
             axes.set_ylabel("messages ended [%]")
-            axes.legend()
+            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
         panels[-1].set_xlabel("time [of htsim's last end]")
     return figure
 
