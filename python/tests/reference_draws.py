@@ -331,3 +331,10 @@ def round_trip(case: Case) -> int:
         alone = replace(case, messages=(Message(source, destination, case.packet_max, 0),), acknowledge=True)
         times.append(max(row.tail for row in Simulation(replace(alone, protocol=None)).run()))
     return max(times)
+
+
+def aside(draw: random.Random) -> random.Random:
+    """Draws that change none of those that follow: cases that once differed stay what they are."""
+    other = random.Random()
+    other.setstate(draw.getstate())
+    return other

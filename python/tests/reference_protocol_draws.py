@@ -13,6 +13,7 @@ from reference_codes_cc import random_codes_cc
 from reference_dcqcn import Dcqcn
 from reference_draws import (
     MOST_VCS,
+    aside,
     crowded_case,
     in_whole_packets,
     kns_case,
@@ -84,19 +85,12 @@ def protocol_case(name: str, seed: int) -> Case:
     return _controlled(case, name, draw)
 
 
-def _aside(draw: random.Random) -> random.Random:
-    """Draws that change none of those that follow: cases that once differed stay what they are."""
-    aside = random.Random()
-    aside.setstate(draw.getstate())
-    return aside
-
-
 def _controlled(case: Case, name: str, draw: random.Random) -> Case:
     """The case under a protocol."""
     protocol = random_protocol(name, draw, case.packet_max)
     keys = protocol.keys()
     if "lead" in keys:
-        protocol = replace(protocol, lead=_aside(draw).choice(["none", "way"]))
+        protocol = replace(protocol, lead=aside(draw).choice(["none", "way"]))
     acknowledge = case.acknowledge or protocol.needs_acknowledgements
     return replace(case, fifo=case.fifo and name in THROTTLING, acknowledge=acknowledge, protocol=protocol)
 

@@ -26,12 +26,22 @@ class Swift(Windowed):
     fs_max_cwnd: float = 100.0
     min_cwnd: float = 0.001
     max_cwnd: float = 1.0
+    initial_cwnd: float = 1.0
 
     def all_keys(self) -> dict[str, object]:
         times = {
             key: f"{getattr(self, key)} ps" for key in ("base_target", "hop_target", "fs_range", "restart")
         }
-        numbers = ("ai", "beta", "max_mdf", "fs_min_cwnd", "fs_max_cwnd", "min_cwnd", "max_cwnd")
+        numbers = (
+            "ai",
+            "beta",
+            "max_mdf",
+            "fs_min_cwnd",
+            "fs_max_cwnd",
+            "min_cwnd",
+            "max_cwnd",
+            "initial_cwnd",
+        )
         return {"kind": "swift", **times, **{key: getattr(self, key) for key in numbers}}
 
     def nodes(self, kind: type[Switch]) -> tuple[type[Endpoint], type[Switch]]:
@@ -52,10 +62,10 @@ class SwiftSource(WindowSource):
     """Its window grows below the target, and shrinks above it once per round trip."""
 
     def new(self, destination: int) -> SwiftQueue:
-        return SwiftQueue(destination, window=self.protocol.max_cwnd)
+        return SwiftQueue(destination, window=self.protocol.initial_cwnd)
 
     def is_as_new(self, queue: SwiftQueue) -> bool:
-        return bool(queue.window >= self.protocol.max_cwnd)
+        return queue.window == self.protocol.initial_cwnd
 
     def has_room(self, queue: SwiftQueue, packet: Packet) -> bool:
         return not queue.flight or queue.flight < queue.window * self.case.packet_max

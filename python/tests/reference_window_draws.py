@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from reference_case import Case
-from reference_draws import round_trip
+from reference_draws import aside, round_trip
 from reference_hpcc import Hpcc
 from reference_nscc import Nscc
 from reference_nscc_rccc import NsccRccc
@@ -68,9 +68,20 @@ def _swift(draw: Draw) -> Swift:
     )
     largest = max(low, ceil(draw.rounded(base) / draw.packet))
     swift = draw.usual(swift, fs_range=base, max_cwnd=largest, restart=10 * draw.rounded(base))
+    swift = _with_a_first_window(aside(draw), swift)
     if base == longest and draw.is_plain:
         swift = replace(swift, left_out=("base_target", *swift.left_out))
     return swift
+
+
+def _with_a_first_window(draw: random.Random, swift: Swift) -> Swift:
+    """New queues have the largest window, as by default, or another one."""
+    least, most = swift.min_cwnd, swift.max_cwnd
+    if draw.random() < 0.5:
+        return replace(swift, initial_cwnd=most, left_out=("initial_cwnd", *swift.left_out))
+    return replace(
+        swift, initial_cwnd=draw.choice([least, most, (least + most) / 2, max(least, min(1.0, most))])
+    )
 
 
 def _hpcc(draw: Draw) -> Hpcc:

@@ -124,6 +124,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (SWIFT, "fs_max_cwnd", "5.0"),
     (SWIFT, "min_cwnd", "0.9"),
     (SWIFT, "max_cwnd", "2.0"),
+    (SWIFT, "initial_cwnd", "1.0"),
     (SWIFT, "restart", "\"10 ns\""),
     (HPCC, "base_rtt", "\"400 ns\""),
     (HPCC, "eta", "0.5"),

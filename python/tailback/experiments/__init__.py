@@ -77,6 +77,7 @@ IDS = (
     "peer-fat-tree",
     "peer-htsim",
     "peer-htsim-pfc",
+    "peer-htsim-swift",
 )
 
 

@@ -13,9 +13,53 @@ from numpy.typing import NDArray
 from tailback.experiments.model import Claim, Data, value
 from tailback.figures import style
 from tailback.result import Result
+from tailback.scenario import Scenario
 
 WITHIN = 0.05
 """Of htsim's mean and last end; chosen after the first runs had been seen."""
+
+
+_FAT_TREE = '''
+title = "htsim's network"
+
+[topology]
+kind = "fat-tree"
+levels = 3
+arity = 8
+
+[link]
+bandwidth = "100 Gb/s"
+latency = "1 us"
+
+[packet]
+flit = "64 B"
+max = "64 flits"
+
+[switch]
+kind = "output-queued"
+forwarding = "store-and-forward"
+input_buffer = "100 packets"
+output_buffer = "10000 packets"
+
+[routing]
+kind = "nca"
+up = "{up}"
+
+[congestion_control]
+{control}
+
+[[job]]
+name = "messages"
+workload = "connection-matrix"
+text = """{matrix}"""
+
+[run]
+duration = "20 ms"
+seed = {seed}
+
+[record]
+messages = true
+'''
 
 
 @dataclass(frozen=True)
@@ -39,6 +83,12 @@ def matrix(
         for (source, destination), start in zip(pairs, begun, strict=True)
     ]
     return "\n".join([f"Nodes {endpoints}", f"Connections {len(pairs)}", *lines])
+
+
+def fat_tree(up: str, control: str, pairs: Sequence[tuple[int, int]], size: int, seed: int) -> Scenario:
+    """128 endpoints under `up` and these keys of a congestion control, with messages of `size` bytes."""
+    text = _FAT_TREE.format(up=up, control=control, matrix=matrix(128, pairs, size), seed=seed)
+    return Scenario.loads(text)
 
 
 def ends(result: Result) -> NDArray[Any]:

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from tailback.experiments import htsim
 from tailback.experiments.model import Case, Claim, Data, Experiment
 from tailback.figures import style
-from tailback.scenario import Scenario
 
 BYTES = 497 * 4096
 """Of a message: htsim cuts 2 MB into packets of 4096 B with 64 B of header, all of one size."""
@@ -69,44 +68,6 @@ PAIRS: Mapping[str, Sequence[tuple[int, int]]] = {
     "32 to 1": [(source, 0) for source in range(64, 96)],
     "each to one": [(source, (source + 64) % 128) for source in range(128)],
 }
-_SCENARIO = '''
-title = "htsim's network"
-routing = "nca"
-
-[topology]
-kind = "fat-tree"
-levels = 3
-arity = 8
-
-[link]
-bandwidth = "100 Gb/s"
-latency = "1 us"
-
-[packet]
-flit = "64 B"
-max = "64 flits"
-
-[switch]
-kind = "output-queued"
-forwarding = "store-and-forward"
-input_buffer = "100 packets"
-output_buffer = "10000 packets"
-
-[congestion_control]
-{control}
-
-[[job]]
-name = "messages"
-workload = "connection-matrix"
-text = """{matrix}"""
-
-[run]
-duration = "20 ms"
-seed = {seed}
-
-[record]
-messages = true
-'''
 
 
 def _cases(full: bool) -> list[Case]:
@@ -114,9 +75,9 @@ def _cases(full: bool) -> list[Case]:
     for control, keys in CONTROLS.items():
         for traffic, pairs in PAIRS.items():
             for seed in range(1, 6 if full else 4):
-                text = _SCENARIO.format(control=keys, matrix=htsim.matrix(128, pairs, BYTES), seed=seed)
+                scenario = htsim.fat_tree("random", keys, pairs, BYTES, seed)
                 labels = {"control": control, "traffic": traffic, "seed": seed}
-                made.append(Case(labels, Scenario.loads(text), cost=0.25))
+                made.append(Case(labels, scenario, cost=0.25))
     return made
 
 

@@ -79,10 +79,14 @@ pub struct Swift {
     /// The smallest window, in packets.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     pub min_cwnd: f64,
-    /// The largest window, in packets, and that of a new queue. By default what the channel carries in `base_target`, in whole packets.
+    /// The largest window, in packets. By default what the channel carries in `base_target`, in whole packets.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cwnd: Option<f64>,
+    /// The window of a new queue, in packets. By default `max_cwnd`.
+    #[schemars(range(min = 0.000001, max = 1000000.0))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_cwnd: Option<f64>,
     /// Silence after which a queue begins anew. By default ten times `base_target`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restart: Option<Duration>,
@@ -101,6 +105,7 @@ impl Default for Swift {
             fs_max_cwnd: 100.0,
             min_cwnd: 0.001,
             max_cwnd: None,
+            initial_cwnd: None,
             restart: None,
         }
     }
@@ -131,6 +136,7 @@ pub struct Delays {
     offset: f64,
     min_cwnd: f64,
     max_cwnd: f64,
+    initial_cwnd: f64,
     restart: Tick,
     packet_flits: f64,
     /// Of the largest packet on the endpoint's channel.
@@ -141,12 +147,12 @@ pub struct Delays {
 
 impl Delays {
     fn cwnd(&self, state: &Window) -> f64 {
-        state.cwnd.unwrap_or(self.max_cwnd)
+        state.cwnd.unwrap_or(self.initial_cwnd)
     }
 
     /// When a queue with nothing more to send is as a new one.
     fn end(&self, state: &Window) -> Tick {
-        state.flight.end(self.cwnd(state) >= self.max_cwnd, self.restart)
+        state.flight.end(self.cwnd(state) == self.initial_cwnd, self.restart)
     }
 
     /// The target at a window, for a packet that has passed so many switches.
@@ -237,6 +243,11 @@ impl Swift {
         let packet = plan.packet_time();
         self.max_cwnd.unwrap_or_else(|| base.div_ceil(packet).max(1) as f64).max(self.min_cwnd)
     }
+
+    fn initial_cwnd(&self, plan: &Plan, base: Tick) -> f64 {
+        let most = self.max_cwnd(plan, base);
+        self.initial_cwnd.map_or(most, |cwnd| cwnd.clamp(self.min_cwnd, most))
+    }
 }
 
 impl Scheme for Swift {
@@ -259,7 +270,17 @@ impl Scheme for Swift {
         let small = self.max_cwnd.filter(|&most| most < self.min_cwnd).map(|most| {
             Problem::new("max_cwnd", format!("{most}, but min_cwnd is {}", self.min_cwnd), "at least that")
         });
-        (self.fs_max_cwnd <= self.fs_min_cwnd).then(told).into_iter().chain(small).collect()
+        let new = self
+            .initial_cwnd
+            .filter(|&new| new < self.min_cwnd || self.max_cwnd.is_some_and(|most| new > most));
+        let outside = new.map(|new| {
+            Problem::new(
+                "initial_cwnd",
+                format!("{new} is not from min_cwnd to max_cwnd"),
+                "a window between them",
+            )
+        });
+        (self.fs_max_cwnd <= self.fs_min_cwnd).then(told).into_iter().chain(small).chain(outside).collect()
     }
 
     fn round_trip(&self, plan: &Plan) -> Option<RoundTrip> {
@@ -275,6 +296,7 @@ impl Scheme for Swift {
             ("fs_range", self.fs_range.is_some(), range),
             ("restart", self.restart.is_some(), restart),
             ("max_cwnd", self.max_cwnd.is_some(), json!(self.max_cwnd(plan, times[0]))),
+            ("initial_cwnd", self.initial_cwnd.is_some(), json!(self.initial_cwnd(plan, times[0]))),
         ])
     }
 
@@ -293,6 +315,7 @@ impl Scheme for Swift {
             offset: -slope * most,
             min_cwnd: self.min_cwnd,
             max_cwnd: self.max_cwnd(plan, base_target),
+            initial_cwnd: self.initial_cwnd(plan, base_target),
             restart,
             packet_flits: plan.packet_flits.into(),
             packet_time: plan.packet_time() as f64,
@@ -320,6 +343,7 @@ mod tests {
             offset: 0.0,
             min_cwnd: 0.01,
             max_cwnd: 40.0,
+            initial_cwnd: 40.0,
             restart: 10_000,
             packet_flits: 24.0,
             packet_time: 24.0,
