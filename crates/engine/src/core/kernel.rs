@@ -174,10 +174,13 @@ fn between<A: Architecture>(
         partitions.iter_mut().for_each(|partition| partition.fabric.checked = now);
     }
     let next_check = checks.next(now);
+    if plan.lookahead == NEVER {
+        let events = partitions.iter().map(|partition| partition.fabric.probe.events).sum();
+        return Ok(now.saturating_add(checks.alone.next(events)).min(next_check));
+    }
     let pending =
         |partition: &MutexGuard<Partition<A>>| partition.fabric.next_over_lines().min(partition.next_event());
-    let first =
-        if plan.lookahead == NEVER { now } else { partitions.iter().map(pending).min().unwrap_or(now) };
+    let first = partitions.iter().map(pending).min().unwrap_or(now);
     // Nothing happens before `first`: the window may start there.
     Ok(first.max(now).saturating_add(plan.lookahead).min(next_check))
 }
@@ -266,6 +269,31 @@ struct Checks {
     window_end: Tick,
     /// When the run ends at the latest, once all jobs are done.
     last: Option<Tick>,
+    alone: Alone,
+}
+
+/// The windows of a partition that is alone, which has no lookahead: each is long enough to be worth a look in between, and short enough
+/// that whoever watches the run is heard soon.
+struct Alone {
+    window: Tick,
+    /// That had happened when it began.
+    events: u64,
+}
+
+impl Alone {
+    /// About the events of a tenth of a second.
+    const EVENTS: u64 = 1 << 20;
+
+    /// The length of the next window, after so many events in all.
+    fn next(&mut self, events: u64) -> Tick {
+        match events - self.events {
+            many if many > Self::EVENTS => self.window = (self.window / 2).max(1),
+            few if few < Self::EVENTS / 4 => self.window = self.window.saturating_mul(2),
+            _ => {}
+        }
+        self.events = events;
+        self.window
+    }
 }
 
 impl Checks {
@@ -276,7 +304,8 @@ impl Checks {
         let longest = plan.links.iter().map(|link| link.credit()).max().unwrap_or(1);
         let has_jobs = plan.jobs.iter().any(|job| !job.idle);
         let step = if has_jobs { 8 * longest } else { (plan.window.1 / 256).max(8 * longest) };
-        Self { step, extra, window_end: plan.window.1, last: None }
+        let alone = Alone { window: longest, events: 0 };
+        Self { step, extra, window_end: plan.window.1, last: None, alone }
     }
 
     /// The step at a time. Each is one of the steps before, doubled or the same: no window reaches over a regular time.
@@ -370,5 +399,27 @@ impl Barrier {
                 std::thread::yield_now();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Events come at a rate that changes: windows come to hold a quarter of a million to a million of them, and a run without any
+    /// takes few.
+    #[test]
+    fn windows_of_a_partition_that_is_alone_go_by_its_events() {
+        let mut alone = Alone { window: 1, events: 0 };
+        let mut events = 0;
+        for per_tick in [3, 3000, 1] {
+            for _ in 0..40 {
+                events += per_tick * alone.next(events);
+            }
+            let held = per_tick * alone.next(events);
+            assert!((Alone::EVENTS / 4..=Alone::EVENTS).contains(&held), "{held} at {per_tick}");
+        }
+        (0..100).for_each(|_| drop(alone.next(events)));
+        assert_eq!(alone.next(events), Tick::MAX);
     }
 }
