@@ -93,7 +93,7 @@ class Simulation:
             memory, guard = Memory([_UNLIMITED] * self.vcs), None
             if isinstance(to, Switch):
                 whole, most = ceil(flit), (2 + self.case.stores) * self.case.packet_max
-                round_trip = -(-2 * (latency + whole + self.case.pipeline) // whole) + most
+                round_trip = ceil(2 * (latency + whole + self.case.pipeline) / flit) + most
                 levels = levels_between(self.routing, origin, to)
                 if self.case.pauses is not None:
                     headroom = self.case.headroom(rate, latency)

@@ -73,7 +73,7 @@ impl Ground<'_> {
         let flits = match &self.switch.input_buffer {
             Buffer::RoundTrip => {
                 let way = u128::from(wire.latency.0) + u128::from(flit) + u128::from(pipeline);
-                let busy: u64 = (2 * way).div_ceil(flit.into()).try_into().unwrap_or(u64::MAX);
+                let busy = wire.rate.flits_in(2 * way, self.scale.flit_bits);
                 // Orders may take longer than credits.
                 let longer = response.map_or(0, |response| started(&time, response));
                 let beside = headroom.unwrap_or(0);
