@@ -2,10 +2,12 @@
 
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sweeping import run
 
+from tailback.cli import sweep_shown
 from tailback.sweeps import store
 
 
@@ -130,3 +132,14 @@ def test_where_no_sweep_can_be_shown_its_points_are_pointed_to(command, swept):
     swept.with_name("kept").rename(swept)
     status, _, err = command("show", "done", "done/points")
     assert (status, "shown or drawn by itself" in err) == (2, True)
+
+
+def test_differences_from_points_without_a_result_are_told_as_such():
+    row = {"traffic.load": 0.1, "class": "all", "directory": "points/0", "accepted": None}
+    table = pa.Table.from_pylist([row, row | {"traffic.load": 0.2, "accepted": 0.1}])
+    for compared in (False, True):
+        *_, told = (
+            one for one in sweep_shown.shown(table, whole=False, compared=compared) if isinstance(one, str)
+        )
+        assert told.startswith("not known: ")
+        assert ("the point compared with has no result" in told) == compared

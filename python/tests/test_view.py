@@ -84,6 +84,14 @@ def test_a_last_bin_that_is_cut_short_is_left_out_and_told(run):
     assert [note.text for note in nothing.layout.annotations][2:] == ["no whole bin"] * 2
 
 
+def test_snapshots_of_empty_queues_are_told_as_such(run):
+    empty = replace(run, tables=run.tables | {"queues": run.tables["queues"].slice(0, 0)})
+    assert "nothing waited at the times of the snapshots" in words(empty)
+    alone = replace(empty, tables={name: table for name, table in empty.tables.items() if name != "series"})
+    with pytest.raises(tailback.InputError, match="nothing waited"):
+        view.figure(alone)
+
+
 def with_series(run, **changes):
     """The result with columns of its time series changed."""
     series = run.tables["series"]

@@ -133,6 +133,8 @@ fn every_mistake_is_told_with_its_line() {
         (matrix(&["0->1 start -3 size 8"]), "", "start is -3"),
         (matrix(&["0->1 start inf size 8"]), "", "start is inf"),
         (matrix(&["0->1 start 0 trigger 1 size 8"]), "", "told twice when it starts"),
+        (matrix(&["0->1 start 0 size 8 size 9"]), "", "size is told twice"),
+        (matrix(&["0->1 id 1 id 2 start 0 size 8"]), "", "id is told twice"),
         (matrix(&["0->1 start 0 size"]), "", "size has no number"),
         (matrix(&["0->1 start 0 bytes 8"]), "", "\"bytes\" says nothing of a connection"),
         (

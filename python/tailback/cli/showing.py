@@ -72,7 +72,7 @@ def _show_sweep(folder: Path, as_json: bool, against: Sequence[str]) -> None:
     if against:
         told = " and ".join(against)
         console.print_whole([f"what points have more than those with {told}, seed by seed"])
-    console.print_whole(sweep_shown.shown(table, whole=not stored.missing and not against))
+    console.print_whole(sweep_shown.shown(table, whole=not stored.missing, compared=bool(against)))
 
 
 def _differences(table: pa.Table, against: Sequence[str], zipped: Sequence[Sequence[str]]) -> pa.Table:

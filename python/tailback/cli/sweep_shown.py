@@ -38,8 +38,11 @@ _COLUMNS: Sequence[tuple[str, str, float]] = (
 _Row = Mapping[str, Any]
 
 
-def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
-    """The tables of a sweep's table, which is a file if it is `whole`, and what must be said beside them."""
+def shown(table: pa.Table, *, whole: bool = True, compared: bool = False) -> Iterator[Table | str]:
+    """The tables of a sweep's table, and what must be said beside them.
+
+    It is a file if it is `whole` and holds what was measured, not how points `compared` with others differ.
+    """
     keys = [key for key in swept(table) if key != SEED]
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
     names = list(dict.fromkeys(row[CLASS] for row in rows))
@@ -66,11 +69,12 @@ def shown(table: pa.Table, *, whole: bool = True) -> Iterator[Table | str]:
     if unfinished:
         yield ">: of a job that did not end in all runs, and takes longer than that"
     if lacking:
+        like = "the point compared with has no result, " if compared else ""
         yield (
-            "not known: the network was saturated, over 1 % of the messages had not arrived, there were "
-            "none, a job did not end, or (strangers) no tree grew from an endpoint"
+            f"not known: {like}the network was saturated, over 1 % of the messages had not arrived, there "
+            "were none, a job did not end, or (strangers) no tree grew from an endpoint"
         )
-    if rows and whole:
+    if rows and whole and not compared:
         yield "sweep.parquet has more; its column directory names the folder of a point's result"
 
 

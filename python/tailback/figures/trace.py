@@ -90,7 +90,10 @@ def run(scenario: Scenario) -> Result:
             'use traffic with `process = "one-shot"` and few sources, or a shorter run',
         )
     if not messages:
-        raise mistake("the run sends no data: there is nothing to draw", "start traffic within the run")
+        raise mistake(
+            "the run sends no data: there is nothing to draw",
+            "traffic with a load over 0 that starts within the run",
+        )
     return result
 
 

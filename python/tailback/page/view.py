@@ -83,7 +83,14 @@ def unmapped(results: dict[str, Result]) -> str:
     if not missing:
         return ""
     of_which = f" of {', '.join(label for label in results if label in missing)}" if len(results) > 1 else ""
+    if all(_asked(results[label]) for label in missing):
+        return f"no map of the queues{of_which}: nothing waited at the times of the snapshots"
     return f'no map of the queues{of_which}: the scenario has to ask for it, as [record] occupancy = "1 us"'
+
+
+def _asked(result: Result) -> bool:
+    """Whether the run took snapshots, with something in them or not."""
+    return "occupancy" in result.tables and result.tables["occupancy"].num_rows > 0
 
 
 def _remarks(results: dict[str, Result]) -> Iterator[str]:
@@ -126,6 +133,11 @@ def figure(results: Results) -> go.Figure:
     labelled = by_name(results)
     mapped, curved = (_with(labelled, table) for table in ("occupancy", "series"))
     if not mapped and not curved:
+        if labelled and all(map(_asked, labelled.values())):
+            raise mistake(
+                "nothing waited at the times of the snapshots, so that there is nothing to look at",
+                'other times of [record] occupancy, or curves too: series = "1 us"',
+            )
         raise mistake(
             "there is nothing to look at over time",
             'ask for it in the scenario: [record] series = "1 us", occupancy = "1 us"',

@@ -56,6 +56,10 @@ fn default_iterations() -> u32 {
 
 impl Bind for PeriodicAggressor {
     fn bind(&self, setting: &Setting) -> Result<Box<dyn Application>, Vec<Problem>> {
+        if setting.ranks < 2 {
+            let message = format!("a job of {} has no ranks for an incast", setting.ranks);
+            return Err(vec![Problem::new("ranks", message, "at least 2")]);
+        }
         if self.incast < 2 || self.incast > setting.ranks {
             let message = format!("an incast of {} ranks in a job of {}", self.incast, setting.ranks);
             return Err(vec![Problem::new("incast", message, format!("2 to {}", setting.ranks))]);

@@ -76,7 +76,7 @@ pub fn read(text: &str) -> Result<Matrix, Mistake> {
     for (line, words) in (1..).zip(text.lines()) {
         let words: Vec<&str> = words.split_whitespace().collect();
         let Some(&first) = words.first().filter(|first| !first.starts_with('#')) else { continue };
-        let mut words = Words { words: &words[1..], line };
+        let mut words = Words { words: &words[1..], keys: Vec::new(), line };
         match first {
             "Nodes" | "Connections" | "Triggers" | "Failures" => reader.header(first, &mut words)?,
             "trigger" => reader.trigger(&mut words)?,
@@ -104,6 +104,8 @@ pub fn read(text: &str) -> Result<Matrix, Mistake> {
 /// The words of a line behind the first.
 struct Words<'a> {
     words: &'a [&'a str],
+    /// The keys that came already.
+    keys: Vec<&'a str>,
     line: usize,
 }
 
@@ -112,6 +114,16 @@ impl<'a> Words<'a> {
         let (first, rest) = self.words.split_first()?;
         self.words = rest;
         Some(first)
+    }
+
+    /// The next word as a key, which may come once.
+    fn key(&mut self) -> Result<Option<&'a str>, Mistake> {
+        let Some(key) = self.next() else { return Ok(None) };
+        if self.keys.contains(&key) {
+            return Err(self.wrong(format!("{key} is told twice"), "once"));
+        }
+        self.keys.push(key);
+        Ok(Some(key))
     }
 
     fn wrong(&self, message: impl Into<String>, help: impl Into<String>) -> Mistake {
@@ -164,7 +176,7 @@ impl Reader {
         };
         let (from, to) = (node(from)?, node(to)?);
         let (mut start, mut bytes, mut sent, mut received) = (None, None, None, None);
-        while let Some(word) = words.next() {
+        while let Some(word) = words.key()? {
             match word {
                 "start" => {
                     let at: f64 = words.number(word)?;
@@ -213,7 +225,7 @@ impl Reader {
 
     fn trigger(&mut self, words: &mut Words) -> Result<(), Mistake> {
         let (mut id, mut kind, mut count) = (None, None, None);
-        while let Some(word) = words.next() {
+        while let Some(word) = words.key()? {
             match word {
                 "id" => id = Some(self.of(words, word)?),
                 "count" => count = Some(words.number::<u32>(word)?),
