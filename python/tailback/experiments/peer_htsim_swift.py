@@ -77,7 +77,7 @@ def _claims(data: Data) -> list[Claim]:
 EXPERIMENT = Experiment(
     id="peer-htsim-swift",
     paper=(
-        "Broadcom Inc., “htsim” (github.com/Broadcom/csg-htsim at 841d9e7b), GitHub 2024; "
+        "Broadcom Inc., “htsim” (github.com/Broadcom/csg-htsim at 841d9e7b), GitHub 2026; "
         "what it tells was measured with runs of our own"
     ),
     title="Swift beside that of htsim",
