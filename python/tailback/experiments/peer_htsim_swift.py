@@ -87,9 +87,9 @@ EXPERIMENT = Experiment(
         "destination. One way for each flow, drawn; buffers in which nothing is lost, switches that store "
         "and forward. Swift with htsim's values: a target of 20 us and a 6.55th of that for each hop, a "
         "range of 100 us, 15 packets in a new window. htsim smooths the round trip after which a window "
-        "may shrink again, and sends a packet if all of it fits the window, where here one may exceed it: with "
-        "one source, whose windows only grow, that is the difference (adding up the two rules gives 284.4 and "
-        "293.5 us). htsim: `htsim_swift -nodes 128 -tm FILE -flowsize 488 -mtu 4096 -q 100000 "
+        "may shrink again, and sends a packet if all of it fits the window, where here one may exceed it: "
+        "with one source, whose windows only grow, that is the difference (adding up the two rules gives "
+        "284.4 and 293.5 us). htsim: `htsim_swift -nodes 128 -tm FILE -flowsize 488 -mtu 4096 -q 100000 "
         "-end 20000 -linkspeed 100000`."
     ),
     cases=_cases,
