@@ -338,6 +338,18 @@ fn the_largest_lammps_is_bound_at_once_and_a_larger_one_is_refused() {
 }
 
 #[test]
+fn one_rank_is_too_few_for_an_incast_of_any_size() {
+    for incast in [1, 2, 7] {
+        let text = job(&format!("workload = \"periodic-aggressor\"\nincast = {incast}"))
+            .replace("ranks = 8", "ranks = 1");
+        let found = problems(&text);
+        let told =
+            found.iter().map(|problem| (problem.path.as_str(), problem.help.as_str())).collect::<Vec<_>>();
+        assert_eq!(told, [("job.it.ranks", "at least 2")]);
+    }
+}
+
+#[test]
 fn programs_of_any_length_take_no_memory() {
     run(&job("workload = \"sweep3d\"\nblocks = 4294967295\niterations = 4294967295"));
     let many = "layers = 4294967295\nmicro_batches = 4294967295\niterations = 4294967295";

@@ -27,6 +27,22 @@ fn slowdown_is_over_the_empty_network() {
     assert!(later.summary["classes"]["t"]["message_slowdown"]["mean"].is_null());
 }
 
+/// On one way the last packet stays behind the others; on a way of its own a short one, which is stored for less time, overtakes them.
+#[test]
+fn a_short_last_packet_may_overtake_those_that_are_stored_and_forwarded() {
+    let text = "topology = { kind = \"fat-tree\", levels = 3, arity = 4 }\nrouting = \"nca\"\n\
+                packet = { flit = \"64 B\", max = \"4 KiB\" }\nlink = { bandwidth = \"400 Gb/s\", latency = \"20 ns\" }\n\
+                switch = { kind = \"cioq\", forwarding = \"store-and-forward\" }\n\
+                [[traffic]]\nname = \"t\"\npattern = \"list\"\npairs = [[0, 63]]\nprocess = \"one-shot\"\nmessage = \"10 kB\"\n\
+                [run]\nwarmup = \"0 us\"\nduration = \"100 us\"\n[record]\nmessages = true\n";
+    let slowdown = |up: &str| {
+        let output = run_with(text, &[("routing", &format!("{{ kind = \"nca\", up = \"{up}\" }}"))]);
+        number(&output, "t", "message_slowdown.mean")
+    };
+    assert_eq!(slowdown("deterministic"), 1.0);
+    assert!((slowdown("random") - 693.44 / 730.56).abs() < 1e-12);
+}
+
 /// Of two lengths each has its slowdowns; of many, those from a power of two to the next are together.
 #[test]
 fn slowdowns_are_told_by_length() {

@@ -18,8 +18,7 @@ from tailback.scenario import Scenario
 WITHIN = 0.05
 """Of htsim's mean and last end; chosen after the first runs had been seen."""
 
-
-_FAT_TREE = '''
+_FAT_TREE = """
 title = "htsim's network"
 
 [topology]
@@ -47,7 +46,8 @@ up = "{up}"
 
 [congestion_control]
 {control}
-
+"""
+_MESSAGES = '''
 [[job]]
 name = "messages"
 workload = "connection-matrix"
@@ -85,10 +85,14 @@ def matrix(
     return "\n".join([f"Nodes {endpoints}", f"Connections {len(pairs)}", *lines])
 
 
+def scenario(network: str, connections: str, seed: int = 1) -> Scenario:
+    """Messages on a network, told by the tables of a scenario for it, as a connection matrix has them."""
+    return Scenario.loads(network + _MESSAGES.format(matrix=connections, seed=seed))
+
+
 def fat_tree(up: str, control: str, pairs: Sequence[tuple[int, int]], size: int, seed: int) -> Scenario:
     """128 endpoints under `up` and these keys of a congestion control, with messages of `size` bytes."""
-    text = _FAT_TREE.format(up=up, control=control, matrix=matrix(128, pairs, size), seed=seed)
-    return Scenario.loads(text)
+    return scenario(_FAT_TREE.format(up=up, control=control), matrix(128, pairs, size), seed)
 
 
 def ends(result: Result) -> NDArray[Any]:

@@ -83,7 +83,7 @@ pub struct Swift {
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cwnd: Option<f64>,
-    /// The window of a new queue, in packets. By default `max_cwnd`.
+    /// The window of a new queue, in packets: by default, and at most, `max_cwnd`.
     #[schemars(range(min = 0.000001, max = 1000000.0))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_cwnd: Option<f64>,
@@ -350,6 +350,32 @@ mod tests {
             control: 0,
             data: 1,
         }
+    }
+
+    #[test]
+    fn windows_that_do_not_fit_each_other_are_refused() {
+        let scale = Scale { flit_bits: 100, packet_flits: 24, host: crate::units::Rate(100_000_000_000) };
+        let keys =
+            |swift: Swift| swift.problems(&scale).into_iter().map(|problem| problem.path).collect::<Vec<_>>();
+        let swift = || Swift { min_cwnd: 2.0, max_cwnd: Some(8.0), ..Swift::default() };
+        assert!(keys(swift()).is_empty());
+        assert_eq!(keys(Swift { max_cwnd: Some(1.0), ..swift() }), ["max_cwnd"]);
+        assert_eq!(keys(Swift { fs_max_cwnd: 0.1, ..swift() }), ["fs_max_cwnd"]);
+        for (new, refused) in [(1.9, true), (2.0, false), (8.0, false), (8.1, true)] {
+            let told = keys(Swift { initial_cwnd: Some(new), ..swift() });
+            assert_eq!(told == ["initial_cwnd"], refused, "{new}");
+        }
+    }
+
+    #[test]
+    fn a_new_queue_has_the_first_window_and_one_that_has_it_again_is_as_new() {
+        let source = Delays { initial_cwnd: 10.0, ..delays() };
+        let mut state = Window::default();
+        assert_eq!((source.cwnd(&state), source.end(&state)), (10.0, 0));
+        source.adapt(&mut state, 900, 0, 1.0, 5000);
+        assert_eq!((source.cwnd(&state), source.end(&state)), (10.1, 10_000));
+        state.cwnd = Some(10.0);
+        assert_eq!(source.end(&state), 0);
     }
 
     #[test]
