@@ -24,7 +24,7 @@ _ONE_MESSAGE = {"traffic.data.message": "6 packets", "traffic.data.process": "on
 _CHANGES: Mapping[str, Mapping[str, Any]] = {
     **{
         kind: {"traffic.data.stop": "260 ns"}
-        for kind in ("ecn", "dcqcn", "swift", "hpcc", "nscc", "nscc+rccc")
+        for kind in ("ecn", "dcqcn", "dcqcn-connectx", "swift", "hpcc", "nscc", "nscc+rccc")
     },
     "srp": _ONE_MESSAGE,
     "saa": _ONE_MESSAGE,
@@ -45,6 +45,11 @@ _DIAGRAMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "dcqcn": (
         "Here there are eleven packets, and all that leave more than 30 flits behind them are marked.",
         {"mark_from": "30 flits", "mark_all": "30 flits", "cnp_interval": "100 ns"},
+    ),
+    "dcqcn-connectx": (
+        "Here there are eleven packets, and all that leave more than 30 flits behind them are marked; "
+        "told of it, the source looks every 50 ns whether to cut its rate.",
+        {"mark_from": "30 flits", "mark_all": "30 flits", "alpha_timer": "50 ns", "cut_timer": "50 ns"},
     ),
     "swift": ("Here there are eleven packets.", {"base_target": "100 ns", "fs_range": "50 ns"}),
     "hpcc": ("Here there are eleven packets.", {"base_rtt": "100 ns", "max_stage": 0}),

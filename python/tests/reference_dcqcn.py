@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reference_channel import Packet
 from reference_hash import reds, who
@@ -97,8 +97,80 @@ class Rate:
     flits: int = 0  # since the last of the latter
 
 
-class DcqcnSource(PacedSource):
-    """Told of a mark, it cuts the rate of a send queue, and raises it again with time and with data."""
+class NotifiedSource(PacedSource):
+    """Told of a mark, it cuts the rate of a send queue, which rises again later."""
+
+    of_rates: type[Any]
+    """What the state of a send queue's rate is."""
+    cnp_interval: int
+    timer: int
+
+    def __init__(self, sim: Simulation, name: str) -> None:
+        super().__init__(sim, name)
+        self.rates: dict[int, Any] = {}
+        self.told: dict[tuple[int, int], int] = {}  # when a source was told the last time
+
+    def share(self, rate: int) -> float:
+        """A rate as a share of the channel."""
+        return float(Fraction(rate, 1000) / self.case.host_rate)
+
+    def rate(self, queue: Queue, time: int) -> Any:
+        """The rate of a send queue, brought up to a time."""
+        state = self.rates.setdefault(queue.destination, self.of_rates())
+        self.advance(state, time)
+        return state
+
+    def advance(self, state: Any, time: int) -> None:
+        """Brings a rate up to a time."""
+        raise NotImplementedError
+
+    def count(self, state: Any, flits: int) -> None:
+        """What so much data change of a rate below that of the channel."""
+
+    def is_unlimited(self, state: Any) -> bool:
+        """Whether a rate is that of the channel, and stays it."""
+        return bool(state.rate == 1)
+
+    def following(self, queue: Queue, packet: Packet) -> int:
+        now, tick = self.sim.now, self.case.tick
+        state = self.rate(queue, now)
+        if state.rate == 1:
+            return now
+        self.count(state, packet.flits)
+        took = ceil(packet.flits * self.out[0].flit / tick)
+        return now + floor(took / state.rate + 0.5) * tick
+
+    def is_new(self, queue: Queue) -> bool:
+        """Whether a send queue has all of its channel again."""
+        state = copy(self.rates.get(queue.destination, self.of_rates()))
+        self.advance(state, self.sim.now)
+        return self.is_unlimited(state) and self.next.get(queue.destination, 0) <= self.sim.now
+
+    def wakes_at(self, queue: Queue) -> int | None:
+        if self.is_new(queue):
+            return None
+        return max(self.next.get(queue.destination, 0), self.sim.now + self.timer)
+
+    def receive(self, packet: Packet) -> None:
+        super().receive(packet)
+        about = packet.source, packet.pair
+        last, now = self.told.get(about), self.sim.now
+        if packet.is_marked and (last is None or now - last >= self.cnp_interval):
+            self.told[about] = now
+            self.answer(packet, "notification")
+
+    def hears(self, packet: Packet) -> bool:
+        return packet.what == "notification"
+
+    def forget(self, queue: Queue) -> None:
+        if not queue.fresh and self.is_new(queue):
+            self.rates.pop(queue.destination, None)
+
+
+class DcqcnSource(NotifiedSource):
+    """It raises the rate with time and with data."""
+
+    of_rates = Rate
 
     def __init__(self, sim: Simulation, name: str) -> None:
         super().__init__(sim, name)
@@ -106,21 +178,8 @@ class DcqcnSource(PacedSource):
         self.dcqcn, case = sim.case.protocol, sim.case
         self.alpha_timer, self.timer = case.rounded(self.dcqcn.alpha_timer), case.rounded(self.dcqcn.timer)
         self.cnp_interval = case.rounded(self.dcqcn.cnp_interval)
-        self.rates: dict[int, Rate] = {}
-        self.told: dict[tuple[int, int], int] = {}  # when a source was told the last time
-
-    def share(self, rate: int) -> float:
-        """A rate as a share of the channel."""
-        return float(Fraction(rate, 1000) / self.case.host_rate)
-
-    def rate(self, queue: Queue, time: int) -> Rate:
-        """The rate of a send queue, brought up to a time."""
-        state = self.rates.setdefault(queue.destination, Rate())
-        self.advance(state, time)
-        return state
 
     def advance(self, state: Rate, time: int) -> None:
-        """Brings a rate up to a time."""
         if state.alpha_since is not None:
             falls = (time - state.alpha_since) // self.alpha_timer
             state.alpha *= (1 - self.dcqcn.gain) ** falls
@@ -143,44 +202,12 @@ class DcqcnSource(PacedSource):
         if state.rate >= 0.999:
             state.rate = state.target = 1.0
 
-    def following(self, queue: Queue, packet: Packet) -> int:
-        now, tick = self.sim.now, self.case.tick
-        state = self.rate(queue, now)
-        if state.rate == 1:
-            return now
-        state.flits += packet.flits
+    def count(self, state: Rate, flits: int) -> None:
+        state.flits += flits
         while state.flits >= self.dcqcn.byte_counter:
             state.flits -= self.dcqcn.byte_counter
             state.by_data += 1
             self.increase(state)
-        took = ceil(packet.flits * self.out[0].flit / tick)
-        return now + floor(took / state.rate + 0.5) * tick
-
-    def is_new(self, queue: Queue) -> bool:
-        """Whether a send queue has all of its channel again."""
-        state = copy(self.rates.get(queue.destination, Rate()))
-        self.advance(state, self.sim.now)
-        return state.rate == 1 and self.next.get(queue.destination, 0) <= self.sim.now
-
-    def wakes_at(self, queue: Queue) -> int | None:
-        if self.is_new(queue):
-            return None
-        return max(self.next.get(queue.destination, 0), self.sim.now + self.timer)
-
-    def receive(self, packet: Packet) -> None:
-        super().receive(packet)
-        about = packet.source, packet.pair
-        last, now = self.told.get(about), self.sim.now
-        if packet.is_marked and (last is None or now - last >= self.cnp_interval):
-            self.told[about] = now
-            self.answer(packet, "notification")
-
-    def hears(self, packet: Packet) -> bool:
-        return packet.what == "notification"
-
-    def forget(self, queue: Queue) -> None:
-        if not queue.fresh and self.is_new(queue):
-            self.rates.pop(queue.destination, None)
 
     def hear(self, queue: Queue, packet: Packet) -> None:
         state, now, gain = self.rate(queue, self.sim.now), self.sim.now, self.dcqcn.gain

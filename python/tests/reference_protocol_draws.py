@@ -10,6 +10,7 @@ from fractions import Fraction
 from reference import Simulation
 from reference_case import Case
 from reference_codes_cc import random_codes_cc
+from reference_connectx import Connectx
 from reference_dcqcn import Dcqcn
 from reference_draws import (
     MOST_VCS,
@@ -55,6 +56,8 @@ def random_protocol(name: str, draw: random.Random, most: int) -> Protocol:
         return Ecn.random(draw, most)
     if name == "dcqcn":
         return Dcqcn.random(draw, most)
+    if name == "dcqcn-connectx":
+        return Connectx.random(draw, most)
     if name == "smsrp":
         epsilon, overhead = draw.choice([Fraction(0), Fraction(0), Fraction(1, 4)]), draw.choice([0, 1, 1, 3])
         return Smsrp(stops=stops, time_to_wait=wait, epsilon=epsilon, overhead=overhead)

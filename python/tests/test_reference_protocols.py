@@ -30,8 +30,8 @@ from reference_window_draws import WINDOWED
 from test_reference import SIMPLER, compare, difference
 
 CAUGHT = {
-    "codes-cc": (), "dcqcn": (), "ecn": (18, 162), "lhrp": (580,), "lhrp+srp": (), "smsrp": (65, 242),
-    "srp": (143, 184, 237, 242, 293), "sst-cm": (29, 197),
+    "codes-cc": (), "dcqcn": (), "dcqcn-connectx": (), "ecn": (18, 162), "lhrp": (580,), "lhrp+srp": (),
+    "smsrp": (65, 242), "srp": (143, 184, 237, 242, 293), "sst-cm": (29, 197),
 }  # fmt: skip
 """By protocol, cases in which the engine once did something else than the pages say."""
 CAUGHT_IN_NETWORKS = {

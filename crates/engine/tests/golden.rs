@@ -62,6 +62,13 @@ const SCENARIOS: &[(&str, &str, &str, &str, &[&str])] = &[
         "kind = \"dcqcn\"\nmark_from = \"24 flits\"\nmark_all = \"400 flits\"\nmark_chance = 0.2\ncnp_interval = \"1 us\"\ntimer = \"1 us\"",
         &[HOTS],
     ),
+    (
+        "dragonfly, hot spots, DCQCN of ConnectX",
+        DRAGONFLY,
+        "kind = \"par\"",
+        "kind = \"dcqcn-connectx\"\nmark_from = \"24 flits\"\nmark_all = \"400 flits\"\ntimer = \"10 us\"",
+        &[HOTS],
+    ),
     ("dragonfly, hot spots, Swift", DRAGONFLY, "kind = \"par\"", "kind = \"swift\"", &[HOTS]),
     ("dragonfly, hot spots, HPCC", DRAGONFLY, "kind = \"par\"", "kind = \"hpcc\"", &[HOTS]),
     ("dragonfly, hot spots, NSCC", DRAGONFLY, "kind = \"par\"", "kind = \"nscc\"", &[HOTS]),

@@ -114,7 +114,7 @@ fn no_load_stops_a_network_for_ever() {
     lists_are_complete();
     // Every routing on every network, and the protocols in turn.
     for (at, (network, routing)) in routed(NETWORKS).into_iter().enumerate() {
-        moves(network, &routing, PROTOCOLS[at % PROTOCOLS.len()], SMALL[at / 2 % SMALL.len()], "5 us");
+        moves(network, &routing, PROTOCOLS[at % PROTOCOLS.len()], SMALL[at / 2 % SMALL.len()], "8 us");
     }
 }
 

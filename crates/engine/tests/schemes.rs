@@ -27,6 +27,8 @@ const SST_MARGIN: &str = "kind = \"sst-cm\"\nvariant = \"drain margin\"\nstreams
 const SAA: &str = "kind = \"saa\"\nprobe_period = \"100 ns\"\nhold = \"200 ns\"";
 const DCQCN: &str = "kind = \"dcqcn\"\nmark_from = \"24 flits\"\nmark_all = \"96 flits\"\nmark_chance = 0.5\ncnp_interval = \"300 ns\"\n\
     alpha_timer = \"300 ns\"\ntimer = \"300 ns\"\nbyte_counter = \"100 flits\"\nrecovery_stages = 1\nrate_min = \"5 Gb/s\"";
+const CONNECTX: &str = "kind = \"dcqcn-connectx\"\nmark_from = \"24 flits\"\nmark_all = \"96 flits\"\nmark_chance = 0.5\n\
+    alpha_timer = \"100 ns\"\ncut_timer = \"200 ns\"\ntimer = \"300 ns\"\nrate_min = \"5 Gb/s\"";
 const SWIFT: &str = "kind = \"swift\"\nbase_target = \"200 ns\"";
 const HPCC: &str = "kind = \"hpcc\"\nbase_rtt = \"200 ns\"\nmax_stage = 1";
 const NSCC: &str = "kind = \"nscc\"\nbase_rtt = \"100 ns\"\ntarget = \"100 ns\"\nmark_from = \"20 flits\"\nmark_all = \"200 flits\"\n\
@@ -114,6 +116,19 @@ const CHANGES: &[(&str, &str, &str)] = &[
     (DCQCN, "increase", "\"5 Gb/s\""),
     (DCQCN, "hyper_increase", "\"20 Gb/s\""),
     (DCQCN, "rate_min", "\"30 Gb/s\""),
+    (CONNECTX, "mark_from", "\"90 flits\""),
+    (CONNECTX, "mark_all", "\"200 flits\""),
+    (CONNECTX, "mark_chance", "0.1"),
+    (CONNECTX, "cnp_interval", "\"900 ns\""),
+    (CONNECTX, "gain", "0.5"),
+    (CONNECTX, "alpha_timer", "\"10 ns\""),
+    (CONNECTX, "cut_timer", "\"90 ns\""),
+    (CONNECTX, "timer", "\"900 ns\""),
+    (CONNECTX, "clamp_target", "true"),
+    (CONNECTX, "recovery_stages", "3"),
+    (CONNECTX, "increase", "\"5 Gb/s\""),
+    (CONNECTX, "hyper_increase", "\"20 Gb/s\""),
+    (CONNECTX, "rate_min", "\"30 Gb/s\""),
     (SWIFT, "base_target", "\"400 ns\""),
     (SWIFT, "hop_target", "\"50 ns\""),
     (SWIFT, "ai", "3.0"),

@@ -207,6 +207,12 @@ fn defaults_follow_from_the_round_trip_and_the_buffers() {
         let marks = told("kind = \"dcqcn\"", buffers, "");
         assert_eq!((&marks["mark_from"], &marks["mark_all"]), (&from.into(), &all.into()));
     }
+    // 32 and 128 us of a channel of 100 Gb/s; or as parts of what buffers hold.
+    for (buffers, from, all) in [(30_000, "32000 flits", "128000 flits"), (400, "600 flits", "2400 flits")] {
+        let nic = told("kind = \"dcqcn-connectx\"", buffers, "");
+        assert_eq!((&nic["mark_from"], &nic["mark_all"]), (&from.into(), &all.into()));
+        assert_eq!((&nic["increase"], &nic["hyper_increase"]), (&"20 Mb/s".into(), &"200 Mb/s".into()));
+    }
     // A packet and its acknowledgement of a flit take 2027 ns over four links and a switch, twice.
     let swift = told("kind = \"swift\"", 3000, "");
     assert_eq!((&swift["base_target"], swift["max_cwnd"].as_f64()), (&"2219 ns".into(), Some(93.0)));
@@ -243,7 +249,7 @@ fn the_rates_that_sources_are_allowed_are_recorded() {
         };
         rates.clone()
     };
-    for protocol in ["ecn", "dcqcn", "swift", "hpcc", "nscc"] {
+    for protocol in ["ecn", "dcqcn", "dcqcn-connectx", "swift", "hpcc", "nscc"] {
         let rates = rates(protocol);
         assert!(!rates.is_empty() && rates.iter().all(|rate| (0.0..=1.0).contains(rate)), "{protocol}");
         // In the end three share a channel: ECN swings, and what windows let through in an empty network is more than passes in a queue.
@@ -275,7 +281,9 @@ fn nscc_keeps_its_target_behind_slow_channels() {
 /// Queues are as new after a silence, or when delays and cuts have worn off: then a rate is told once more, though nothing is sent.
 #[test]
 fn who_has_fallen_silent_is_allowed_all_again() {
-    for protocol in ["ecn", "dcqcn\"\ntimer = \"2 us", "swift", "hpcc", "nscc"] {
+    for protocol in
+        ["ecn", "dcqcn\"\ntimer = \"2 us", "dcqcn-connectx\"\ntimer = \"1 us", "swift", "hpcc", "nscc"]
+    {
         let text = switched(&format!("kind = \"{protocol}\""), 3000, "[record]\ncontrol = true\n");
         let output = run(&text.replace("load = 1.0", "load = 0.5\nstop = \"100 us\""));
         let tailback_engine::report::Column::Int(sources) = column(&output, "rates", "endpoint") else {

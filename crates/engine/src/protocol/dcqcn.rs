@@ -1,11 +1,9 @@
 //! DCQCN: rates at the source that notifications cut and time and data raise again.
+use super::notified::{Law, NEARLY, Notified};
 use super::red::Marks;
-use super::{Agent, Defaults, Pull, Received, Reply, Scheme, Sent, Source, least_rate, millionths};
-use crate::core::packet::{Kind, Packet};
+use super::{Agent, Defaults, Scheme, least_rate};
 use crate::core::plan::{Plan, Share};
 use crate::core::{NEVER, Tick};
-use crate::keyed::Keyed;
-use crate::nic::queue::SendQueue;
 use crate::nic::{NicSet, Nics};
 use crate::problem::Problem;
 use crate::units::{Duration, Rate, Scale, Size};
@@ -38,7 +36,8 @@ use std::sync::Arc;
 /// # Parameters
 ///
 /// The defaults are the paper's (for 40 Gb/s), but for `mark_from` and `mark_all`, its 5 and 200 kB, which are less where a switch
-/// cannot hold as much for an endpoint, and `hyper_increase` and `rate_min`, which it does not give.
+/// cannot hold as much for an endpoint, and `hyper_increase` and `rate_min`, which it does not give. What NICs do, with steps that grow with the
+/// channel's rate, is [`dcqcn-connectx`](dcqcn-connectx.md).
 ///
 /// # Paper
 ///
@@ -105,9 +104,6 @@ impl Default for Dcqcn {
     }
 }
 
-/// Rates this near to the channel's are the channel's.
-const NEARLY: f64 = 0.999;
-
 /// State of a send queue. Rates are in parts of the channel's.
 #[derive(Debug, Clone, Copy)]
 pub struct Limiter {
@@ -124,24 +120,16 @@ pub struct Limiter {
     counts: u32,
     /// Flits sent since data last increased the rate.
     flits: u64,
-    /// Earliest start of the next packet.
-    next: Tick,
 }
 
 impl Default for Limiter {
     fn default() -> Self {
         let (rate, target, alpha) = (1.0, 1.0, 1.0);
-        Self { rate, target, alpha, alpha_at: NEVER, timer_at: 0, times: 0, counts: 0, flits: 0, next: 0 }
+        Self { rate, target, alpha, alpha_at: NEVER, timer_at: 0, times: 0, counts: 0, flits: 0 }
     }
 }
 
-impl Limiter {
-    fn is_free(&self) -> bool {
-        self.rate >= 1.0
-    }
-}
-
-/// The source of [`Dcqcn`], in ticks and flits.
+/// The rates of [`Dcqcn`], in ticks and flits.
 pub struct Limits {
     gain: f64,
     alpha_timer: Tick,
@@ -151,27 +139,9 @@ pub struct Limits {
     increase: f64,
     hyper_increase: f64,
     rate_min: f64,
-    cnp_interval: Tick,
-    acknowledge: bool,
-    control: u8,
-    data: u8,
 }
 
 impl Limits {
-    /// Goes on to a time.
-    fn advance(&self, state: &mut Limiter, now: Tick) {
-        let falls = now.saturating_sub(state.alpha_at) / self.alpha_timer;
-        if falls > 0 {
-            state.alpha *= (1.0 - self.gain).powi(falls.min(i32::MAX as u64) as i32);
-            state.alpha_at += falls * self.alpha_timer;
-        }
-        while !state.is_free() && now - state.timer_at >= self.timer {
-            state.timer_at += self.timer;
-            state.times += 1;
-            self.raise(state);
-        }
-    }
-
     /// An increase, by time or by data.
     fn raise(&self, state: &mut Limiter) {
         let (few, many) = (state.times.min(state.counts), state.times.max(state.counts));
@@ -186,9 +156,33 @@ impl Limits {
             (state.rate, state.target) = (1.0, 1.0);
         }
     }
+}
 
-    /// The destination has told of a mark.
-    fn cut(&self, state: &mut Limiter, now: Tick) {
+impl Law for Limits {
+    type Rate = Limiter;
+
+    fn share(&self, state: &Limiter) -> f64 {
+        state.rate
+    }
+
+    fn timer(&self) -> Tick {
+        self.timer
+    }
+
+    fn advance(&self, state: &mut Limiter, now: Tick) {
+        let falls = now.saturating_sub(state.alpha_at) / self.alpha_timer;
+        if falls > 0 {
+            state.alpha *= (1.0 - self.gain).powi(falls.min(i32::MAX as u64) as i32);
+            state.alpha_at += falls * self.alpha_timer;
+        }
+        while !self.is_free(state) && now - state.timer_at >= self.timer {
+            state.timer_at += self.timer;
+            state.times += 1;
+            self.raise(state);
+        }
+    }
+
+    fn told(&self, state: &mut Limiter, now: Tick) {
         self.advance(state, now);
         state.target = state.rate;
         state.rate = (state.rate * (1.0 - state.alpha / 2.0)).max(self.rate_min);
@@ -197,79 +191,12 @@ impl Limits {
         (state.times, state.counts, state.flits) = (0, 0, 0);
     }
 
-    fn is_new(&self, state: &Limiter, now: Tick) -> bool {
-        let mut ahead = *state;
-        self.advance(&mut ahead, now);
-        ahead.is_free() && ahead.next <= now
-    }
-}
-
-impl Source for Limits {
-    type Queue = Limiter;
-    /// When a source was last told.
-    type Sink = Keyed<u64, Option<Tick>>;
-
-    fn pull(&self, queue: &SendQueue<Limiter>, now: Tick) -> Pull {
-        let state = &queue.state;
-        if queue.has_message() {
-            if state.next > now { Pull::At(state.next) } else { Pull::Next(self.data) }
-        } else if self.is_new(state, now) {
-            Pull::Wait
-        } else {
-            Pull::At(state.next.max(now + self.timer))
-        }
-    }
-
-    fn plain(&self, queue: &SendQueue<Limiter>, now: Tick) -> Option<u8> {
-        (queue.state.next <= now).then_some(self.data)
-    }
-
-    fn on_sent(&self, queue: &mut SendQueue<Limiter>, sent: &Sent) {
-        let state = &mut queue.state;
-        self.advance(state, sent.now);
-        if state.is_free() {
-            return;
-        }
-        state.flits += u64::from(sent.packet.hot.flits());
+    fn sent(&self, state: &mut Limiter, flits: u32) {
+        state.flits += u64::from(flits);
         while state.flits >= self.byte_counter {
             state.flits -= self.byte_counter;
             state.counts += 1;
             self.raise(state);
-        }
-        state.next = sent.now + (sent.time as f64 / state.rate).round() as Tick;
-    }
-
-    fn hears(&self, kind: Kind) -> bool {
-        kind == Kind::Notification
-    }
-
-    fn on_control(&self, queue: &mut SendQueue<Limiter>, _packet: &Packet, now: Tick) {
-        self.cut(&mut queue.state, now);
-    }
-
-    fn allowed_towards(&self, queue: &SendQueue<Limiter>, _dst: u32, _now: Tick) -> Option<(u32, Tick)> {
-        Some((millionths(queue.state.rate), 0))
-    }
-
-    fn idle(&self, queue: &SendQueue<Limiter>, now: Tick) -> bool {
-        self.is_new(&queue.state, now)
-    }
-
-    fn memory(&self, sink: &Self::Sink) -> usize {
-        sink.memory()
-    }
-
-    fn reply(&self, told: &mut Self::Sink, received: &Received, replies: &mut Vec<Reply>) {
-        if self.acknowledge {
-            replies.extend(received.acknowledge(true, self.control));
-        }
-        let cold = &received.packet.cold;
-        if received.packet.hot.kind() == Kind::Data && cold.marked() {
-            let last = told.entry(received.sender());
-            if last.is_none_or(|last| received.now >= last + self.cnp_interval) {
-                *last = Some(received.now);
-                replies.push(Reply { kind: Kind::Notification, class: self.control, words: [0; 2] });
-            }
         }
     }
 }
@@ -289,8 +216,8 @@ impl Dcqcn {
 }
 
 impl Dcqcn {
-    /// The source on a network.
-    fn limits(&self, plan: &Plan, acknowledge: bool) -> Limits {
+    /// Its rates on a network.
+    fn limits(&self, plan: &Plan) -> Limits {
         let part = |rate: Rate| rate.0 as f64 / plan.links[0].rate.0 as f64;
         Limits {
             gain: self.gain,
@@ -301,10 +228,6 @@ impl Dcqcn {
             increase: part(self.increase),
             hyper_increase: part(self.hyper_increase),
             rate_min: part(self.rate_min).min(1.0),
-            cnp_interval: plan.ticks(self.cnp_interval),
-            acknowledge,
-            control: plan.control_class(),
-            data: plan.data_class(),
         }
     }
 }
@@ -344,7 +267,8 @@ impl Scheme for Dcqcn {
     }
 
     fn nics(&self, plan: &Arc<Plan>, share: &Share, acknowledge: bool) -> Box<dyn Nics> {
-        Box::new(NicSet::new(self.limits(plan, acknowledge), plan, share))
+        let source = Notified::new(self.limits(plan), self.cnp_interval, plan, acknowledge);
+        Box::new(NicSet::new(source, plan, share))
     }
 
     fn agent(&self, plan: &Plan, _share: &Share) -> Box<dyn Agent> {
@@ -367,26 +291,22 @@ mod tests {
             increase: 0.01,
             hyper_increase: 0.1,
             rate_min: 0.001,
-            cnp_interval: 50,
-            acknowledge: false,
-            control: 0,
-            data: 1,
         }
     }
 
     #[test]
     fn the_first_notification_halves_the_rate_and_later_ones_less_the_longer_none_came() {
         let (source, mut state) = (limits(), Limiter::default());
-        source.cut(&mut state, 0);
+        source.told(&mut state, 0);
         assert_eq!((state.rate, state.target, state.alpha), (0.5, 1.0, 1.0));
-        source.cut(&mut state, 0);
+        source.told(&mut state, 0);
         assert_eq!((state.rate, state.target), (0.25, 0.5));
         source.advance(&mut state, 55 * 256 + 54);
         let left = (1.0 - 1.0 / 256.0_f64).powi(256);
         assert!((state.alpha - left).abs() < 1e-9, "{} and {left}", state.alpha);
         // One that was never told has its first alpha, however late.
         let mut late = Limiter::default();
-        source.cut(&mut late, 1_000_000);
+        source.told(&mut late, 1_000_000);
         assert_eq!(late.rate, 0.5);
     }
 
@@ -394,7 +314,7 @@ mod tests {
     fn the_rate_comes_half_way_back_then_grows_by_steps_then_by_leaps() {
         let source = limits();
         let mut state = Limiter::default();
-        (0..3).for_each(|_| source.cut(&mut state, 0));
+        (0..3).for_each(|_| source.told(&mut state, 0));
         assert_eq!((state.rate, state.target), (0.125, 0.25));
         source.advance(&mut state, 199);
         assert_eq!((state.rate, state.times), (0.1875, 1));
@@ -406,63 +326,34 @@ mod tests {
         source.advance(&mut state, 400);
         assert!((state.target - (0.26 + 2.0 * 0.1)).abs() < 1e-9, "{}", state.target);
         source.advance(&mut state, 1_000_000);
-        assert!(state.is_free() && source.is_new(&state, 1_000_000));
+        assert!(source.is_free(&state));
     }
 
     #[test]
     fn data_raise_the_rate_as_time_does() {
-        let source = Limits { byte_counter: 100, ..limits() };
-        let mut queue = SendQueue::<Limiter>::default();
-        source.cut(&mut queue.state, 0);
-        let mut packet = Packet::default();
-        packet.hot.set_size(Kind::Data, 50);
-        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50, time: 50 };
-        source.on_sent(&mut queue, &sent(0));
-        assert_eq!((queue.state.next, queue.state.rate), (100, 0.5));
-        source.on_sent(&mut queue, &sent(10));
-        assert_eq!((queue.state.counts, queue.state.rate, queue.state.next), (1, 0.75, 77));
-    }
-
-    #[test]
-    fn a_destination_tells_a_source_at_most_once_an_interval() {
-        let (source, mut told, mut replies) = (limits(), Keyed::default(), Vec::new());
-        let mut at = |src, now, marked| {
-            let mut packet = Packet::default();
-            packet.hot.set_size(Kind::Data, 4);
-            packet.cold.src = src;
-            packet.cold.mark(marked);
-            replies.clear();
-            source.reply(
-                &mut told,
-                &Received { packet: &packet, droppable: false, grade: 0, flow: 0, now },
-                &mut replies,
-            );
-            replies.len()
-        };
-        assert_eq!(
-            [at(1, 0, false), at(1, 0, true), at(2, 1, true), at(1, 49, true), at(1, 50, true)],
-            [0, 1, 1, 0, 1]
-        );
+        let (source, mut state) = (Limits { byte_counter: 100, ..limits() }, Limiter::default());
+        source.told(&mut state, 0);
+        source.sent(&mut state, 50);
+        assert_eq!((state.counts, state.rate), (0, 0.5));
+        source.sent(&mut state, 50);
+        assert_eq!((state.counts, state.rate), (1, 0.75));
     }
 
     #[test]
     fn a_cut_begins_the_counts_and_the_timer_anew() {
-        let (source, mut queue) = (limits(), SendQueue::<Limiter>::default());
-        source.cut(&mut queue.state, 0);
-        let mut packet = Packet::default();
-        packet.hot.set_size(Kind::Data, 50);
-        let sent = |now| Sent { pull: Pull::Next(1), packet: &packet, now, end: now + 50, time: 50 };
-        source.on_sent(&mut queue, &sent(10));
-        source.advance(&mut queue.state, 100);
-        assert_eq!((queue.state.times, queue.state.counts, queue.state.flits), (1, 0, 50));
-        source.cut(&mut queue.state, 190);
-        assert_eq!((queue.state.times, queue.state.counts, queue.state.flits), (0, 0, 0));
-        source.on_sent(&mut queue, &sent(195));
-        assert_eq!(queue.state.counts, 0);
-        source.advance(&mut queue.state, 289);
-        assert_eq!(queue.state.times, 0);
-        source.advance(&mut queue.state, 290);
-        assert_eq!(queue.state.times, 1);
+        let (source, mut state) = (Limits { byte_counter: 80, ..limits() }, Limiter::default());
+        source.told(&mut state, 0);
+        source.sent(&mut state, 50);
+        source.advance(&mut state, 100);
+        assert_eq!((state.times, state.counts, state.flits), (1, 0, 50));
+        source.told(&mut state, 190);
+        assert_eq!((state.times, state.counts, state.flits), (0, 0, 0));
+        source.sent(&mut state, 50);
+        assert_eq!(state.counts, 0);
+        source.advance(&mut state, 289);
+        assert_eq!(state.times, 0);
+        source.advance(&mut state, 290);
+        assert_eq!(state.times, 1);
     }
 
     #[test]
@@ -477,8 +368,8 @@ mod tests {
     fn alpha_ages_until_the_cut_that_it_decides() {
         let source = Limits { timer: 1 << 40, ..limits() };
         let mut s = Limiter::default();
-        source.cut(&mut s, 0);
-        source.cut(&mut s, 5500);
+        source.told(&mut s, 0);
+        source.told(&mut s, 5500);
         let alpha = (255.0_f64 / 256.0).powi(100);
         assert!((s.rate - 0.5 * (1.0 - alpha / 2.0)).abs() < 1e-12);
         assert!((s.alpha - (alpha * 255.0 / 256.0 + 1.0 / 256.0)).abs() < 1e-12);
@@ -493,25 +384,14 @@ mod tests {
             byte_counter: Size::Bits(80_000),
             ..Dcqcn::default()
         };
-        let l = p.limits(&plan, true);
+        let l = p.limits(&plan);
         let ns = 1000 / plan.tick;
-        assert_eq!(
-            (l.alpha_timer, l.timer, l.cnp_interval, l.byte_counter),
-            (7000 * ns, 3000 * ns, 50_000 * ns, 800)
-        );
+        assert_eq!((l.alpha_timer, l.timer, l.byte_counter), (7000 * ns, 3000 * ns, 800));
         assert!(
             (l.increase - 0.0004).abs() < 1e-12
                 && (l.hyper_increase - 0.004).abs() < 1e-12
                 && (l.rate_min - 0.001).abs() < 1e-12
         );
-    }
-
-    #[test]
-    fn a_limited_queue_is_not_forgotten() {
-        let (source, mut queue) = (limits(), SendQueue::<Limiter>::default());
-        source.cut(&mut queue.state, 0);
-        assert!(!source.idle(&queue, 99));
-        assert_eq!(source.pull(&queue, 0), Pull::At(100));
     }
 
     #[test]
@@ -524,8 +404,8 @@ mod tests {
     #[test]
     fn every_cut_begins_the_time_anew_after_which_alpha_ages() {
         let (source, mut state) = (limits(), Limiter::default());
-        source.cut(&mut state, 0);
-        source.cut(&mut state, 50);
+        source.told(&mut state, 0);
+        source.told(&mut state, 50);
         source.advance(&mut state, 104);
         assert_eq!(state.alpha, 1.0);
         source.advance(&mut state, 105);

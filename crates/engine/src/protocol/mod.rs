@@ -7,6 +7,7 @@ mod abatement;
 mod agent;
 pub mod codes_cc;
 pub mod dcqcn;
+pub mod dcqcn_connectx;
 pub mod duplicates;
 pub mod ecn;
 pub mod explicit;
@@ -17,6 +18,7 @@ pub mod lhrp_srp;
 pub mod marker;
 pub mod max_min;
 pub mod none;
+mod notified;
 pub mod nscc;
 pub mod nscc_rccc;
 mod queue_pairs;
@@ -82,6 +84,7 @@ crate::kinds::kinds! {
         Saa(saa::Saa) = "saa",
         MaxMin(max_min::MaxMin) = "max-min",
         Dcqcn(dcqcn::Dcqcn) = "dcqcn",
+        DcqcnConnectx(dcqcn_connectx::DcqcnConnectx) = "dcqcn-connectx",
         Swift(swift::Swift) = "swift",
         Hpcc(hpcc::Hpcc) = "hpcc",
         Nscc(nscc::Nscc) = "nscc",

@@ -84,6 +84,7 @@ pub const PROTOCOLS: &[&str] = &[
     "kind = \"max-min\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"\npiggyback = true",
     "kind = \"saa\"\nprobe_period = \"200 ns\"\nhold = \"500 ns\"",
     "kind = \"dcqcn\"\nmark_from = \"24 flits\"\nmark_all = \"96 flits\"\nmark_chance = 0.3\ncnp_interval = \"200 ns\"\ntimer = \"1 us\"",
+    "kind = \"dcqcn-connectx\"\nmark_from = \"24 flits\"\nmark_all = \"96 flits\"\ncut_timer = \"300 ns\"\nalpha_timer = \"100 ns\"\ntimer = \"1 us\"",
     "kind = \"swift\"\nfs_range = \"0 ns\"\nmin_cwnd = 0.1",
     "kind = \"hpcc\"\nbase_rtt = \"300 ns\"\nmax_stage = 0",
     "kind = \"nscc\"\ntarget = \"50 ns\"\nmark_from = \"0 flits\"\nmark_all = \"48 flits\"\nfast_delay = \"10 ns\"",
