@@ -78,6 +78,8 @@ IDS = (
     "peer-htsim",
     "peer-htsim-pfc",
     "peer-htsim-swift",
+    "peer-ns3-hpcc",
+    "peer-ns3-dcqcn",
 )
 
 

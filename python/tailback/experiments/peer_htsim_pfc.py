@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailback.experiments import htsim
+from tailback.experiments.ends import Ends, draw, near
 from tailback.experiments.model import Case, Claim, Data, Experiment
 from tailback.figures import style
 
@@ -41,27 +42,25 @@ PAIRS: Mapping[str, Sequence[tuple[int, int]]] = {
     "16 to any of 16": _drawn(range(16), range(16, 32), 3),
     "16 to 16": _permuted(4),
 }
-THEIRS: Mapping[str, htsim.Ends] = {
-    "five": htsim.Ends(
-        563.9, 655.1, (445.0, 457.7, 459.5, 524.7, 527.8, 532.2, 535.3, 651.3, 653.5, 655.3, 656.0)
-    ),
-    "12 to 2": htsim.Ends(
+THEIRS: Mapping[str, Ends] = {
+    "five": Ends(563.9, 655.1, (445.0, 457.7, 459.5, 524.7, 527.8, 532.2, 535.3, 651.3, 653.5, 655.3, 656.0)),
+    "12 to 2": Ends(
         1918.4,
         1956.1,
         (1736.0, 1833.7, 1890.9, 1918.7, 1935.6, 1943.4, 1946.2, 1950.5, 1952.8, 1955.3, 1957.6),
     ),
-    "32 to any": htsim.Ends(
+    "32 to any": Ends(
         896.0, 1538.6, (165.1, 167.5, 182.6, 236.7, 1035.0, 1070.2, 1117.5, 1326.9, 1398.0, 1518.3, 1561.7)
     ),
-    "32 to any, again": htsim.Ends(
+    "32 to any, again": Ends(
         1094.8, 1508.2, (165.2, 166.9, 191.6, 1196.6, 1228.6, 1293.5, 1377.5, 1420.2, 1450.2, 1488.1, 1544.2)
     ),
-    "16 to any of 16": htsim.Ends(
+    "16 to any of 16": Ends(
         1693.0,
         1813.5,
         (1462.0, 1555.0, 1589.5, 1625.2, 1656.2, 1706.4, 1747.6, 1784.0, 1795.2, 1808.6, 1837.1),
     ),
-    "16 to 16": htsim.Ends(
+    "16 to 16": Ends(
         1419.8,
         1463.6,
         (1275.9, 1348.6, 1368.5, 1377.9, 1388.5, 1406.1, 1423.3, 1445.5, 1470.0, 1510.8, 1693.5),
@@ -119,7 +118,7 @@ def _draw(data: Data) -> Figure:
     with style.styled():
         figure, panels = style.figure(2, height=2.2)
         for number, traffic in enumerate(PAIRS):
-            htsim.draw(panels[number % 2], number // 2, traffic, THEIRS[traffic], data, traffic=traffic)
+            draw(panels[number % 2], number // 2, traffic, "htsim", THEIRS[traffic], data, traffic=traffic)
         for axes in panels:
             axes.set_ylabel("messages ended [%]")
             axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
@@ -129,9 +128,7 @@ def _draw(data: Data) -> Figure:
 
 def _claims(data: Data) -> list[Claim]:
     return [
-        claim
-        for traffic, theirs in THEIRS.items()
-        for claim in htsim.near(traffic, theirs, data, traffic=traffic)
+        claim for traffic, theirs in THEIRS.items() for claim in near(traffic, theirs, data, traffic=traffic)
     ]
 
 

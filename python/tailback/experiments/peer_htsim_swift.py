@@ -7,29 +7,28 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from tailback.experiments import htsim
+from tailback.experiments.ends import Ends, draw, near
 from tailback.experiments.model import Case, Claim, Data, Experiment
 from tailback.figures import style
 
 BYTES = 489 * 4096
 """Of a message: htsim sends a packet more than it is asked for."""
 
-THEIRS: Mapping[int, htsim.Ends] = {
-    1: htsim.Ends(293.2, 293.2, [293.2] * 11),
-    2: htsim.Ends(347.4, 347.6, [347.3] * 6 + [347.6] * 5),
-    4: htsim.Ends(
-        645.7, 648.6, (641.0, 641.0, 641.0, 645.6, 645.6, 645.6, 647.6, 647.6, 648.6, 648.6, 648.6)
-    ),
-    8: htsim.Ends(
+THEIRS: Mapping[int, Ends] = {
+    1: Ends(293.2, 293.2, [293.2] * 11),
+    2: Ends(347.4, 347.6, [347.3] * 6 + [347.6] * 5),
+    4: Ends(645.7, 648.6, (641.0, 641.0, 641.0, 645.6, 645.6, 645.6, 647.6, 647.6, 648.6, 648.6, 648.6)),
+    8: Ends(
         1285.0,
         1294.7,
         (1277.1, 1277.1, 1278.4, 1279.4, 1286.2, 1286.2, 1286.9, 1288.5, 1288.9, 1294.7, 1294.7),
     ),
-    16: htsim.Ends(
+    16: Ends(
         2545.1,
         2593.2,
         (2474.4, 2474.7, 2532.4, 2540.3, 2556.0, 2557.6, 2561.6, 2564.2, 2564.5, 2567.8, 2593.2),
     ),
-    32: htsim.Ends(
+    32: Ends(
         5096.0,
         5142.9,
         (4964.1, 5047.4, 5058.2, 5069.6, 5097.2, 5108.0, 5117.5, 5126.7, 5132.8, 5136.4, 5142.9),
@@ -59,7 +58,7 @@ def _draw(data: Data) -> Figure:
     with style.styled():
         figure, (axes,) = style.figure(1, height=3.3)
         for number, (sources, theirs) in enumerate(THEIRS.items()):
-            htsim.draw(axes, number, f"{sources} to 1", theirs, data, sources=sources)
+            draw(axes, number, f"{sources} to 1", "htsim", theirs, data, sources=sources)
         axes.set_ylabel("messages ended [%]")
         axes.set_xlabel("time [of htsim's last end]")
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
@@ -70,7 +69,7 @@ def _claims(data: Data) -> list[Claim]:
     return [
         claim
         for sources, theirs in THEIRS.items()
-        for claim in htsim.near(f"{sources} to 1", theirs, data, sources=sources)
+        for claim in near(f"{sources} to 1", theirs, data, sources=sources)
     ]
 
 

@@ -14,7 +14,8 @@ use crate::units::Scale;
 /// Every hop leads to a switch that is one link nearer to the destination's; all links count alike, and nothing but the links is known of
 /// the network: on a dragonfly a way over two global links is one of three, and on a torus one of all that mix the dimensions. Deadlock is avoided in
 /// one of two ways. "hops": each hop takes the next level, so that levels only rise; the ways are the shortest, but there
-/// are as many levels as the longest of them has links between switches. "up-down": each channel leads up, to a switch that
+/// are as many levels as the longest of them has links between switches, each with queues of its own, which take turns where packets of several meet: in
+/// trees "up-down" has the same ways and one queue. "up-down": each channel leads up, to a switch that
 /// is nearer to a root (of equals, to the lower number), or down; a way goes up, then down, and never up again, so that one
 /// level is enough; the ways are the shortest of that kind, which may be longer than the shortest of all and crowd round
 /// the root. The root is the switch whose farthest switch is nearest (in large networks, of a sample of 256).

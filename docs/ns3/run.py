@@ -1,0 +1,107 @@
+"""Runs ns-3 on the flows of peer-ns3-hpcc and peer-ns3-dcqcn, and prints what these keep of it.
+
+.venv/bin/python docs/ns3/run.py /tmp/ns3/third
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from tailback.experiments import ns3, peer_ns3_dcqcn, peer_ns3_hpcc
+
+CONFIG = """
+ENABLE_QCN 1
+USE_DYNAMIC_PFC_THRESHOLD 1
+PACKET_PAYLOAD_SIZE {payload}
+TOPOLOGY_FILE topology.txt
+FLOW_FILE flow.txt
+TRACE_FILE trace.txt
+TRACE_OUTPUT_FILE trace.tr
+FCT_OUTPUT_FILE fct.txt
+PFC_OUTPUT_FILE pfc.txt
+QLEN_MON_FILE qlen.txt
+QLEN_MON_START 2000000000
+QLEN_MON_END 2000000001
+SIMULATOR_STOP_TIME 3
+ALPHA_RESUME_INTERVAL 1
+RATE_DECREASE_INTERVAL 4
+CLAMP_TARGET_RATE 0
+RP_TIMER 300
+EWMA_GAIN 0.00390625
+FAST_RECOVERY_TIMES 1
+MIN_RATE 100Mb/s
+ERROR_RATE_PER_LINK 0
+L2_CHUNK_SIZE 4000
+L2_ACK_INTERVAL 1
+L2_BACK_TO_ZERO 0
+GLOBAL_T 1
+FAST_REACT 1
+U_TARGET 0.95
+INT_MULTI 1
+MULTI_RATE 0
+SAMPLE_FEEDBACK 0
+RATE_BOUND 1
+ACK_HIGH_PRIO 0
+LINK_DOWN 0 0 0
+ENABLE_TRACE 0
+KMIN_MAP 1 100000000000 400
+KMAX_MAP 1 100000000000 1600
+PMAX_MAP 1 100000000000 0.2
+BUFFER_SIZE 320
+{control}
+"""
+"""The keys of its own configuration, with buffers in which nobody is ever paused."""
+
+
+def ends(
+    binary: str, folder: Path, name: str, packets: int, payload: int, ack_ns: int, draw: int, control: str
+) -> list[float]:
+    """When the flows of a pattern have arrived, in us after their starts."""
+    flows = ns3.flows(name, packets, draw)
+    files = {
+        "topology.txt": ns3.network(name),
+        "flow.txt": ns3.listed(flows, payload),
+        "trace.txt": "0",
+        "config.txt": CONFIG.format(payload=payload, control=control),
+    }
+    for file, text in files.items():
+        (folder / file).write_text(text + "\n")
+    chance = {**os.environ, "NS_GLOBAL_VALUE": f"RngRun={draw}"}
+    told = subprocess.run([binary, "config.txt"], cwd=folder, env=chance, capture_output=True, text=True)
+    rows = [line.split() for line in (folder / "fct.txt").read_text().splitlines()]
+    if "Drop" in told.stdout or (folder / "pfc.txt").read_text() or len(rows) != len(flows):
+        raise SystemExit(f"{name}, draw {draw}: a packet was dropped, a link paused, or a flow did not end")
+    # What it tells of is the last acknowledgement, which meets nothing on its way back.
+    arrived = []
+    for source, destination, *_, took, _ in rows:
+        links = ns3.links(name, *(int(address, 16) >> 8 & 0xFFFF for address in (source, destination)))
+        arrived.append((int(took) - links * (1000 + ack_ns)) / 1000)
+    return arrived
+
+
+def kept(binary: str, packets: int, payload: int, ack_ns: int, control: str) -> None:
+    """Prints what is kept of all patterns."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ns3.PATTERNS:
+            draws = range(1, ns3.DRAWS + 1)
+            told = [
+                ends(binary, Path(folder), name, packets, payload, ack_ns, draw, control) for draw in draws
+            ]
+            mean, last = np.mean([np.mean(one) for one in told]), np.mean([max(one) for one in told])
+            places = np.arange(11) / 10
+            tenths = np.quantile(np.concatenate(told), places, method="inverted_cdf").round(1)
+            print(f'"{name}": Ends({mean:.1f}, {last:.1f}, {tuple(map(float, tenths))}),', flush=True)
+
+
+if __name__ == "__main__":
+    for stage in peer_ns3_hpcc.STAGES:
+        print(f"peer-ns3-hpcc, max_stage {stage}")
+        hpcc = f"CC_MODE 3\nHAS_WIN 1\nVAR_WIN 1\nMI_THRESH {stage}\nRATE_AI 172Mb/s\nRATE_HAI 172Mb/s"
+        kept(sys.argv[1], peer_ns3_hpcc.PACKETS, 4014, 7, hpcc)
+    print("peer-ns3-dcqcn")
+    dcqcn = "CC_MODE 1\nHAS_WIN 0\nVAR_WIN 0\nMI_THRESH 0\nRATE_AI 20Mb/s\nRATE_HAI 200Mb/s"
+    kept(sys.argv[1], peer_ns3_dcqcn.PACKETS, 4056, 4, dcqcn)

@@ -1,0 +1,56 @@
+"""When messages end here and in another simulator: what the experiments beside these have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from tailback.experiments.model import Claim, Data, value
+from tailback.figures import style
+from tailback.result import Result
+
+WITHIN = 0.05
+"""Of the other simulator's mean and last end; chosen after the first runs had been seen."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How long after their starts messages arrive in another simulator, in us."""
+
+    mean: float
+    last: float
+    """The mean over the seeds."""
+    tenths: Sequence[float]
+    """Of the messages under all seeds: the first, those behind each tenth, and the last."""
+
+
+def ends(result: Result) -> NDArray[Any]:
+    """Of all messages, in us after their starts."""
+    return np.array(result.tables["messages"]["latency_ns"].to_pylist(), dtype=float) / 1000
+
+
+def near(text: str, theirs: Ends, data: Data, **labels: object) -> list[Claim]:
+    """That the mean and the last end are near theirs, over the seeds of the cases with these labels."""
+
+    def claim(which: str, published: float, of: Any) -> Claim:
+        bounds = (round(published * (1 - WITHIN), 1), round(published * (1 + WITHIN), 1))
+        ours = data.mean(lambda run: float(of(ends(run))), **labels)
+        return value(f"{text}: {which} end", f"{published:g} us", ours, bounds, "us")
+
+    return [claim("mean", theirs.mean, np.mean), claim("last", theirs.last, np.max)]
+
+
+def draw(axes: Axes, number: int, name: str, peer: str, theirs: Ends, data: Data, **labels: object) -> None:
+    """How many messages have ended by when, in parts of the peer's last end: ours as a line, its as dots."""
+    ours = np.sort(np.concatenate([ends(run) for run in data.results(**labels)]))
+    looks = style.line(number, 0)
+    parts = 100 * np.arange(1, len(ours) + 1) / len(ours)
+    axes.step(ours / theirs.last, parts, where="post", label=f"{name}, Tailback", **looks)
+    places = np.array(theirs.tenths) / theirs.last
+    dots = style.marker(number)
+    axes.plot(places, range(0, 101, 10), dots, color=looks["color"], label=f"{name}, {peer}")

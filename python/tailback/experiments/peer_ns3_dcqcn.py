@@ -1,0 +1,102 @@
+"""peer-ns3-dcqcn: when flows end under DCQCN as NICs have it, beside the simulator of HPCC's authors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from matplotlib.figure import Figure
+
+from tailback.experiments import ns3
+from tailback.experiments.ends import Ends, near
+from tailback.experiments.model import Case, Claim, Data, Experiment
+from tailback.figures import style
+
+PACKETS = 1000
+"""Of a flow."""
+
+THEIRS: Mapping[str, Ends] = {
+    "1 to 1": Ends(
+        330.3, 330.3, (330.3, 330.3, 330.3, 330.3, 330.3, 330.3, 330.3, 330.3, 330.3, 330.3, 330.3)
+    ),
+    "2 to 1": Ends(
+        844.0, 870.4, (689.7, 771.5, 807.4, 843.2, 848.1, 852.2, 862.7, 873.6, 880.8, 886.1, 916.3)
+    ),
+    "4 to 1": Ends(
+        1702.1,
+        1803.7,
+        (1460.9, 1578.8, 1626.4, 1647.9, 1671.3, 1696.0, 1714.7, 1747.0, 1774.8, 1820.4, 2063.1),
+    ),
+    "8 to 1": Ends(
+        3875.5,
+        4277.6,
+        (2704.8, 3410.4, 3649.6, 3774.5, 3851.8, 3929.7, 3994.7, 4068.9, 4138.9, 4244.9, 4640.2),
+    ),
+    "16 to 1": Ends(
+        6204.2,
+        6850.5,
+        (1932.0, 5399.8, 5902.3, 6130.5, 6243.6, 6346.1, 6412.8, 6494.7, 6590.0, 6766.8, 7173.0),
+    ),
+    "32 to 1": Ends(
+        9676.9,
+        11223.1,
+        (7415.8, 8013.5, 8311.2, 8788.2, 9181.5, 9958.8, 10299.7, 10579.0, 10837.6, 11202.1, 11645.4),
+    ),
+    "8 to 1, in turn": Ends(
+        2508.8,
+        3160.2,
+        (1246.5, 1872.7, 2055.7, 2286.3, 2423.5, 2540.9, 2679.1, 2823.2, 2907.2, 3057.9, 3691.9),
+    ),
+    "row": Ends(
+        3089.1,
+        3527.2,
+        (1670.0, 2712.1, 2857.4, 2950.6, 3027.6, 3112.9, 3160.8, 3213.2, 3333.7, 3528.8, 3888.9),
+    ),
+    "long and short": Ends(
+        142.4, 2104.3, (35.1, 35.1, 35.1, 41.0, 51.8, 55.9, 62.0, 70.3, 87.7, 107.0, 2651.2)
+    ),
+}
+"""By pattern."""
+
+CONTROL = 'kind = "dcqcn-connectx"'
+
+
+def _cases(full: bool) -> list[Case]:
+    return [
+        Case({"pattern": name, "draw": number}, ns3.scenario(name, PACKETS, number, CONTROL), cost=0.2)
+        for name in ns3.PATTERNS
+        for number in range(1, ns3.DRAWS + 1)
+    ]
+
+
+def _draw(data: Data) -> Figure:
+    with style.styled():
+        figure, panels = style.figure(3, height=2.2)
+        ns3.panels(panels, THEIRS, data)
+        panels[-1].set_xlabel("time [of ns-3's last end]")
+    return figure
+
+
+def _claims(data: Data) -> list[Claim]:
+    return [claim for name, theirs in THEIRS.items() for claim in near(name, theirs, data, pattern=name)]
+
+
+EXPERIMENT = Experiment(
+    id="peer-ns3-dcqcn",
+    paper=(
+        "Alibaba, “HPCC simulation” (github.com/alibaba-edu/High-Precision-Congestion-Control at 9f4be2a), "
+        "GitHub 2021; what it tells was measured with runs of our own"
+    ),
+    title="DCQCN of NICs beside the simulator of HPCC's authors",
+    setup=(
+        "Flows of 1000 packets of 4100 B at 100 Gb/s over links of 1 us, begun within 1 us: 1 to 32 to one, "
+        "eight that begin 100 us after one another, four over both links of three switches in a row and four "
+        "more over each, and one of 4000 packets that 24 of 100 packets meet at times drawn. 20 draws of the "
+        "starts and of the marks. One queue per output, switches that store and forward, buffers in which "
+        "nobody is paused. DCQCN of NICs, with the values that the simulator's `run.py` sets for `dcqcn` at "
+        "100 Gb/s, which are our defaults: marks between 400 and 1600 kB, alpha each 1 us, cuts at most each "
+        "4 us, increases each 300 us. How it was run: docs/ns3."
+    ),
+    cases=_cases,
+    draw=_draw,
+    claims=_claims,
+)
