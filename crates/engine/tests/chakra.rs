@@ -459,6 +459,16 @@ fn every_mistake_is_told_with_its_rank_and_node() {
             "another node has the same number",
         ),
         (one(node(1, 4, &[1], 0, &[])), "", "node 1 (\"op\"): it waits, through others, for itself"),
+        (
+            vec![trace(&[node(1, 4, &[2], 0, &[]), node(2, 4, &[3], 0, &[]), node(3, 4, &[2], 0, &[])])],
+            "",
+            "node 2 (\"op\"): it waits, through others, for itself",
+        ),
+        (
+            one(node(1, 4, &[], 0, &[])),
+            "peak = 0",
+            "job.trace.peak: expected a number over 0, found the integer 0",
+        ),
         (one(node(1, 12, &[], 0, &[])), "", "a node of the type 12"),
         (one(node(1, 4, &[], u64::MAX, &[])), "", "its duration is too long"),
         (one(node(1, 5, &[], 0, &[attribute("comm_size", 9, 8)])), "", "it has no comm_dst"),

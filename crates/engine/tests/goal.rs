@@ -362,6 +362,10 @@ fn every_mistake_in_a_text_is_told_with_its_place() {
             block("a: calc 5 b: calc 6\na requires b\nb irequires a"),
             "of rank 0 waits, through others, for itself",
         ),
+        (
+            block("a: calc 5 b: calc 6 c: calc 7\na requires b\nb requires c\nc requires b"),
+            "the operation b of rank 0 waits, through others, for itself",
+        ),
         (block("a: calc 5\nä"), "line 4, column 1: unexpected 'ä'"),
     ];
     for (text, expected) in table {

@@ -488,14 +488,64 @@ fn a_message_that_no_packet_numbers_can_count_is_refused() {
     let text = network(&(job("huge", 2, "message = \"10 GB\"") + RUN));
     let told = "job.huge.message: a message of 10000000000 B, but one of at most 2516582100 B can be sent";
     assert!(problems(&text).join("").contains(told), "{:?}", problems(&text));
-    // How a collective cuts its message up shows as it runs.
-    let text = text.replace("ring-exchange", "allreduce");
-    let Err(RunError::Failed(failure, _)) = tailback_engine::run::run(&read(&text), &mut |_| true) else {
-        panic!("it ran")
+    // Of a collective, those that it is cut into.
+    let told = |job: &str| problems(&network(&(job.to_string() + RUN))).join("");
+    let of = |workload: &str, rest: &str| {
+        told(&format!("[[job]]\nname = \"huge\"\nworkload = \"{workload}\"\nranks = 4\n{rest}\n"))
     };
-    let expected =
-        "job \"huge\": rank 0 sends a message of 5000000000 B, but one of at most 2516582100 B can be sent";
-    assert!(failure.starts_with(expected), "{failure}");
+    for (workload, rest, key, bytes) in [
+        ("allreduce", "message = \"20 GB\"", "message", "10000000000"),
+        (
+            "allreduce",
+            "message = \"4 GB\"\nmpi = { allreduce = \"recursive-doubling\" }",
+            "message",
+            "4000000000",
+        ),
+        ("allgather", "message = \"2 GB\"\nmpi = { allgather = \"bruck\" }", "message", "4000000000"),
+        ("training", "gradients = \"11 GB\"", "gradients", "5500000000"),
+        ("training", "tensor = 4\nactivation = \"11 GB\"", "activation", "5500000000"),
+        ("training", "pipeline = 4\nactivation = \"3 GB\"", "activation", "3000000000"),
+        ("training", "experts = 4\nrouted = \"12 GB\"\ngradients = \"1 B\"", "routed", "3000000000"),
+        ("training", "gradients = \"1 B\"\nmpi = { control = \"3 GB\" }", "mpi.control", "3000000000"),
+    ] {
+        let expected =
+            format!("job.huge.{key}: a message of {bytes} B, but one of at most 2516582100 B can be sent");
+        let told = of(workload, rest);
+        assert!(told.contains(&expected), "{workload}, {rest}: {told}");
+    }
+    for (workload, rest) in [
+        ("allreduce", "message = \"5 GB\""),
+        ("alltoall", "message = \"2 GB\""),
+        ("training", "gradients = \"10 GB\"\ngradient_sum = \"sharded\""),
+        ("training", "tensor = 2\npipeline = 2\nactivation = \"4 GB\""),
+        ("training", "experts = 4\nrouted = \"10 GB\"\ngradients = \"1 B\""),
+    ] {
+        assert_eq!(of(workload, rest), "", "{workload}, {rest}");
+    }
+}
+
+/// Questions and answers of a rendezvous are no data, however long: what arrives fills the target's channel, and no more.
+#[test]
+fn what_software_asks_and_answers_is_no_data() {
+    let with = |control: &str| {
+        let incast = "[[job]]\nname = \"in\"\nworkload = \"incast\"\nranks = 8\nmessage = \"8 KiB\"\niterations = 50\n";
+        let mpi = format!("mpi = {{ delay = \"0 ns\", overhead = \"0 ns\", control = \"{control}\" }}\n");
+        run(&network(&format!("{incast}{mpi}{RUN}[record]\nsources = true\nseries = \"5 us\"\n")))
+    };
+    for control in ["64 B", "2 KiB"] {
+        let output = with(control);
+        let part = |key: &str| common::number(&output, "in", key);
+        assert!(
+            part("accepted_per_destination") <= 1.0 && part("accepted_per_destination") > 0.4,
+            "{control}"
+        );
+        let shares = common::reals(&output, "sources", "accepted");
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        assert!((part("accepted") - mean).abs() < 1e-12, "{control}: {} and {mean}", part("accepted"));
+        let bins = common::reals(&output, "series", "accepted_per_destination");
+        assert!(bins.iter().all(|&share| share <= 1.1), "{control}: {bins:?}");
+        assert_eq!(part("messages"), 7.0 * 50.0);
+    }
 }
 
 #[test]

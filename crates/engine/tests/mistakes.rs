@@ -203,7 +203,7 @@ fn mistakes_in_a_kind_that_stands_alone_or_with_its_parameters_are_told_where_it
         (
             "{ kind = \"on-off\", burst = \"0 flits\", peak = 0 }",
             "traffic.hot.process.burst | must be over 0 | a size such as \"4 flits\"\n\
-             - traffic.hot.process.peak | the peak is 0 | over 0, at most 1",
+             - traffic.hot.process.peak | expected a number over 0, at most 1 or a text such as \"40 %\", found the integer 0",
         ),
         (
             "{ kind = \"on-off\", peak = 0.4 }",

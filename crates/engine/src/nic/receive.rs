@@ -36,8 +36,8 @@ impl<S: Source> NicSet<S> {
             Some(hosts) if whole && packet.tag.is_part() => hosts.completes(endpoint, packet),
             _ => whole.then_some(cold.length),
         };
-        let counts = length.is_some() && (self.hosts.is_none() || self.carries_data(packet));
-        fabric.probe.delivered(packet, (length, counts), fabric.now);
+        let carries_data = self.hosts.is_none() || self.carries_data(packet);
+        fabric.probe.delivered(packet, length, carries_data, fabric.now);
         length.is_some()
     }
 

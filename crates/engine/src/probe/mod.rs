@@ -182,7 +182,8 @@ impl Probe {
 
     /// A message was created, which carries data or is but a question or an answer of the software.
     pub fn offered(&mut self, message: &Message, carries_data: bool) {
-        let (born, flits, counted) = (message.born(), message.flits() as u64, u64::from(carries_data));
+        let (born, counted) = (message.born(), u64::from(carries_data));
+        let flits = counted * u64::from(message.flits());
         if let Some(bin) = self.bin_of(message.class(), born) {
             bin.offered += flits;
             bin.created += counted;
@@ -258,11 +259,11 @@ impl Probe {
         self.checksum = self.checksum.wrapping_add(mix(mix(who, what | hot.flits() as u64), when));
     }
 
-    /// A data packet was delivered; with the length of its message in flits if that is complete now, and whether it counts: one that is
-    /// but a question or an answer of the software does not.
-    pub fn delivered(&mut self, packet: &Packet, (length, counts): (Option<u32>, bool), now: Tick) {
+    /// A packet of a message was delivered; with the length of its message in flits if that is complete now, and whether it carries data or is
+    /// but of a question or an answer of the software.
+    pub fn delivered(&mut self, packet: &Packet, length: Option<u32>, carries_data: bool, now: Tick) {
         let cold = &packet.cold;
-        let flits = packet.hot.flits() as u64;
+        let flits = if carries_data { packet.hot.flits() as u64 } else { 0 };
         if let Some((messages, length)) = self.whole.as_mut().zip(length) {
             messages.push(Whole::of(packet, length, now));
         }
@@ -270,7 +271,7 @@ impl Probe {
             pairs.delivered(packet, now);
         }
         let times = [now - cold.born(), now - cold.injected, now - cold.born()];
-        let counted = [true, true, counts];
+        let counted = [true, true, length.is_some() && carries_data];
         let starts = [cold.born(), cold.injected, cold.born()];
         if self.bin > 0 {
             if let Some(bin) = self.bin_of(cold.class(), now) {

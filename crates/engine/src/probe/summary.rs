@@ -178,6 +178,10 @@ impl Measured<'_> {
         ticks * self.plan.tick as f64 / 1000.0
     }
 
+    pub(super) fn us(&self, ticks: Tick) -> f64 {
+        (ticks * self.plan.tick) as f64 / 1e6
+    }
+
     /// Flits that a host channel carries in a number of ticks.
     pub(super) fn channel_flits(&self, ticks: Tick) -> f64 {
         let seconds = (ticks * self.plan.tick) as f64 * 1e-12;
@@ -343,20 +347,23 @@ impl Measured<'_> {
         // Jobs that are done end it.
         let (start, end) = self.probes[0].window;
         if start == end {
-            let began = self.ns(start as f64) / 1000.0;
-            warnings.push(format!(
-                "the jobs were done before the measured window began, at {began} us: a shorter run.warmup measures more"
-            ));
+            warnings.push(match start {
+                0 => "the jobs are done as they begin, so nothing is measured".to_string(),
+                _ => format!(
+                    "the jobs were done before the measured window began, at {} us: a shorter run.warmup measures more",
+                    self.us(start)
+                ),
+            });
             return warnings;
         }
         let jobs = classes[self.plan.traffic.len()..].iter().zip(&self.jobs);
         let sent = |job: &Outcome| job.ledger.posted > job.ledger.local;
-        for (class, _) in jobs.filter(|(class, job)| class.probe.offered == 0 && sent(job)) {
+        for (class, _) in jobs.filter(|(class, job)| class.probe.latency[0].due == 0 && sent(job)) {
             warnings.push(format!(
                 "job \"{}\": it created its messages outside the measured window of {} to {} us",
                 class.name,
-                self.ns(start as f64) / 1000.0,
-                self.ns(end as f64) / 1000.0
+                self.us(start),
+                self.us(end)
             ));
         }
         for (class, traffic) in classes.iter().zip(&self.plan.traffic) {

@@ -1,5 +1,5 @@
 //! What a switch can hold for one of its endpoints: a scheme that waits for more than that to come together waits for ever.
-use crate::core::plan::{Plan, TrafficClass};
+use crate::core::plan::{FLITS_MAX, Plan, TrafficClass};
 use std::collections::BTreeSet;
 
 /// Flits that a last switch can hold for an endpoint, before it pauses its neighbours if it does: in its output queue, and in a virtual channel of each port to other switches by a link
@@ -48,9 +48,11 @@ impl Reach {
     /// The warning that a limit, given by a key, is out of reach, so that something does not happen.
     pub fn warning(self, key: &str, flits: u32, what: &str) -> Option<String> {
         let before = if self.pauses { " before it pauses its neighbours" } else { "" };
+        // What is longer counts as that long.
+        let more = if flits >= FLITS_MAX { "at least " } else { "" };
         (self.limit(flits) < flits).then(|| {
             format!(
-                "congestion_control.{key}: {flits} flits, but a switch holds about {} for an endpoint{before} (its output queue, and the \
+                "congestion_control.{key}: {more}{flits} flits, but a switch holds about {} for an endpoint{before} (its output queue, and the \
                  virtual channels of the ports of one kind): traffic may jam before {what}. {} flits leave room",
                 self.flits,
                 self.flits / 2

@@ -13,8 +13,10 @@ pub enum Shape {
         least: i128,
         most: i128,
     },
+    /// With `over`, one that is greater than the least.
     Number {
         least: f64,
+        over: bool,
         most: f64,
     },
     Text,
@@ -135,6 +137,12 @@ impl Shape {
         }
     }
 
+    /// Whether it is a number that may have this value.
+    pub fn allows(&self, n: f64) -> bool {
+        let Shape::Number { least, over, most } = self else { return false };
+        n >= *least && n <= *most && !(*over && n == *least)
+    }
+
     /// What is expected here, for messages.
     pub fn described(&self) -> String {
         match self {
@@ -143,8 +151,13 @@ impl Shape {
             Shape::Integer { least, most } => {
                 format!("a whole number {}", range(*least, *most, u32::MAX as i128))
             }
-            Shape::Number { least, most } => {
-                let number = format!("a number {}", range(*least, *most, f64::MAX));
+            Shape::Number { least, over, most } => {
+                let bounds = match over {
+                    true if *most < f64::MAX => format!("over {least}, at most {most}"),
+                    true => format!("over {least}"),
+                    false => range(*least, *most, f64::MAX),
+                };
+                let number = format!("a number {bounds}");
                 if *most == 1.0 { format!("{number} or a text such as \"40 %\"") } else { number }
             }
             Shape::Text => "text in quotes".to_string(),
@@ -339,9 +352,9 @@ fn integer(schema: &Map<String, Value>) -> Shape {
 
 fn number(schema: &Map<String, Value>) -> Shape {
     let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    // That a number must be over the least is for its kind to tell.
-    let least = bound("minimum").or(bound("exclusiveMinimum")).unwrap_or(f64::MIN);
-    Shape::Number { least, most: bound("maximum").unwrap_or(f64::MAX) }
+    let over = bound("exclusiveMinimum");
+    let least = over.or(bound("minimum")).unwrap_or(f64::MIN);
+    Shape::Number { least, over: over.is_some(), most: bound("maximum").unwrap_or(f64::MAX) }
 }
 
 /// A text, or a quantity, which has a `format`; `exclusiveMinimum = 0` on one says that it must be over 0.

@@ -64,12 +64,8 @@ impl<'a> Walk<'a> {
                 let message = format!("expected a whole number of at most {most}, found the integer {n}");
                 self.report(place, message, String::new())
             }
-            (Shape::Number { least, most }, Value::Float(n)) if *n >= *least && *n <= *most => true,
-            (Shape::Number { least, most }, Value::Integer(n))
-                if *n as f64 >= *least && *n as f64 <= *most =>
-            {
-                true
-            }
+            (number @ Shape::Number { .. }, Value::Float(n)) if number.allows(*n) => true,
+            (number @ Shape::Number { .. }, Value::Integer(n)) if number.allows(*n as f64) => true,
             (Shape::Quantity { dimension, positive }, Value::Text(text)) => {
                 match quantity_mistake(*dimension, *positive, text) {
                     Some((message, help)) => self.report(&node.span, message, help),

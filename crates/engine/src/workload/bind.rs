@@ -101,6 +101,9 @@ fn bind(job: &Job, context: Context, used: &mut [Use]) -> Result<BoundJob, Vec<P
     let ranks = ranks(job)?;
     let Context { seed, scale, graph, memory } = context;
     let setting = Setting { ranks, scale, mpi: &job.mpi, seed, name: &job.name, memory };
+    if job.workload.bound().has_mpi() {
+        setting.sendable("mpi.control", scale.bytes(job.mpi.control))?;
+    }
     let application = job.workload.bound().bind(&setting);
     let placed = place(job, ranks, context, used);
     let slowness = slowness(job, ranks);

@@ -45,6 +45,7 @@ pub mod vef;
 
 use host::Agenda;
 use ledger::Ledger;
+use mpi::{Call, Costs, Group};
 
 /// What a workload is bound to.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +79,11 @@ impl Setting<'_> {
     fn sendable(&self, path: &str, bytes: u64) -> Result<(), Vec<Problem>> {
         let refused = host::too_long(bytes, self.scale);
         refused.map_or(Ok(()), |why| Err(vec![Problem::new(path, why, host::SHORTER)]))
+    }
+
+    /// The same of the messages that a collective operation of a group of ranks is made of, whose size is given at `path`.
+    fn collective(&self, path: &str, call: Call, group: Group) -> Result<(), Vec<Problem>> {
+        self.sendable(path, group.longest(call, &Costs::new(self.mpi, self.scale)))
     }
 }
 

@@ -58,6 +58,14 @@ impl Allocation {
                 format!("there is no line {}: {} has {count}, counted from 0", self.line, self.path);
             return Err(Problem::new("placement.line", message, "the line of this job"));
         };
+        let of = format!("line {} of {}, counted from 0", self.line, self.path);
+        if line.trim().is_empty() {
+            return Err(Problem::new(
+                "placement.path",
+                format!("{of}, is empty"),
+                "the endpoint of each rank",
+            ));
+        }
         let mut list = Vec::new();
         for word in line.split_ascii_whitespace() {
             let numbers = match word.parse() {
@@ -66,8 +74,8 @@ impl Allocation {
                 Err(_) => Err(format!("\"{}\" is no endpoint", shorten(word))),
             };
             list.extend(numbers.map_err(|why| {
-                let message = format!("line {} of {}: {why}", self.line, self.path);
-                Problem::new("placement.text", message, format!("with spaces between, {RANGE_OR_NUMBER}"))
+                let help = format!("with spaces between, {RANGE_OR_NUMBER}");
+                Problem::new("placement.path", format!("{of}: {why}"), help)
             })?);
         }
         Ok(list)
@@ -225,11 +233,14 @@ mod tests {
             place(&file(0), 1, &[true; 24]).unwrap_err().message,
             "the list has 2 endpoints for 1 ranks: 1 too many"
         );
-        assert_eq!(place(&file(1), 2, &[true; 24]).unwrap_err().message, "line 1 of a: \"x\" is no endpoint");
+        assert_eq!(
+            place(&file(1), 2, &[true; 24]).unwrap_err().message,
+            "line 1 of a, counted from 0: \"x\" is no endpoint"
+        );
         assert_eq!(place(&file(3), 4, &[true; 24]).unwrap(), [9, 4, 5, 6]);
         assert_eq!(
             place(&file(4), 4, &[true; 24]).unwrap_err().message,
-            "line 4 of a: the range 6-4 ends before it begins"
+            "line 4 of a, counted from 0: the range 6-4 ends before it begins"
         );
         let problem = place(&file(5), 2, &[true; 24]).unwrap_err();
         assert_eq!(problem.message, "there is no line 5: a has 5, counted from 0");

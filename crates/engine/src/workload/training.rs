@@ -120,7 +120,11 @@ impl Bind for Training {
             half: self.compute.time(setting.scale).0 / 2,
             iterations: self.iterations,
         };
-        if problems.is_empty() { Ok(mpi::program(plan, setting)) } else { Err(problems) }
+        if problems.is_empty() {
+            plan.sendable(setting)?;
+            return Ok(mpi::program(plan, setting));
+        }
+        Err(problems)
     }
 }
 
@@ -169,31 +173,49 @@ impl Plan {
         Turn::Backward { receives: false, swaps: place + 1 < steady }
     }
 
+    /// Refuses messages that are too long.
+    fn sendable(&self, setting: &Setting) -> Result<(), Vec<Problem>> {
+        let groups = self.groups(0);
+        let mut calls: Vec<_> = self.sums().into_iter().map(|call| ("gradients", call)).collect();
+        calls.extend((self.tensor > 1).then(|| ("activation", self.tensor_sum())));
+        calls.extend((self.experts > 1).then(|| ("routed", self.exchange())));
+        for (key, call) in calls {
+            setting.collective(key, call, groups[usize::from(call.group) - 1])?;
+        }
+        let passed = if self.stages > 1 { share(self.activation, 0, self.tensor) } else { 0 };
+        setting.sendable("activation", passed)
+    }
+
+    /// What the ranks of a layer add up.
+    fn tensor_sum(&self) -> Call {
+        Call::allreduce(self.activation).among(TENSOR)
+    }
+
+    /// What those that share its experts exchange.
+    fn exchange(&self) -> Call {
+        Call::new(Operation::Alltoall, self.routed.div_ceil(u64::from(self.experts))).among(EXPERTS)
+    }
+
     /// A layer: two halves of computing, with what its ranks and those that share its experts exchange.
     fn layer(&self, half: u64, ops: &mut Vec<Op>) {
         let compute = (half > 0).then_some(Op::Compute(half));
-        let sum = Call::allreduce(self.activation).among(TENSOR);
-        let sum = (self.tensor > 1).then_some(Op::Collective(sum));
-        let each = self.routed.div_ceil(u64::from(self.experts));
-        let exchange = Call::new(Operation::Alltoall, each).among(EXPERTS);
-        let exchange = (self.experts > 1).then_some(Op::Collective(exchange));
+        let sum = (self.tensor > 1).then(|| Op::Collective(self.tensor_sum()));
+        let exchange = (self.experts > 1).then(|| Op::Collective(self.exchange()));
         ops.extend([compute, sum, exchange, compute, exchange, sum].into_iter().flatten());
     }
 
     /// The sum of the gradients at the end of an iteration.
-    fn add_up(&self, ops: &mut Vec<Op>) {
-        if self.replicas == 1 {
-            return;
-        }
+    fn sums(&self) -> Vec<Call> {
         let whole = self.gradients;
-        let calls: &[Call] = match self.gradient_sum {
-            GradientSum::Allreduce => &[Call::allreduce(whole)],
-            GradientSum::Sharded => &[
+        let calls = match self.gradient_sum {
+            _ if self.replicas == 1 => vec![],
+            GradientSum::Allreduce => vec![Call::allreduce(whole)],
+            GradientSum::Sharded => vec![
                 Call::new(Operation::ReduceScatter, whole),
                 Call::new(Operation::Allgather, whole.div_ceil(self.replicas.into())),
             ],
         };
-        ops.extend(calls.iter().map(|call| Op::Collective(call.among(REPLICAS))));
+        calls.into_iter().map(|call| call.among(REPLICAS)).collect()
     }
 }
 
@@ -205,7 +227,7 @@ impl Script for Plan {
             return false;
         }
         if place + 1 == self.iteration() {
-            self.add_up(ops);
+            ops.extend(self.sums().into_iter().map(Op::Collective));
             return true;
         }
         let width = self.tensor * self.replicas;

@@ -39,14 +39,8 @@ impl Arrivals for OnOff {
     }
 
     fn problems(&self, scale: &Scale) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        if !(self.peak > 0.0 && self.peak <= 1.0) {
-            problems.push(Problem::new("peak", format!("the peak is {}", self.peak), "over 0, at most 1"));
-        }
-        if self.burst.flits(scale) == 0 {
-            problems.push(Problem::new("burst", "a burst has 0 flits", "at least 1 flit"));
-        }
-        problems
+        let none = self.burst.flits(scale) == 0;
+        none.then(|| Problem::new("burst", "a burst has 0 flits", "at least 1 flit")).into_iter().collect()
     }
 
     /// Between two messages all bursts without one are drawn.

@@ -2,6 +2,7 @@
 use super::schema::{GlobalMetadata, Node};
 use super::{Control, Mistake, nodes};
 use crate::workload::mpi::collective::Operation;
+use crate::workload::mpi::graph::on_a_circle;
 use prost::Message;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -201,8 +202,10 @@ impl Reader {
                 }
             }
         }
-        if let Some(waits) = left.iter().position(|&left| left > 0) {
-            let Record { id, name, .. } = &trace.records[waits];
+        let edges =
+            (0..).zip(&later).flat_map(|(place, later)| later.iter().map(move |&later| (place, later)));
+        if let Some(waits) = on_a_circle(&left, edges) {
+            let Record { id, name, .. } = &trace.records[waits as usize];
             let help = match self.control {
                 Control::Wait => {
                     "dependencies without a circle; PyTorch's own traces may need control = \"ignore\""

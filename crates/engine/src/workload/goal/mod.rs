@@ -26,7 +26,7 @@ mod text;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// The file, relative to the scenario's. Give this, or `text`, or `data`.
+    /// The file, relative to the scenario's. Give this, or `text`, or `data`; beside one of these, as in saved scenarios, it is but the name.
     #[serde(default)]
     pub path: String,
     /// The trace itself, as text.

@@ -225,7 +225,7 @@ impl Graph {
         (self.at_end.of(node), self.at_start.of(node))
     }
 
-    /// An operation that is never free to begin.
+    /// An operation that waits, through others, for itself.
     fn on_a_cycle(&self) -> Option<u32> {
         let mut left = self.waits_for.clone();
         let mut free: Vec<u32> = (0..left.len() as u32).filter(|&node| left[node as usize] == 0).collect();
@@ -239,6 +239,32 @@ impl Graph {
                 }
             }
         }
-        if done == left.len() { None } else { left.iter().position(|&left| left > 0).map(|at| at as u32) }
+        if done == left.len() {
+            return None;
+        }
+        let all = 0..left.len() as u32;
+        let edges = all.flat_map(|node| {
+            self.at_end.of(node).iter().chain(self.at_start.of(node)).map(move |&later| (node, later))
+        });
+        on_a_circle(&left, edges)
     }
+}
+
+/// Of nodes of which some are never free, which wait for so many others still, the first that waits, through others, for itself and not only
+/// for those that do; `edges` tell who is waited for by whom.
+pub fn on_a_circle(left: &[u32], edges: impl Iterator<Item = (u32, u32)>) -> Option<u32> {
+    let waits = |node: u32| left[node as usize] > 0;
+    let mut before = vec![None; left.len()];
+    for (earlier, later) in edges.filter(|&(earlier, later)| waits(earlier) && waits(later)) {
+        before[later as usize] = Some(earlier);
+    }
+    // Whoever goes back from one that waits comes to a circle, and then round it.
+    let mut seen = vec![false; left.len()];
+    let mut at = left.iter().position(|&left| left > 0)? as u32;
+    while !std::mem::replace(&mut seen[at as usize], true) {
+        at = before[at as usize]?;
+    }
+    let round =
+        std::iter::successors(before[at as usize], |&node| before[node as usize].filter(|_| node != at));
+    round.min()
 }

@@ -43,7 +43,9 @@ macro_rules! repeated {
                 let call = Call::new(Operation::$operation, setting.scale.bytes(self.message));
                 let compute = self.compute.time(setting.scale).0;
                 let all = Repeated { call, iterations: self.iterations, compute, groups: None };
-                Ok(mpi::program(all.in_groups(self.group, self.stride, setting.ranks)?, setting))
+                let all = all.in_groups(self.group, self.stride, setting.ranks)?;
+                setting.collective("message", call, all.first_group(setting.ranks))?;
+                Ok(mpi::program(all, setting))
             }
         }
     };
@@ -88,6 +90,11 @@ impl Repeated {
             return Err(vec![Problem::new("group", message, format!("ranks = a multiple of {block}"))]);
         }
         Ok(Self { call: self.call.among(1), groups: Some((size, stride)), ..self })
+    }
+
+    /// The group of the first rank.
+    pub fn first_group(&self, ranks: u32) -> Group {
+        self.groups.map_or(Group::whole(ranks), |(size, stride)| Group::around(0, size, stride))
     }
 }
 

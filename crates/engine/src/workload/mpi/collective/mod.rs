@@ -221,6 +221,12 @@ impl Group {
         rank.checked_sub(self.first).and_then(place).is_some_and(|place| place < self.size)
     }
 
+    /// Bytes of the longest message of a call of its ranks; where parts of a vector differ by a byte, of about the longest.
+    pub fn longest(&self, call: Call, costs: &Costs) -> u64 {
+        let ends = [0, self.size - 1].map(|place| Plan::new(call, self.rank(place), *self, costs));
+        ends.iter().map(Plan::longest).max().unwrap_or(0)
+    }
+
     /// The rank at a place.
     fn rank(&self, place: u32) -> u32 {
         self.first + place * self.stride
@@ -343,6 +349,12 @@ impl Plan {
             }
             Algorithm::Scatter(_) | Algorithm::GatherRing | Algorithm::Exchange(_) => ranks * (ranks - 1),
         }
+    }
+
+    /// Bytes of the longest message that the rank sends.
+    fn longest(&self) -> u64 {
+        let steps = (0..).map_while(|number| self.step(number));
+        steps.filter_map(|step| step.send).map(|part| self.bytes(&part)).max().unwrap_or(0)
     }
 
     /// What is done in a step; none after the last.
