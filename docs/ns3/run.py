@@ -75,11 +75,13 @@ def ends(
     rows = [line.split() for line in (folder / "fct.txt").read_text().splitlines()]
     if "Drop" in told.stdout or (folder / "pfc.txt").read_text() or len(rows) != len(flows):
         raise SystemExit(f"{name}, draw {draw}: a packet was dropped, a link paused, or a flow did not end")
-    # What it tells of is the last acknowledgement, which meets nothing on its way back.
+    # It tells of the last acknowledgement, which meets nothing on its way back, or little for so long a flow.
     arrived = []
-    for source, destination, *_, took, _ in rows:
-        links = ns3.links(name, *(int(address, 16) >> 8 & 0xFFFF for address in (source, destination)))
-        arrived.append((int(took) - links * (1000 + ack_ns)) / 1000)
+    for *addresses, _, _, _, _, took, _ in rows:
+        source, destination = (int(address, 16) >> 8 & 0xFFFF for address in addresses)
+        if ns3.PATTERNS[name].to in (None, destination):
+            way_back = ns3.links(name, source, destination) * (1000 + ack_ns)
+            arrived.append((int(took) - way_back) / 1000)
     return arrived
 
 
@@ -94,7 +96,8 @@ def kept(binary: str, packets: int, payload: int, ack_ns: int, control: str) -> 
             mean, last = np.mean([np.mean(one) for one in told]), np.mean([max(one) for one in told])
             places = np.arange(11) / 10
             tenths = np.quantile(np.concatenate(told), places, method="inverted_cdf").round(1)
-            print(f'"{name}": Ends({mean:.1f}, {last:.1f}, {tuple(map(float, tenths))}),', flush=True)
+            to = "" if ns3.PATTERNS[name].to is None else f", to={ns3.PATTERNS[name].to}"
+            print(f'"{name}": Ends({mean:.1f}, {last:.1f}, {tuple(map(float, tenths))}{to}),', flush=True)
 
 
 if __name__ == "__main__":

@@ -27,11 +27,15 @@ class Ends:
     """The mean over the seeds."""
     tenths: Sequence[float]
     """Of the messages under all seeds: the first, those behind each tenth, and the last."""
+    to: int | None = None
+    """The endpoint that they go to, where others are not counted."""
 
 
-def ends(result: Result) -> NDArray[Any]:
-    """Of all messages, in us after their starts."""
-    return np.array(result.tables["messages"]["latency_ns"].to_pylist(), dtype=float) / 1000
+def ends(result: Result, to: int | None = None) -> NDArray[Any]:
+    """Of all messages, or of those to an endpoint, in us after their starts."""
+    told = result.tables["messages"].select(["destination", "latency_ns"]).to_pydict()
+    chosen = [to is None or destination == to for destination in told["destination"]]
+    return np.array(told["latency_ns"], dtype=float)[chosen] / 1000
 
 
 def near(text: str, theirs: Ends, data: Data, **labels: object) -> list[Claim]:
@@ -39,7 +43,7 @@ def near(text: str, theirs: Ends, data: Data, **labels: object) -> list[Claim]:
 
     def claim(which: str, published: float, of: Any) -> Claim:
         bounds = (round(published * (1 - WITHIN), 1), round(published * (1 + WITHIN), 1))
-        ours = data.mean(lambda run: float(of(ends(run))), **labels)
+        ours = data.mean(lambda run: float(of(ends(run, theirs.to))), **labels)
         return value(f"{text}: {which} end", f"{published:g} us", ours, bounds, "us")
 
     return [claim("mean", theirs.mean, np.mean), claim("last", theirs.last, np.max)]
@@ -47,7 +51,7 @@ def near(text: str, theirs: Ends, data: Data, **labels: object) -> list[Claim]:
 
 def draw(axes: Axes, number: int, name: str, peer: str, theirs: Ends, data: Data, **labels: object) -> None:
     """How many messages have ended by when, in parts of the peer's last end: ours as a line, its as dots."""
-    ours = np.sort(np.concatenate([ends(run) for run in data.results(**labels)]))
+    ours = np.sort(np.concatenate([ends(run, theirs.to) for run in data.results(**labels)]))
     looks = style.line(number, 0)
     parts = 100 * np.arange(1, len(ours) + 1) / len(ours)
     axes.step(ours / theirs.last, parts, where="post", label=f"{name}, Tailback", **looks)

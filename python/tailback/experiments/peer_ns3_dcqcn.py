@@ -54,6 +54,12 @@ THEIRS: Mapping[str, Ends] = {
     "long and short": Ends(
         142.4, 2104.3, (35.1, 35.1, 35.1, 41.0, 51.8, 55.9, 62.0, 70.3, 87.7, 107.0, 2651.2)
     ),
+    "16 to 1 in a pod": Ends(
+        1354.7,
+        1563.1,
+        (677.4, 1165.8, 1234.8, 1282.4, 1326.8, 1369.3, 1417.8, 1462.9, 1508.1, 1567.9, 1676.8),
+        to=0,
+    ),
 }
 """By pattern."""
 
@@ -70,7 +76,7 @@ def _cases(full: bool) -> list[Case]:
 
 def _draw(data: Data) -> Figure:
     with style.styled():
-        figure, panels = style.figure(3, height=2.2)
+        figure, panels = style.figure(3, height=2.4)
         ns3.panels(panels, THEIRS, data)
         panels[-1].set_xlabel("time [of ns-3's last end]")
     return figure
@@ -82,19 +88,12 @@ def _claims(data: Data) -> list[Claim]:
 
 EXPERIMENT = Experiment(
     id="peer-ns3-dcqcn",
-    paper=(
-        "Alibaba, “HPCC simulation” (github.com/alibaba-edu/High-Precision-Congestion-Control at 9f4be2a), "
-        "GitHub 2021; what it tells was measured with runs of our own"
-    ),
+    paper=ns3.PAPER,
     title="DCQCN of NICs beside the simulator of HPCC's authors",
-    setup=(
-        "Flows of 1000 packets of 4100 B at 100 Gb/s over links of 1 us, begun within 1 us: 1 to 32 to one, "
-        "eight that begin 100 us after one another, four over both links of three switches in a row and four "
-        "more over each, and one of 4000 packets that 24 of 100 packets meet at times drawn. 20 draws of the "
-        "starts and of the marks. One queue per output, switches that store and forward, buffers in which "
-        "nobody is paused. DCQCN of NICs, with the values that the simulator's `run.py` sets for `dcqcn` at "
-        "100 Gb/s, which are our defaults: marks between 400 and 1600 kB, alpha each 1 us, cuts at most each "
-        "4 us, increases each 300 us. How it was run: docs/ns3."
+    setup=ns3.setup(
+        PACKETS,
+        "DCQCN with the values that the simulator's `run.py` sets for `dcqcn` at 100 Gb/s, our defaults: "
+        "marks between 400 and 1600 kB, alpha each 1 us, cuts at most each 4 us, increases each 300 us.",
     ),
     cases=_cases,
     draw=_draw,
