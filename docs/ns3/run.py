@@ -101,10 +101,11 @@ def kept(binary: str, packets: int, payload: int, ack_ns: int, control: str) -> 
 
 
 if __name__ == "__main__":
-    for stage in peer_ns3_hpcc.STAGES:
-        print(f"peer-ns3-hpcc, max_stage {stage}")
-        hpcc = f"CC_MODE 3\nHAS_WIN 1\nVAR_WIN 1\nMI_THRESH {stage}\nRATE_AI 172Mb/s\nRATE_HAI 172Mb/s"
-        kept(sys.argv[1], peer_ns3_hpcc.PACKETS, 4014, 7, hpcc)
+    for variant, (stage, telemetry) in peer_ns3_hpcc.VARIANTS.items():
+        print(f"peer-ns3-hpcc, {variant}")
+        mode, payload = (3, 4014) if telemetry == "int" else (10, 4055)
+        hpcc = f"CC_MODE {mode}\nHAS_WIN 1\nVAR_WIN 1\nMI_THRESH {stage}\nRATE_AI 172Mb/s\nRATE_HAI 172Mb/s"
+        kept(sys.argv[1], peer_ns3_hpcc.PACKETS, payload, 7, hpcc)
     print("peer-ns3-dcqcn")
     dcqcn = "CC_MODE 1\nHAS_WIN 0\nVAR_WIN 0\nMI_THRESH 0\nRATE_AI 20Mb/s\nRATE_HAI 200Mb/s"
     kept(sys.argv[1], peer_ns3_dcqcn.PACKETS, 4056, 4, dcqcn)

@@ -78,8 +78,10 @@ class HpccSource(WindowSource):
 
     def react(self, queue: HpccQueue, ack: Packet, took: int, flits: int) -> None:
         its = self.protocol
+        if queue.renewed == 0:
+            queue.renewed = queue.count
+            return
         if "busy" not in ack.carries:
-            queue.renewed = queue.renewed or queue.count
             return
         busy, over = ack.carries["busy"]
         ticks = self.case.rounded(its.base_rtt) / self.tick

@@ -38,13 +38,13 @@ def ends(result: Result, to: int | None = None) -> NDArray[Any]:
     return np.array(told["latency_ns"], dtype=float)[chosen] / 1000
 
 
-def near(text: str, theirs: Ends, data: Data, **labels: object) -> list[Claim]:
-    """That the mean and the last end are near theirs, over the seeds of the cases with these labels."""
+def near(text: str, theirs: Ends, data: Data, cause: str = "", **labels: object) -> list[Claim]:
+    """That the mean and the last end are near theirs, over the seeds of these cases; or why not."""
 
     def claim(which: str, published: float, of: Any) -> Claim:
         bounds = (round(published * (1 - WITHIN), 1), round(published * (1 + WITHIN), 1))
         ours = data.mean(lambda run: float(of(ends(run, theirs.to))), **labels)
-        return value(f"{text}: {which} end", f"{published:g} us", ours, bounds, "us")
+        return value(f"{text}: {which} end", f"{published:g} us", ours, bounds, "us", cause=cause)
 
     return [claim("mean", theirs.mean, np.mean), claim("last", theirs.last, np.max)]
 

@@ -99,7 +99,7 @@ def _row(packets: int, _: random.Random) -> Sequence[Flow]:
 
 def _mixed(packets: int, chance: random.Random) -> Sequence[Flow]:
     """A flow four times as long, and 24 of a tenth that meet it at some time."""
-    short = [Flow(2 + at % 16, 0, packets // 10, chance.uniform(20, 4 * packets)) for at in range(24)]
+    short = [Flow(2 + at % 16, 0, packets // 10, chance.uniform(20, 1.6 * packets)) for at in range(24)]
     return [Flow(1, 0, 4 * packets, 0), *short]
 
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// `timer` since the last cut raises it again: `recovery_stages` times half way back to a target, then once more with a target
 /// that grows by `increase`, then with one that grows by `hyper_increase` each time, up to the channel's rate.
 ///
-/// The first notification cuts nothing: it sets alpha to 1, and from it on count all times of `cut_timer` and of `alpha_timer`. At the end of
+/// The first notification sets alpha to 1, and from it on count all times of `cut_timer` and of `alpha_timer`. At the end of
 /// each `alpha_timer` alpha becomes (1 - `gain`) alpha, plus `gain` if the source was told in it; then come what raises the rate and what cuts
 /// it at the same time, in this order. A cut sets the target to the rate before it, unless nothing raised the rate since the cut before
 /// and `clamp_target` is false, and begins the timer of increases anew. The next packet may start the packet's time, divided by the rate
@@ -34,7 +34,8 @@ use std::sync::Arc;
 ///
 /// # Parameters
 ///
-/// The defaults are those that the simulator of HPCC's authors sets for it. What depends on the channel's rate is that of an endpoint's; queues
+/// The defaults are those that `run.py` of the simulator of HPCC's authors sets for it, but for `rate_min`, which is that of its `mix/config.txt` (10 times as much
+/// in `run.py`). What depends on the channel's rate is that of an endpoint's; queues
 /// of faster and slower channels are marked from as much longer and shorter ones, unless either length is given.
 ///
 /// # Paper
@@ -46,8 +47,8 @@ use std::sync::Arc;
 /// # Differences from the paper
 ///
 /// In the paper (`dcqcn`) each notification cuts the rate, alpha falls only in times without one, data raise the rate as time does, and the target grows by
-/// multiples of its last step. Of what NICs can be set to, the rate after the first notification, the largest cut and the byte counter are left
-/// out, as in that simulator. A rate within a thousandth of the channel's is the channel's; a send queue that is empty by then is forgotten, with its
+/// multiples of its last step. Of what NICs can be set to, the rate after the first notification (which that simulator leaves as it is), the largest cut and the byte
+/// counter are left out. A rate within a thousandth of the channel's is the channel's; a send queue that is empty by then is forgotten, with its
 /// alpha, when it is next looked at: each `timer`. What waits for an output is counted in all inputs too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

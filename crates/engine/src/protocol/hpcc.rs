@@ -36,7 +36,7 @@ use telemetry::{Measure, Meters};
 /// u' = min(w, v)/T + s/τ, where T is `base_rtt`, s the time that the channel sent in between (the packet before included, this one not), and
 /// w and v are times on the channel. The mean, at first 1, becomes u + min(τ/T, 1) (u' - u). A flow's first packet on a channel measures nothing
 /// there, nor does one behind a silence of more than ten times what a largest packet takes at `rate_min`, or than `restart` if that is longer. An
-/// acknowledgement without a measure changes nothing, but the first of a queue begins the first round trip.
+/// acknowledgement without a measure changes nothing, nor does the first of a queue, but that begins the first round trip.
 /// What the window is changed from is renewed by the first
 /// acknowledgement of a packet that was sent after it was renewed last. A packet may go while what is under way is less than the window,
 /// so that one may exceed it; one may always go. A window is no less than that of `rate_min` and no more than the full one.
@@ -209,10 +209,10 @@ impl Source for Windows {
         let (number, flits) = number_and_flits(word);
         let state = &mut queue.state;
         state.flight.acknowledged(flits, now);
-        match Measure::from(measure) {
-            Some(measure) => self.adapt(state, measure, number),
-            None if state.renewed == 0 => state.renewed = state.sent,
-            None => {}
+        if state.renewed == 0 {
+            state.renewed = state.sent;
+        } else if let Some(measure) = Measure::from(measure) {
+            self.adapt(state, measure, number);
         }
         self.pace(state);
     }
@@ -393,6 +393,26 @@ mod tests {
         // 250 flits take 25 times the 20 ns of ten: half of the round trip
         let busy = Measure::from(words[0]).unwrap().busy;
         assert!((busy - 1.5).abs() < 1e-3, "{busy}");
+    }
+
+    /// As in the simulator of HPCC's authors: what the first packet found differs much among flows that begin at about the same time.
+    #[test]
+    fn the_first_acknowledgement_only_begins_the_first_round_trip() {
+        let (source, mut queue) = (windows(), SendQueue::<Window>::default());
+        let mut packet = Packet::default();
+        packet.hot.set_size(Kind::Data, 24);
+        for now in 0..3 {
+            source
+                .on_sent(&mut queue, &Sent { pull: Pull::Next(1), packet: &packet, now, end: 24, time: 24 });
+        }
+        let mut ack = |queue: &mut SendQueue<Window>, number: u64| {
+            packet.notes.words = [whole(1.5).word(), with_flits(number, &packet)];
+            source.on_control(queue, &packet, 10);
+        };
+        ack(&mut queue, 24);
+        assert_eq!((queue.state.windows, queue.state.renewed), (None, 72));
+        ack(&mut queue, 48);
+        assert_eq!(queue.state.windows, Some([501.0, 1000.0]));
     }
 
     #[test]

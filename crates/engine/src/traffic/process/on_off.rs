@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_or_a_burst_of_nothing_is_refused() {
-        let paths = |burst, peak| -> Vec<String> {
-            let on_off = OnOff { burst: Size::Flits(burst), peak };
+    fn a_burst_of_nothing_is_refused() {
+        let paths = |burst| -> Vec<String> {
+            let on_off = OnOff { burst: Size::Flits(burst), ..OnOff::default() };
             let found = on_off.problems(&SCALE);
             found.into_iter().map(|problem| problem.path).collect()
         };
-        assert_eq!((paths(0, 0.0), paths(1, 0.5)), (vec!["peak".into(), "burst".into()], vec![]));
+        assert_eq!((paths(0), paths(1)), (vec!["burst".into()], vec![]));
     }
 }
