@@ -254,15 +254,19 @@ fn a_shared_buffer_counts_whole_where_a_scheme_takes_it_for_a_port_s() {
 
 #[test]
 fn what_schemes_cannot_see_and_keys_that_do_nothing_are_told() {
-    let told = |scheme: &str| {
+    let warnings = |scheme: &str| {
         let output = run(&format!(
             "[topology]\nkind = \"single-switch\"\nendpoints = 12\n[link]\nlatency = \"20 ns\"\n[routing]\nkind = \"minimal\"\n\
              [congestion_control]\n{scheme}\n[[traffic]]\nname = \"uniform\"\npattern = \"uniform\"\nload = 0.1\nmessage = \"24 flits\"\n\
              [run]\nwarmup = \"0 us\"\nduration = \"2 us\"\n"
         ));
-        let warnings = output.summary["warnings"].as_array().expect("a list").iter();
-        let keys = warnings.filter_map(|told| told.as_str()?.strip_prefix("congestion_control."));
-        keys.map(|told| told.split([':', ' ']).next().unwrap().to_string()).collect::<Vec<_>>()
+        let all = output.summary["warnings"].as_array().expect("a list").iter();
+        all.filter_map(|told| Some(told.as_str()?.strip_prefix("congestion_control.")?.to_string()))
+            .collect::<Vec<_>>()
+    };
+    let told = |scheme: &str| {
+        let key = |told: &String| told.split([':', ' ']).next().unwrap().to_string();
+        warnings(scheme).iter().map(key).collect::<Vec<_>>()
     };
     let expected: &[(&str, &[&str])] = &[
         ("kind = \"sst-cm\"", &["outstanding"]),
@@ -299,6 +303,8 @@ fn what_schemes_cannot_see_and_keys_that_do_nothing_are_told() {
     for (scheme, keys) in expected {
         assert_eq!(&told(scheme), keys, "{scheme}");
     }
+    let longer = warnings("kind = \"ecn\"\nthreshold = \"1 TB\"").join("");
+    assert!(longer.contains("threshold: at least 1073741823 flits"), "{longer}");
 }
 
 /// A tick is 80 ps here: a latency is that of the nearest one, and a latency that is not 0 takes one.

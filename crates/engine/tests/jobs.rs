@@ -314,6 +314,10 @@ fn what_traffic_beside_a_job_sent_until_it_was_done_is_measured_to_its_end() {
     // The run ends two looks of 39 us later.
     let done = of(&output, "a")["time_ns"].as_f64().unwrap();
     assert!(output.summary["simulated_ns"].as_f64().unwrap() < done + 120_000.0);
+    let noise = "[[traffic]]\nname = \"noise\"\npattern = \"uniform\"\nendpoints = \"rest\"\nload = 0.2\n[run]\nwarmup = \"0 ns\"\n";
+    let nothing = run(&network(&(job("a", 4, "message = \"1 kB\"\niterations = 0") + noise)));
+    let told = nothing.summary["warnings"].to_string();
+    assert!(told.contains("the jobs are done as they begin, so nothing is measured"), "{told}");
     let late = with("[run]\nwarmup = \"4 ms\"\nduration = \"1 ms\"");
     let warning = late.summary["warnings"][0].as_str().unwrap();
     assert!(

@@ -237,6 +237,11 @@ mod tests {
             place(&file(1), 2, &[true; 24]).unwrap_err().message,
             "line 1 of a, counted from 0: \"x\" is no endpoint"
         );
+        let empty = place(&file(2), 2, &[true; 24]).unwrap_err();
+        assert_eq!(
+            (&*empty.path, &*empty.message),
+            ("placement.path", "line 2 of a, counted from 0, is empty")
+        );
         assert_eq!(place(&file(3), 4, &[true; 24]).unwrap(), [9, 4, 5, 6]);
         assert_eq!(
             place(&file(4), 4, &[true; 24]).unwrap_err().message,
