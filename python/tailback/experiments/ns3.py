@@ -58,7 +58,7 @@ seed = {seed}
 [record]
 messages = true
 '''
-"""Up, then down is the shortest way in both networks, and takes one queue for each output, as there."""
+"""Up, then down is the shortest way in all three networks, and takes one queue for each output, as there."""
 
 
 @dataclass(frozen=True)
