@@ -1,11 +1,12 @@
 """Runs ns-3 on the flows of peer-ns3-hpcc and peer-ns3-dcqcn, and prints what these keep of it.
 
 .venv/bin/python docs/ns3/run.py /tmp/ns3/third
+.venv/bin/python docs/ns3/run.py /tmp/ns3/third --only PINT "16 to 1 in a pod" --key "PINT_LOG_BASE 1.001"
 """
 
+import argparse
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -58,9 +59,17 @@ BUFFER_SIZE 320
 
 
 def ends(
-    binary: str, folder: Path, name: str, packets: int, payload: int, ack_ns: int, draw: int, control: str
+    told: argparse.Namespace,
+    folder: Path,
+    name: str,
+    packets: int,
+    payload: int,
+    ack_ns: int,
+    draw: int,
+    control: str,
 ) -> list[float]:
     """When the flows of a pattern have arrived, in us after their starts."""
+    control = "\n".join([control, *told.key])
     flows = ns3.flows(name, packets, draw)
     files = {
         "topology.txt": ns3.network(name),
@@ -70,10 +79,10 @@ def ends(
     }
     for file, text in files.items():
         (folder / file).write_text(text + "\n")
-    chance = {**os.environ, "NS_GLOBAL_VALUE": f"RngRun={draw}"}
-    told = subprocess.run([binary, "config.txt"], cwd=folder, env=chance, capture_output=True, text=True)
+    chance = {**os.environ, "NS_GLOBAL_VALUE": f"RngRun={told.rng or draw}"}
+    run = subprocess.run([told.binary, "config.txt"], cwd=folder, env=chance, capture_output=True, text=True)
     rows = [line.split() for line in (folder / "fct.txt").read_text().splitlines()]
-    if "Drop" in told.stdout or (folder / "pfc.txt").read_text() or len(rows) != len(flows):
+    if "Drop" in run.stdout or (folder / "pfc.txt").read_text() or len(rows) != len(flows):
         raise SystemExit(f"{name}, draw {draw}: a packet was dropped, a link paused, or a flow did not end")
     # It tells of the last acknowledgement, which meets nothing on its way back, or little for so long a flow.
     arrived = []
@@ -85,27 +94,45 @@ def ends(
     return arrived
 
 
-def kept(binary: str, packets: int, payload: int, ack_ns: int, control: str) -> None:
-    """Prints what is kept of all patterns."""
+def kept(told: argparse.Namespace, what: str, packets: int, payload: int, ack_ns: int, control: str) -> None:
+    """Prints what is kept of the patterns."""
+    only, pattern = told.only or (what, None)
+    if only != what:
+        return
+    print(what)
     with tempfile.TemporaryDirectory() as folder:
-        for name in ns3.PATTERNS:
+        for name in ns3.PATTERNS if pattern is None else [pattern]:
             draws = range(1, ns3.DRAWS + 1)
-            told = [
-                ends(binary, Path(folder), name, packets, payload, ack_ns, draw, control) for draw in draws
+            all_ends = [
+                ends(told, Path(folder), name, packets, payload, ack_ns, draw, control) for draw in draws
             ]
-            mean, last = np.mean([np.mean(one) for one in told]), np.mean([max(one) for one in told])
+            mean, last = np.mean([np.mean(one) for one in all_ends]), np.mean([max(one) for one in all_ends])
             places = np.arange(11) / 10
-            tenths = np.quantile(np.concatenate(told), places, method="inverted_cdf").round(1)
+            tenths = np.quantile(np.concatenate(all_ends), places, method="inverted_cdf").round(1)
             to = "" if ns3.PATTERNS[name].to is None else f", to={ns3.PATTERNS[name].to}"
             print(f'"{name}": Ends({mean:.1f}, {last:.1f}, {tuple(map(float, tenths))}{to}),', flush=True)
 
 
+def arguments() -> argparse.Namespace:
+    """What the command says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("binary", help="what the Makefile beside this file has built")
+    names = [*peer_ns3_hpcc.VARIANTS, "DCQCN"]
+    parser.add_argument(
+        "--only", nargs=2, metavar=("WHAT", "PATTERN"), help=f"of {', '.join(names)}, one pattern"
+    )
+    parser.add_argument("--key", action="append", default=[], help="a further line of its configuration")
+    parser.add_argument("--rng", type=int, help="the same random numbers in all runs")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
+    command = arguments()
     for variant, (stage, telemetry) in peer_ns3_hpcc.VARIANTS.items():
-        print(f"peer-ns3-hpcc, {variant}")
         mode, payload = (3, 4014) if telemetry == "int" else (10, 4055)
         hpcc = f"CC_MODE {mode}\nHAS_WIN 1\nVAR_WIN 1\nMI_THRESH {stage}\nRATE_AI 172Mb/s\nRATE_HAI 172Mb/s"
-        kept(sys.argv[1], peer_ns3_hpcc.PACKETS, payload, 7, hpcc)
-    print("peer-ns3-dcqcn")
+        kept(command, variant, peer_ns3_hpcc.PACKETS, payload, 7, hpcc)
     dcqcn = "CC_MODE 1\nHAS_WIN 0\nVAR_WIN 0\nMI_THRESH 0\nRATE_AI 20Mb/s\nRATE_HAI 200Mb/s"
-    kept(sys.argv[1], peer_ns3_dcqcn.PACKETS, 4056, 4, dcqcn)
+    kept(command, "DCQCN", peer_ns3_dcqcn.PACKETS, 4056, 4, dcqcn)

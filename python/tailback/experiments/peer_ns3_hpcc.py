@@ -157,8 +157,8 @@ def control(name: str, variant: str) -> str:
 _CAUSES = {
     ("PINT", "16 to 1 in a pod"): (
         "In ns-3 an acknowledgement that leaves between two data packets takes the time before it out of the "
-        "mean, which then falls too slowly: links with acknowledgements seem busier than they are. With that "
-        "one line changed, so that only data set the time, ns-3 tells 1415.3 and 1868.2 us. Here "
+        "mean, which then falls too slowly: links with acknowledgements seem busier than they are. Where "
+        "only data set the time (docs/ns3/pint.patch), ns-3 tells 1415.3 and 1868.2 us. Here "
         "acknowledgements count as what is sent. Rounding is not the cause: with powers of 1.001 in place of "
         "1.05 ns-3 tells 1508.3 and 2028.9 us."
     ),

@@ -1,5 +1,5 @@
 //! DCQCN as NICs have it: told of marks, the source looks at fixed times whether to cut its rate, and time alone raises it again.
-use super::notified::{Law, NEARLY, Notified};
+use super::notified::{Law, Notified, half_way};
 use super::red::Marks;
 use super::{Agent, Defaults, Scheme, least_rate, unless_given};
 use crate::core::plan::{Plan, Share};
@@ -176,11 +176,7 @@ impl Limits {
             std::cmp::Ordering::Greater => self.hyper_increase,
         };
         state.times += 1;
-        state.target = state.target.min(1.0);
-        state.rate = (state.rate + state.target) / 2.0;
-        if state.rate >= NEARLY {
-            (state.rate, state.target) = (1.0, 1.0);
-        }
+        (state.rate, state.target) = half_way(state.rate, state.target);
     }
 
     fn cut(&self, state: &mut Limiter) {

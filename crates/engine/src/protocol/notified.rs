@@ -8,7 +8,14 @@ use crate::nic::queue::SendQueue;
 use crate::units::Duration;
 
 /// Rates this near to the channel's are the channel's.
-pub const NEARLY: f64 = 0.999;
+const NEARLY: f64 = 0.999;
+
+/// An increase: the rate half way to its target, which is no more than the channel's; both.
+pub fn half_way(rate: f64, target: f64) -> (f64, f64) {
+    let target = target.min(1.0);
+    let rate = (rate + target) / 2.0;
+    if rate >= NEARLY { (1.0, 1.0) } else { (rate, target) }
+}
 
 /// How a rate falls and rises again.
 pub trait Law: Send + Sync + 'static {
@@ -162,6 +169,13 @@ mod tests {
 
     fn half(until: Tick) -> Notified<Half> {
         Notified { law: Half(until), interval: 50, acknowledge: false, control: 0, data: 1 }
+    }
+
+    #[test]
+    fn a_rate_comes_half_way_to_its_target_and_at_last_to_the_channel() {
+        assert_eq!(half_way(0.5, 0.75), (0.625, 0.75));
+        assert_eq!(half_way(0.9, 1.25), (0.95, 1.0), "the target is at most the channel");
+        assert_eq!(half_way(0.9985, 1.0), (1.0, 1.0), "nearly all of it is all of it");
     }
 
     #[test]
