@@ -19,6 +19,7 @@ from math import ceil, inf
 
 from reference_case import Case, Row, Slow, SlowLink
 from reference_channel import Channel, Guard, Memory, Packet, Speeds
+from reference_sharing import Pool, SharingGuard
 from reference_crossbar import Crossbar
 from reference_dragonfly_others import OTHERS
 from reference_dragonfly_ways import KINDS
@@ -46,7 +47,8 @@ class Simulation:
         self.orders: list[tuple[int, Order]] = []  # by their time
         self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
         self.count = 0
-        self.changed: list[Channel] = []  # those whose buffers have taken in flits, or let some go
+        self.moves: list[tuple[Channel, int, int]] = []  # flits of virtual channels that buffers take in, or let go
+        self.pools: dict[Switch, Pool] = {}
         number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
         self.routing = self._routing()
         self.levels = self.routing.levels
@@ -97,7 +99,7 @@ class Simulation:
                 levels = levels_between(self.routing, origin, to)
                 if self.case.pauses is not None:
                     headroom = self.case.headroom(rate, latency)
-                    guard = self._guard(round_trip, headroom, levels)
+                    guard = self._guard(round_trip, headroom, levels, self._pool(to))
                     round_trip += headroom
                 memory = self._memory(round_trip, levels)
                 memory.counts = guard is None
@@ -124,7 +126,7 @@ class Simulation:
         )
         return Speeds(self.case.tick, 1 / pace, spells) if spells else None
 
-    def _guard(self, busy: int, headroom: int, levels: int) -> Guard:
+    def _guard(self, busy: int, headroom: int, levels: int, pool: Pool | None) -> Guard:
         """Of a buffer with room for the headroom and what keeps its channel busy, or as the case says."""
         assert self.case.pauses is not None
         size, most = self.case.input_buffer, self.case.packet_max
@@ -133,26 +135,39 @@ class Simulation:
         else:
             in_use = 1 if self.case.per == "vc" else self.case.networks * lanes(self.case) * levels
             room = size // in_use - headroom
-        limits = self.case.pauses.limits(most, room)
-        return Guard(*limits, [0] * self.vcs, [False] * self.vcs)
+        limits, fills = self.case.pauses.limits(most, room), ([0] * self.vcs, [False] * self.vcs)
+        if pool is not None:
+            return SharingGuard(*limits, *fills, pool)
+        return Guard(*limits, *fills)
+
+    def _pool(self, switch: Switch) -> Pool | None:
+        """What the input buffers of a switch share."""
+        pauses = self.case.pauses
+        if pauses is None or pauses.shared is None:
+            return None
+        offset = 2 * self.case.packet_max if pauses.offset is None else pauses.offset
+        return self.pools.setdefault(switch, Pool(pauses.shared, pauses.alpha, offset))
 
     def hold(self, channel: Channel, vc: int, flits: int) -> None:
         """A buffer that stops its sender takes flits in, or lets them go."""
-        assert channel.guard is not None
-        channel.guard.held[vc] += flits
-        if channel not in self.changed:
-            self.changed.append(channel)
+        self.moves.append((channel, vc, flits))
 
     def _give_orders(self) -> None:
         """Buffers whose fill has changed in a time have their senders stop, or go on."""
-        for channel in self.changed:
+        changed: dict[Channel, set[int]] = {}
+        # What comes goes before what leaves, and in the order of the inputs.
+        for channel, vc, flits in sorted(self.moves, key=_place):
+            assert channel.guard is not None
+            channel.guard.take(vc, flits)
+            changed.setdefault(channel, set()).add(vc)
+        self.moves.clear()
+        for channel, vcs in changed.items():
             assert channel.guard is not None
             assert self.case.pauses is not None
             way = channel.latency + ceil(channel.flit) + self.case.rounded(self.case.pauses.response)
-            for vc, stops in channel.guard.orders():
+            for vc, stops in channel.guard.orders(vcs):
                 obey = partial(channel.memory.paused.__setitem__, vc, stops)
                 self.at(self.now + way, channel.origin, obey)
-        self.changed.clear()
 
     def _memory(self, round_trip: int, levels: int) -> Memory:
         """The input buffers of a port where so many levels are in use."""
@@ -250,3 +265,8 @@ class Simulation:
             if not self.events or self.events[0][0] > self.now:
                 self._give_orders()
         return sorted(self.rows)
+
+
+def _place(move: tuple[Channel, int, int]) -> tuple[bool, int]:
+    channel, _, flits = move
+    return flits < 0, channel.to.into.index(channel)

@@ -76,14 +76,25 @@ class Guard:
     held: list[int]  # flits of each virtual channel
     stopped: list[bool]
 
-    def orders(self) -> list[tuple[int, bool]]:
-        """The virtual channels that are to stop (true) or to go on, by what they hold now."""
-        found = []
-        for vc, held in enumerate(self.held):
-            if held <= self.xon if self.stopped[vc] else held > self.xoff:
-                self.stopped[vc] = not self.stopped[vc]
-                found.append((vc, self.stopped[vc]))
-        return found
+    @property
+    def reach(self) -> int:
+        """Flits that it comes to hold before it stops its sender, if no other holds any."""
+        return self.xoff
+
+    def take(self, vc: int, flits: int) -> None:
+        """Takes in a packet, or lets one go (less than none)."""
+        self.held[vc] += flits
+
+    def stops(self, vc: int) -> bool:
+        """Whether the sender may not go on."""
+        return self.held[vc] > (self.xon if self.stopped[vc] else self.xoff)
+
+    def orders(self, vcs: set[int]) -> list[tuple[int, bool]]:
+        """Which of these virtual channels are to stop (true) or to go on, by what is held now."""
+        turning = [vc for vc in sorted(vcs) if self.stops(vc) != self.stopped[vc]]
+        for vc in turning:
+            self.stopped[vc] = not self.stopped[vc]
+        return [(vc, self.stopped[vc]) for vc in turning]
 
 
 @dataclass(frozen=True)
@@ -142,7 +153,7 @@ class Channel:
     @property
     def reach(self) -> int:
         """Flits of a virtual channel of data that can be ahead while its sender is not paused."""
-        return self.memory.own[-1] if self.guard is None else self.guard.xoff
+        return self.memory.own[-1] if self.guard is None else self.guard.reach
 
     def choose(self, queues: list[deque[Packet]], *, by_age: bool, by_input: bool) -> int | None:
         """The one whose first packet goes next: of the best class with credit, by age, by turns."""

@@ -229,6 +229,11 @@ def with_pauses(case: Case, draw: random.Random) -> Case:
         pauses = replace(pauses, xoff=None, xon=None)
     if case.per != "vc":
         room *= case.networks * lanes(case) * Simulation(case).levels
+    other = aside(draw)
+    if other.random() < 0.5:
+        shared = other.choice([0, 1, most, 5 * most, 30 * most, 200 * most])
+        alpha, offset = other.choice([0.1, 0.125, 0.5, 1.0, 3.0]), other.choice([None, 0, 1, 3 * most])
+        pauses = replace(pauses, xon=None, shared=shared, alpha=alpha, offset=offset)
     return replace(case, pauses=pauses, input_buffer=room)
 
 

@@ -106,9 +106,14 @@ def _on_links(case: Case) -> dict[str, object]:
     if case.slow_links:
         found["slow"] = [_slow_link(slow) for slow in case.slow_links]
     if case.pauses is not None:
-        thresholds = {"xoff": case.pauses.xoff, "xon": case.pauses.xon}
+        pauses = case.pauses
+        kind: dict[str, object] = {"kind": "pfc", "response": f"{pauses.response} ps"}
+        thresholds = {"xoff": pauses.xoff, "xon": pauses.xon}
+        if pauses.shared is not None:
+            kind |= {"kind": "pfc-dynamic", "alpha": pauses.alpha}
+            thresholds = {"reserve": pauses.xoff, "shared": pauses.shared, "xon_offset": pauses.offset}
         given = {key: f"{flits} flits" for key, flits in thresholds.items() if flits is not None}
-        found["flow_control"] = {"kind": "pfc", "response": f"{case.pauses.response} ps"} | given
+        found["flow_control"] = kind | given
     return found
 
 

@@ -21,10 +21,10 @@ impl Fabric {
     pub fn in_use(&self, channel: u32) -> u32 {
         let record = &self.channels[channel];
         let Some(link) = self.plan.links.get(usize::from(record.row)) else { return 0 };
-        let room = link.buffer.iter().sum::<u32>() + link.pool;
+        let room = link.rooms() + u64::from(link.pool);
         let lanes = (channel * self.vcs)..(channel + 1) * self.vcs;
-        let own: u32 = lanes.map(|lane| self.credits[lane]).sum();
-        room - own - self.shared(channel) - record.returns.all(self.now)
+        let own: u64 = lanes.map(|lane| u64::from(self.credits[lane])).sum();
+        (room - own) as u32 - self.shared(channel) - record.returns.all(self.now)
     }
 
     /// Flits of credit on their way back to a virtual channel that are back by a time.
@@ -121,7 +121,7 @@ impl Fabric {
         let record = &self.channels[channel];
         let back: u32 = record.returns.flits(vc, self.now);
         // A channel to an endpoint has no buffer ahead.
-        let own = self.plan.links.get(usize::from(record.row)).map_or(0, |link| link.buffer[usize::from(vc)]);
+        let own = self.plan.links.get(usize::from(record.row)).map_or(0, |link| link.room(usize::from(vc)));
         let room = own + self.borrowed.get(lane as usize).copied().unwrap_or(0);
         self.bound[lane] + room.saturating_sub(self.credits[lane] + back)
     }

@@ -5,6 +5,7 @@ use super::circuits::Ended;
 use super::credits::Credit;
 use super::interleave::Afoot;
 use super::line::Line;
+use super::memory::Memory;
 use super::packet::{NIL, Pool};
 use super::pauses::Pauses;
 use super::plan::{LinkPlan, Plan, Share};
@@ -85,6 +86,8 @@ pub struct Fabric {
     pub(super) borrowed: Table<u32>,
     /// What the sender of each channel has been told of the buffer ahead; empty if it counts the room itself.
     pub(super) pauses: Table<Pauses>,
+    /// What the inputs hold of the memory of their switches, if they share it.
+    pub(super) memory: Option<Box<Memory>>,
     /// Whether it does not matter when credits that have come back are taken in: no virtual channels share any, and none pause a sender.
     pub(super) any_time: bool,
     pub(super) vcs: u32,
@@ -133,6 +136,7 @@ impl Fabric {
             pools: Table::default(),
             borrowed: Table::default(),
             pauses: Table::default(),
+            memory: None,
             any_time: true,
             vcs: vcs as u32,
             made: Keyed::default(),
@@ -141,7 +145,7 @@ impl Fabric {
             plan,
         };
         fabric.wire(number);
-        assert!(fabric.channels.len() < 1 << 29, "law broken: more channels than an event can name");
+        assert!(fabric.channels.len() < 1 << 27, "law broken: more channels than an event can name");
         if fabric.plan.interleave {
             fabric.afoot = vec![Vec::new(); fabric.channels.len()].into();
         }
@@ -152,6 +156,9 @@ impl Fabric {
         if fabric.plan.links[0].pauses.is_some() {
             let ahead = fabric.channels.iter().map(|channel| fabric.plan.link_ahead(channel.row));
             fabric.pauses = ahead.map(|link| Pauses::new(fabric.vcs, link)).collect();
+        }
+        if fabric.plan.links[0].pauses.is_some_and(|pauses| pauses.shared.is_some()) {
+            fabric.memory = Some(Box::new(Memory::new(fabric.share.switches.len(), ports, fabric.vcs)));
         }
         fabric.any_time = fabric.pools.is_empty() && fabric.pauses.is_empty();
         if fabric.plan.router.reserved_level().is_some() {
@@ -388,7 +395,8 @@ impl Fabric {
         let returns: usize = self.channels.iter().map(|channel| channel.returns.memory()).sum();
         let signals = (self.signals.capacity() + self.out_signals.capacity()) * size_of::<Signal>();
         let pauses: usize = self.pauses.iter().map(|pauses| size_of::<Pauses>() + pauses.memory()).sum();
-        (self.pool.memory() + lines + returns + signals + pauses) as u64
+        let fills = self.memory.as_ref().map_or(0, |memory| memory.memory());
+        (self.pool.memory() + lines + returns + signals + pauses + fills) as u64
     }
 
     /// Packets held by this partition, those on its lines included.

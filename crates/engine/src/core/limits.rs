@@ -141,10 +141,15 @@ pub(super) fn large_buffers(
         |link: &LinkPlan| link.buffer.iter().copied().map(u64::from).sum::<u64>() + u64::from(link.pool);
     let ports: Vec<u64> = links.iter().map(all).collect();
     let inputs = |switch: &Vec<Port>| switch.iter().map(|port| ports[usize::from(port.class)]).sum::<u64>();
-    let inputs = graph.switches.iter().map(inputs).max().unwrap_or(0);
+    let shared = links[0].pauses.and_then(|pauses| pauses.shared).map_or(0, |shared| shared.flits.into());
+    let inputs = graph.switches.iter().map(inputs).max().unwrap_or(0) + shared;
     let output = u64::from(output_buffer.unwrap_or(0)) * links[0].buffer.len() as u64;
     (inputs + output >= FLITS_MAX.into()).then(|| {
-        let key = if inputs > output { "switch.input_buffer" } else { "switch.output_buffer" };
+        let key = match shared.max(inputs - shared).max(output) {
+            most if most == output => "switch.output_buffer",
+            most if most == shared => "link.flow_control.shared",
+            _ => "switch.input_buffer",
+        };
         let message = "the buffers of a switch have room for more flits than can be counted";
         let help =
             format!("less than {FLITS_MAX} flits for all inputs of a switch and the queues of an output");

@@ -21,6 +21,7 @@ pub mod kernel;
 mod limits;
 pub mod line;
 mod links;
+mod memory;
 pub mod packet;
 pub mod partition;
 mod pauses;

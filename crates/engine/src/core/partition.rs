@@ -179,6 +179,9 @@ impl<A: Architecture> Partition<A> {
         if self.fabric.wheel.has(Kind::Endpoint) {
             self.wake_endpoints();
         }
+        if self.fabric.wheel.has(Kind::Memory) {
+            self.fabric.govern();
+        }
     }
 
     /// Starts to bring into the cache what the events of this tick touch first. What that leads to is fetched where it is known.

@@ -1,8 +1,8 @@
 //! Pauses: what the buffer ahead of a channel has told its sender, where the flow control has it stop and go on.
 //!
-//! The sender reckons it by itself: a packet that it sends counts in the buffer from when its head comes there until its credit goes
-//! back, and of both the sender would be told as much later. So it knows at any time whether it would be paused, and nothing has to
-//! travel but credits.
+//! Where a buffer's fill alone decides, the sender reckons it by itself: a packet that it sends counts in the buffer from when its head comes
+//! there until its credit goes back, and of both the sender would be told as much later. So it knows at any time whether it would be
+//! paused, and nothing has to travel but credits. Where buffers share memory ([`super::memory`]), their orders travel too.
 use super::credits::Credit;
 use super::fabric::Fabric;
 use super::plan::{LinkPlan, PauseLimits};
@@ -81,7 +81,10 @@ impl Pauses {
     pub(super) fn new(vcs: u32, ahead: Option<&LinkPlan>) -> Self {
         let enough = |vc: usize| {
             let limits = ahead.and_then(|link| Some((link.buffer[vc], link.pauses?)));
-            limits.map_or(0, |(flits, limits)| flits.saturating_sub(limits.xoff))
+            limits.map_or(0, |(flits, limits)| match limits.shared {
+                Some(_) => u32::MAX,
+                None => flits.saturating_sub(limits.xoff),
+            })
         };
         let lane = |vc| Lane { held: 0, since: NEVER, enough: enough(vc) };
         Self { lanes: (0..vcs as usize).map(lane).collect(), ..Self::default() }
@@ -107,6 +110,10 @@ impl Pauses {
         limits: PauseLimits,
     ) -> bool {
         let of = |credit: &Credit| credit.vc() == u32::from(vc) && credit.at() <= by;
+        if limits.shared.is_some() {
+            let orders = credits.filter(of).filter(|credit| credit.flits() == 0).count();
+            return self.is_paused(vc) != (orders % 2 == 1);
+        }
         let sent = self.sent.iter().copied().filter(of).map(|sent| (sent.at(), sent.flits(), 0));
         let back = credits.filter(of).map(|back| (back.at(), 0, back.flits()));
         let mut told = Vec::from_iter(sent.chain(back));
@@ -135,7 +142,11 @@ impl Fabric {
     pub(super) fn note_sent(&mut self, channel: u32, vc: u8, flits: u32) {
         let Some(link) = self.plan.link_ahead(self.channels[channel].row) else { return };
         let Some(limits) = link.pauses else { return };
-        let told = self.now + self.lag(channel, flits) + 2 * link.credit() + Tick::from(limits.response);
+        let comes = self.now + self.lag(channel, flits) + link.credit();
+        if limits.shared.is_some() {
+            return self.expect_fill(channel, comes, vc, flits);
+        }
+        let told = comes + link.credit() + Tick::from(limits.response);
         self.pauses[channel].sent.push_back(Credit::new(told, vc, flits));
     }
 
@@ -143,6 +154,9 @@ impl Fabric {
     pub(super) fn hear(&mut self, channel: u32) {
         let row = self.channels[channel].row;
         let Some(limits) = self.plan.link_ahead(row).and_then(|link| link.pauses) else { return };
+        if limits.shared.is_some() {
+            return self.hear_orders(channel);
+        }
         let mut touched = std::mem::take(&mut self.pauses[channel].touched);
         loop {
             let back = self.channels[channel].returns.first().unwrap_or(NEVER);
@@ -169,15 +183,34 @@ impl Fabric {
         self.pauses[channel].touched = touched;
     }
 
-    /// Pauses a virtual channel at a time, or has it resume.
+    /// The same where the buffer ahead decides: a credit of no flits is an order.
+    fn hear_orders(&mut self, channel: u32) {
+        while let Some(credit) = self.channels[channel].returns.take(self.now) {
+            if credit.flits() > 0 {
+                self.regain(channel, credit);
+                continue;
+            }
+            let vc = credit.vc() as u8;
+            let since = if self.pauses[channel].is_paused(vc) { NEVER } else { credit.at() };
+            self.turn(channel, vc, credit.at(), since);
+        }
+    }
+
+    /// Pauses a virtual channel at a time, or has it resume, by what its buffer holds then.
     fn judge(&mut self, channel: u32, vc: u8, at: Tick, limits: PauseLimits) {
+        let since = self.pauses[channel].lanes[usize::from(vc)].judged(at, limits).since;
+        self.turn(channel, vc, at, since);
+    }
+
+    /// A virtual channel is paused since a time, or is not, from now on.
+    fn turn(&mut self, channel: u32, vc: u8, at: Tick, since: Tick) {
         let pauses = &mut self.pauses[channel];
         let lane = &mut pauses.lanes[usize::from(vc)];
-        let before = std::mem::replace(lane, lane.judged(at, limits));
-        if before.since == lane.since {
+        let before = std::mem::replace(&mut lane.since, since);
+        if before == since {
             return;
         }
-        if lane.since != NEVER {
+        if since != NEVER {
             if pauses.paused == 0 {
                 pauses.since = at;
             }
@@ -188,7 +221,7 @@ impl Fabric {
             if pauses.paused == 0 {
                 pauses.past.spans.push((pauses.since, at));
             }
-            self.record_pause(channel, vc, before.since, at);
+            self.record_pause(channel, vc, before, at);
         }
         let past = &mut self.pauses[channel].past;
         if past.begun.len() + past.spans.len() > SETTLED_AT && past.settled < self.checked {

@@ -176,6 +176,32 @@ pub struct PauseLimits {
     pub headroom: u32,
     /// Ticks that an order takes beyond a credit.
     pub response: u32,
+    /// What the buffer may take beyond `xoff` of the memory that it shares with others, if it does.
+    pub shared: Option<SharedLimits>,
+}
+
+/// Memory that the input buffers of a switch share ([`crate::flow_control::Sharing`]).
+#[derive(Debug, Clone, Copy)]
+pub struct SharedLimits {
+    /// Its flits.
+    pub flits: u32,
+    /// The part of what is free that a buffer may hold.
+    pub alpha: f64,
+    /// Flits below its threshold at which a sender may resume.
+    pub offset: u32,
+}
+
+impl SharedLimits {
+    /// Flits that a buffer may hold where so many are in use.
+    pub fn threshold(self, used: u32) -> u32 {
+        let free = self.flits - used;
+        ((self.alpha * f64::from(free)) as u32).min(free)
+    }
+
+    /// Flits that a buffer comes to hold where no other does.
+    pub fn alone(self) -> u32 {
+        (f64::from(self.flits) * self.alpha / (1.0 + self.alpha)) as u32
+    }
 }
 
 /// How long flits take one behind the other: by the time of a largest packet, which is rounded up to ticks once, as a flit's own
@@ -234,7 +260,20 @@ impl LinkPlan {
 
     /// Flits of the buffer of a virtual channel at its end that can be in use while nobody is paused, or has no credit.
     pub fn reach(&self, vc: usize) -> u32 {
-        self.pauses.map_or(self.buffer[vc], |pauses| pauses.xoff.min(self.buffer[vc]))
+        let Some(pauses) = self.pauses else { return self.buffer[vc] };
+        let shared = pauses.shared.map_or(0, SharedLimits::alone);
+        if self.buffer[vc] == 0 { 0 } else { pauses.xoff.min(self.buffer[vc]) + shared }
+    }
+
+    /// Flits that can be in the buffer of a virtual channel at its end, and on their way to it.
+    pub fn room(&self, vc: usize) -> u32 {
+        let shared = self.pauses.and_then(|pauses| pauses.shared).map_or(0, |shared| shared.flits);
+        if self.buffer[vc] == 0 { 0 } else { self.buffer[vc] + shared }
+    }
+
+    /// Those of all virtual channels.
+    pub fn rooms(&self) -> u64 {
+        (0..self.buffer.len()).map(|vc| u64::from(self.room(vc))).sum()
     }
 
     /// Flits that can leave a buffer at its end until what a sender sends that may just resume can leave it too.

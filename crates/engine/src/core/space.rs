@@ -90,6 +90,9 @@ impl Fabric {
     #[inline]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
         let credit = Credit::new(at, vc, flits);
+        if self.memory.is_some() {
+            self.expect_release(input, vc, flits, at);
+        }
         if self.is_large() {
             self.released.push((input, credit));
         } else {
@@ -99,7 +102,7 @@ impl Fabric {
 
     /// It calls nothing but at its end, so that it need not keep what others have in registers.
     #[inline(never)]
-    fn send_upstream(&mut self, input: u32, credit: Credit) {
+    pub(super) fn send_upstream(&mut self, input: u32, credit: Credit) {
         let Inlet { upstream, delay, .. } = self.inlets[input];
         let credit = credit.later(delay);
         match upstream {
@@ -128,7 +131,6 @@ impl Fabric {
 
     /// Flits for which there is credit in all buffers ahead or credit on its way back, and flits that fit there.
     pub fn space(&self) -> (u64, u64) {
-        let total = |flits: &[u32]| flits.iter().map(|&flits| u64::from(flits)).sum::<u64>();
         let over_lines = self.lines.iter().flat_map(|line| line.in_credits.iter().chain(&line.out_credits));
         let mut free = over_lines.map(|credit| u64::from(credit.flits())).sum();
         let mut room = 0;
@@ -141,7 +143,7 @@ impl Fabric {
             let own = (0..self.vcs).map(|vc| u64::from(self.credits[channel * self.vcs + vc])).sum::<u64>();
             let pool = if self.pools.is_empty() { 0 } else { self.pools[channel] };
             free += own + u64::from(pool) + u64::from(record.returns.all(NEVER));
-            room += total(&link.buffer) + u64::from(link.pool);
+            room += link.rooms() + u64::from(link.pool);
         }
         (free, room)
     }

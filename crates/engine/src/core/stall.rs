@@ -102,7 +102,7 @@ fn starved<A: Architecture>(
             let link = &plan.links[usize::from(out.class)];
             let queue = queue_on(link, vc);
             let (room, vcs) = match queue {
-                Some(vc) => (link.buffer[usize::from(vc)], vc..=vc),
+                Some(vc) => (link.room(usize::from(vc)), vc..=vc),
                 None => (link.buffer.iter().sum::<u32>() + link.pool, 0..=(plan.vcs.count() - 1) as u8),
             };
             let key = (at.switch, number, queue);

@@ -27,10 +27,12 @@ pub enum Kind {
     Endpoint,
     /// A time that the protocol asked for in a switch.
     Agent,
+    /// A buffer that shares memory takes a packet in, or gives its room back.
+    Memory,
 }
 
 /// Number of kinds.
-pub const KINDS: usize = 8;
+pub const KINDS: usize = 9;
 /// Words of a line of a list: the number of the next line, then events.
 const LINE: usize = 8;
 /// Where a line ends.
@@ -38,10 +40,10 @@ const FULL: usize = LINE - 1;
 /// The place of the last event of a slot that has none: as if its line were full.
 const EMPTY: u32 = FULL as u32;
 /// Bits of an event; its kind is above them.
-const EVENT_BITS: u32 = 61;
+const EVENT_BITS: u32 = 60;
 const _: () = assert!(KINDS <= 1 << (u64::BITS - EVENT_BITS));
 
-/// The wheel. An event is a kind and 61 bits.
+/// The wheel. An event is a kind and 60 bits.
 pub struct Wheel {
     /// Of each slot the place of its last event among all words.
     slots: Vec<u32>,
@@ -91,7 +93,7 @@ impl Wheel {
     /// Not inlined: it is called in many places, whose code would not fit in a first-level cache together.
     #[inline(never)]
     pub fn push(&mut self, at: Tick, kind: Kind, event: u64) {
-        debug_assert!(event >> EVENT_BITS == 0, "law broken: an event of more than 61 bits");
+        debug_assert!(event >> EVENT_BITS == 0, "law broken: an event of more than 60 bits");
         let event = (kind as u64) << EVENT_BITS | event;
         // An event of the tick being handled, or in the past, would wrap round to a distance far over the mask.
         if at.wrapping_sub(self.base) > self.mask {

@@ -66,10 +66,10 @@ impl Fabric {
 
     fn add_channel(&mut self, link: u8, far: Far) {
         let unlimited = matches!(far, Far::Endpoint(_));
-        let buffer = &self.plan.links[link as usize].buffer;
-        let credit = |&flits: &u32| if unlimited { u32::MAX / 2 } else { flits };
-        self.credits.extend(buffer.iter().map(credit));
-        self.lanes.extend(buffer.iter().map(|_| Lane { used: 0, head: NIL, tail: NIL }));
+        let ahead = &self.plan.links[link as usize];
+        let credit = |vc| if unlimited { u32::MAX / 2 } else { ahead.room(vc) };
+        self.credits.extend((0..ahead.buffer.len()).map(credit));
+        self.lanes.extend(ahead.buffer.iter().map(|_| Lane { used: 0, head: NIL, tail: NIL }));
         if self.plan.links.iter().any(|link| link.pool > 0) {
             self.pools.push(self.plan.links[link as usize].pool);
         }

@@ -82,7 +82,17 @@ fn pauses(plan: &Plan) -> Vec<String> {
     let mut told = Vec::new();
     for link in &plan.links {
         let (leaving, Some(pauses)) = (link.leaving(), link.pauses) else { continue };
-        if u64::from(pauses.xon) < leaving {
+        if let Some(shared) = pauses.shared {
+            let left = (pauses.xoff + shared.alone().saturating_sub(shared.offset)).max(pauses.xoff);
+            if u64::from(left) < leaving {
+                told.push(format!(
+                    "link.flow_control: a sender on the {} links resumes when {left} flits are left, even if no other buffer of the switch holds \
+                     any (reserve, and the threshold by shared and alpha less xon_offset), but {leaving} can leave before what it then sends: behind a \
+                     pause these links may stand idle. A larger shared, alpha or input_buffer keeps them busy",
+                    link.name,
+                ));
+            }
+        } else if u64::from(pauses.xon) < leaving {
             told.push(format!(
                 "link.flow_control: a sender on the {} links resumes when {} flits are left (xon), but {leaving} can leave before what it \
                  then sends: behind a pause these links may stand idle. A larger xon, or a larger input_buffer, keeps them busy",

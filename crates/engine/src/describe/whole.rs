@@ -188,6 +188,10 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             row["xoff_flits"] = pauses.xoff.into();
             row["xon_flits"] = pauses.xon.into();
             row["headroom_flits"] = pauses.headroom.into();
+            if let Some(shared) = pauses.shared {
+                row["shared_flits_per_switch"] = shared.flits.into();
+                row["threshold_alone_flits"] = (pauses.xoff + shared.alone()).into();
+            }
         }
         row
     };

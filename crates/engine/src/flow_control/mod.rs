@@ -1,6 +1,8 @@
 //! Link-level flow control: how the sender of a channel knows whether it may send to the buffer at its end.
 mod credits;
+mod headroom;
 mod pfc;
+mod pfc_dynamic;
 
 use crate::problem::Problem;
 use crate::units::{Duration, Scale};
@@ -15,6 +17,10 @@ pub trait LinkControl {
     /// beside the headroom.
     fn thresholds(&self, _room: u64, _: &Scale) -> (u64, u64) {
         (0, 0)
+    }
+    /// What the input buffers of a switch share, if they do: thresholds then are those of a buffer when nothing is left of it.
+    fn sharing(&self, _: &Scale) -> Option<Sharing> {
+        None
     }
     /// Mistakes in the parameters, for such a buffer of a virtual channel behind links of this name.
     fn problems(&self, _: Ahead, _: &Scale, _links: &str) -> Vec<Problem> {
@@ -31,11 +37,23 @@ pub struct Ahead {
     pub headroom: u64,
 }
 
+/// Memory that the input buffers of a switch share, and how each has its threshold by what is free of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sharing {
+    /// Its flits.
+    pub flits: u64,
+    /// The part of what is free that a buffer may hold.
+    pub alpha: f64,
+    /// Flits below its threshold at which a sender may resume.
+    pub offset: u64,
+}
+
 crate::kinds::kinds! {
     /// `flow_control = …` of `[link]`: how a sender knows of the buffer ahead. The list of kinds, one line each.
     pub enum FlowControl by "kind" {
         Credits(credits::Credits) = "credits",
         Pfc(pfc::Pfc) = "pfc",
+        PfcDynamic(pfc_dynamic::PfcDynamic) = "pfc-dynamic",
     }
     /// What the flow control provides, whichever kind it is.
     pub fn control -> dyn LinkControl;

@@ -1,5 +1,5 @@
 //! Priority flow control.
-use super::{Ahead, LinkControl};
+use super::{Ahead, LinkControl, headroom};
 use crate::problem::Problem;
 use crate::units::{Duration, Scale, Size};
 use schemars::JsonSchema;
@@ -41,29 +41,11 @@ impl LinkControl for Pfc {
         (xoff, xon)
     }
 
-    fn problems(&self, Ahead { flits, headroom }: Ahead, scale: &Scale, links: &str) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        let (xoff, xon) = self.thresholds(flits.saturating_sub(headroom), scale);
-        let least = xoff.saturating_add(headroom);
-        let larger = format!("an input_buffer of at least {least} flits for each virtual channel");
-        let coming =
-            format!("the {headroom} flits that may come over the {links} links until a pause is obeyed");
-        if self.xoff.is_none() && headroom > flits {
-            let message = format!("{coming} do not fit in the {flits} flits of a virtual channel");
-            problems.push(Problem::new("switch.input_buffer", message, larger));
-        } else if least > flits {
-            let message =
-                format!("{coming} do not fit beside these {xoff} in the {flits} flits of a virtual channel");
-            let help = match flits.checked_sub(headroom) {
-                Some(most) => format!("at most {most} flits, or {larger}"),
-                None => larger,
-            };
-            problems.push(Problem::new("link.flow_control.xoff", message, help));
-        }
-        if xon > xoff {
-            let message = format!("{xon} flits are more than the {xoff} above which the sender is paused");
-            problems.push(Problem::new("link.flow_control.xon", message, "at most xoff"));
-        }
-        problems
+    fn problems(&self, ahead: Ahead, scale: &Scale, links: &str) -> Vec<Problem> {
+        let (xoff, xon) = self.thresholds(ahead.flits.saturating_sub(ahead.headroom), scale);
+        let crowded = headroom::problem("xoff", self.xoff.map(|size| size.flits(scale)), ahead, links);
+        let message = || format!("{xon} flits are more than the {xoff} above which the sender is paused");
+        let high = (xon > xoff).then(|| Problem::new("link.flow_control.xon", message(), "at most xoff"));
+        crowded.into_iter().chain(high).collect()
     }
 }
