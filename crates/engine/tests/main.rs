@@ -32,6 +32,7 @@ mod reservation;
 mod results;
 mod scenario;
 mod schemes;
+mod shared_memory;
 mod slow;
 mod slow_links;
 mod slowdowns;

@@ -77,6 +77,7 @@ proptest! {
         rate in prop::sample::select(vec![100, 1600, 3200, 56]),
         load in 0.3..1.0,
         which in 0_usize..1000,
+        shared in prop::option::of(0_u32..200),
     ) {
         // Those of files have latencies of their own.
         let suits = |(network, routing): &(&str, String)| !network.contains("\"file\"") && !goes_by_credits(routing);
@@ -88,7 +89,13 @@ proptest! {
              [run]\nseed = {seed}\nwarmup = \"0 us\"\nduration = \"3000 cycles\"\ndrain = \"1000 cycles\"\n"
         ));
         let (latency, rate) = (format!("{latency} ns"), format!("{rate} Gb/s"));
-        let control = |xoff: u32| format!("{{ kind = \"pfc\", xoff = \"{xoff} flits\", response = \"{response} ns\" }}");
+        let control = |xoff: u32| match shared {
+            None => format!("{{ kind = \"pfc\", xoff = \"{xoff} flits\", response = \"{response} ns\" }}"),
+            Some(shared) => format!(
+                "{{ kind = \"pfc-dynamic\", reserve = \"{xoff} flits\", shared = \"{shared} flits\", alpha = {}, response = \"{response} ns\" }}",
+                [0.1, 0.5, 4.0][which % 3]
+            ),
+        };
         let with = |flits: u32| {
             let vcs = tailback_engine::core::build::plan(&read(&text)).unwrap().vcs.count() as u32;
             let buffer = if switch.contains("shared = true") {

@@ -114,7 +114,10 @@ impl Fabric {
         for (input, vc) in memory.touched.drain(..) {
             let limits = self.limits(input);
             let fill = &mut memory.fills[input * self.vcs + u32::from(vc)];
-            assert!(fill.headroom <= limits.headroom, "law broken: more came behind a pause than the headroom holds");
+            assert!(
+                fill.headroom <= limits.headroom,
+                "law broken: more came behind a pause than the headroom holds"
+            );
             let stops = judged(*fill, memory.used[self.inlets[input].local], limits);
             if stops != fill.stopped {
                 fill.stopped = stops;
@@ -139,11 +142,7 @@ fn judged(fill: Fill, used: u32, limits: PauseLimits) -> bool {
     if fill.headroom > 0 {
         return true;
     }
-    if fill.stopped {
-        held > 0 && held.saturating_add(shared.offset) > threshold
-    } else {
-        held > threshold
-    }
+    if fill.stopped { held > 0 && held.saturating_add(shared.offset) > threshold } else { held > threshold }
 }
 
 #[cfg(test)]

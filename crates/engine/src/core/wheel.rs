@@ -260,6 +260,7 @@ mod tests {
         Kind::Delivery,
         Kind::Endpoint,
         Kind::Agent,
+        Kind::Memory,
     ];
 
     #[test]

@@ -16,7 +16,8 @@ pub fn problem(key: &str, given: Option<u64>, ahead: Ahead, links: &str) -> Opti
         let message = format!("{coming} do not fit in the {flits} flits of a virtual channel");
         return Some(Problem::new("switch.input_buffer", message, larger));
     }
-    let message = format!("{coming} do not fit beside these {fill} in the {flits} flits of a virtual channel");
+    let message =
+        format!("{coming} do not fit beside these {fill} in the {flits} flits of a virtual channel");
     let help = match flits.checked_sub(headroom) {
         Some(most) => format!("at most {most} flits, or {larger}"),
         None => larger,

@@ -302,6 +302,8 @@ pub const FLOW_CONTROLS: &[&str] = &[
     "kind = \"pfc\"",
     "kind = \"pfc\"\nxoff = \"1 packet\"\nxon = \"0 flits\"",
     "kind = \"pfc\"\nxoff = \"40 flits\"\nresponse = \"30 ns\"",
+    "kind = \"pfc-dynamic\"\nshared = \"100 flits\"\nreserve = \"0 flits\"\nxon_offset = \"4 flits\"",
+    "kind = \"pfc-dynamic\"\nshared = \"30 flits\"\nalpha = 2.0\nreserve = \"1 packet\"\nresponse = \"30 ns\"",
 ];
 
 /// Whether a routing needs the credits of the buffers ahead.
