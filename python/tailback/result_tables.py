@@ -124,7 +124,7 @@ def slowdown_table(results: Mapping[str, Result]) -> Table | None:
         for label, result in results.items()
         if "slowdowns" in result.tables
         for row in result.tables["slowdowns"].to_pylist()
-        if row["class"] != _TOTAL
+        if row["class"] != _TOTAL or set(result.summary["classes"]) == {_TOTAL}
     ]
     if max(Counter((name, label) for name, label, _ in rows).values(), default=0) < 2:
         return None
@@ -265,7 +265,10 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
             "not stable: the network does not accept what is offered, and latencies grow with the window"
         )
     if "stable" in summary and summary["stable"] is None and not interrupted:
-        remarks.append("stable or not: not to be told of so few messages, or after so short a warm-up")
+        remarks.append(
+            "stable or not: not to be told of so few messages, after so short a warm-up, or of less than half "
+            "of run.duration"
+        )
     classes = list(summary.get("classes", {}).values())
     told = {withheld(facts, kind) for facts in classes for kind in _LATENCIES}
     if any(facts.get("accepted_ci95") for facts in classes):

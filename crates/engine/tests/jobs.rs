@@ -534,7 +534,9 @@ fn what_software_asks_and_answers_is_no_data() {
     let with = |control: &str| {
         let incast = "[[job]]\nname = \"in\"\nworkload = \"incast\"\nranks = 8\nmessage = \"8 KiB\"\niterations = 50\n";
         let mpi = format!("mpi = {{ delay = \"0 ns\", overhead = \"0 ns\", control = \"{control}\" }}\n");
-        run(&network(&format!("{incast}{mpi}{RUN}[record]\nsources = true\nseries = \"5 us\"\n")))
+        run(&network(&format!(
+            "{incast}{mpi}{RUN}[record]\nsources = true\npairs = \"5 us\"\nseries = \"5 us\"\n"
+        )))
     };
     for control in ["64 B", "2 KiB"] {
         let output = with(control);
@@ -549,6 +551,10 @@ fn what_software_asks_and_answers_is_no_data() {
         let bins = common::reals(&output, "series", "accepted_per_destination");
         assert!(bins.iter().all(|&share| share <= 1.1), "{control}: {bins:?}");
         assert_eq!(part("messages"), 7.0 * 50.0);
+        // 8 KiB in flits of the default size.
+        let flits = common::ints(&output, "pairs", "flits");
+        let message = 65536 / output.summary["flit_bits"].as_i64().unwrap_or(100) + 1;
+        assert_eq!(flits.iter().sum::<i64>(), 350 * message);
     }
 }
 

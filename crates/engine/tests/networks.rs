@@ -134,6 +134,9 @@ fn channel_loads_are_those_of_the_closed_forms() {
         close(mean_of(&facts, "x").1, f64::from(k) / 8.0);
         close(bound, (8.0 / f64::from(k)).min(1.0));
         close(linear(&ring, "dor", "\"tornado\"").0, 2.0 / f64::from(k - 2));
+        // In every dimension of a square, whose channels are as loaded.
+        let square = format!("kind = \"torus\"\ndims = [{k}, {k}]");
+        close(linear(&square, "dor", &format!("\"tornado\"\ndims = [{k}, {k}]")).0, 2.0 / f64::from(k - 2));
     }
     let (bound, facts) = linear("kind = \"torus\"\ndims = [4, 12]", "minimal", UNIFORM);
     close(bound, 8.0 / 12.0);

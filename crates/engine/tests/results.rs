@@ -238,6 +238,59 @@ fn messages_stand_in_the_bin_of_their_creation() {
     assert!(sources.iter().all(|&share| (share - 0.1).abs() < 1e-9), "{sources:?}");
 }
 
+/// What has not arrived counts with the age that it has, in every bin, and says nothing about how long it will take.
+#[test]
+fn a_bin_counts_what_is_missing_with_its_age() {
+    let with = |drain: &str| {
+        one(
+            "kind = \"none\"",
+            &format!(
+                "{NO_ACKS}[[traffic]]\nname = \"t\"\npattern = \"hotspot\"\nsources = [1, 2, 3]\ndestinations = [0]\nload = 0.3\nmessage = \"100 flits\"\n\
+                 [run]\nwarmup = \"0 us\"\nduration = \"20 us\"\ndrain = \"{drain}\"\n[record]\nseries = \"3 us\"\nmessages = true\n"
+            ),
+        )
+    };
+    let (cut, whole) = (with("0 us"), with("1 ms"));
+    let end = cut.summary["simulated_ns"].as_f64().unwrap();
+    let told = |output: &Output, name: &str| reals(output, "series", name).to_vec();
+    let [bounds, means] = [&cut, &whole].map(|output| told(output, "message_latency_ns"));
+    // Every message that will arrive, by when it was created.
+    let [born, took] = ["created_ns", "latency_ns"].map(|name| reals(&whole, "messages", name).to_vec());
+    let mut missing = 0;
+    for (bin, start) in told(&cut, "time_ns").into_iter().enumerate() {
+        let inside = (0..born.len()).filter(|&at| start <= born[at] && born[at] < end.min(start + 3000.0));
+        let ages = Vec::from_iter(inside.map(|at| took[at].min(end - born[at])));
+        let all = ages.len() as f64;
+        assert_eq!(ints(&cut, "series", "created")[bin], ages.len() as i64);
+        missing += ints(&cut, "series", "created")[bin] - ints(&cut, "series", "messages")[bin];
+        assert!((bounds[bin] - ages.iter().sum::<f64>() / all).abs() < 1e-6, "{start}");
+        assert!(start + 3000.0 > end || bounds[bin] <= means[bin] + 1e-6);
+    }
+    assert!(missing > 3);
+    let packets = [&cut, &whole].map(|output| told(output, "packet_latency_ns"));
+    assert!(packets[0][..6].iter().zip(&packets[1]).all(|(bound, mean)| bound <= mean));
+}
+
+/// A class that is called as all together are is these.
+#[test]
+fn a_lone_class_called_all_counts_once() {
+    let [all, other] = ["all", "u"].map(|name| {
+        let output = one(
+            "kind = \"none\"",
+            &format!(
+                "{NO_ACKS}[[traffic]]\nname = \"{name}\"\npattern = \"uniform\"\nload = 0.3\nmessage = {{ sizes = [\"3 flits\", \"9 flits\"], shares = [0.5, 0.5] }}\n\
+                 [run]\nwarmup = \"1 us\"\nduration = \"9 us\"\n[record]\nsources = true\nmessages = true\n"
+            ),
+        );
+        let counts = ints(&output, "slowdowns", "messages").to_vec();
+        (output, counts)
+    });
+    assert_eq!(all.1.iter().sum::<i64>(), ints(&all.0, "classes", "messages")[0]);
+    assert_eq!(other.1.iter().sum::<i64>(), 2 * ints(&other.0, "classes", "messages")[0]);
+    let [all, other] = [all.0, other.0].map(|output| reals(&output, "sources", "accepted").len());
+    assert!(all == other && all > 0, "{all} and {other} sources");
+}
+
 #[test]
 fn fairness_is_that_of_what_each_source_gets() {
     let class = |name: &str, source: u32, load: f64| {

@@ -60,7 +60,67 @@ impl Default for Batches {
     }
 }
 
+/// What began and is not over: how many, and the sum of the ticks at which they began. Partitions count what begins and ends in them, so
+/// only their sum tells.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Open {
+    count: u64,
+    starts: u128,
+}
+
+impl Open {
+    /// So many begin at a tick.
+    #[inline]
+    pub fn begin(&mut self, count: u64, start: Tick) {
+        self.count = self.count.wrapping_add(count);
+        self.starts = self.starts.wrapping_add(u128::from(count) * u128::from(start));
+    }
+
+    /// One that began at a tick is over.
+    #[inline]
+    pub fn end(&mut self, start: Tick) {
+        self.count = self.count.wrapping_sub(1);
+        self.starts = self.starts.wrapping_sub(start.into());
+    }
+
+    /// Adds what another partition counted, or what began at another time.
+    pub fn merge(&mut self, other: Self) {
+        self.count = self.count.wrapping_add(other.count);
+        self.starts = self.starts.wrapping_add(other.starts);
+    }
+
+    /// How many are not over.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The ages that they have reached by a tick, in all.
+    pub fn ages(self, end: Tick) -> u128 {
+        if self.count == 0 {
+            0
+        } else {
+            (u128::from(self.count) * u128::from(end)).saturating_sub(self.starts)
+        }
+    }
+}
+
+/// The same by batches.
+pub type OpenBatches = [Open; BATCHES];
+
+/// In none of which anything began.
+pub const NONE_OPEN: OpenBatches = [Open { count: 0, starts: 0 }; BATCHES];
+
 impl Batches {
+    /// The same with those that are not over, by the ages that they have reached by a tick.
+    pub fn aged(&self, open: &OpenBatches, end: Tick) -> Self {
+        let mut aged = *self;
+        for (batch, open) in aged.0.iter_mut().zip(open) {
+            batch.0 += open.count();
+            batch.1 += open.ages(end) as u64;
+        }
+        aged
+    }
+
     /// Takes in a value of a batch.
     #[inline]
     pub fn record(&mut self, batch: usize, value: u64) {

@@ -1,5 +1,5 @@
 //! What is measured of a class of traffic, in one partition.
-use super::batches::Batches;
+use super::batches::{Batches, NONE_OPEN, Open, OpenBatches};
 use crate::core::Tick;
 use hdrhistogram::Histogram;
 
@@ -18,8 +18,8 @@ pub struct Latency {
     /// How many were due: created (or injected) in the window and not dropped or discarded. Partitions count what begins and ends in
     /// them, so only their sum tells.
     pub due: u64,
-    /// Sum of the ticks at which those began that were due and have not arrived; likewise.
-    begun: u128,
+    /// Those of them that have not arrived, by the part of the window in which they began.
+    open: OpenBatches,
     /// By the part of the window in which they began.
     pub batches: Batches,
 }
@@ -27,24 +27,24 @@ pub struct Latency {
 impl Latency {
     pub(super) fn new() -> Self {
         let histogram = Histogram::new(2).expect("two digits are allowed");
-        Self { sum: 0, largest: 0, histogram, due: 0, begun: 0, batches: Batches::default() }
+        Self { sum: 0, largest: 0, histogram, due: 0, open: NONE_OPEN, batches: Batches::default() }
     }
 
-    /// So many that begin at a tick are due.
-    pub(super) fn expect(&mut self, count: u64, start: Tick) {
+    /// So many that begin at a tick, in this batch, are due.
+    pub(super) fn expect(&mut self, count: u64, start: Tick, batch: usize) {
         self.due = self.due.wrapping_add(count);
-        self.begun = self.begun.wrapping_add(u128::from(count) * u128::from(start));
+        self.open[batch].begin(count, start);
     }
 
-    /// One that began at a tick is no longer due.
-    pub(super) fn forgo(&mut self, start: Tick) {
+    /// One that began at a tick, in this batch, is no longer due.
+    pub(super) fn forgo(&mut self, start: Tick, batch: usize) {
         self.due = self.due.wrapping_sub(1);
-        self.begun = self.begun.wrapping_sub(start.into());
+        self.open[batch].end(start);
     }
 
     /// One that began at a tick, in this batch, has arrived.
     pub(super) fn record(&mut self, start: Tick, ticks: Tick, batch: usize) {
-        self.begun = self.begun.wrapping_sub(start.into());
+        self.open[batch].end(start);
         self.batches.record(batch, ticks);
         self.sum += ticks as u128;
         self.largest = self.largest.max(ticks);
@@ -56,17 +56,29 @@ impl Latency {
         self.histogram.len()
     }
 
+    /// Those that were due and have not arrived.
+    fn open(&self) -> Open {
+        let mut all = Open::default();
+        self.open.iter().for_each(|&open| all.merge(open));
+        all
+    }
+
     /// How many were due and have not arrived.
     pub fn missing(&self) -> u64 {
-        self.due.saturating_sub(self.count())
+        self.open().count()
     }
 
     /// The mean; those that are missing at the end count with the age that they have reached, so that it is never above what it would be
     /// if all arrived. None if none are due.
     pub fn mean(&self, end: Tick) -> Option<f64> {
-        let missing = u128::from(self.missing());
-        let ages = (missing * u128::from(end)).saturating_sub(if missing > 0 { self.begun } else { 0 });
-        (self.due > 0).then(|| (self.sum + ages) as f64 / self.due as f64)
+        (self.due > 0).then(|| (self.sum + self.open().ages(end)) as f64 / self.due as f64)
+    }
+
+    /// How the mean goes over the window ([`Batches::trend`]). What is missing counts with its age, so that where there is some a mean that
+    /// falls tells nothing.
+    pub fn trend(&self, end: Tick) -> Option<(f64, f64)> {
+        let trend = self.batches.aged(&self.open, end).trend();
+        trend.filter(|(first, last)| first < last || self.missing() == 0)
     }
 
     /// The least that a share of all that were due did not exceed, with those that are missing behind all that arrived; none if that
@@ -83,7 +95,9 @@ impl Latency {
         self.largest = self.largest.max(other.largest);
         self.histogram.add(&other.histogram).expect("histograms resize themselves");
         self.due = self.due.wrapping_add(other.due);
-        self.begun = self.begun.wrapping_add(other.begun);
+        for (mine, theirs) in self.open.iter_mut().zip(other.open) {
+            mine.merge(theirs);
+        }
         self.batches.merge(&other.batches);
     }
 }
@@ -106,6 +120,36 @@ pub struct Bin {
     pub accepted: u64,
     /// Number and sum of packet, network and message latencies, by creation (network: injection).
     pub latency: [(u64, u64); 3],
+    /// Those that are due and have not arrived.
+    pub open: [Open; 3],
+}
+
+impl Bin {
+    /// One that began at a tick has arrived.
+    pub(super) fn record(&mut self, kind: usize, start: Tick, ticks: Tick) {
+        self.open[kind].end(start);
+        self.latency[kind].0 += 1;
+        self.latency[kind].1 += ticks;
+    }
+
+    /// The mean, in which those that are missing at the end count with the age that they have reached; NaN if none were due.
+    pub(super) fn mean(&self, kind: usize, end: Tick) -> f64 {
+        let ((arrived, sum), open) = (self.latency[kind], self.open[kind]);
+        (u128::from(sum) + open.ages(end)) as f64 / (arrived + open.count()) as f64
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.created += other.created;
+        self.accepted += other.accepted;
+        for (mine, theirs) in self.latency.iter_mut().zip(&other.latency) {
+            mine.0 += theirs.0;
+            mine.1 += theirs.1;
+        }
+        for (mine, theirs) in self.open.iter_mut().zip(other.open) {
+            mine.merge(theirs);
+        }
+    }
 }
 
 /// What is measured of a class of traffic.
@@ -196,13 +240,7 @@ impl ClassProbe {
             self.series.resize(other.series.len(), Bin::default());
         }
         for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
-            mine.offered += theirs.offered;
-            mine.created += theirs.created;
-            mine.accepted += theirs.accepted;
-            for (mine, theirs) in mine.latency.iter_mut().zip(&theirs.latency) {
-                mine.0 += theirs.0;
-                mine.1 += theirs.1;
-            }
+            mine.merge(theirs);
         }
     }
 }

@@ -98,15 +98,22 @@ impl Messages {
         Table { name: "messages", columns }
     }
 
-    /// Length in flits and slowdown of the data messages created in a window, by class; the last of the classes is that of all.
-    pub(super) fn slowdowns(&self, classes: usize, window: (Tick, Tick)) -> Vec<Vec<(u32, f64)>> {
+    /// Length in flits and slowdown of the data messages created in a window, by class; behind those of the scenario comes that of
+    /// all, unless one is.
+    pub(super) fn slowdowns(
+        &self,
+        (own, classes): (usize, usize),
+        window: (Tick, Tick),
+    ) -> Vec<Vec<(u32, f64)>> {
         let mut lists = vec![Vec::new(); classes];
         let inside = |told: &&Row| told.is_data && window.0 <= told.of.born && told.of.born < window.1;
         for told in self.all.iter().filter(inside) {
             if let Some(empty) = told.empty {
                 let one = (told.of.flits, told.of.latency() as f64 / empty as f64);
                 lists[usize::from(told.of.class)].push(one);
-                lists[classes - 1].push(one);
+                if let Some(all) = lists.get_mut(own) {
+                    all.push(one);
+                }
             }
         }
         lists

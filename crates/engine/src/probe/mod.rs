@@ -184,19 +184,22 @@ impl Probe {
     pub fn offered(&mut self, message: &Message, carries_data: bool) {
         let (born, counted) = (message.born(), u64::from(carries_data));
         let flits = counted * u64::from(message.flits());
+        let packets = u64::from(message.flits().div_ceil(self.packet_flits));
         if let Some(bin) = self.bin_of(message.class(), born) {
             bin.offered += flits;
             bin.created += counted;
+            bin.open[0].begin(packets, born);
+            bin.open[2].begin(counted, born);
         }
         if self.in_window(born) {
-            let packets = message.flits().div_ceil(self.packet_flits) as u64;
+            let batch = self.cut.batch(born);
             let class = &mut self.classes[message.class() as usize];
             class.offered += flits;
-            class.given.record(self.cut.batch(born), flits);
+            class.given.record(batch, flits);
             class.messages += counted;
             class.squares += u128::from(flits) * u128::from(flits);
-            class.latency[0].expect(packets, born);
-            class.latency[2].expect(counted, born);
+            class.latency[0].expect(packets, born, batch);
+            class.latency[2].expect(counted, born, batch);
         }
     }
 
@@ -208,30 +211,40 @@ impl Probe {
 
     /// A data packet was injected.
     pub fn injected(&mut self, class: u8, at: Tick) {
+        if let Some(bin) = self.bin_of(class, at) {
+            bin.open[1].begin(1, at);
+        }
         if self.in_window(at) {
-            self.classes[class as usize].latency[1].expect(1, at);
+            let batch = self.cut.batch(at);
+            self.classes[class as usize].latency[1].expect(1, at, batch);
         }
     }
 
     /// A data packet was dropped by a switch.
     pub fn dropped(&mut self, packet: &Packet, now: Tick) {
         self.removed += 1;
-        let inside = (self.in_window(now), self.in_window(packet.cold.injected));
-        let class = &mut self.classes[packet.cold.class() as usize];
-        class.dropped += inside.0 as u64;
-        if inside.1 {
-            class.latency[1].forgo(packet.cold.injected);
+        let inside = self.in_window(now);
+        self.classes[packet.cold.class() as usize].dropped += inside as u64;
+        self.forgo(packet);
+    }
+
+    /// A data packet that was injected will not arrive.
+    fn forgo(&mut self, packet: &Packet) {
+        let (class, injected) = (packet.cold.class(), packet.cold.injected);
+        if let Some(bin) = self.bin_of(class, injected) {
+            bin.open[1].end(injected);
+        }
+        if self.in_window(injected) {
+            let batch = self.cut.batch(injected);
+            self.classes[class as usize].latency[1].forgo(injected, batch);
         }
     }
 
     /// An endpoint discarded a packet of which it has another copy.
     pub fn discarded(&mut self, packet: &Packet, now: Tick) {
-        let inside = (self.in_window(now), self.in_window(packet.cold.injected));
-        let class = &mut self.classes[packet.cold.class() as usize];
-        class.duplicates += inside.0 as u64;
-        if inside.1 {
-            class.latency[1].forgo(packet.cold.injected);
-        }
+        let inside = self.in_window(now);
+        self.classes[packet.cold.class() as usize].duplicates += inside as u64;
+        self.forgo(packet);
     }
 
     /// A packet was sent in a class that may be dropped.
@@ -268,7 +281,7 @@ impl Probe {
             messages.push(Whole::of(packet, length, now));
         }
         if let Some(pairs) = &mut self.pairs {
-            pairs.delivered(packet, now);
+            pairs.delivered(packet, flits, now);
         }
         let times = [now - cold.born(), now - cold.injected, now - cold.born()];
         let counted = [true, true, length.is_some() && carries_data];
@@ -281,8 +294,7 @@ impl Probe {
                 if counted[at]
                     && let Some(bin) = self.bin_of(cold.class(), starts[at])
                 {
-                    bin.latency[at].0 += 1;
-                    bin.latency[at].1 += times[at];
+                    bin.record(at, starts[at], times[at]);
                 }
             }
         }

@@ -18,10 +18,13 @@ impl Pairs {
         Self { bin, flits: HashMap::new() }
     }
 
-    /// A data packet has arrived that is no second copy.
-    pub fn delivered(&mut self, packet: &Packet, now: Tick) {
+    /// A packet has arrived that is no second copy, with so many flits of data.
+    pub fn delivered(&mut self, packet: &Packet, flits: u64, now: Tick) {
+        if flits == 0 {
+            return;
+        }
         let key = (now / self.bin, packet.cold.class(), packet.cold.src, packet.hot.dst);
-        *self.flits.entry(key).or_default() += u64::from(packet.hot.flits());
+        *self.flits.entry(key).or_default() += flits;
     }
 
     /// Bytes held.

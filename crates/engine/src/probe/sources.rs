@@ -24,8 +24,8 @@ impl Measured<'_> {
 
     pub(super) fn source_table(&self, classes: &[Class]) -> Table {
         let (mut names, mut endpoints, mut accepted) = (vec![], vec![], vec![]);
-        // All but that of all.
-        for class in &classes[..classes.len() - 1] {
+        // Without that of all, unless one of the scenario is.
+        for class in &classes[..self.plan.groups()] {
             for &source in &class.sources {
                 names.push(class.name.clone());
                 endpoints.push(source as i64);

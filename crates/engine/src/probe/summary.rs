@@ -82,7 +82,7 @@ impl Measured<'_> {
         });
         let mut classes = self.classes();
         if let Some(messages) = &messages {
-            let slowdowns = messages.slowdowns(classes.len(), self.probes[0].window);
+            let slowdowns = messages.slowdowns((self.plan.groups(), classes.len()), self.probes[0].window);
             classes.iter_mut().zip(slowdowns).for_each(|(class, of)| class.slowdowns = of);
         }
         let mut tables = vec![self.class_table(&classes), self.histogram_table(&classes), self.share_table()];
@@ -375,7 +375,7 @@ impl Measured<'_> {
                 continue;
             }
             if let Some((first, last)) =
-                class.probe.latency[2].batches.trend().filter(|_| !class.saturated[2])
+                class.probe.latency[2].trend(self.end).filter(|_| !class.saturated[2])
             {
                 warnings.push(self.trend_warning(&class.name, first, last));
             }

@@ -139,7 +139,7 @@ impl Measured<'_> {
             .flat_map(|class| (0..reached).map(move |at| (class, at, bin_of(class, at))))
             .collect();
         let mean = |which: usize| {
-            let value = |b: &Bin| self.ns(b.latency[which].1 as f64 / b.latency[which].0 as f64);
+            let value = |b: &Bin| self.ns(b.mean(which, self.end));
             Column::Real(rows.iter().map(|(_, _, b)| value(b)).collect())
         };
         // The last bin may be cut short by the end, up to which packets went on. Jobs end with their last packets, each of which counts
