@@ -76,10 +76,9 @@ class Guard:
     held: list[int]  # flits of each virtual channel
     stopped: list[bool]
 
-    @property
-    def reach(self) -> int:
-        """Flits that it comes to hold before it stops its sender, if no other holds any."""
-        return self.xoff
+    def together(self, buffers: int) -> int:
+        """Flits of what they share that so many come to hold before they stop their senders."""
+        return 0
 
     def take(self, vc: int, flits: int) -> None:
         """Takes in a packet, or lets one go (less than none)."""
@@ -153,7 +152,7 @@ class Channel:
     @property
     def reach(self) -> int:
         """Flits of a virtual channel of data that can be ahead while its sender is not paused."""
-        return self.memory.own[-1] if self.guard is None else self.guard.reach
+        return self.memory.own[-1] if self.guard is None else self.guard.xoff
 
     def choose(self, queues: list[deque[Packet]], *, by_age: bool, by_input: bool) -> int | None:
         """The one whose first packet goes next: of the best class with credit, by age, by turns."""

@@ -49,10 +49,17 @@ class CodesSwitch(Ordering):
         if self.buffer is None:
             one = self.case.output_buffer if self.has_queues else self.into[0].reach
             self.buffer = one * self.case.networks * self.sim.queues * self.sim.levels
-            self.buffer += 0 if self.has_queues else self.into[0].memory.shared * (not self.case.pauses)
+            self.buffer += 0 if self.has_queues else self._beside()
         self.low = float(self.protocol.decongested) * self.buffer
         self.high = float(self.protocol.congested) * self.buffer
         self.as_coded = self.protocol.variant == "as coded"
+
+    def _beside(self) -> int:
+        """What all those of an input come to share."""
+        guard = self.into[0].guard
+        if guard is None:
+            return self.into[0].memory.shared
+        return guard.together(self.case.networks * self.sim.queues * self.sim.levels)
 
     def size(self, packet: Packet) -> int:
         """What a packet counts."""

@@ -33,10 +33,10 @@ class SharingGuard(Guard):
     def __post_init__(self) -> None:
         self.behind = [0 for _ in self.held]
 
-    @property
-    def reach(self) -> int:
-        """Flits that it comes to hold before it stops its sender, if no other holds any."""
-        return self.xoff + int(self.pool.flits * self.pool.alpha / (1 + self.pool.alpha))
+    def together(self, buffers: int) -> int:
+        """Flits of the pool that so many come to hold before they stop their senders."""
+        parts = self.pool.alpha * buffers
+        return int(self.pool.flits * parts / (1 + parts))
 
     def shared(self, vc: int) -> int:
         """Flits of the pool."""

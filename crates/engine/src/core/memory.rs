@@ -174,6 +174,6 @@ mod tests {
     fn a_threshold_is_no_more_than_what_is_free() {
         let shared = limits(8.0).shared.expect("there is some");
         assert_eq!([0, 900, 1000].map(|used| shared.threshold(used)), [1000, 100, 0]);
-        assert_eq!(shared.alone(), 888);
+        assert_eq!([1, 2].map(|buffers| shared.together(buffers)), [888, 941]);
     }
 }

@@ -198,9 +198,10 @@ impl SharedLimits {
         ((self.alpha * f64::from(free)) as u32).min(free)
     }
 
-    /// Flits that a buffer comes to hold where no other does.
-    pub fn alone(self) -> u32 {
-        (f64::from(self.flits) * self.alpha / (1.0 + self.alpha)) as u32
+    /// Flits that so many buffers come to hold together, where no others do.
+    pub fn together(self, buffers: u32) -> u32 {
+        let parts = self.alpha * f64::from(buffers);
+        (f64::from(self.flits) * parts / (1.0 + parts)) as u32
     }
 }
 
@@ -258,11 +259,15 @@ impl LinkPlan {
         (self.latency + self.time[1]) as u64
     }
 
-    /// Flits of the buffer of a virtual channel at its end that can be in use while nobody is paused, or has no credit.
+    /// Flits of the buffer of a virtual channel at its end that can be in use while nobody is paused, or has no credit, beside those of memory
+    /// that it shares.
     pub fn reach(&self, vc: usize) -> u32 {
-        let Some(pauses) = self.pauses else { return self.buffer[vc] };
-        let shared = pauses.shared.map_or(0, SharedLimits::alone);
-        if self.buffer[vc] == 0 { 0 } else { pauses.xoff.min(self.buffer[vc]) + shared }
+        self.pauses.map_or(self.buffer[vc], |pauses| pauses.xoff.min(self.buffer[vc]))
+    }
+
+    /// Flits of the memory of a switch that so many virtual channels of its inputs come to hold before their senders are paused.
+    pub fn shared(&self, buffers: u32) -> u32 {
+        self.pauses.and_then(|pauses| pauses.shared).map_or(0, |shared| shared.together(buffers))
     }
 
     /// Flits that can be in the buffer of a virtual channel at its end, and on their way to it.

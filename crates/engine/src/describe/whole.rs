@@ -190,7 +190,7 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             row["headroom_flits"] = pauses.headroom.into();
             if let Some(shared) = pauses.shared {
                 row["shared_flits_per_switch"] = shared.flits.into();
-                row["threshold_alone_flits"] = (pauses.xoff + shared.alone()).into();
+                row["threshold_alone_flits"] = (pauses.xoff + shared.together(1)).into();
             }
         }
         row

@@ -126,7 +126,10 @@ impl CodesCc {
             let (host, first) = (&plan.links[0], channels.index(data, 0, 0, 0));
             match plan.output_buffer {
                 Some(queue) => f64::from(queue) * all,
-                None => f64::from(host.reach(usize::from(first))) * all + f64::from(host.pool),
+                None => {
+                    let beside = host.pool + host.shared(all as u32);
+                    f64::from(host.reach(usize::from(first))) * all + f64::from(beside)
+                }
             }
         };
         self.buffer.map_or_else(own, |size| plan.flits(size).into())

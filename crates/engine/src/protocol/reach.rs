@@ -23,11 +23,15 @@ impl Reach {
             u64::from(link.pool) + u64::from(vc.unwrap_or(0))
         };
         let room = |switch: u32| {
-            let mut classes = vec![0; plan.links.len()];
+            let mut ports = vec![0; plan.links.len()];
             // Failed links change no threshold: it is the network that is damaged, not how it was set up.
-            plan.graph.wired(switch).for_each(|port| classes[usize::from(port.class)] += held(port.class));
-            let others = classes[1..].iter().filter(|&&flits| flits > 0).min();
-            let inputs = others.copied().unwrap_or_else(|| classes[0] - held(0));
+            plan.graph.wired(switch).for_each(|port| ports[usize::from(port.class)] += 1);
+            let by = |class: usize, ports: u32| {
+                u64::from(ports) * held(class as u8) + u64::from(plan.links[class].shared(ports))
+            };
+            let others = (1..ports.len()).filter(|&class| held(class as u8) > 0 && ports[class] > 0);
+            let inputs = others.map(|class| by(class, ports[class])).min();
+            let inputs = inputs.unwrap_or_else(|| by(0, ports[0] - 1));
             inputs + u64::from(plan.output_buffer.unwrap_or(0))
         };
         let switches: BTreeSet<u32> = plan.graph.endpoints.iter().map(|&(switch, _)| switch).collect();
