@@ -19,6 +19,7 @@ from tailback.figures.occupancy import occupancy_over_time, switch_occupancy
 from tailback.figures.pairs import pair_throughput
 from tailback.figures.pauses import pauses_over_time
 from tailback.figures.slowdowns import slowdown_by_size
+from tailback.figures.spans import end_ns
 from tailback.figures.spans import window as measured_window
 from tailback.figures.tables import (
     Line,
@@ -71,29 +72,34 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
     """Mean latency over simulated time, a line per run and traffic class (or only of the classes `traffic`).
 
     `latency` is "message", "packet" or "network". Where over 1 % of the messages created then had not arrived
-    at the end, a message latency is at least what is dotted: these count with their age. Table `series`.
+    at the end, a message latency is at least what is dotted: these count with the age that the last of their
+    bin has. A last bin of which the end of the run leaves less than half is left out. Table `series`.
     """
     check_latency(latency)
     with style.styled():
         figure, (axes,) = style.figure()
         dotted = cut = False
+        ends = [end_ns(result) for result in by_label(results).values()]
         lines = []
         for line in by_class(results, "series", traffic):
-            late = unknown(line.table)
-            values = np.where(late, np.nan, numbers(line.table, f"{latency}_latency_ns"))
+            late, end = unknown(line.table), ends[line.run]
+            times = middles(numbers(line.table, "time_ns"))
+            past = times > end
+            values = np.where(late | past, np.nan, numbers(line.table, f"{latency}_latency_ns"))
             # Packets of a message that has not arrived may have.
-            least = arrivals.least(line.table, late) if latency == "message" else np.full(len(late), np.nan)
-            lines.append((line, values, least))
+            is_bound = latency == "message"
+            least = arrivals.least(line.table, late, end) if is_bound else np.full(len(late), np.nan)
+            lines.append((line, times / 1e3, values, np.where(past, np.nan, least)))
             dotted = dotted or bool(np.isfinite(least).any())
             cut = cut or bool((late & np.isnan(least)).any())
-        unit, size = time_unit(np.concatenate([part for _, *parts in lines for part in parts]))
-        for line, values, least in lines:
-            times = middles(numbers(line.table, "time_ns")) / 1e3
+        unit, size = time_unit(np.concatenate([part for _, _, *parts in lines for part in parts]))
+        for line, times, values, least in lines:
             _draw_line(axes, line, times, values / size)
             if np.isfinite(least).any():
                 look = style.line(line.number, line.kind) | {"linestyle": arrivals.AT_LEAST}
                 axes.plot(times, least / size, drawstyle="steps-mid", **look)
-            axes.update_datalim([(times.max(), np.nan)], updatey=False)  # gaps at the end show as such
+            last = min(times.max(), ends[line.run] / 1e3)
+            axes.update_datalim([(last, 1.0)], updatey=False)  # gaps at the end show as such
         style.logarithmic(axes, "y")
         axes.set_ylabel(f"mean {latency} latency [{unit}]")
         if axes.dataLim.height > 0 or np.isfinite(axes.dataLim.ymax):

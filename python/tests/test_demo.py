@@ -58,8 +58,8 @@ def measured(arrived):
         "messages": [arrived(time) for time in bins] * 2,
         "message_latency_ns": [1000.0] * 240,
     }
-    classes = {"all": {"dropped_packets": 7}}
-    return tailback.Result("", {"classes": classes}, {"series": pa.table(series)})
+    summary = {"classes": {"all": {"dropped_packets": 7}}, "simulated_ns": 120_000.0}
+    return tailback.Result("", summary, {"series": pa.table(series)})
 
 
 def cells(result):
@@ -70,11 +70,11 @@ def test_latencies_are_those_of_all_messages_where_all_have_arrived():
     assert cells(measured(lambda _: 10)) == ["1 us", "1 us", "1 us", "50.0 %", "7"]
 
 
-def test_messages_that_have_not_arrived_count_with_their_age():
+def test_messages_that_have_not_arrived_count_with_the_age_that_they_have_at_least():
     stuck = measured(lambda time: 4 if time >= 60 else 10)
-    # Six of ten wait since 60 us, 59.5 us before the end; later ones less.
-    assert cells(stuck)[:2] == ["1 us", "over 36.1 us"]
-    assert cells(stuck)[2] == f"over {(0.4 * 1 + 0.6 * 10):.4g} us"
+    # Six of ten wait since 61 us at the latest, 59 us before the end; later ones less.
+    assert cells(stuck)[:2] == ["1 us", "over 35.8 us"]
+    assert cells(stuck)[2] == f"over {(0.4 * 1 + 0.6 * 9.5):.4g} us"
     (text,) = comparison.draw({"x": stuck}).axes[0].texts
     assert "mostly do not arrive" in text.get_text()
 
@@ -84,5 +84,5 @@ def test_runs_of_several_seeds_have_their_mean_latency_or_what_it_is_at_least():
     both = arrivals.arrivals([every, some], "victim")
     assert both.complete.tolist() == [time < 60 for time in range(120)]
     assert both.arrived[80] == pytest.approx(0.9)
-    # A tenth waits from 80 us to the end at 119.5 us, all others took 1 us.
-    assert both.latency[[20, 80]] == pytest.approx([1000, 0.9 * 1000 + 0.1 * 39500])
+    # A tenth waits from 81 us at the latest to the end at 120 us, all others took 1 us.
+    assert both.latency[[20, 80]] == pytest.approx([1000, 0.9 * 1000 + 0.1 * 39_000])

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from tailback.figures import style
-from tailback.figures.tables import MISSING_MAX, Numbers, middles, numbers, only, recorded
+from tailback.figures.spans import end_ns
+from tailback.figures.tables import MISSING_MAX, Numbers, numbers, only, recorded
 from tailback.result import Result
 
 UNRIPE_US = 5.0
@@ -32,7 +33,7 @@ class Arrivals:
     """What became of the messages of a traffic class, by the time of their creation."""
 
     times: Numbers
-    """The middles of the bins, in microseconds."""
+    """The middles of the bins, as far as the run reaches, in microseconds."""
     latency: Numbers
     """Mean in ns; a lower bound where not all have arrived."""
     arrived: Numbers
@@ -44,7 +45,7 @@ class Arrivals:
 def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
     """The mean over runs of one scenario, of the tables `series` of one traffic class.
 
-    A message that has not arrived counts with its age at the end of the run.
+    A message that has not arrived counts with the age that it has at least at the end of the run.
     """
     found = [_of_one(result, traffic) for result in results]
     times = found[0][0]
@@ -55,33 +56,45 @@ def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
 def _of_one(result: Result, traffic: str) -> tuple[Numbers, Numbers, Numbers]:
     """Times, latencies and shares that have arrived."""
     table = only(recorded(result, "series"), "class", traffic)
-    bound, arrived = _bound(table)
+    bound, arrived = _bound(table, end_ns(result))
     latency = np.where(arrived >= _COMPLETE, numbers(table, "message_latency_ns"), bound)
-    return middles(numbers(table, "time_ns") / 1e3), latency, arrived
+    starts = numbers(table, "time_ns")
+    return (starts + _ends(starts, end_ns(result))) / 2e3, latency, arrived
 
 
-def _bound(table: Any) -> tuple[Numbers, Numbers]:
-    """What the mean latency of the messages of each bin is at least, in ns, and the share that arrived."""
-    times = numbers(table, "time_ns")
+def _ends(starts: Numbers, end: float) -> Numbers:
+    """When bins of equal width end, of which the end of the run may cut the last short."""
+    width = starts[1] - starts[0] if len(starts) > 1 else math.inf
+    # Of an end that is not known it is only known that the last bin began before.
+    return np.minimum(starts + width, end if math.isfinite(end) else starts.max(initial=0))
+
+
+def _bound(table: Any, end: float) -> tuple[Numbers, Numbers]:
+    """What the mean latency of the messages of each bin is at least, in ns, and the share that arrived.
+
+    Those that are missing may all have been created at the end of the bin.
+    """
     latency, created, messages = (
         numbers(table, name) for name in ("message_latency_ns", "created", "messages")
     )
-    end, step = times.max(initial=0), np.diff(times).mean() if len(times) > 1 else 1e3
+    ends = _ends(numbers(table, "time_ns"), end)
     arrived = np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
-    return arrived * np.nan_to_num(latency) + (1 - arrived) * (end + step / 2 - times), arrived
+    return arrived * np.nan_to_num(latency) + (1 - arrived) * (ends.max(initial=0) - ends), arrived
 
 
-def least(table: Any, late: NDArray[np.bool_]) -> Numbers:
+def least(table: Any, late: NDArray[np.bool_], end: float) -> Numbers:
     """What the latency of messages, in ns, is at least in the late bins of a time series, as far as it tells.
 
-    It begins at the last point before these and ends at the first after them; NaN elsewhere.
+    The run ended at `end`, infinite where that is not known. It begins at the last known point before these
+    bins and ends at the first after them; NaN elsewhere.
     """
     if not late.any():
         return np.full(len(late), np.nan)
-    (bound, arrived), times = _bound(table), numbers(table, "time_ns")
+    (bound, arrived), times = _bound(table, end), numbers(table, "time_ns")
     unripe = min(1e3 * UNRIPE_US, _UNRIPE * times.max())
     shown = late & (arrived >= _MOST) & (times <= times.max() - unripe)
-    return np.where(_joined(shown), np.where(late, bound, numbers(table, "message_latency_ns")), np.nan)
+    latency = np.where(late, bound, numbers(table, "message_latency_ns"))
+    return np.where(_joined(shown) & (shown | ~late), latency, np.nan)
 
 
 def _joined(least: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -98,7 +111,8 @@ def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
     least = late & (spans.arrived >= _MOST)
     if least.any():
         faint = {**style.line(number), "linestyle": AT_LEAST}
-        axes.plot(spans.times, np.where(_joined(least), spans.latency, np.nan) / 1e3, **faint)
+        at_ends = _joined(least) & (least | spans.complete)
+        axes.plot(spans.times, np.where(at_ends, spans.latency, np.nan) / 1e3, **faint)
     if (late & ~least).any():
         last = np.flatnonzero(spans.complete | least)[-1]
         span = spans.times.max(initial=0)
