@@ -23,6 +23,8 @@ _LATENCIES = ("network", "packet", "message")
 _QUANTITIES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}
 BOUND_TOLD = "≥: what had not arrived at the end counts with its age then (run.drain lets it arrive)"
 """Of a mean latency that is a lower bound."""
+BOUNDS_TOLD = f"{BOUND_TOLD}; ≤: so it does where the point compared with lacks some"
+"""Of the difference of two, of which one is."""
 _TOTAL = "all"
 """The classes together."""
 _TREES = 5

@@ -26,7 +26,16 @@ def swept():
 
 def test_each_seed_is_compared_with_itself():
     told = differences(swept(), {"kind": "none"})
-    assert told.column_names == ["kind", "load", "run.seed", "class", "directory", "packets", "latency_ns"]
+    assert told.column_names == [
+        "kind",
+        "load",
+        "run.seed",
+        "class",
+        "directory",
+        "packets",
+        "latency_ns",
+        "stable",
+    ]
     assert told["kind"].to_pylist() == ["lhrp"] * 6
     assert told["latency_ns"].to_pylist() == pytest.approx([2, 2, 2, 2, None, None])
     assert told["packets"].to_pylist() == [0, 0, 0, 0, 0, None]
@@ -144,6 +153,50 @@ def test_of_several_points_with_a_value_one_has_to_be_named():
     with pytest.raises(InputError, match=r'several points have 1 at a.*add one of "b=x", "b=y"'):
         differences(table, {"a": "1"}, [("a", "b")])
     assert differences(table, {"a": "1", "b": "x"}, [("a", "b")])["time"].to_pylist() == [0.0, 0.0]
+
+
+def lacking(*missing, **more):
+    """A point for each number of messages that had not arrived, under loads of 0, 1, ….
+
+    Each is 10 ns slower than the last.
+    """
+    count = len(missing)
+    return pa.table(
+        {
+            "load": list(range(count)),
+            "class": ["a"] * count,
+            "message_latency_mean_ns": [10.0 * load for load in range(count)],
+            "message_latency_mean_ci95_ns": [1.0] * count,
+            "accepted_ci95": [0.1] * count,
+            "message_latency_missing": list(missing),
+            **more,
+        }
+    )
+
+
+def test_two_lower_bounds_have_no_difference_and_what_lacks_of_both_is_told():
+    told = differences(lacking(3, 0, 3, 5), {"load": "0"})
+    assert told["message_latency_mean_ns"].to_pylist() == [10.0, None, None]
+    assert told["message_latency_missing"].to_pylist() == [0, 3, 5]
+    assert told["message_latency_missing_base"].to_pylist() == [3, 3, 3]
+    assert not [name for name in told.column_names if "ci95" in name]
+
+
+def test_a_difference_is_stable_if_both_runs_are():
+    told = differences(lacking(0, 0, 0, 0, stable=[True, True, None, False]), {"load": "0"})
+    assert told["stable"].to_pylist() == [True, None, False]
+    told = differences(lacking(0, 0, 0, 0, stable=[False, True, None, False]), {"load": "0"})
+    assert told["stable"].to_pylist() == [False] * 3
+
+
+def test_what_a_job_did_not_end_within_is_compared_with_what_another_took():
+    times = {"time_ns": [5.0, None, 9.0], "time_over_ns": [None, 20.0, None]}
+    told = differences(lacking(0, 0, 0, **times), {"load": "0"})
+    assert told["time_over_ns"].to_pylist() == [15.0, None]
+    told = differences(
+        lacking(0, 0, 0, time_ns=[None, None, 9.0], time_over_ns=[30.0, 20.0, None]), {"load": "0"}
+    )
+    assert told["time_over_ns"].to_pylist() == [None, None]
 
 
 def test_points_without_their_like_are_not_compared():

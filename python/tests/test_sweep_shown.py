@@ -104,6 +104,42 @@ def test_a_mean_without_what_had_not_arrived_is_a_lower_bound(command, swept):
     assert (out.count("≥ "), "≥: what had not arrived" in out) == (1, True)
 
 
+@pytest.mark.parametrize(
+    ("missing", "shown"),
+    [
+        (((0, 0), (0, 0)), "5.000 ± 0"),
+        (((0, 3), (0, 0)), "≥ 5.000 ± 0"),
+        (((0, 0), (4, 0)), "≤ 5.000 ± 0"),
+        (((0, 3), (0, 3)), "not known"),
+        (((2, 3), (3, 3)), "not known"),
+        (((3, 0), (0, 3)), "not known"),  # one seed is a lower bound, the other an upper one
+    ],
+)
+def test_a_difference_of_latencies_is_a_bound_if_one_of_them_is(command, tmp_path, missing, shown):
+    run(tmp_path / "done", over={"a": [1, 2]}, seeds=2)
+    file = tmp_path / "done" / store.TABLE
+    table = pq.read_table(file)
+    column = {2: missing[0], 1: missing[1]}
+    rows = [(row["a"], row["run.seed"]) for row in table.to_pylist()]
+    table = table.append_column("message_latency_mean_ns", [[5.0 * a for a, _ in rows]])
+    table = table.append_column("message_latency_missing", [[column[a][seed - 1] for a, seed in rows]])
+    pq.write_table(table, file)
+    _, out, _ = command("show", "done", "--against", "a=1")
+    cells = [cell.strip() for line in out.splitlines() for cell in line.split("│")]
+    assert (cells.count(shown.replace(".000", "")), "messages of both" in out) == (2, shown == "not known")
+    assert ("≥: " in out) == ("≤: so" in out) == (shown[0] in "≥≤")
+
+
+def test_a_difference_from_what_is_not_stable_is_marked_so(command, swept):
+    table = pq.read_table(swept)
+    at = table.column_names.index("stable")
+    states = [row["a"] != "none" for row in table.to_pylist()]
+    pq.write_table(table.set_column(at, "stable", [states]), swept)
+    out = command("show", "done", "--against", "a=none")[1]
+    lines = [line for line in out.splitlines() if "ecn threshold" in line]
+    assert [line.split("│")[-2].strip() for line in lines] == ["no"] * 2
+
+
 def test_what_may_not_be_stable_is_told(command, swept):
     table = pq.read_table(swept)
     at = table.column_names.index("stable")

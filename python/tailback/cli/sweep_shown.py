@@ -11,13 +11,15 @@ import pyarrow as pa
 from rich.table import Table
 
 from tailback.console import printable
-from tailback.result_tables import BOUND_TOLD
+from tailback.result_tables import BOUND_TOLD, BOUNDS_TOLD
 from tailback.stats import mean_interval
 from tailback.sweeps.merged import CLASS, swept
+from tailback.sweeps.paired import OF_BASE
 from tailback.sweeps.space import SEED, told
 from tailback.words import counted
 
 _ALL, _STABLE, _PAUSED, _LATENCY = "all", "stable", "injection_paused", "message_latency_mean_ns"
+_MISSING = "message_latency_missing"
 _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("accepted", "accepted [%]", 100.0),
     (_LATENCY, "mean message latency [ns]", 1.0),
@@ -62,14 +64,15 @@ def shown(table: pa.Table, *, whole: bool = True, compared: bool = False) -> Ite
             f"means over {least}{counted(max(seeds), 'seed')}, ± a 95 % confidence interval; of percentiles, "
             "those of each run"
         )
+    signs = [_signs(of_point) for of_point in _by_point(rows, [*keys, CLASS]).values()]
     if doubtful:
         yield "?: not to be told, of so few messages or after so short a warm-up"
-    if any(map(_is_bound, rows)):
-        yield BOUND_TOLD
+    if any(len(own) == 1 for own in signs):
+        yield BOUNDS_TOLD if compared else BOUND_TOLD
     if unfinished:
         yield ">: of a job that did not end in all runs, and takes longer than that"
-    if lacking:
-        like = "the point compared with has no result, " if compared else ""
+    if lacking or any(len(own) > 1 for own in signs):
+        like = "the point compared with has no result, messages of both had not arrived, " if compared else ""
         yield (
             f"not known: {like}the network was saturated, over 1 % of the messages had not arrived, there "
             "were none, a job did not end, or (strangers) no tree grew from an endpoint"
@@ -120,8 +123,13 @@ def _is_told(states: Set[bool | None]) -> bool:
 
 
 def _known(rows: Sequence[_Row]) -> list[tuple[str, str, float]]:
-    """The columns of which something is known."""
-    return [column for column in _COLUMNS if any(_least(row, column[0]) is not None for row in rows)]
+    """The columns of which something is known, or would be if it were not for what had not arrived."""
+
+    def is_known(row: _Row, column: str) -> bool:
+        lost = column == _LATENCY and row.get(_MISSING) and row.get(f"{_MISSING}{OF_BASE}")
+        return bool(lost) or _least(row, column) is not None
+
+    return [column for column in _COLUMNS if any(is_known(row, column[0]) for row in rows)]
 
 
 def _by_point(rows: Sequence[_Row], keys: Sequence[str]) -> dict[tuple[Any, ...], list[_Row]]:
@@ -147,14 +155,17 @@ def _mean(rows: Sequence[_Row], column: str, factor: float) -> str:
     least = [value for row in rows if (value := _least(row, column)) is not None]
     if None in values and len(least) == len(rows):
         return f"> {factor * sum(least) / len(least):.4g}"
-    mean = mean_interval([math.nan if value is None else value for value in values])
-    is_bound = column == _LATENCY and None not in values and any(map(_is_bound, rows))
-    return f"{'≥ ' if is_bound else ''}{mean.scaled(factor)}"
+    mean = mean_interval([math.nan if value is None else value for value in values]).scaled(factor)
+    signs = _signs(rows) if column == _LATENCY else ()
+    return "not known" if len(signs) > 1 else " ".join([*signs, str(mean)])
 
 
-def _is_bound(row: _Row) -> bool:
-    """Whether the mean latency is but a lower bound."""
-    return _value(row, _LATENCY) is not None and bool(row.get("message_latency_missing"))
+def _signs(rows: Sequence[_Row]) -> Sequence[str]:
+    """How the mean latency of a point, or what it has more than another, bounds what it is if all arrive."""
+    if any(_value(row, _LATENCY) is None for row in rows):
+        return ()
+    signs = {"≥": _MISSING, "≤": f"{_MISSING}{OF_BASE}"}
+    return [sign for sign, column in signs.items() if any(row.get(column) for row in rows)]
 
 
 def _value(row: _Row, column: str) -> float | None:

@@ -19,6 +19,15 @@ from tailback.sweeps.space import SEED, quantity, told
 
 _Row = Mapping[str, Any]
 
+STABLE, MISSING = "stable", "_latency_missing"
+"""The column that says whether runs are, and the end of those that count what had not arrived."""
+OF_BASE = "_base"
+"""The end of the columns of such counts of the points compared with."""
+_CONFIDENCES = ("_ci95", "_ci95_ns")
+"""Ends of columns of half intervals, whose differences mean nothing: those over the seeds are to be had."""
+_OVER = {"time_over_ns": "time_ns", "slowdown_over": "slowdown"}
+"""Columns of what jobs that did not end took longer than, and what others took, which it is compared with."""
+
 
 def differences(table: pa.Table, base: Mapping[str, str], zipped: Sequence[Sequence[str]] = ()) -> pa.Table:
     """The table of a sweep with differences in place of what was measured.
@@ -26,9 +35,14 @@ def differences(table: pa.Table, base: Mapping[str, str], zipped: Sequence[Seque
     Of each point that has not all of the values of `base`, as the sweep tells them, what it has more than the
     one that has and is of the same class, seed and other keys; null where either is not known. Keys that
     change together with one of `base` (`zipped`) do not count if no two points are alike in them. A key is
-    one of the sweep, or is inside of its tables. Raises `InputError` if the sweep does not change a key or
-    has no such value, if several points of a class and seed have all of them, or if no other point has its
-    like among those that do.
+    one of the sweep, or is inside of its tables.
+
+    Where something had not arrived a mean latency is a lower bound, and the difference of two of these none:
+    it is null. How much had not arrived stands there as it is, that of the other point under the name with
+    `_base` at its end. A difference is `stable` if both runs are.
+
+    Raises `InputError` if the sweep does not change a key or has no such value, if several points of a class
+    and seed have all of them, or if no other point has its like among those that do.
     """
     keys = swept(table)
     rows = [row for row in table.to_pylist() if row[CLASS] is not None]
@@ -59,14 +73,42 @@ def differences(table: pa.Table, base: Mapping[str, str], zipped: Sequence[Seque
             break
     else:
         raise mistake(f"no other point has its like with {told_base}", "points that differ in more than that")
-    kept = [name for name in table.column_names if name in keys or name in (CLASS, "directory")]
-    measured = [name for name in table.column_names if name not in (*kept, WARNINGS, FAILED)]
-    numbers = [name for name in measured if _is_number(table.schema.field(name).type)]
-    columns = {name: column([row[name] for row, _ in others]) for name in kept}
+    return _subtracted(table, others)
+
+
+def _subtracted(table: pa.Table, others: Sequence[tuple[_Row, _Row]]) -> pa.Table:
+    """What the first of each two rows has more than the second."""
+    kept = [*swept(table), CLASS, "directory"]
+    columns = {name: column([row[name] for row, _ in others]) for name in table.column_names if name in kept}
     columns |= {
-        name: pa.array([_less(row, of, name) for row, of in others], pa.float64()) for name in numbers
+        name: pa.array([_less(row, of, name) for row, of in others], pa.float64())
+        for name in _measured(table)
+        if name not in kept
     }
+    for name in (name for name in table.column_names if name.endswith(MISSING)):
+        columns[name] = column([row[name] for row, _ in others])
+        columns[f"{name}{OF_BASE}"] = column([of.get(name) for _, of in others])
+    if STABLE in table.column_names:
+        columns[STABLE] = pa.array([_both(row[STABLE], of.get(STABLE)) for row, of in others], pa.bool_())
     return pa.table(columns)
+
+
+def _measured(table: pa.Table) -> list[str]:
+    """The columns of numbers whose differences mean something."""
+    return [
+        field.name
+        for field in table.schema
+        if _is_number(field.type)
+        and not field.name.endswith((*_CONFIDENCES, MISSING))
+        and field.name not in (WARNINGS, FAILED)
+    ]
+
+
+def _both(one: bool | None, other: bool | None) -> bool | None:
+    """Whether both are; None if that is not known."""
+    if False in (one, other):
+        return False
+    return None if None in (one, other) else True
 
 
 def _told_apart(rows: Sequence[_Row], names: Sequence[str]) -> str:
@@ -102,5 +144,8 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _less(row: _Row, of: _Row, name: str) -> float | None:
-    first, second = row[name], of.get(name)
-    return None if first is None or second is None else float(first) - float(second)
+    first, second = row[name], of.get(_OVER.get(name, name))
+    missing = f"{name.removesuffix('_latency_mean_ns')}{MISSING}"
+    if first is None or second is None or (row.get(missing) and of.get(missing)):
+        return None
+    return float(first) - float(second)
