@@ -126,7 +126,8 @@ def _ternary_points(axes: Axes, table: Any, name: str, number: int) -> None:
 def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Figure:
     """The rate that endpoints are allowed over time, and how many are throttled. Table `rates`.
 
-    Without `endpoints`, those that are throttled longest. Of several runs each has a colour.
+    Without `endpoints`, those that are throttled longest, or a line at 1 where none is. Of several runs each
+    has a colour.
     """
     with style.styled():
         figure, (above, below) = style.figure(2, height=2.4)
@@ -144,6 +145,8 @@ def allowed_rate(results: Results, *, endpoints: list[int] | None = None) -> Fig
                 name = join(label, f"endpoint {endpoint}")
                 look = style.line(number, turn) if len(runs) > 1 else style.line(turn)
                 above.plot(times, rates, drawstyle="steps-post", label=name, **look)
+            if not chosen:
+                above.plot([0.0, end], [1.0, 1.0], label=join(label, "always 1"), **style.line(number))
             times, counts = _throttled(table, end)
             colour = style.line(number)["color"] if len(runs) > 1 else "black"
             below.plot(times, counts, drawstyle="steps-post", color=colour)

@@ -66,6 +66,19 @@ def test_the_figure_shows_all_trees_of_a_time_together():
     np.testing.assert_equal(lines[2], [18.0, nan])
 
 
+def test_a_run_without_trees_is_drawn_at_nothing_and_one_that_recorded_none_is_not():
+    occupancy = pa.table({"time_ns": [1000.0, 2000.0], "switch": [1, 1], "flits": [90, 0]})
+    runs = {
+        "a": Result("", {}, {"trees": table(*ROWS), "occupancy": occupancy}),
+        "best": Result("", {}, {"trees": table(*ROWS).slice(0, 0), "occupancy": occupancy}),
+        "other": Result("", {}, {"occupancy": occupancy}),
+    }
+    for axes in plot.trees_over_time(runs).axes[:2]:
+        lines = {line.get_label(): line.get_ydata().tolist() for line in axes.get_lines()}
+        assert list(lines) == ["a", "best"]
+        assert lines["best"] == [0, 0]
+
+
 HOT = """
 topology = { kind = "dragonfly", p = 2, a = 2, h = 1, groups = 3 }
 routing = "minimal"

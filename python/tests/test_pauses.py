@@ -45,6 +45,16 @@ def test_pauses_over_time_are_counted_apart_for_endpoints_and_switches(result):
         assert line.get_ydata().sum() * 5 / 200 == pytest.approx(3.5)
 
 
+def test_a_run_without_pauses_is_drawn_at_none_where_there_could_be_some(result):
+    pauses = pa.table({"from": ["endpoint 3"], "start_ns": [1000.0], "end_ns": [3000.0]})
+    tables = {"a": {"pauses": pauses}, "best": {"pauses": pauses.slice(0, 0)}, "credits": {}}
+    figure = plot.pauses_over_time({name: replace(result, tables=own) for name, own in tables.items()})
+    for axes in figure.axes:
+        lines = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+        assert list(lines) == ["a", "best"]
+        assert not lines["best"].any()
+
+
 def test_pauses_are_told_by_kind_of_channel_and_run_where_there_are_some():
     facts = {"count": 1234, "channels": 9, "channels_paused": 5, "time_share": 0.25, "time_share_max": 0.9}
     pausing = {"pauses": {"injection": facts}}

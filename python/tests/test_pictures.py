@@ -51,6 +51,13 @@ def test_the_map_shows_all_that_waits(throttled):
     assert (shown == 0.5).sum() + (shown >= 1).sum() == 36 * 7
 
 
+def test_a_run_in_which_nothing_waits_has_an_empty_map(throttled):
+    empty = replace(throttled, tables=throttled.tables | {"queues": throttled.tables["queues"].slice(0, 0)})
+    panels = pictures.occupancy_map({"a": throttled, "b": empty}).axes
+    (image,) = next(axes for axes in panels if axes.get_title().startswith("b,")).get_images()
+    assert (np.asarray(image.get_array().compressed()) == 0.5).all()
+
+
 def test_all_senders_of_the_incast_are_throttled_at_some_time(throttled):
     above, below = pictures.allowed_rate(throttled).axes
     assert below.get_lines()[0].get_ydata().max() == 15
@@ -226,7 +233,10 @@ def test_of_several_rates_the_least_is_drawn_and_said_to_be(throttled, to, pairs
 def test_a_run_has_one_colour_in_both_panels_of_allowed_rates(throttled):
     empty = replace(throttled, tables=throttled.tables | {"rates": throttled.tables["rates"].slice(0, 0)})
     above, below = pictures.allowed_rate({"none": empty, "a": throttled, "b": throttled}).axes
-    assert [line.get_color() for line in below.get_lines()] == [style.COLOURS[1], style.COLOURS[2]]
+    assert [line.get_color() for line in below.get_lines()] == list(style.COLOURS[:3])
+    assert below.get_lines()[0].get_ydata().tolist() == [0, 0]
+    (of_none,) = (line for line in above.get_lines() if line.get_label() == "none, always 1")
+    assert of_none.get_ydata().tolist() == [1.0, 1.0]
     of_a = [line for line in above.get_lines() if line.get_label().startswith("a,")]
     assert len(of_a) > 1
     assert {line.get_color() for line in of_a} == {style.COLOURS[1]}

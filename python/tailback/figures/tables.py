@@ -33,6 +33,8 @@ _LARGE_NS = 10_000
 """From here on a time is told in us."""
 _RECORDED_BY = {"queues": "occupancy", "rates": "control", "signals": "control"}
 """The keys of tables that have not the name of theirs."""
+_EVENTS = ("pauses", "queues", "rates", "trees")
+"""Tables of what may not happen, as in the best of runs: without rows they tell of nothing, not nothing."""
 
 
 def checked(results: Any) -> list[Result]:
@@ -66,12 +68,14 @@ def by_name(results: Results) -> dict[str, Result]:
 
 
 def having(results: Results, name: str) -> list[tuple[int, str, Result]]:
-    """The results with something in a table, or all if none has, with their numbers among all and labels.
+    """The results of which a table tells, or all if it does of none, with their numbers among all and labels.
 
-    A result has the look of its number in every figure, whatever others have.
+    Without rows most tables tell nothing, but some that there was nothing of the kind. A result has the look
+    of its number in every figure, whatever others have.
     """
     numbered = [(number, *item) for number, item in enumerate(by_label(results).items())]
-    return [one for one in numbered if has_rows(one[2], name)] or numbered
+    tells = [name in one[2].tables if name in _EVENTS else has_rows(one[2], name) for one in numbered]
+    return [one for one, does in zip(numbered, tells, strict=True) if does] or numbered
 
 
 class Line(NamedTuple):
