@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,8 @@ _OF_NETWORK = ("endpoints_held", "channels_held", "strangers")
 """Those of all classes together."""
 _HIGHEST = {"accepted_per_destination": 1.0} | dict.fromkeys(("fairness", "accepted", *_OF_NETWORK), 1.0)
 """What a quantity is at most."""
+_SIGNED = ("backlog_growth",)
+"""What can be negative."""
 _RECORDED = {
     "fairness": "sources",
     "source_accepted": "sources",
@@ -125,6 +128,9 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
     if "{unit}" in name:
         unit, size = time_unit(point.mean.mean for lines in known.values() for point in _points(lines))
         name, factor = name.format(unit=unit), 1 / size
+    is_signed = column in _SIGNED or any((row[column] or 0) < 0 for row in rows)
+    limits = (-math.inf if is_signed else 0.0, factor * _HIGHEST.get(column, math.inf))
+    shown = _Shown(factor, *limits, is_latency=is_latency)
     with style.styled():
         figure, panels = style.figure(len(known), height=3.6 if len(known) == 1 else 2.8)
         # A line looks alike in all panels, also where one has no rows.
@@ -132,13 +138,13 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
         looks = _looks(every)
         names = {one: _name(one, [lines[one] for lines in known.values() if one in lines]) for one in every}
         for (member, lines), axes in zip(known.items(), panels, strict=True):
-            highest = factor * _HIGHEST.get(column, math.inf)
-            _draw(axes, lines, looks, names, places, factor, highest, is_latency=is_latency)
+            _draw(axes, lines, looks, names, places, shown)
             axes.set_ylabel(name)
             if len(members) > 1:
                 axes.set_title(style.folded(member), loc="left", fontsize="medium")
         gone = [member for member in members if member not in known]
-        notes = _notes(panels[0], list(known.values()), gone, _lacking(column, is_latency=is_latency))
+        lacking = _lacking(column, is_latency=is_latency)
+        notes = _notes(panels[0], list(known.values()), gone, lacking, shown.lowest)
         if failed := lost(table):
             notes.append(f"left out: {len(failed)} of {count(table)} runs, which gave no result")
         panels[-1].set_xlabel(_axis_name(over, places))
@@ -358,6 +364,16 @@ def _name(combination: tuple[Any, ...], lines: Sequence[Sequence[Point]]) -> str
     return name if is_drawn or not name else f"{name} (no point)"
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """How a quantity is drawn: in which unit, and what it is at least and at most."""
+
+    factor: float
+    lowest: float
+    highest: float
+    is_latency: bool
+
+
 _ROW = 0.6
 """The part of the room of a word in which the points of several lines stand side by side."""
 
@@ -368,20 +384,18 @@ def _draw(
     looks: Mapping[tuple[Any, ...], tuple[int, int | None]],
     names: Mapping[tuple[Any, ...], str],
     places: _Places,
-    factor: float,
-    highest: float,
-    *,
-    is_latency: bool,
+    how: _Shown,
 ) -> None:
-    if is_latency:
+    if how.is_latency:
         style.logarithmic(axes, "y")
     joined = not places.are_words
+    line = partial(means.line, joined=joined, lowest=how.lowest, highest=how.highest)
     for number, (combination, points) in enumerate(lines.items()):
         # Side by side: at a word several lines may have the same.
         aside = 0.0 if joined else _ROW * ((number + 0.5) / len(lines) - 0.5)
-        shown = [replace(point.scaled(factor), place=point.place + aside) for point in points]
-        means.line(axes, shown, names[combination], *looks[combination], joined=joined, highest=highest)
-    _set_scales(axes, places, is_latency=is_latency)
+        shown = [replace(point.scaled(how.factor), place=point.place + aside) for point in points]
+        line(axes, shown, names[combination], *looks[combination])
+    _set_scales(axes, places, how)
 
 
 _LETTERS = 56
@@ -407,7 +421,7 @@ def _name_places(axes: Axes, at: Mapping[Any, float]) -> None:
     axes.set_xticks(list(at.values()), [style.plain("\n".join(own)) for own in lines], **slant)
 
 
-def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
+def _set_scales(axes: Axes, places: _Places, how: _Shown) -> None:
     """Every swept value is on the axis, whether or not something is known of it."""
     low, high = min(places.at.values()), max(places.at.values())
     if places.are_words:
@@ -420,9 +434,9 @@ def _set_scales(axes: Axes, places: _Places, *, is_latency: bool) -> None:
         axes.set_xlim(low / 1.15, high * 1.15)
     else:
         means.hold(axes, places.at.values())
-    if is_latency:
+    if how.is_latency:
         style.not_too_close(axes)
-    else:
+    elif how.lowest == 0:
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 
 
@@ -435,10 +449,12 @@ def _lacking(column: str, *, is_latency: bool) -> str:
     )
 
 
-def _notes(axes: Axes, known: Sequence[_Lines], gone: Sequence[str], lacking: str) -> list[str]:
+def _notes(
+    axes: Axes, known: Sequence[_Lines], gone: Sequence[str], lacking: str, lowest: float
+) -> list[str]:
     """What has to be said under the panels; `lacking` tells why a point may not be known."""
     points = [point for lines in known for point in _points(lines)]
-    notes = means.notes(axes, points)
+    notes = means.notes(axes, points, lowest)
     if not all(point.is_known for point in points if point.mean.values > 0):
         notes.append(f"no point: {lacking}")
     if gone:

@@ -218,6 +218,17 @@ def test_an_interval_is_cut_where_nothing_can_be_and_the_figure_says_so():
     assert figure.axes[0].get_ylim()[0] < wanted.mean / 10
 
 
+def test_what_can_be_negative_is_drawn_below_zero_and_its_interval_is_not_cut():
+    for values in ([-0.03, 0.01, -0.01], [0.0, 0.03, 0.01]):
+        seeds = {"run.seed": [1, 2, 3], "class": ["a"] * 3}
+        figure = curves.measured_over(table(load=[0.1] * 3, **seeds, backlog_growth=values), "backlog_growth")
+        wanted = mean_interval(values)
+        bars, notes = bars_of(figure)
+        assert bars == [pytest.approx([wanted.low, wanted.high])]
+        assert figure.axes[0].get_ylim()[0] < wanted.low < 0
+        assert notes == ["bars: 95 % confidence intervals over the seeds"]
+
+
 def test_no_interval_of_an_index_is_over_its_largest_value():
     swept = table(load=[0.1] * 2, **{"run.seed": [1, 2], "class": ["a"] * 2}, fairness=[0.9, 1.0])
     bars, _ = bars_of(curves.measured_over(swept, "fairness"))

@@ -42,18 +42,19 @@ def line(
     kind: int | None = None,
     *,
     joined: bool = True,
+    lowest: float = 0.0,
     highest: float = math.inf,
 ) -> None:
     """A line through points, with the look of a number, and perhaps of a kind, with gaps where none is known.
 
-    Those of runs that are not stable are hollow. Intervals are cut where nothing can be: at zero, or on a
-    logarithmic axis, which the vertical one has to be by then, at a tenth of the mean; an arrow tells. None
-    reaches over what is `highest`.
+    Those of runs that are not stable are hollow. Intervals are cut where nothing can be: under what is
+    `lowest`, or on a logarithmic axis, which the vertical one has to be by then, under a tenth of the mean;
+    an arrow tells. None reaches over what is `highest`.
     """
     points = sorted(points, key=lambda point: point.place)
     looks = style.line(number, kind) | ({} if joined else {"linestyle": ""})
-    lowest = [_lowest(axes, point) for point in points]
-    down = [min(one.mean.half, one.mean.mean - low) for one, low in zip(points, lowest, strict=True)]
+    ends = [_lowest(axes, point, lowest) for point in points]
+    down = [min(one.mean.half, one.mean.mean - low) for one, low in zip(points, ends, strict=True)]
     up = [max(min(one.mean.half, highest - one.mean.mean), 0.0) for one in points]
     axes.errorbar(
         [point.place for point in points],
@@ -64,24 +65,24 @@ def line(
         capsize=2.5,
         **looks,
     )
-    cut = [(one.place, low) for one, low in zip(points, lowest, strict=True) if one.mean.low < low]
+    cut = [(one.place, low) for one, low in zip(points, ends, strict=True) if one.mean.low < low]
     for place, low in cut:
         axes.plot(place, low, "v", color=looks["color"], markersize=5, clip_on=False)
     grown = [point for point in points if point.is_known and not point.is_stable]
     style.hollow(axes, number, [one.place for one in grown], [one.mean.mean for one in grown], kind)
 
 
-def _lowest(axes: Axes, point: Point) -> float:
+def _lowest(axes: Axes, point: Point, lowest: float) -> float:
     """Where the interval of a point is cut at the latest."""
-    return _LOWEST * point.mean.mean if axes.get_yscale() == "log" else 0.0
+    return _LOWEST * point.mean.mean if axes.get_yscale() == "log" else lowest
 
 
-def notes(axes: Axes, points: Iterable[Point]) -> list[str]:
+def notes(axes: Axes, points: Iterable[Point], lowest: float = 0.0) -> list[str]:
     """What has to be said under the figure of points that are drawn into such axes."""
     shown = list(points)
     told = ["bars: 95 % confidence intervals over the seeds"] if _have_bars(shown) else []
-    if any(point.mean.low < _lowest(axes, point) for point in shown):
-        end = "a tenth of the mean" if axes.get_yscale() == "log" else "0"
+    if any(point.mean.low < _lowest(axes, point, lowest) for point in shown):
+        end = "a tenth of the mean" if axes.get_yscale() == "log" else f"{lowest:g}"
         told.append(f"arrows: the interval is cut at {end}")
     return told + [style.UNSTABLE] * any(point.is_known and not point.is_stable for point in shown)
 
