@@ -28,9 +28,10 @@ from tailback.figures.means import Point
 from tailback.figures.tables import time_unit
 from tailback.stats import mean_interval
 from tailback.sweeps.merged import CLASS, FAILED, count, lost
+from tailback.sweeps.paired import MISSING, STABLE
 from tailback.sweeps.space import SEED, quantity, told, told_apart
 from tailback.units import family as family_of
-from tailback.words import named
+from tailback.words import all_stable, named, tells_stable
 
 if TYPE_CHECKING:
     from tailback.sweeps.model import Sweep
@@ -43,7 +44,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-ALL, STABLE = "all", "stable"
+ALL, _MEAN = "all", "_latency_mean_ns"
 
 QUANTITIES: Mapping[str, tuple[str, float, bool]] = {
     "accepted": ("accepted throughput\n[% of injection bandwidth]", 100.0, False),
@@ -90,9 +91,10 @@ def measured_over(sweep: pa.Table | Sweep, column: str, over: str | None = None)
 
     A panel per traffic class, a line per combination of the other keys, and with several seeds the 95 %
     confidence interval of each mean. There is no point where a latency is not known, or a job did not end;
-    latencies of runs that are not stable, which grow with the window, are hollow. Runs that gave no result
-    are left out, and counted under the axis. Raises `InputError` if no key was swept, or not that one, or if
-    nothing is known of the column.
+    latencies of runs that are not stable, which grow with the window, are hollow, and means without what had
+    not arrived, which are lower bounds, have an arrow up. Runs that gave no result are left out, and counted
+    under the axis. Raises `InputError` if no key was swept, or not that one, or if nothing is known of the
+    column.
     """
     table = _table_of(sweep)
     swept = keys(table)
@@ -340,17 +342,29 @@ def _lines(
     for row in rows:
         line = found.setdefault(tuple(row[key] for key in others), {})
         line.setdefault(row[over], []).append(row)
+    is_told = tells_stable(_states(rows))
     return {
-        combination: [_point(places.at[value], of_value, column) for value, of_value in line.items()]
+        combination: [_point(places.at[value], of_value, column, is_told) for value, of_value in line.items()]
         for combination, line in found.items()
     }
 
 
-def _point(place: float, rows: Sequence[Mapping[str, Any]], column: str) -> Point:
-    """The mean over the runs that gave a result, if any did."""
+def _point(place: float, rows: Sequence[Mapping[str, Any]], column: str, is_told: bool) -> Point:
+    """The mean over the runs that gave a result, if any did; it may be told whether they are stable."""
     rows = [row for row in rows if row.get(FAILED) is None]
     values = [math.nan if row[column] is None else float(row[column]) for row in rows]
-    return Point(place, mean_interval(values), all(row.get(STABLE) is not False for row in rows))
+    missing = f"{column.removesuffix(_MEAN)}{MISSING}"
+    return Point(
+        place,
+        mean_interval(values),
+        all_stable(_states(rows)) if is_told else True,
+        any(row.get(missing) for row in rows),
+    )
+
+
+def _states(rows: Iterable[Mapping[str, Any]]) -> set[bool | None]:
+    """Whether runs are stable that gave a result."""
+    return {row.get(STABLE) for row in rows if row.get(FAILED) is None}
 
 
 def _points(lines: _Lines) -> list[Point]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 
@@ -51,6 +51,18 @@ def withheld(facts: Mapping[str, Any], latency: str) -> str:
     if isinstance(offered, int | float) and isinstance(accepted, int | float):
         return SATURATED if accepted < _ENOUGH * offered else NOT_KNOWN
     return NOT_KNOWN
+
+
+def tells_stable(states: Set[bool | None]) -> bool:
+    """Whether it is told which runs are stable: not of jobs, of which it is not known, nor where all are."""
+    return False in states or states == {True, None}
+
+
+def all_stable(states: Set[bool | None]) -> bool | None:
+    """Whether all runs are stable; None if that is not to be told."""
+    if False in states:
+        return False
+    return None if None in states else True
 
 
 def named(value: object) -> str:

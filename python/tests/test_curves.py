@@ -209,12 +209,12 @@ def test_an_interval_is_cut_where_nothing_can_be_and_the_figure_says_so():
     assert wanted.low < 0
     bars, notes = bars_of(curves.measured_over(swept, "time_ns"))
     assert bars == [pytest.approx([0.0, wanted.high / 1e3])]
-    assert notes[1] == "arrows: the interval is cut at 0"
+    assert notes[1] == "arrows down: the interval is cut at 0"
     swept = swept.rename_columns({"time_ns": "message_latency_p99_ns"})
     figure = curves.measured_over(swept, "message_latency_p99_ns")
     bars, notes = bars_of(figure)
     assert bars == [pytest.approx([wanted.mean / 10, wanted.high])]
-    assert notes[1] == "arrows: the interval is cut at a tenth of the mean"
+    assert notes[1] == "arrows down: the interval is cut at a tenth of the mean"
     assert figure.axes[0].get_ylim()[0] < wanted.mean / 10
 
 
@@ -242,6 +242,42 @@ def test_points_of_runs_that_are_not_stable_are_hollow():
     assert [line.get_xdata().tolist() for line in hollow] == [[0.1]]
     assert "hollow" in axes.figure.get_supxlabel()
     assert "hollow" not in curves.measured_over(swept, "accepted").get_supxlabel()
+
+
+def marked(axes, which):
+    """Where the points are that have a mark."""
+    return [line.get_xdata().tolist() for line in axes.get_lines() if which(line)]
+
+
+def test_a_point_of_which_it_is_not_to_be_told_whether_it_is_stable_is_half_hollow():
+    def half(line):
+        return line.get_fillstyle() == "top"
+
+    column = "message_latency_mean_ns"
+    for states, where in (([True, None, True], [[0.1]]), ([False, None, True], []), ([None] * 3, [])):
+        stable = [*states[:2], *states[2:] * 2, *states[2:] * 2]
+        axes = curves.measured_over(swept_loads(stable=stable), column).axes[0]
+        assert marked(axes, half) == where
+        assert ("half hollow: not to be told" in axes.figure.get_supxlabel()) == bool(where)
+    assert not marked(curves.measured_over(swept_loads(stable=[None] * 5 + [True]), "accepted").axes[0], half)
+
+
+def test_a_mean_without_what_had_not_arrived_has_an_arrow_up():
+    missing = {"message_latency_missing": [0, 2, 0, 0, 0, 1], "message_latency_p99_ns": [200.0] * 6}
+    axes = curves.measured_over(swept_loads(**missing), "message_latency_mean_ns").axes[0]
+
+    def arrow(line):
+        return line.get_marker() == "^" and line.get_linestyle() == "None"
+
+    assert marked(axes, arrow) == [[0.1], [0.5]]
+    # It stands over the end of the interval.
+    first, second = (line.get_ydata().tolist() for line in axes.get_lines() if arrow(line))
+    assert (first, second) == ([pytest.approx(mean_interval([100.0, 120.0]).high)], [500.0])
+    assert "arrows up: at least" in axes.figure.get_supxlabel()
+    # Quantiles count what had not arrived as the longest.
+    assert (
+        "arrows" not in curves.measured_over(swept_loads(**missing), "message_latency_p99_ns").get_supxlabel()
+    )
 
 
 def test_keys_that_change_together_are_one_line():

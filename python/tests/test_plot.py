@@ -229,10 +229,10 @@ def test_a_line_has_gaps_where_nothing_is_known_and_points_that_stand_alone():
     assert alone.get_linestyle() == "None"
 
 
-def at_load(load, seed=1, latency=1500.0, *, stable=True):
+def at_load(load, seed=1, latency=1500.0, *, stable=True, missing=0):
     """A run of a load and a seed, with what it tells of all classes."""
     run = tailback.Scenario.loads("").run()
-    facts = {"mean": latency}
+    facts = {"mean": latency, "missing": missing}
     told = {"offered": load + 0.001 * seed, "packet_latency_ns": facts, "stable": stable}
     scenario = f"title = 'seed {seed}'\ntraffic.hot.load = {load}\nrun.seed = {seed}\n"
     return replace(run, scenario=scenario, summary=run.summary | {"classes": {"all": told}})
@@ -278,6 +278,17 @@ def test_latencies_that_grow_with_the_window_are_hollow():
     assert hollow.get_markerfacecolor() == "white"
     assert list(hollow.get_xdata()) == pytest.approx([40.1])
     assert "hollow" in axes.get_xlabel()
+
+
+def test_latencies_that_are_lower_bounds_or_may_not_be_stable_are_marked():
+    axes = plot.latency_over_load([at_load(0.2, missing=3), at_load(0.4, stable=None)]).axes[0]
+    _, half, arrow = axes.get_lines()
+    assert (half.get_fillstyle(), list(half.get_xdata())) == ("top", pytest.approx([40.1]))
+    assert (arrow.get_marker(), list(arrow.get_xdata())) == ("^", pytest.approx([20.1]))
+    assert "arrows up: at least" in axes.get_xlabel()
+    assert "half hollow" in axes.get_xlabel()
+    unknown = plot.latency_over_load([at_load(0.2, stable=None), at_load(0.4, stable=None)])
+    assert unknown.axes[0].get_xlabel() == "offered load [% of injection bandwidth]"
 
 
 def test_a_histogram_adds_up(result):

@@ -16,10 +16,11 @@ from tailback.stats import mean_interval
 from tailback.sweeps.merged import CLASS, swept
 from tailback.sweeps.paired import OF_BASE
 from tailback.sweeps.space import SEED, told
-from tailback.words import counted
+from tailback.words import all_stable, counted, tells_stable
 
 _ALL, _STABLE, _PAUSED, _LATENCY = "all", "stable", "injection_paused", "message_latency_mean_ns"
 _MISSING = "message_latency_missing"
+_STATES = {True: "yes", False: "no", None: "?"}
 _COLUMNS: Sequence[tuple[str, str, float]] = (
     ("accepted", "accepted [%]", 100.0),
     (_LATENCY, "mean message latency [ns]", 1.0),
@@ -55,7 +56,7 @@ def shown(table: pa.Table, *, whole: bool = True, compared: bool = False) -> Ite
         unknown = [(row, column) for row in own for column in measured if _value(row, column) is None]
         lacking |= any(_least(row, column) is None for row, column in unknown)
         unfinished |= any(_least(row, column) is not None for row, column in unknown)
-        doubtful |= _is_told(_states(own)) and None in _states(own)
+        doubtful |= tells_stable(_states(own)) and None in _states(own)
         yield _of_class(name, own, keys)
     seeds = Counter(tuple(row[key] for key in [*keys, CLASS]) for row in rows).values()
     if max(seeds, default=1) > 1:
@@ -95,7 +96,7 @@ def _is_unknown(value: Any) -> bool:
 
 def _of_class(name: str, rows: Sequence[_Row], keys: Sequence[str]) -> Table:
     known = _known(rows)
-    unstable = _is_told(_states(rows))
+    unstable = tells_stable(_states(rows))
     made = Table(title=printable(name), title_justify="left")
     for key in keys:
         made.add_column(printable(key), no_wrap=True)
@@ -107,19 +108,13 @@ def _of_class(name: str, rows: Sequence[_Row], keys: Sequence[str]) -> Table:
         cells = [printable(told(value)) for value in values]
         cells += [_mean(of_point, column, factor) for column, _, factor in known]
         if unstable:
-            states = _states(of_point)
-            cells.append("no" if False in states else "?" if None in states else "yes")
+            cells.append(_STATES[all_stable(_states(of_point))])
         made.add_row(*cells)
     return made
 
 
 def _states(rows: Sequence[_Row]) -> Set[bool | None]:
     return {row.get(_STABLE) for row in rows}
-
-
-def _is_told(states: Set[bool | None]) -> bool:
-    """Whether a table says what is stable: not of jobs, of which it is not known, nor where all is."""
-    return False in states or states == {True, None}
 
 
 def _known(rows: Sequence[_Row]) -> list[tuple[str, str, float]]:

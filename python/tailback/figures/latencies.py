@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +33,7 @@ from tailback.figures.tables import (
 )
 from tailback.result import Result
 from tailback.stats import mean_interval
-from tailback.words import withheld
+from tailback.words import all_stable, tells_stable, withheld
 
 _LATENCIES = ("message", "packet", "network")
 _BINS_PER_DECADE = 20
@@ -48,7 +49,7 @@ def latency_over_load(
 
     Runs of a label that differ in the seed only are one point, with the 95 % confidence interval of their
     mean. There is none where a latency is not known. Latencies of runs that are not stable, which grow with
-    the window, are hollow.
+    the window, are hollow, and means without what had not arrived, which are lower bounds, have an arrow up.
     """
     check_latency(latency)
     if not isinstance(traffic, str):
@@ -57,8 +58,9 @@ def latency_over_load(
     lines = {label: checked(runs) for label, runs in given.items()} or {"": checked(())}
     with style.styled():
         figure, (axes,) = style.figure()
+        is_told = tells_stable({state for runs in lines.values() for state in _states(_of(runs, traffic))})
         points_of = {
-            label: [_load_point(alike, traffic, latency) for alike in _by_seed(runs)]
+            label: [_load_point(_of(alike, traffic), latency, is_told) for alike in _by_seed(runs)]
             for label, runs in lines.items()
         }
         drawn = [point for points in points_of.values() for point in points]
@@ -96,20 +98,32 @@ def _without_seed(scenario: str) -> str:
     return repr({**table, "run": run, "title": ""})
 
 
-def _load_point(runs: Sequence[Result], traffic: str, latency: str) -> Point:
-    """The mean latency of runs of one load, at what they offer."""
+def _of(runs: Sequence[Result], traffic: str) -> list[Mapping[str, Any]]:
+    """What the summaries of runs tell of a traffic class."""
     members = []
     for run in runs:
         classes = run.summary["classes"]
         if traffic not in classes:
             raise mistake(f"there is no traffic class {traffic!r}", f"one of: {', '.join(classes)}")
         members.append(classes[traffic])
+    return members
+
+
+def _states(members: Iterable[Mapping[str, Any]]) -> set[bool | None]:
+    """Whether they are stable."""
+    return {one.get("stable") for one in members}
+
+
+def _load_point(members: Sequence[Mapping[str, Any]], latency: str, is_told: bool) -> Point:
+    """The mean latency of runs of one load, at what they offer; it may be told whether they are stable."""
     told = [one.get(f"{latency}_latency_ns") for one in members]
-    values = [values.get("mean") if isinstance(values, Mapping) else None for values in told]
+    known = [values if isinstance(values, Mapping) else {} for values in told]
+    values = [one.get("mean") for one in known]
     return Point(
         100 * float(np.mean([one["offered"] for one in members])),
         mean_interval([math.nan if value is None else float(value) for value in values]),
-        all(one.get("stable") is not False for one in members),
+        all_stable(_states(members)) if is_told else True,
+        any(one.get("missing") for one in known),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.axes import Axes
 
@@ -18,7 +18,10 @@ class Point:
 
     place: float
     mean: Interval
-    is_stable: bool = True
+    is_stable: bool | None = True
+    """None if that is not to be told."""
+    is_bound: bool = False
+    """Whether the mean is only known to be at least so much, as what had not arrived is slower."""
 
     @property
     def is_known(self) -> bool:
@@ -27,7 +30,7 @@ class Point:
 
     def scaled(self, factor: float) -> Point:
         """The point in another unit."""
-        return Point(self.place, self.mean.scaled(factor), self.is_stable)
+        return replace(self, mean=self.mean.scaled(factor))
 
 
 _LOWEST = 0.1
@@ -47,9 +50,9 @@ def line(
 ) -> None:
     """A line through points, with the look of a number, and perhaps of a kind, with gaps where none is known.
 
-    Those of runs that are not stable are hollow. Intervals are cut where nothing can be: under what is
-    `lowest`, or on a logarithmic axis, which the vertical one has to be by then, under a tenth of the mean;
-    an arrow tells. None reaches over what is `highest`.
+    Those of runs that are not stable are hollow, and lower bounds have an arrow up. Intervals are cut where
+    nothing can be: under what is `lowest`, or on a logarithmic axis, which the vertical one has to be by
+    then, under a tenth of the mean; an arrow down tells. None reaches over what is `highest`.
     """
     points = sorted(points, key=lambda point: point.place)
     looks = style.line(number, kind) | ({} if joined else {"linestyle": ""})
@@ -68,8 +71,13 @@ def line(
     cut = [(one.place, low) for one, low in zip(points, ends, strict=True) if one.mean.low < low]
     for place, low in cut:
         axes.plot(place, low, "v", color=looks["color"], markersize=5, clip_on=False)
-    grown = [point for point in points if point.is_known and not point.is_stable]
-    style.hollow(axes, number, [one.place for one in grown], [one.mean.mean for one in grown], kind)
+    known = [point for point in points if point.is_known]
+    for state in (False, None):
+        marked = [one for one in known if one.is_stable is state]
+        where, values = [one.place for one in marked], [one.mean.mean for one in marked]
+        style.hollow(axes, number, where, values, kind, half=state is None)
+    bounds = [one for one in known if one.is_bound]
+    style.upward(axes, number, [one.place for one in bounds], [one.mean.high for one in bounds])
 
 
 def _lowest(axes: Axes, point: Point, lowest: float) -> float:
@@ -83,8 +91,14 @@ def notes(axes: Axes, points: Iterable[Point], lowest: float = 0.0) -> list[str]
     told = ["bars: 95 % confidence intervals over the seeds"] if _have_bars(shown) else []
     if any(point.mean.low < _lowest(axes, point, lowest) for point in shown):
         end = "a tenth of the mean" if axes.get_yscale() == "log" else f"{lowest:g}"
-        told.append(f"arrows: the interval is cut at {end}")
-    return told + [style.UNSTABLE] * any(point.is_known and not point.is_stable for point in shown)
+        told.append(f"arrows down: the interval is cut at {end}")
+    known = [point for point in shown if point.is_known]
+    marks = {
+        style.AT_LEAST: any(point.is_bound for point in known),
+        style.UNSTABLE: any(point.is_stable is False for point in known),
+        style.DOUBTFUL: any(point.is_stable is None for point in known),
+    }
+    return told + [note for note, is_there in marks.items() if is_there]
 
 
 def _have_bars(points: Iterable[Point]) -> bool:

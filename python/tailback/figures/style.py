@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette without its yellow, which is too pale for lines."""
@@ -144,22 +145,50 @@ def marked_line(number: int, points: int, kind: int | None = None) -> dict[str, 
 
 UNSTABLE = "hollow: not stable, grows with the window"
 """What `hollow` markers mean."""
+DOUBTFUL = "half hollow: not to be told whether stable"
+"""What it means if they are so in half."""
 
 
 def hollow(
-    axes: Axes, number: int, where: Sequence[float], values: Sequence[float], kind: int | None = None
+    axes: Axes,
+    number: int,
+    where: Sequence[float],
+    values: Sequence[float],
+    kind: int | None = None,
+    *,
+    half: bool = False,
 ) -> None:
-    """Empties markers of the n-th line: latencies of runs that are not stable."""
+    """Empties markers of the n-th line, or their lower half: latencies of runs that are not stable."""
     if len(where) == 0:
         return
+    colour = COLOURS[number % len(COLOURS)]
     axes.plot(
         where,
         values,
-        color=COLOURS[number % len(COLOURS)],
+        color=colour,
         marker=marker(number, kind),
-        markerfacecolor="white",
+        fillstyle="top" if half else "full",
+        markerfacecolor=colour if half else "white",
+        markerfacecoloralt="white",
         linestyle="",
         zorder=3,  # before the full markers of the line, and of its intervals
+    )
+
+
+AT_LEAST = "arrows up: at least so much; what had not arrived counts with its age at the end"
+"""What `upward` arrows mean."""
+_ARROW = 7
+"""Points from the middle of a marker, or from the end of a bar, to the middle of the arrow over it."""
+
+
+def upward(axes: Axes, number: int, where: Sequence[float], tops: Sequence[float]) -> None:
+    """Arrows over markers and bars of the n-th line: means that are only known to be at least so much."""
+    if len(where) == 0:
+        return
+    over = ScaledTranslation(0, _ARROW / 72, axes.figure.dpi_scale_trans)
+    colour = COLOURS[number % len(COLOURS)]
+    axes.plot(
+        where, tops, "^", color=colour, markersize=5, transform=axes.transData + over, clip_on=False, zorder=3
     )
 
 

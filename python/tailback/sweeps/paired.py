@@ -16,6 +16,7 @@ from tailback.errors import mistake
 from tailback.sweeps.inner_columns import inside
 from tailback.sweeps.merged import CLASS, FAILED, WARNINGS, column, swept
 from tailback.sweeps.space import SEED, quantity, told
+from tailback.words import all_stable
 
 _Row = Mapping[str, Any]
 
@@ -89,7 +90,8 @@ def _subtracted(table: pa.Table, others: Sequence[tuple[_Row, _Row]]) -> pa.Tabl
         columns[name] = column([row[name] for row, _ in others])
         columns[f"{name}{OF_BASE}"] = column([of.get(name) for _, of in others])
     if STABLE in table.column_names:
-        columns[STABLE] = pa.array([_both(row[STABLE], of.get(STABLE)) for row, of in others], pa.bool_())
+        states = [all_stable({row[STABLE], of.get(STABLE)}) for row, of in others]
+        columns[STABLE] = pa.array(states, pa.bool_())
     return pa.table(columns)
 
 
@@ -102,13 +104,6 @@ def _measured(table: pa.Table) -> list[str]:
         and not field.name.endswith((*_CONFIDENCES, MISSING))
         and field.name not in (WARNINGS, FAILED)
     ]
-
-
-def _both(one: bool | None, other: bool | None) -> bool | None:
-    """Whether both are; None if that is not known."""
-    if False in (one, other):
-        return False
-    return None if None in (one, other) else True
 
 
 def _told_apart(rows: Sequence[_Row], names: Sequence[str]) -> str:
