@@ -1,9 +1,14 @@
 """Differences of points of a sweep, seed by seed."""
 
+import json
+import re
+
 import pyarrow as pa
 import pytest
 
+from tailback import _engine
 from tailback.errors import InputError
+from tailback.sweeps.inner_columns import KINDS
 from tailback.sweeps.paired import differences
 
 
@@ -93,6 +98,30 @@ def test_a_key_inside_of_tables_names_points_as_well(key, value, others, more):
     told = differences(of_schemes("none", "swift", HPCC), {key: value})
     assert told["control"].to_pylist() == others * 2
     assert told["latency_ns"].to_pylist() == more * 2
+
+
+@pytest.mark.parametrize("axis", ["congestion_control", "congestion_control.kind"])
+@pytest.mark.parametrize("key", ["congestion_control", "congestion_control.kind"])
+def test_a_kind_is_named_with_or_without_its_key_whichever_is_swept(axis, key):
+    schemes = of_schemes("none", "swift").rename_columns({"control": axis})
+    told = differences(schemes, {key: "none"})
+    assert told[axis].to_pylist() == ["swift"] * 2
+    assert told["latency_ns"].to_pylist() == [10, 10]
+    with pytest.raises(InputError, match="one of none, swift"):
+        differences(schemes, {key: "srp"})
+
+
+def test_a_text_is_a_kind_only_where_there_are_some():
+    texts = of_schemes("4 flits", "8 flits").rename_columns({"control": "traffic.u.message"})
+    with pytest.raises(InputError, match=r"does not change 'traffic\.u\.message\.kind'"):
+        differences(texts, {"traffic.u.message.kind": "4 flits"})
+
+
+@pytest.mark.engine
+def test_texts_are_kinds_at_all_keys_of_scenarios_at_which_they_can_be():
+    shapes = json.loads(_engine.schema())["$defs"]
+    short = [name for name, shape in shapes.items() if list(shape.get("anyOf", [{}])[0]) == ["enum"]]
+    assert sorted(re.sub("(?<=.)(?=[A-Z])", "_", name).lower() for name in short) == list(KINDS)
 
 
 def test_a_value_inside_of_several_tables_is_refused_with_their_names():

@@ -23,13 +23,19 @@ def with_inner(table: pa.Table) -> pa.Table:
     return table
 
 
-def inside(values: Sequence[Any], key: str) -> list[dict[str, Any]]:
+KINDS = ("congestion_control", "flow_control", "process", "queueing", "routing", "switch", "topology")
+"""Last parts of keys at which a text stands for the table of a kind."""
+
+
+def inside(values: Sequence[Any], key: str, *, of_texts: bool = False) -> list[dict[str, Any]]:
     """What each value of a key says, by dotted key: nothing if it is no table.
 
-    Beside tables of kinds a text is one too, which says no more than its kind.
+    Beside tables of kinds a text is one too, which says no more than its kind; with `of_texts` also where
+    there are no tables, at keys that take kinds.
     """
     found, kind = [_settings(value, key) for value in values], f"{key}.kind"
-    if not any(kind in settings for settings in found):
+    are_kinds = of_texts and key.rpartition(".")[2] in KINDS
+    if not are_kinds and not any(kind in settings for settings in found):
         return found
     return [
         {kind: value} if isinstance(value, str) and not settings else settings

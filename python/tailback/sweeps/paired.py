@@ -36,7 +36,7 @@ def differences(table: pa.Table, base: Mapping[str, str], zipped: Sequence[Seque
     Of each point that has not all of the values of `base`, as the sweep tells them, what it has more than the
     one that has and is of the same class, seed and other keys; null where either is not known. Keys that
     change together with one of `base` (`zipped`) do not count if no two points are alike in them. A key is
-    one of the sweep, or is inside of its tables.
+    one of the sweep, or is inside of its tables; a kind has the key of its table as well.
 
     Where something had not arrived a mean latency is a lower bound, and the difference of two of these none:
     it is null. How much had not arrived stands there as it is, that of the other point under the name with
@@ -115,9 +115,10 @@ def _told_apart(rows: Sequence[_Row], names: Sequence[str]) -> str:
 
 def _axis(rows: Sequence[_Row], keys: Sequence[str], key: str) -> tuple[str, list[str | None]]:
     """The key of the sweep that changes a key, and what each row has there, None for nothing."""
-    if key in keys:
-        return key, [told(row[key]) for row in rows]
-    found = {axis: inside([row[axis] for row in rows], axis) for axis in keys}
+    for same in (key, f"{key}.kind"):  # of a kind, the key of its table means the same
+        if same in keys:
+            return same, [told(row[same]) for row in rows]
+    found = {axis: inside([row[axis] for row in rows], axis, of_texts=True) for axis in keys}
     for axis, settings in found.items():
         if any(key in one for one in settings):
             return axis, [told(one[key]) if key in one else None for one in settings]
